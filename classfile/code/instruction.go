@@ -1,0 +1,179 @@
+package code
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// Instruction is one instruction of a code array, at its place.
+type Instruction struct {
+	PC   int
+	Op   Op
+	Size int // bytes, padding of a switch included
+
+	code []byte
+}
+
+// At decodes the instruction at pc, where the instruction before it ends. It fails for an unknown opcode and
+// for one that runs past the end of the code; no operand is checked beyond that.
+func At(bytecode []byte, pc int) (Instruction, error) {
+	if pc < 0 || pc >= len(bytecode) {
+		return Instruction{}, fmt.Errorf("no instruction at %d: the code has %d bytes", pc, len(bytecode))
+	}
+	op := Op(bytecode[pc])
+	if !op.Known() {
+		return Instruction{}, fmt.Errorf("unknown opcode %#x at %d", byte(op), pc)
+	}
+	size := int(operandSizes[ops[op].operand%Operand(len(operandSizes))])
+	if size == 0 {
+		size = variableSize(bytecode, pc, op)
+	}
+	if size <= 0 || size > len(bytecode)-pc {
+		return Instruction{}, fmt.Errorf("%v at %d is malformed or runs past the end of the code (%d bytes)", op, pc, len(bytecode))
+	}
+	return Instruction{PC: pc, Op: op, Size: size, code: bytecode}, nil
+}
+
+// variableSize gives the length of a switch or a wide instruction; 0 if it is malformed.
+func variableSize(bytecode []byte, pc int, op Op) int {
+	if op == Wide {
+		if pc+1 >= len(bytecode) {
+			return 0
+		}
+		switch inner := Op(bytecode[pc+1]); {
+		case inner == Iinc:
+			return 6
+		case inner.Known() && ops[inner].operand == OperandLocal:
+			return 4
+		}
+		return 0
+	}
+	body := (pc + 4) &^ 3
+	word := func(i int) int64 { return int64(int32(binary.BigEndian.Uint32(bytecode[body+4*i:]))) }
+	if body+12 > len(bytecode) && (op == Tableswitch || body+8 > len(bytecode)) {
+		return 0
+	}
+	entries := int64(0)
+	header := 12
+	if op == Tableswitch {
+		entries = word(2) - word(1) + 1
+	} else {
+		header = 8
+		entries = 2 * word(1)
+	}
+	if entries < 0 || op == Tableswitch && entries == 0 || entries > int64(len(bytecode))/4 {
+		return 0
+	}
+	return body - pc + header + 4*int(entries)
+}
+
+// Instructions decodes bytecode from its first byte on. Iteration ends at the first error, which is yielded
+// last, with an Instruction of no size at its place.
+func Instructions(bytecode []byte) iter.Seq2[Instruction, error] {
+	return func(yield func(Instruction, error) bool) {
+		for pc := 0; pc < len(bytecode); {
+			in, err := At(bytecode, pc)
+			if err != nil {
+				yield(Instruction{PC: pc}, err)
+				return
+			}
+			if !yield(in, nil) {
+				return
+			}
+			pc += in.Size
+		}
+	}
+}
+
+// Bytes gives the instruction as it stands in the code array.
+func (in Instruction) Bytes() []byte { return in.code[in.PC : in.PC+in.Size] }
+
+// U1 gives the unsigned byte i bytes behind the opcode.
+func (in Instruction) U1(i int) int { return int(in.code[in.PC+1+i]) }
+
+// U2 gives the unsigned two bytes that start i bytes behind the opcode.
+func (in Instruction) U2(i int) int { return int(binary.BigEndian.Uint16(in.code[in.PC+1+i:])) }
+
+// Constant gives the constant pool index of an instruction that has one, else 0.
+func (in Instruction) Constant() uint16 {
+	switch ops[in.Op].operand {
+	case OperandConstant:
+		return uint16(in.U1(0))
+	case OperandConstantW, OperandInvoke4, OperandMultiarray:
+		return uint16(in.U2(0))
+	}
+	return 0
+}
+
+// Local gives the index of the local variable that the instruction loads, stores, increments or (ret)
+// returns by, also where the opcode or a wide prefix implies it. ok is false for every other instruction.
+func (in Instruction) Local() (index int, ok bool) {
+	switch {
+	case in.Op == Wide:
+		return in.U2(1), true
+	case ops[in.Op].operand == OperandLocal || in.Op == Iinc:
+		return in.U1(0), true
+	case in.Op >= Iload0 && in.Op <= Aload3:
+		return int(in.Op-Iload0) & 3, true
+	case in.Op >= Istore0 && in.Op <= Astore3:
+		return int(in.Op-Istore0) & 3, true
+	}
+	return 0, false
+}
+
+// Branch gives the target of a conditional branch, goto, jsr and their wide forms as a position in the code,
+// which may lie outside of it in malformed code. ok is false for every other instruction, switches included.
+func (in Instruction) Branch() (target int, ok bool) {
+	switch ops[in.Op].operand {
+	case OperandBranch:
+		return in.PC + int(int16(in.U2(0))), true
+	case OperandBranchW:
+		return in.PC + int(int32(binary.BigEndian.Uint32(in.code[in.PC+1:]))), true
+	}
+	return 0, false
+}
+
+// SwitchOffsets yields where each branch offset of a tableswitch or lookupswitch stands, as a position in
+// the code, and its target; the default first. It yields nothing for other instructions.
+func (in Instruction) SwitchOffsets() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		if in.Op != Tableswitch && in.Op != Lookupswitch {
+			return
+		}
+		at := (in.PC + 4) &^ 3
+		target := func(at int) int { return in.PC + int(int32(binary.BigEndian.Uint32(in.code[at:]))) }
+		if !yield(at, target(at)) {
+			return
+		}
+		first, step := at+12, 4
+		if in.Op == Lookupswitch {
+			first, step = at+12, 8
+		}
+		for at := first; at+4 <= in.PC+in.Size; at += step {
+			if !yield(at, target(at)) {
+				return
+			}
+		}
+	}
+}
+
+// Targets yields every position that the instruction may branch to: of a branch one, of a switch the default
+// and then each case's.
+func (in Instruction) Targets() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if target, ok := in.Branch(); ok {
+			yield(target)
+			return
+		}
+		for _, target := range in.SwitchOffsets() {
+			if !yield(target) {
+				return
+			}
+		}
+	}
+}
+
+// MaxLength is the greatest code_length (JVMS 4.9.1).
+const MaxLength = math.MaxUint16

@@ -1,0 +1,126 @@
+package classfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Edit says how a class is to be written anew. The zero Edit changes nothing.
+type Edit struct {
+	// Constants are appended to the pool, or to what KeepConstants leaves of it.
+	Constants *PoolBuilder
+	// KeepConstants, unless 0, cuts the pool to that constant_pool_count before Constants are added.
+	// Nothing that is copied may refer to what is cut off. It excludes Constants.
+	KeepConstants int
+	// Codes replaces the info of Code attributes, by index into Methods, in ascending order.
+	Codes []CodeEdit
+	// KeepMethods, unless nil, drops all methods from that index on.
+	KeepMethods *int
+	// AddMethods are complete method_info structures (JVMS 4.6) to append, in order.
+	AddMethods [][]byte
+	// Utf8 replaces the bytes of Utf8 entries by others of the same length, by index.
+	Utf8 map[uint16]string
+}
+
+// CodeEdit replaces the Code attribute of one method.
+type CodeEdit struct {
+	Method int    // index into [Class.Methods]
+	Info   []byte // the attribute's new info (JVMS 4.7.3, from max_stack on)
+}
+
+// Rewrite writes the class with the edit applied; everything else is copied byte by byte. It fails if a
+// count or length would outgrow its field, or the edit names what is not there.
+func (c *Class) Rewrite(e Edit) ([]byte, error) {
+	count, poolEnd := c.pool.Len(), len(c.pool.data)
+	var added []byte
+	switch {
+	case e.Constants != nil:
+		if err := e.Constants.Err(); err != nil {
+			return nil, fmt.Errorf("class %s: %w", c.name, err)
+		}
+		count, added = e.Constants.Len(), e.Constants.added
+	case e.KeepConstants != 0:
+		if e.KeepConstants > count {
+			return nil, fmt.Errorf("class %s: cannot keep %d of %d constants", c.name, e.KeepConstants, count)
+		}
+		count, poolEnd = e.KeepConstants, c.pool.Offset(e.KeepConstants)
+	}
+	size := len(c.data) + len(added)
+	for _, code := range e.Codes {
+		size += len(code.Info)
+	}
+	for _, m := range e.AddMethods {
+		size += len(m)
+	}
+	out := make([]byte, 0, size)
+	out = append(out, c.data[:8]...)
+	out = binary.BigEndian.AppendUint16(out, uint16(count))
+	out = append(out, c.data[10:poolEnd]...)
+	if err := c.replaceUtf8(out, e.Utf8); err != nil {
+		return nil, err
+	}
+	out = append(out, added...)
+	out = append(out, c.data[len(c.pool.data):c.methodsAt]...)
+	out, err := c.rewriteMethods(out, &e)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, c.data[c.methodsEnd:]...), nil
+}
+
+func (c *Class) replaceUtf8(out []byte, replacements map[uint16]string) error {
+	for i, s := range replacements {
+		old, err := c.pool.Utf8(i)
+		if err != nil {
+			return fmt.Errorf("class %s: %w", c.name, err)
+		}
+		at := c.pool.Offset(int(i)) + 3
+		if len(old) != len(s) || at+len(s) > len(out) {
+			return fmt.Errorf("class %s: Utf8 at index %d has %d bytes, its replacement %d", c.name, i, len(old), len(s))
+		}
+		copy(out[at:], s)
+	}
+	return nil
+}
+
+func (c *Class) rewriteMethods(out []byte, e *Edit) ([]byte, error) {
+	kept := len(c.methods)
+	if e.KeepMethods != nil {
+		kept = *e.KeepMethods
+	}
+	n := kept + len(e.AddMethods)
+	if kept < 0 || kept > len(c.methods) || n > math.MaxUint16 {
+		return nil, fmt.Errorf("class %s: methods_count %d (%d kept of %d) is out of range", c.name, n, kept, len(c.methods))
+	}
+	out = binary.BigEndian.AppendUint16(out, uint16(n))
+	copied := c.methodsAt + 2
+	last := -1
+	for _, code := range e.Codes {
+		if code.Method <= last || code.Method >= kept {
+			return nil, fmt.Errorf("class %s: edits of method %d after %d of %d", c.name, code.Method, last, kept)
+		}
+		last = code.Method
+		m := &c.methods[code.Method]
+		a, ok := FindAttribute(m.Attributes, "Code")
+		if !ok {
+			return nil, fmt.Errorf("class %s: method %s%s has no Code to replace", c.name, m.Name, m.Descriptor)
+		}
+		if int64(len(code.Info)) > math.MaxUint32 {
+			return nil, fmt.Errorf("class %s: method %s%s: Code of %d bytes", c.name, m.Name, m.Descriptor, len(code.Info))
+		}
+		out = append(out, c.data[copied:a.Offset-4]...)
+		out = binary.BigEndian.AppendUint32(out, uint32(len(code.Info)))
+		out = append(out, code.Info...)
+		copied = a.Offset + len(a.Info)
+	}
+	end := c.methodsEnd
+	if kept < len(c.methods) {
+		end = c.methods[kept].Offset
+	}
+	out = append(out, c.data[copied:end]...)
+	for _, m := range e.AddMethods {
+		out = append(out, m...)
+	}
+	return out, nil
+}
