@@ -26,7 +26,7 @@ func At(bytecode []byte, pc int) (Instruction, error) {
 	if !op.Known() {
 		return Instruction{}, fmt.Errorf("unknown opcode %#x at %d", byte(op), pc)
 	}
-	size := int(operandSizes[ops[op].operand%Operand(len(operandSizes))])
+	size := int(operandSizes[ops[op].operand])
 	if size == 0 {
 		size = variableSize(bytecode, pc, op)
 	}
@@ -85,6 +85,18 @@ func Instructions(bytecode []byte) iter.Seq2[Instruction, error] {
 			pc += in.Size
 		}
 	}
+}
+
+// FallsThrough says whether the next instruction may run right after this one. After a jsr it does not: the
+// subroutine comes back there, or not.
+func (in Instruction) FallsThrough() bool {
+	switch in.Op {
+	case Goto, GotoW, Jsr, JsrW, Ret, Tableswitch, Lookupswitch, Athrow:
+		return false
+	case Wide:
+		return Op(in.U1(0)) != Ret
+	}
+	return !in.Op.IsReturn()
 }
 
 // Bytes gives the instruction as it stands in the code array.

@@ -479,16 +479,6 @@ func (o Op) IsConditional() bool {
 	return o >= Ifeq && o <= IfAcmpne || o == Ifnull || o == Ifnonnull
 }
 
-// FallsThrough says whether the next instruction may run after this one. A jsr does not fall through: its
-// subroutine comes back there, or not.
-func (o Op) FallsThrough() bool {
-	switch o {
-	case Goto, GotoW, Jsr, JsrW, Ret, Tableswitch, Lookupswitch, Athrow:
-		return false
-	}
-	return !o.IsReturn()
-}
-
 // stackEffect is a row of ops.stack in stack words: what is taken off, what is left on. known is false for
 // "*".
 type stackEffect struct {
