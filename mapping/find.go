@@ -1,0 +1,239 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// Pattern is a question to a mapping, for [Mapping.Find]. It is immutable.
+type Pattern struct {
+	from, to uint32 // IDs, if to is not 0
+	expr     *regexp.Regexp
+	// Globs in text form; "" stands for anything. An exact name is a glob
+	// without wildcards.
+	class, name, descriptor string
+	// dotted is the pattern as "class.method", where it may mean that; or "".
+	dotted string
+}
+
+// ParsePattern reads one of
+//
+//	17                              an ID
+//	100-200                         all IDs from 100 to 200
+//	com.example.Foo                 the methods of a class
+//	com.example.Foo#bar             those of one name; also com.example.Foo.bar
+//	com.example.Foo#bar(I)V         one method; without V, of any return type
+//	com.example.**#get*(**)         a glob
+//	com.example.Foo bar (I)V        as in a mapping file; parts may be missing
+//	/\.(foo|bar)$/                  a regular expression (RE2), found anywhere
+//	                                in "class method descriptor" as in the file
+//
+// Dots and slashes are the same. In a glob '?' stands for one character and '*'
+// for any number, neither crossing a dot; "**" crosses dots. Names are written
+// in text form; what the text form escapes may be written literally after a
+// '#'. A missing part, even the class before '#', matches anything.
+func ParsePattern(text string) (*Pattern, error) {
+	if text == "" {
+		return nil, errors.New("empty pattern; give an ID, a name, a glob or a /regular expression/")
+	}
+	if p, ok, err := parseIDs(text); ok || err != nil {
+		return p, err
+	}
+	if len(text) > 1 && text[0] == '/' && text[len(text)-1] == '/' {
+		expr, err := regexp.Compile(text[1 : len(text)-1])
+		if err != nil {
+			return nil, fmt.Errorf("pattern %s: %w", text, err)
+		}
+		return &Pattern{expr: expr}, nil
+	}
+	p := &Pattern{}
+	class, method, sharp := strings.Cut(text, "#")
+	if sharp {
+		p.class = class
+		p.name, p.descriptor = cutDescriptor(method)
+	} else {
+		fields := strings.Fields(text)
+		if len(fields) == 0 || len(fields) > 3 {
+			return nil, fmt.Errorf("pattern %q: want class, method and descriptor; a space in a name is written %%20", text)
+		}
+		fields = append(fields, "", "")
+		p.class, p.name, p.descriptor = fields[0], fields[1], fields[2]
+		if p.name == "" {
+			p.class, p.descriptor = cutDescriptor(p.class)
+			if !strings.ContainsAny(p.class, "*?") {
+				p.dotted = globText(p.class)
+			}
+		}
+	}
+	if strings.HasSuffix(p.descriptor, ")") {
+		p.descriptor += "**"
+	}
+	p.class, p.name, p.descriptor = globText(p.class), globText(p.name), globText(p.descriptor)
+	return p, nil
+}
+
+// parseIDs reads an ID or a range of IDs; ok is false if text is neither.
+func parseIDs(text string) (p *Pattern, ok bool, err error) {
+	first, last, ranged := strings.Cut(text, "-")
+	if strings.Trim(first, "0123456789") != "" || first == "" || strings.Trim(last, "0123456789") != "" || ranged && last == "" {
+		return nil, false, nil
+	}
+	if !ranged {
+		last = first
+	}
+	from, err1 := strconv.ParseUint(first, 10, 32)
+	to, err2 := strconv.ParseUint(last, 10, 32)
+	if err1 != nil || err2 != nil || from < 1 || to > DispatchID {
+		return nil, false, fmt.Errorf("pattern %s: IDs run from 1 to %d", text, DispatchID)
+	}
+	if from > to {
+		return nil, false, fmt.Errorf("pattern %s: the range ends before it begins", text)
+	}
+	return &Pattern{from: uint32(from), to: uint32(to)}, true, nil
+}
+
+// cutDescriptor divides "bar(I)V" before its parenthesis.
+func cutDescriptor(method string) (name, descriptor string) {
+	if i := strings.IndexByte(method, '('); i >= 0 {
+		return method[:i], method[i:]
+	}
+	return method, ""
+}
+
+// globText turns what a user typed, UTF-8 that may hold escapes already, into
+// text form, wildcards left alone.
+func globText(typed string) string {
+	var text []byte
+	for _, r := range typed {
+		if r == '%' || r == '.' {
+			text = append(text, byte(r))
+			continue
+		}
+		text = appendText(text, classfile.EncodeMUTF8(string(r)))
+	}
+	return string(text)
+}
+
+// Find gives the entries that p asks for: living methods by ID, with the
+// dispatch, and then retired ones by ID.
+func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		last := dispatch()
+		switch {
+		case p.to != 0:
+			for _, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
+				for i := m.seek(part[0], part[1], p.from); i < part[1] && m.records[i].id <= p.to; i++ {
+					if !yield(m.records[i].entry(i >= m.living)) {
+						return
+					}
+				}
+				if part[0] == 0 && p.to == DispatchID && !yield(last.entry(false)) {
+					return
+				}
+			}
+			return
+		case p.exact():
+			// One lookup instead of a scan: whoever asks so may ask for many.
+			key := p.class + " " + p.name + " " + p.descriptor
+			i := m.index.find(m.records, []byte(key))
+			if i >= 0 && i < m.living && !yield(m.records[i].entry(false)) {
+				return
+			}
+			if key == dispatchKey && !yield(last.entry(false)) {
+				return
+			}
+			if i >= m.living {
+				yield(m.records[i].entry(true))
+			}
+			return
+		}
+		for i := range m.records {
+			if i == m.living && p.match(dispatchKey) && !yield(last.entry(false)) {
+				return
+			}
+			if p.match(m.records[i].key) && !yield(m.records[i].entry(i >= m.living)) {
+				return
+			}
+		}
+		if m.living == len(m.records) && p.match(dispatchKey) {
+			yield(last.entry(false))
+		}
+	}
+}
+
+// exact reports whether p asks for one identity.
+func (p *Pattern) exact() bool {
+	return p.expr == nil && p.class != "" && p.name != "" && p.descriptor != "" &&
+		!strings.ContainsAny(p.class+p.name+p.descriptor, "*?")
+}
+
+// match reports whether p asks for the method with the key.
+func (p *Pattern) match(key string) bool {
+	if p.expr != nil {
+		return p.expr.MatchString(key)
+	}
+	class, name, descriptor := split(key)
+	if p.descriptor != "" && !glob(p.descriptor, descriptor) {
+		return false
+	}
+	if n := len(class); p.dotted != "" && len(p.dotted) == n+1+len(name) &&
+		p.dotted[n] == '.' && p.dotted[:n] == class && p.dotted[n+1:] == name {
+		return true
+	}
+	return (p.class == "" || glob(p.class, class)) && (p.name == "" || glob(p.name, name))
+}
+
+// glob reports whether the whole of s matches pattern. It takes time at most in
+// proportion to the square of the length of s times that of the pattern: only
+// the last '*' and the last "**" met are ever tried again, as what an earlier
+// one could reach by taking more, the last one reaches too.
+func glob(pattern, s string) bool {
+	type retry struct{ pattern, s int } // pattern is -1 if there is none
+	star, deep := retry{-1, 0}, retry{-1, 0}
+	p, i := 0, 0
+	for {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			from := p
+			for p < len(pattern) && pattern[p] == '*' {
+				p++
+			}
+			if p-from > 1 {
+				star, deep = retry{-1, 0}, retry{p, i}
+			} else {
+				star = retry{p, i}
+			}
+			continue
+		case p < len(pattern) && i < len(s) && pattern[p] == s[i]:
+			p, i = p+1, i+1
+			continue
+		case p < len(pattern) && i < len(s) && pattern[p] == '?' && s[i] != '.':
+			p, i = p+1, i+runeLen(s[i:])
+			continue
+		case p == len(pattern) && i == len(s):
+			return true
+		case star.pattern >= 0 && star.s < len(s) && s[star.s] != '.':
+			star.s += runeLen(s[star.s:])
+			p, i = star.pattern, star.s
+		case deep.pattern >= 0 && deep.s < len(s):
+			deep.s += runeLen(s[deep.s:])
+			star = retry{-1, 0}
+			p, i = deep.pattern, deep.s
+		default:
+			return false
+		}
+	}
+}
+
+// runeLen gives the length of the character that s begins with.
+func runeLen(s string) int {
+	_, n := utf8.DecodeRuneInString(s)
+	return n
+}

@@ -1,0 +1,424 @@
+package mapping
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxSize is the size in bytes above which a file is not read: ten times that
+// of a full mapping with long names.
+const maxSize = 1 << 30
+
+// FormatError says that a file is no mapping, or a damaged one.
+type FormatError struct {
+	File string // as it was given
+	Line int    // from 1; 0 if it is about the whole file
+	Err  error  // the reason and the way out
+}
+
+func (e *FormatError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap gives the reason.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// Load reads the mapping file at path. It fails with a [*FormatError] on what
+// is not a whole and consistent mapping, and with an error that wraps
+// fs.ErrNotExist if there is no file.
+func Load(path string) (*Mapping, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read mapping: %w; give the mapping file that an earlier run wrote", err)
+	}
+	defer f.Close()
+	// A strings.Builder, as the mapping keeps views into the text and a []byte
+	// would have to be copied.
+	var text strings.Builder
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
+		text.Grow(int(info.Size()))
+	}
+	n, err := io.Copy(&text, io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read mapping: %w", err)
+	}
+	if n > maxSize {
+		return nil, &FormatError{path, 0, errors.New("larger than 1 GiB: not a mapping; check the path")}
+	}
+	return Parse(path, text.String())
+}
+
+// Parse reads the text of a mapping file, whose name is for errors only. The
+// mapping keeps text in memory. For errors see [Load].
+func Parse(name, text string) (*Mapping, error) {
+	p := &parser{file: name}
+	m, err := p.parse(text)
+	if err != nil {
+		var format *FormatError
+		if !errors.As(err, &format) {
+			err = &FormatError{name, p.line, err}
+		}
+		return nil, err
+	}
+	return m, nil
+}
+
+// section is the records of one kind, with the lines that they are from.
+type section struct {
+	records []record
+	lines   []int32
+}
+
+// parser holds what was read so far.
+type parser struct {
+	file   string
+	line   int  // number of the current line
+	native bool // the file is ours, not Matrix's
+	buf    []byte
+
+	living, retired section
+	taken           [(Capacity + 64) / 64]uint64 // set of the IDs in both
+	dispatch        bool                         // the dispatch line was there
+
+	// From the header, "" if not met.
+	digest, runtime, counts string
+	digestLine, countsLine  int
+	focus                   []Focus
+}
+
+func (p *parser) errorAt(line int, format string, args ...any) error {
+	return &FormatError{p.file, line, fmt.Errorf(format, args...)}
+}
+
+func (p *parser) parse(text string) (*Mapping, error) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	p.native = strings.HasPrefix(text, versionPrefix)
+	// One line in a hundred bytes is about right; append corrects it.
+	p.living.records = make([]record, 0, min(len(text)/64, Capacity))
+	for len(text) > 0 {
+		p.line++
+		if p.line == math.MaxInt32 {
+			return nil, errors.New("too many lines: not a mapping")
+		}
+		line, rest, ended := strings.Cut(text, "\n")
+		if !ended && p.native {
+			return nil, errors.New("damaged: the last line has no end, the file was cut off; restore it from the build that wrote it")
+		}
+		text = rest
+		if err := p.parseLine(strings.TrimSuffix(line, "\r")); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.checkWhole(); err != nil {
+		return nil, err
+	}
+	return p.build()
+}
+
+// parseLine reads one line of any kind.
+func (p *parser) parseLine(line string) error {
+	switch {
+	case !p.native:
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, digestPrefix) || strings.HasPrefix(line, retiredPrefix) {
+			return fmt.Errorf("damaged: a line of tracegen's, but the file does not begin with %q; restore it from the build that wrote it", versionPrefix+"1")
+		}
+		if line == "" || line[0] == '#' {
+			return nil
+		}
+		return p.methodLine(line)
+	case line == "":
+		return nil
+	case line[0] == '#':
+		return p.commentLine(line)
+	default:
+		return p.methodLine(line)
+	}
+}
+
+// commentLine reads a header, focus or retired line, or skips a comment.
+func (p *parser) commentLine(line string) error {
+	once := func(field *string, prefix string) error {
+		if *field != "" {
+			return fmt.Errorf("a second %q line; the file was put together from several, give one of them", strings.TrimSpace(prefix))
+		}
+		if *field = line[len(prefix):]; *field == "" {
+			return fmt.Errorf("damaged: %q without a value; restore the file from the build that wrote it", strings.TrimSpace(prefix))
+		}
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(line, versionPrefix):
+		if version := line[len(versionPrefix):]; version != "1" {
+			return fmt.Errorf("mapping format %q, this tracegen reads format 1; use the tracegen that wrote it, or a newer one", version)
+		}
+		if p.line > 1 {
+			return errors.New("a second header; the file was put together from several, give one of them")
+		}
+	case strings.HasPrefix(line, digestPrefix):
+		p.digestLine = p.line
+		return once(&p.digest, digestPrefix)
+	case strings.HasPrefix(line, runtimePrefix):
+		if err := once(&p.runtime, runtimePrefix); err != nil {
+			return err
+		}
+		var err error
+		p.runtime, err = ParseText(p.runtime)
+		return err
+	case strings.HasPrefix(line, countsPrefix):
+		p.countsLine = p.line
+		return once(&p.counts, countsPrefix)
+	case strings.HasPrefix(line, focusPrefix):
+		return p.focusLine(line[len(focusPrefix):])
+	case strings.HasPrefix(line, retiredPrefix):
+		return p.record(&p.retired, line[len(retiredPrefix):])
+	}
+	return nil
+}
+
+func (p *parser) focusLine(rest string) error {
+	text, action, _ := strings.Cut(rest, " ")
+	class, err := ParseText(text)
+	if err != nil {
+		return err
+	}
+	if a := FocusAction(action); class == "" || a != FocusAdd && a != FocusHook {
+		return fmt.Errorf("focus line %q: want a class and add or hook", rest)
+	}
+	p.focus = append(p.focus, Focus{class, FocusAction(action)})
+	return nil
+}
+
+// methodLine reads "id,access,class method descriptor" of a living method or of
+// the dispatch.
+func (p *parser) methodLine(line string) error {
+	if rest, ok := strings.CutPrefix(line, "1048574,"); ok {
+		access, text, _ := strings.Cut(rest, ",")
+		key, err := p.key(text)
+		if err != nil {
+			return err
+		}
+		// Matrix writes it like we do; hand-made lists leave out the descriptor.
+		short := strings.TrimSuffix(dispatchKey, " (Landroid.os.Message;)V")
+		if !(key == dispatchKey && access == "1") && (p.native || key != dispatchKey && key != short) {
+			return fmt.Errorf("ID 1048574 belongs to the message dispatch, %q; no method can have it", "1,"+dispatchKey)
+		}
+		if p.dispatch {
+			return errors.New("a second line for the message dispatch; delete one")
+		}
+		p.dispatch = true
+		return nil
+	}
+	return p.record(&p.living, line)
+}
+
+// record reads "id,access,class method descriptor" into s.
+func (p *parser) record(s *section, line string) error {
+	id, rest, ok := cutNumber(line)
+	if !ok {
+		return fmt.Errorf("%q: want ID,access,class method descriptor", clip(line))
+	}
+	access, rest, ok := cutNumber(rest)
+	if !ok {
+		return fmt.Errorf("%q: want the access flags, a decimal number, after the ID", clip(line))
+	}
+	switch {
+	case id == DispatchID+1:
+		return fmt.Errorf("ID %d is never used; IDs run from 1 to %d", id, Capacity)
+	case id < 1 || id > Capacity:
+		return fmt.Errorf("ID %d: IDs run from 1 to %d", id, Capacity)
+	case p.native && access > math.MaxUint16:
+		return fmt.Errorf("access flags %d: at most 65535", access)
+	case p.taken[id/64]>>(id%64)&1 != 0:
+		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that wrote it", id, p.lineOf(id))
+	}
+	p.taken[id/64] |= 1 << (id % 64)
+	key, err := p.key(rest)
+	if err != nil {
+		return err
+	}
+	s.records = append(s.records, record{key: key, id: uint32(id), access: uint16(access)})
+	s.lines = append(s.lines, int32(p.line))
+	return nil
+}
+
+// cutNumber cuts a decimal number of at most ten digits, and the comma that
+// must follow it, off the front of s.
+func cutNumber(s string) (n uint64, rest string, ok bool) {
+	i := 0
+	for i < len(s) && i <= 10 && s[i]-'0' <= 9 {
+		n = n*10 + uint64(s[i]-'0')
+		i++
+	}
+	if i == 0 || i > 10 || i == len(s) || s[i] != ',' {
+		return 0, s, false
+	}
+	return n, s[i+1:], true
+}
+
+// clip shortens a line for an error.
+func clip(line string) string {
+	if len(line) > 200 {
+		return line[:200] + "..."
+	}
+	return line
+}
+
+// lineOf gives the line on which an ID was read; errors only.
+func (p *parser) lineOf(id uint64) int32 {
+	for _, s := range []section{p.living, p.retired} {
+		for i := range s.records {
+			if uint64(s.records[i].id) == id {
+				return s.lines[i]
+			}
+		}
+	}
+	return 0
+}
+
+// key gives the canonical form of "class method descriptor": a view of text
+// where text is canonical already, which nearly all is.
+func (p *parser) key(text string) (string, error) {
+	spaces, clean, last := 0, true, -1
+	for i := 0; i < len(text); i++ {
+		if b := text[i]; !plain(b) {
+			if b == ' ' && i > last+1 {
+				spaces++
+				last = i
+				continue
+			}
+			clean = false
+			break
+		}
+	}
+	if clean && (spaces == 1 || spaces == 2) && last < len(text)-1 && len(text) <= math.MaxUint16 {
+		return text, nil
+	}
+	return p.slowKey(text)
+}
+
+// slowKey is key for any text.
+func (p *parser) slowKey(text string) (string, error) {
+	var fields []string
+	if p.native {
+		fields = strings.Split(text, " ")
+	} else {
+		fields = matrixFields(text)
+	}
+	if len(fields) < 2 || len(fields) > 3 || slices.Contains(fields, "") {
+		return "", fmt.Errorf("%q: want class, method and descriptor, with one space between (a space in a name is written %%20)", clip(text))
+	}
+	p.buf = p.buf[:0]
+	for i, field := range fields {
+		if i > 0 {
+			p.buf = append(p.buf, ' ')
+		}
+		raw, err := appendRaw(nil, field, !p.native)
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", clip(field), err)
+		}
+		if len(raw) > math.MaxUint16 {
+			return "", fmt.Errorf("%q: %d bytes long, a class file allows 65535", clip(field), len(raw))
+		}
+		p.buf = appendText(p.buf, string(raw))
+	}
+	return string(p.buf), nil
+}
+
+// matrixFields divides what Matrix joined with spaces without escaping those in
+// names: no class that Android accepts has one, and a descriptor is what
+// follows the last " (".
+func matrixFields(text string) []string {
+	class, method, ok := strings.Cut(text, " ")
+	if !ok {
+		return nil
+	}
+	if i := strings.LastIndex(method, " ("); i >= 0 {
+		return []string{class, method[:i], method[i+1:]}
+	}
+	return append([]string{class}, strings.Split(method, " ")...)
+}
+
+// checkWhole finds what shows that lines are missing, the digest excepted.
+func (p *parser) checkWhole() error {
+	if !p.native {
+		if len(p.living.records) == 0 && !p.dispatch {
+			return p.errorAt(0, "no method line in it: not a mapping, or cut off; restore it from the build that wrote it")
+		}
+		p.runtime = matrixRuntime
+		return nil
+	}
+	damaged := func(line int, what string, args ...any) error {
+		return p.errorAt(line, "damaged: "+what+"; restore the file from the build that wrote it", args...)
+	}
+	switch {
+	case p.digest == "":
+		return damaged(0, "no %q line", strings.TrimSpace(digestPrefix))
+	case p.runtime == "":
+		return damaged(0, "no %q line", strings.TrimSpace(runtimePrefix))
+	case !p.dispatch:
+		return damaged(0, "no line for the message dispatch, ID %d", DispatchID)
+	}
+	have := (&Mapping{
+		records: make([]record, len(p.living.records)+len(p.retired.records)),
+		living:  len(p.living.records),
+		focus:   p.focus,
+	}).counts()
+	if p.counts != "" && p.counts != have {
+		return damaged(p.countsLine, "the header says %q, the file has %q", p.counts, have)
+	}
+	return nil
+}
+
+// build makes the mapping of what was read, and checks what only the whole
+// shows: that identities and focus lines differ, and that the digest is right.
+func (p *parser) build() (*Mapping, error) {
+	p.living.sort()
+	p.retired.sort()
+	living := len(p.living.records)
+	m, first, second := newMapping(append(p.living.records, p.retired.records...), living)
+	if m == nil {
+		lines := append(p.living.lines, p.retired.lines...)
+		a, b := min(lines[first], lines[second]), max(lines[first], lines[second])
+		key := append(p.living.records, p.retired.records...)[first].key
+		return nil, p.errorAt(int(b), "%s has an ID on line %d already; a method has one ID: restore the file from the build that wrote it", key, a)
+	}
+	if p.native && m.digest != p.digest {
+		return nil, p.errorAt(p.digestLine, "damaged: the header says digest %s, the method lines have %s; lines were lost or changed: restore the file from the build that wrote it",
+			strconv.Quote(clip(p.digest)), m.digest)
+	}
+	focus, err := sortFocus(p.focus)
+	if err != nil {
+		return nil, p.errorAt(0, "%w", err)
+	}
+	m.runtime, m.focus = p.runtime, focus
+	return m, nil
+}
+
+// sort puts the records in the order of their IDs, in which they mostly are.
+func (s *section) sort() {
+	byID := func(a, b record) int { return cmp.Compare(a.id, b.id) }
+	if slices.IsSortedFunc(s.records, byID) {
+		return
+	}
+	order := make([]int, len(s.records))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return byID(s.records[i], s.records[j]) })
+	sorted := section{make([]record, len(order)), make([]int32, len(order))}
+	for to, from := range order {
+		sorted.records[to], sorted.lines[to] = s.records[from], s.lines[from]
+	}
+	*s = sorted
+}

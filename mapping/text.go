@@ -1,0 +1,154 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// The bytes that stand for themselves in the text form, as bit sets for bytes
+// below 64 and for those from 64 to 127: '!' to '~' without "#%,/".
+const (
+	plainLow  uint64 = 1<<64 - 1<<'!' - 1<<'#' - 1<<'%' - 1<<',' - 1<<'/'
+	plainHigh uint64 = 1<<63 - 1
+)
+
+const hexDigits = "0123456789ABCDEF"
+
+// plain reports whether b stands for itself in a text form.
+func plain(b byte) bool {
+	if b < 64 {
+		return plainLow>>b&1 != 0
+	}
+	return b < 0x80 && plainHigh>>(b&63)&1 != 0
+}
+
+// invisible reports whether r is a control character, a space, a line
+// separator or an invisible format character. The list is our own and fixed:
+// with package unicode's tables, IDs would move when a Go release brings a new
+// Unicode version, as the hash is taken over the text form.
+func invisible(r rune) bool {
+	switch {
+	case r <= 0x20, r >= 0x7f && r <= 0xa0, r == 0xad, r == 0x1680, r == 0x180e,
+		r >= 0x2000 && r <= 0x200f, r >= 0x2028 && r <= 0x202f,
+		r >= 0x205f && r <= 0x206f, r == 0x3000, r == 0xfeff:
+		return true
+	}
+	return false
+}
+
+// Text gives the text form of a class name, method name or descriptor, which
+// is raw MUTF-8 in internal form. See the package comment for its rules.
+func Text(raw string) string {
+	return string(appendText(make([]byte, 0, len(raw)+8), raw))
+}
+
+// appendText appends the text form of raw to dst.
+func appendText(dst []byte, raw string) []byte {
+	for i := 0; i < len(raw); {
+		switch b := raw[i]; {
+		case b == '/':
+			dst = append(dst, '.')
+			i++
+		case plain(b) && b != '.':
+			dst = append(dst, b)
+			i++
+		default:
+			var n int
+			dst, n = appendUnit(dst, raw[i:])
+			i += n
+		}
+	}
+	return dst
+}
+
+// appendSource appends raw with the escapes of the text form, but with '.' and
+// '/' as they are: the form of a SourceFile attribute, which is no class name.
+func appendSource(dst []byte, raw string) []byte {
+	for i := 0; i < len(raw); {
+		if b := raw[i]; b == '/' || plain(b) {
+			dst = append(dst, b)
+			i++
+			continue
+		}
+		var n int
+		dst, n = appendUnit(dst, raw[i:])
+		i += n
+	}
+	return dst
+}
+
+// appendUnit appends the character that raw begins with, or the escape of its
+// first byte, and says how many bytes it used. Escaping one byte only is enough
+// for a character of several: the rest of it begins no well-formed unit and
+// gets escaped byte by byte as well.
+func appendUnit(dst []byte, raw string) ([]byte, int) {
+	// A lone surrogate is no character either: no UTF-8 can hold it.
+	if r, n := classfile.DecodeMUTF8Rune(raw); n > 1 && utf8.ValidRune(r) && !invisible(r) {
+		return utf8.AppendRune(dst, r), n
+	}
+	b := raw[0]
+	return append(dst, '%', hexDigits[b>>4], hexDigits[b&15]), 1
+}
+
+// ParseText gives the raw MUTF-8 name or descriptor that text stands for. An
+// error says what in text is not of the text form.
+func ParseText(text string) (string, error) {
+	raw, err := appendRaw(make([]byte, 0, len(text)), text, false)
+	return string(raw), err
+}
+
+var (
+	errNotUTF8 = errors.New("not UTF-8; convert the file to UTF-8, or write the byte as %XX")
+	errEscape  = errors.New("'%' without two hexadecimal digits; a percent sign is written %25")
+)
+
+// appendRaw appends to dst the raw bytes that text stands for. With literal,
+// nothing is an escape and every character is allowed, which is how Matrix
+// writes names.
+func appendRaw(dst []byte, text string, literal bool) ([]byte, error) {
+	for i := 0; i < len(text); {
+		b := text[i]
+		switch {
+		case b == '.' || b == '/':
+			dst = append(dst, '/')
+			i++
+		case plain(b):
+			dst = append(dst, b)
+			i++
+		case b == '%' && !literal:
+			hi, lo := -1, -1
+			if i+2 < len(text) {
+				hi, lo = unhex(text[i+1]), unhex(text[i+2])
+			}
+			if hi < 0 || lo < 0 {
+				return dst, errEscape
+			}
+			dst = append(dst, byte(hi<<4|lo))
+			i += 3
+		case b < 0x80 && !literal:
+			return dst, fmt.Errorf("%q must be written %%%02X", b, b)
+		default:
+			r, n := utf8.DecodeRuneInString(text[i:])
+			if r == utf8.RuneError && n == 1 {
+				return dst, errNotUTF8
+			}
+			dst = append(dst, classfile.EncodeMUTF8(text[i:i+n])...)
+			i += n
+		}
+	}
+	return dst, nil
+}
+
+// unhex gives the value of a hexadecimal digit, or -1.
+func unhex(b byte) int {
+	switch {
+	case b >= '0' && b <= '9':
+		return int(b - '0')
+	case b|0x20 >= 'a' && b|0x20 <= 'f':
+		return int(b|0x20-'a') + 10
+	}
+	return -1
+}

@@ -1,0 +1,102 @@
+package mapping
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// What the lines that are no method lines begin with.
+const (
+	versionPrefix = "# tracegen-mapping "
+	digestPrefix  = "# digest "
+	runtimePrefix = "# runtime "
+	countsPrefix  = "# counts "
+	focusPrefix   = "# focus "
+	retiredPrefix = "# retired "
+)
+
+// WriteTo writes the mapping as a file of the format in the package comment. To
+// replace a file whole or not at all is for the caller, as is telling which
+// file an error was about.
+func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
+	count := &countingWriter{w: w}
+	b := bufio.NewWriterSize(count, 256<<10)
+	b.WriteString(versionPrefix + "1\n")
+	b.WriteString(digestPrefix + m.digest + "\n")
+	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
+	b.WriteString(countsPrefix + m.counts() + "\n")
+	var line []byte
+	for i := range m.records[:m.living] {
+		line = m.records[i].appendLine(line[:0])
+		b.Write(line)
+	}
+	last := dispatch()
+	b.Write(last.appendLine(line[:0]))
+	for _, f := range m.focus {
+		b.WriteString(focusPrefix + Text(f.Class) + " " + string(f.Action) + "\n")
+	}
+	for i := range m.records[m.living:] {
+		line = m.records[m.living+i].appendLine(append(line[:0], retiredPrefix...))
+		b.Write(line)
+	}
+	err := b.Flush() // a bufio.Writer keeps its first error
+	return count.n, err
+}
+
+// counts gives the content of the counts line.
+func (m *Mapping) counts() string {
+	return fmt.Sprintf("%d methods, %d focus, %d retired", m.living, len(m.focus), len(m.records)-m.living)
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// SourceLine says where a method stands in the source.
+type SourceLine struct {
+	ID     uint32
+	Source string // the SourceFile attribute (JVMS 4.7.10), raw MUTF-8; "" if there is none
+	First  int    // the lowest line_number of the method (JVMS 4.7.12); 0 if there is none
+}
+
+// WriteLines writes a table of where methods stand: tab-separated ID, source
+// file and first line, sorted by ID, under a header that names the mapping's
+// digest:
+//
+//	# tracegen-lines 1
+//	# digest 9f86d081884c7d65
+//	17	Foo.java	42
+//
+// A source file's name is written with the escapes of the text form, but its
+// dots and slashes stay. The lines may come in any order; of several for one ID
+// (a class that the inputs hold more than once) the least is written. An ID
+// that is not a living method's is an error, and nothing is written.
+func (m *Mapping) WriteLines(w io.Writer, lines []SourceLine) error {
+	lines = slices.Clone(lines)
+	for _, l := range lines {
+		if i := m.seek(0, m.living, l.ID); i == m.living || m.records[i].id != l.ID {
+			return fmt.Errorf("source line of ID %d: no method of the mapping has this ID", l.ID)
+		}
+	}
+	slices.SortFunc(lines, func(a, b SourceLine) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), strings.Compare(a.Source, b.Source), cmp.Compare(a.First, b.First))
+	})
+	lines = slices.CompactFunc(lines, func(a, b SourceLine) bool { return a.ID == b.ID })
+	b := bufio.NewWriterSize(w, 64<<10)
+	b.WriteString("# tracegen-lines 1\n" + digestPrefix + m.digest + "\n")
+	for _, l := range lines {
+		fmt.Fprintf(b, "%d\t%s\t%d\n", l.ID, appendSource(nil, l.Source), l.First)
+	}
+	return b.Flush()
+}
