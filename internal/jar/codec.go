@@ -1,0 +1,243 @@
+package jar
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"runtime/debug"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// Level is how hard deflate tries. The zero value is LevelDefault.
+type Level int
+
+// The levels, as the command line names them.
+const (
+	LevelDefault Level = iota // close to zlib's 6 in size
+	LevelStore                // not compressed
+	LevelFast                 // a few per cent bigger than the default, in less than half the time
+	LevelBest                 // as small as it gets, many times slower
+	levelCount
+)
+
+// String returns the level's name on the command line.
+func (l Level) String() string {
+	if l < 0 || l >= levelCount {
+		return fmt.Sprintf("Level(%d)", int(l))
+	}
+	return [levelCount]string{"default", "store", "fast", "best"}[l]
+}
+
+// ParseLevel returns the level called name: store, fast, default or best.
+func ParseLevel(name string) (Level, error) {
+	for l := range levelCount {
+		if l.String() == name {
+			return l, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown compression level %q: choose store, fast, default or best", name)
+}
+
+// flateLevel translates into the numbers of package flate.
+func (l Level) flateLevel() int {
+	return [levelCount]int{LevelDefault: 6, LevelStore: 0, LevelFast: 1, LevelBest: 9}[l]
+}
+
+// maxExpansion is the most bytes that one byte of deflate data can stand for: two bits make a copy
+// of 258 bytes (RFC 1951 3.2.5).
+const maxExpansion = 1032
+
+// maxRead is the biggest entry that is read, a nested archive for instance; no class comes near it.
+const maxRead = math.MaxInt32
+
+// trusted is the inflated size up to which, and plausible is the expansion up to which, the declared
+// size is allocated at once. Beyond them memory grows with the data that really comes out.
+const (
+	trusted   = 1 << 20
+	plausible = 16
+)
+
+// Codec inflates and deflates. It keeps the machinery between calls, which is bigger than most
+// entries. Make one for a run and share it among all goroutines; the zero value is ready. It must
+// not be copied.
+type Codec struct {
+	inflaters sync.Pool
+	deflaters [levelCount]sync.Pool
+	buffers   sync.Pool
+}
+
+// Packed is data ready to be written as an entry by Writer.Replace or Writer.Add.
+type Packed struct {
+	Data   []byte // as it stands in the archive
+	Size   uint64 // inflated, in bytes
+	CRC32  uint32 // of the inflated data
+	Method uint16 // Stored or Deflated
+
+	buffer *buffer // what Data lies in, if it is the Codec's
+}
+
+// buffer is the simplest io.Writer that package flate can write into.
+type buffer struct{ b []byte }
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.b = append(b.b, p...)
+	return len(p), nil
+}
+
+type inflater struct {
+	source bytes.Reader
+	stream io.ReadCloser
+	beyond [1]byte
+}
+
+// Read returns the inflated data of e, checked against its size and CRC. The result lies in buf if
+// that is big enough, else in memory of its own; it is the caller's. Errors are *Error: ErrUnsupported
+// for encrypted entries and unknown methods, ErrFormat for what is wrong with this entry.
+func (c *Codec) Read(e *Entry, buf []byte) (_ []byte, err error) {
+	if err := e.readable(); err != nil {
+		return nil, err
+	}
+	restore := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(restore)
+		if r := recover(); r != nil {
+			err = e.archive.fault(r)
+		}
+	}()
+	if e.Method == Stored {
+		buf = append(buf[:0], e.Raw()...)
+	} else if buf, err = c.inflate(e, buf); err != nil {
+		return nil, err
+	}
+	if sum := crc32.ChecksumIEEE(buf); sum != e.CRC32 {
+		return nil, e.errorf(ErrFormat, e.data, "CRC of the data is %08x, declared %08x; the entry is damaged", sum, e.CRC32)
+	}
+	return buf, nil
+}
+
+// readable returns why e cannot be read, as far as that shows without reading: after it, e.Size is
+// a size worth allocating.
+func (e *Entry) readable() error {
+	if e.bad != nil {
+		return e.bad
+	}
+	switch {
+	case e.Flags&flagEncrypted != 0:
+		return e.errorf(ErrUnsupported, e.head, "it is encrypted")
+	case e.Method == Stored:
+		if e.Size != e.CompressedSize {
+			return e.errorf(ErrFormat, e.data, "stored with %d bytes, declared %d", e.CompressedSize, e.Size)
+		}
+	case e.Method != Deflated:
+		return e.errorf(ErrUnsupported, e.head, "compression method %d", e.Method)
+	case e.Size/maxExpansion > e.CompressedSize:
+		return e.errorf(ErrFormat, e.data, "%d bytes cannot inflate to the declared %d", e.CompressedSize, e.Size)
+	}
+	if e.Size > maxRead {
+		return e.errorf(ErrUnsupported, e.head, "its %d bytes are more than are read into memory (%d)", e.Size, maxRead)
+	}
+	return nil
+}
+
+// inflate returns the data of e, exactly as long as declared, in buf if that is big enough. Data
+// behind the end of the deflate stream is tolerated, as the JDK does: size and CRC vouch for what is
+// in front of it.
+func (c *Codec) inflate(e *Entry, buf []byte) ([]byte, error) {
+	z, _ := c.inflaters.Get().(*inflater)
+	if z == nil {
+		z = new(inflater)
+		z.stream = flate.NewReader(&z.source)
+	}
+	z.source.Reset(e.Raw())
+	err := z.stream.(flate.Resetter).Reset(&z.source, nil)
+	if err == nil {
+		buf, err = z.fill(buf, int(e.Size), max(trusted, plausible*len(e.Raw())))
+	}
+	at := e.data + int64(e.CompressedSize) - int64(z.source.Len())
+	// The pool must not keep a mapping alive that its owner will unmap.
+	z.source.Reset(nil)
+	c.inflaters.Put(z)
+	if err != nil {
+		return nil, e.errorf(ErrFormat, at, "inflate: %w", err)
+	}
+	return buf, nil
+}
+
+// fill reads the stream, which must have size bytes, into buf or new memory, of which it takes at
+// most step at first and then at most doubles.
+func (z *inflater) fill(buf []byte, size, step int) ([]byte, error) {
+	if cap(buf) < size && cap(buf) < step {
+		buf = make([]byte, min(size, step))
+	}
+	for n := 0; ; {
+		buf = buf[:min(size, cap(buf))]
+		got, err := io.ReadFull(z.stream, buf[n:])
+		n += got
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("data ends after %d of the declared %d bytes", n, size)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n == size {
+			break
+		}
+		buf = append(make([]byte, 0, min(size, 2*n)), buf...)
+	}
+	switch _, err := io.ReadFull(z.stream, z.beyond[:]); {
+	case err == nil:
+		return nil, fmt.Errorf("data inflates to more than the declared %d bytes", size)
+	case !errors.Is(err, io.EOF):
+		return nil, err
+	}
+	return buf, nil
+}
+
+// Compress packs data at level. With LevelStore the result is a view of data, else memory of the
+// Codec's that Recycle can give back. Data must not change before the result is written. The bytes
+// depend on data and level alone.
+func (c *Codec) Compress(data []byte, level Level) (Packed, error) {
+	if level < 0 || level >= levelCount {
+		return Packed{}, fmt.Errorf("compress: no such level: %v", level)
+	}
+	p := Packed{Size: uint64(len(data)), CRC32: crc32.ChecksumIEEE(data)}
+	if level == LevelStore {
+		p.Data, p.Method = data, Stored
+		return p, nil
+	}
+	out, _ := c.buffers.Get().(*buffer)
+	if out == nil {
+		out = &buffer{b: make([]byte, 0, len(data)/2+64)}
+	}
+	z, _ := c.deflaters[level].Get().(*flate.Writer)
+	if z == nil {
+		var err error
+		if z, err = flate.NewWriter(out, level.flateLevel()); err != nil {
+			return Packed{}, fmt.Errorf("compress: %w", err)
+		}
+	} else {
+		z.Reset(out)
+	}
+	if _, err := z.Write(data); err != nil {
+		return Packed{}, fmt.Errorf("compress: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return Packed{}, fmt.Errorf("compress: %w", err)
+	}
+	c.deflaters[level].Put(z)
+	p.Data, p.Method, p.buffer = out.b, Deflated, out
+	return p, nil
+}
+
+// Recycle gives the memory of p back to the Codec that made it. P must not be used afterwards.
+func (c *Codec) Recycle(p Packed) {
+	if p.buffer != nil {
+		p.buffer.b = p.buffer.b[:0]
+		c.buffers.Put(p.buffer)
+	}
+}

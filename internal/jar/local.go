@@ -1,0 +1,148 @@
+package jar
+
+import (
+	"cmp"
+	"slices"
+)
+
+// parseLocals reads the local header of every entry, compares it with the central record and checks
+// that no byte belongs to two entries.
+func (a *Archive) parseLocals() error {
+	a.prefix = a.directory
+	sorted := true
+	last := int64(0)
+	for i := range a.entries {
+		e := &a.entries[i]
+		if err := e.readLocal(); err != nil {
+			return err
+		}
+		a.prefix = min(a.prefix, e.head)
+		sorted = sorted && e.head >= last
+		last = e.head
+	}
+	if sorted {
+		for i := 1; i < len(a.entries); i++ {
+			if err := checkApart(&a.entries[i-1], &a.entries[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	order := make([]*Entry, len(a.entries))
+	for i := range a.entries {
+		order[i] = &a.entries[i]
+	}
+	slices.SortStableFunc(order, func(x, y *Entry) int { return cmp.Compare(x.head, y.head) })
+	for i := 1; i < len(order); i++ {
+		if err := checkApart(order[i-1], order[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkApart reports it when two entries, the first of which starts first, share bytes.
+func checkApart(first, second *Entry) error {
+	if first.end <= second.head {
+		return nil
+	}
+	return second.errorf(ErrFormat, second.head, "overlaps entry %s, which lies at 0x%x to 0x%x; refusing what may be a zip bomb",
+		printable(first.Name), first.head, first.end)
+}
+
+// readLocal finds the data of e behind its local header (4.3.7). Only what makes the data's place
+// uncertain is an error here; a header that contradicts the central directory spoils reading alone.
+func (e *Entry) readLocal() error {
+	a := e.archive
+	if u32(a.data, e.head) != localSignature {
+		return e.errorf(ErrFormat, e.head, "no local header where the central directory says")
+	}
+	name := e.head + localSize
+	extra := name + int64(u16(a.data, e.head+26))
+	e.data = extra + int64(u16(a.data, e.head+28))
+	if e.data > a.directory {
+		return e.errorf(ErrFormat, e.head, "local header reaches into the central directory")
+	}
+	if room := uint64(a.directory - e.data); e.CompressedSize > room {
+		return e.errorf(ErrFormat, e.head, "%d bytes of data where only %d are left before the central directory; cut short?", e.CompressedSize, room)
+	}
+	e.end = e.data + int64(e.CompressedSize)
+	e.bad = e.compareLocal(a.data[name:extra], a.data[extra:e.data])
+	return nil
+}
+
+// compareLocal returns what in the local header contradicts the central record, and moves e.end
+// behind the data descriptor.
+func (e *Entry) compareLocal(name, extra []byte) error {
+	header := e.archive.data[e.head : e.head+localSize]
+	flags, method := u16(header, 6), u16(header, 8)
+	switch {
+	case string(name) != e.Name:
+		return e.errorf(ErrFormat, e.head, "local header calls it %s", printable(string(name)))
+	case method != e.Method:
+		return e.errorf(ErrFormat, e.head, "compression method %d in the local header, %d in the central directory", method, e.Method)
+	case (flags^e.Flags)&flagEncrypted != 0:
+		return e.errorf(ErrFormat, e.head, "local header and central directory disagree on encryption")
+	}
+	crc := u32(header, 14)
+	compressed, size := uint64(u32(header, 18)), uint64(u32(header, 22))
+	if compressed == magic32 || size == magic32 {
+		if at, to := findExtra(extra, extraZip64); at >= 0 && to-at >= 4+16 {
+			size, compressed = u64(extra, at+4), u64(extra, at+12)
+		}
+	}
+	same := crc == e.CRC32 && compressed == e.CompressedSize && size == e.Size
+	if flags&flagDescriptor != 0 {
+		length := e.descriptor()
+		e.end += length
+		// Some writers know the sizes, set the bit nevertheless and write no descriptor.
+		if length == 0 && !same {
+			return e.errorf(ErrFormat, e.end, "data descriptor is missing or disagrees with the central directory")
+		}
+		return nil
+	}
+	// Zeros are what writers leave that never went back to the local header: no statement.
+	if (crc != e.CRC32 && crc != 0) || (compressed != e.CompressedSize && compressed != 0) || (size != e.Size && size != 0) {
+		return e.errorf(ErrFormat, e.head, "local header says CRC %08x, %d bytes, %d inflated; central directory says %08x, %d, %d",
+			crc, compressed, size, e.CRC32, e.CompressedSize, e.Size)
+	}
+	return nil
+}
+
+// descriptor returns the length of the data descriptor behind the data (4.3.9), or 0 if none of its
+// four forms (signature or not, 32 or 64 bits) stands there. The wide forms are tried first: with
+// both sizes 0 a narrow one is their beginning.
+func (e *Entry) descriptor() int64 {
+	data := e.archive.data[e.end:e.archive.directory]
+	for _, wide := range []bool{true, false} {
+		for _, signed := range []bool{true, false} {
+			if n := e.descriptorForm(data, wide, signed); n > 0 {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func (e *Entry) descriptorForm(data []byte, wide, signed bool) int64 {
+	length, at := int64(12), int64(0)
+	if wide {
+		length += 8
+	}
+	if signed {
+		length, at = length+4, 4
+	}
+	if int64(len(data)) < length || signed && u32(data, 0) != descriptorSignature || u32(data, at) != e.CRC32 {
+		return 0
+	}
+	var compressed, size uint64
+	if wide {
+		compressed, size = u64(data, at+4), u64(data, at+12)
+	} else {
+		compressed, size = uint64(u32(data, at+4)), uint64(u32(data, at+8))
+	}
+	if compressed != e.CompressedSize || size != e.Size {
+		return 0
+	}
+	return length
+}

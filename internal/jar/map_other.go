@@ -1,0 +1,11 @@
+//go:build !unix
+
+package jar
+
+import "os"
+
+// mapFile reads the whole file: mapping would forbid others to replace it on some of these systems.
+func mapFile(path string) (data []byte, unmap func() error, err error) {
+	data, err = os.ReadFile(path)
+	return data, func() error { return nil }, err
+}
