@@ -24,46 +24,35 @@ const (
 
 const inMember = InField | InMethod
 
-// attributes is JVMS table 4.7-C with two more that hold code offsets and are found in released jars:
-// CharacterRangeTable (javac -Xjcov) and StackMap (CLDC 1.1, appendix 1).
-var attributes = map[string]Location{
-	"AnnotationDefault":                    InMethod,
-	"BootstrapMethods":                     InClass,
-	"CharacterRangeTable":                  InCode,
-	"Code":                                 InMethod,
-	"ConstantValue":                        InField,
-	"Deprecated":                           InClass | inMember,
-	"EnclosingMethod":                      InClass,
-	"Exceptions":                           InMethod,
-	"InnerClasses":                         InClass,
-	"LineNumberTable":                      InCode,
-	"LocalVariableTable":                   InCode,
-	"LocalVariableTypeTable":               InCode,
-	"MethodParameters":                     InMethod,
-	"Module":                               InClass,
-	"ModuleMainClass":                      InClass,
-	"ModulePackages":                       InClass,
-	"NestHost":                             InClass,
-	"NestMembers":                          InClass,
-	"PermittedSubclasses":                  InClass,
-	"Record":                               InClass,
-	"RuntimeInvisibleAnnotations":          InClass | inMember | InRecordComponent,
-	"RuntimeInvisibleParameterAnnotations": InMethod,
-	"RuntimeInvisibleTypeAnnotations":      InClass | inMember | InCode | InRecordComponent,
-	"RuntimeVisibleAnnotations":            InClass | inMember | InRecordComponent,
-	"RuntimeVisibleParameterAnnotations":   InMethod,
-	"RuntimeVisibleTypeAnnotations":        InClass | inMember | InCode | InRecordComponent,
-	"Signature":                            InClass | inMember | InRecordComponent,
-	"SourceDebugExtension":                 InClass,
-	"SourceFile":                           InClass,
-	"StackMap":                             InCode,
-	"StackMapTable":                        InCode,
-	"Synthetic":                            InClass | inMember,
-}
+// attributeHeader is the length of attribute_name_index and attribute_length (JVMS 4.7).
+const attributeHeader = 6
 
-// KnownAttribute tells where an attribute of this name may stand by JVMS table 4.7-C (and the two
-// additions CharacterRangeTable and StackMap). It is 0 for a name that is not known.
-func KnownAttribute(name string) Location { return attributes[name] }
+// KnownAttribute tells where an attribute of this name may stand. It is 0 for a name that is not known.
+//
+// Known are those of JVMS table 4.7-C and two more that hold code offsets and are found in released jars:
+// CharacterRangeTable (javac -Xjcov) and StackMap (CLDC 1.1, appendix 1).
+func KnownAttribute(name string) Location {
+	switch name {
+	case "BootstrapMethods", "EnclosingMethod", "InnerClasses", "Module", "ModuleMainClass", "ModulePackages",
+		"NestHost", "NestMembers", "PermittedSubclasses", "Record", "SourceDebugExtension", "SourceFile":
+		return InClass
+	case "ConstantValue":
+		return InField
+	case "AnnotationDefault", "Code", "Exceptions", "MethodParameters",
+		"RuntimeInvisibleParameterAnnotations", "RuntimeVisibleParameterAnnotations":
+		return InMethod
+	case "CharacterRangeTable", "LineNumberTable", "LocalVariableTable", "LocalVariableTypeTable", "StackMap",
+		"StackMapTable":
+		return InCode
+	case "Deprecated", "Synthetic":
+		return InClass | inMember
+	case "RuntimeInvisibleAnnotations", "RuntimeVisibleAnnotations", "Signature":
+		return InClass | inMember | InRecordComponent
+	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
+		return InClass | inMember | InCode | InRecordComponent
+	}
+	return 0
+}
 
 // FindAttribute gives the first attribute of that name, or false.
 func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {
@@ -75,36 +64,45 @@ func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// parseAttributes reads an attributes_count and the table behind it at offset at, appends the attributes to
-// table and returns it with the offset behind them. path names the structure that owns them in errors.
-func parseAttributes(p *ConstantPool, data []byte, at int, path func() string, table []Attribute) ([]Attribute, int, error) {
+// checkAttributes walks over the attribute table at offset at, its count first, and gives the number of
+// attributes and the offset behind them. Its error has no path yet.
+func (p *ConstantPool) checkAttributes(data []byte, at int) (n, end int, bad *FormatError) {
 	if at+2 > len(data) {
-		return nil, 0, formatErrorf(len(data), path(), "class file ends before attributes_count")
+		return 0, 0, formatErrorf(len(data), "", "it ends before attributes_count")
 	}
-	n := int(binary.BigEndian.Uint16(data[at:]))
+	n = int(binary.BigEndian.Uint16(data[at:]))
 	at += 2
-	if n*6 > len(data)-at {
-		return nil, 0, formatErrorf(at-2, path(), "attributes_count %d does not fit the %d bytes left", n, len(data)-at)
+	if n*attributeHeader > len(data)-at {
+		return 0, 0, formatErrorf(at-2, "", "attributes_count %d does not fit the %d bytes left", n, len(data)-at)
 	}
 	for i := range n {
-		if at+6 > len(data) {
-			return nil, 0, formatErrorf(len(data), path(), "class file ends in attribute %d of %d", i, n)
+		if at+attributeHeader > len(data) {
+			return 0, 0, formatErrorf(len(data), "", "it ends in attribute %d of %d", i, n)
 		}
 		nameIndex := binary.BigEndian.Uint16(data[at:])
+		if p.Tag(nameIndex) != TagUtf8 {
+			_, err := p.Utf8(nameIndex)
+			return 0, 0, formatErrorf(at, "", "name of attribute %d: %w", i, err)
+		}
 		length := int64(binary.BigEndian.Uint32(data[at+2:]))
-		name, err := p.Utf8(nameIndex)
-		if err != nil {
-			return nil, 0, formatErrorf(at, path(), "name of attribute %d: %w", i, err)
+		if length > int64(len(data)-at-attributeHeader) {
+			return 0, 0, formatErrorf(at+2, "", "%s of %d bytes runs past the end", p.utf8(nameIndex), length)
 		}
-		at += 6
-		if length > int64(len(data)-at) {
-			return nil, 0, formatErrorf(at-4, path(), "%s of %d bytes runs past the end", name, length)
-		}
-		end := at + int(length)
-		table = append(table, Attribute{Name: name, NameIndex: nameIndex, Offset: at, Info: data[at:end:end]})
-		at = end
+		at += attributeHeader + int(length)
 	}
-	return table, at, nil
+	return n, at, nil
+}
+
+// fillAttributes reads the attributes at offset at, behind their count, which checkAttributes has checked,
+// and gives the offset behind them.
+func (p *ConstantPool) fillAttributes(table []Attribute, data []byte, at int) int {
+	for i := range table {
+		nameIndex := binary.BigEndian.Uint16(data[at:])
+		start := at + attributeHeader
+		at = start + int(binary.BigEndian.Uint32(data[start-4:]))
+		table[i] = Attribute{Name: p.utf8(nameIndex), NameIndex: nameIndex, Offset: start, Info: data[start:at:at]}
+	}
+	return at
 }
 
 // Code is a Code attribute (JVMS 4.7.3). Its slices share the class file's memory.
@@ -116,6 +114,9 @@ type Code struct {
 	Attributes          []Attribute
 }
 
+// codeHeader is the length of what stands before the code array: max_stack, max_locals and code_length.
+const codeHeader = 8
+
 // Code reads the method's Code attribute; ok is false if it has none (abstract and native methods). A
 // second Code attribute is an error, as for every JVM (JVMS 4.7.3).
 func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
@@ -123,42 +124,46 @@ func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
 	if !found {
 		return Code{}, false, nil
 	}
-	path := func() string { return m.path("method") + ": Code" }
-	if last := m.Attributes[len(m.Attributes)-1]; last.Offset != a.Offset {
-		for _, other := range m.Attributes {
-			if other.Name == "Code" && other.Offset != a.Offset {
-				return Code{}, false, formatErrorf(other.Offset, path(), "a second Code attribute")
-			}
+	fail := func(offset int, format string, args ...any) (Code, bool, error) {
+		return Code{}, false, formatErrorf(offset, c.path(m.path("method")+": Code"), format, args...)
+	}
+	for _, other := range m.Attributes {
+		if other.Name == "Code" && other.Offset != a.Offset {
+			return fail(other.Offset, "a second Code attribute")
 		}
 	}
 	info := a.Info
-	if len(info) < 8 {
-		return Code{}, false, formatErrorf(a.Offset, path(), "%d bytes are too few", len(info))
+	if len(info) < codeHeader {
+		return fail(a.Offset, "%d bytes are too few", len(info))
 	}
 	length := int64(binary.BigEndian.Uint32(info[4:]))
-	if length > int64(len(info)-8-2) {
-		return Code{}, false, formatErrorf(a.Offset+4, path(), "code_length %d does not fit the attribute's %d bytes", length, len(info))
+	if length > int64(len(info)-codeHeader-2) {
+		return fail(a.Offset+4, "code_length %d does not fit the attribute's %d bytes", length, len(info))
 	}
-	at := 8 + int(length)
-	handlers := int(binary.BigEndian.Uint16(info[at:]))
-	if handlers*8 > len(info)-at-2 {
-		return Code{}, false, formatErrorf(a.Offset+at, path(), "exception_table_length %d does not fit", handlers)
+	bytecodeEnd := codeHeader + int(length)
+	handlers := 8 * int(binary.BigEndian.Uint16(info[bytecodeEnd:]))
+	tablesAt := bytecodeEnd + 2 + handlers
+	if tablesAt > len(info) {
+		return fail(a.Offset+bytecodeEnd, "exception_table_length %d does not fit the %d bytes left", handlers/8, len(info)-bytecodeEnd-2)
+	}
+	end := a.Offset + len(info)
+	n, at, bad := c.pool.checkAttributes(c.data[:end], a.Offset+tablesAt)
+	if bad != nil {
+		return fail(bad.Offset, "%w", bad.Err)
+	}
+	if at != end {
+		return fail(at, "%d bytes are left over", end-at)
 	}
 	code = Code{
 		MaxStack:       binary.BigEndian.Uint16(info),
 		MaxLocals:      binary.BigEndian.Uint16(info[2:]),
-		Bytecode:       info[8:at:at],
-		Offset:         a.Offset + 8,
-		ExceptionTable: info[at+2 : at+2+8*handlers : at+2+8*handlers],
+		Bytecode:       info[codeHeader:bytecodeEnd:bytecodeEnd],
+		Offset:         a.Offset + codeHeader,
+		ExceptionTable: info[bytecodeEnd+2 : tablesAt : tablesAt],
 	}
-	end := a.Offset + len(info)
-	attributes, at, err := parseAttributes(&c.pool, c.data[:end], a.Offset+at+2+8*handlers, path, nil)
-	if err != nil {
-		return Code{}, false, err
+	if n > 0 {
+		code.Attributes = make([]Attribute, n)
+		c.pool.fillAttributes(code.Attributes, c.data, a.Offset+tablesAt+2)
 	}
-	if at != end {
-		return Code{}, false, formatErrorf(at, path(), "%d bytes are left over", end-at)
-	}
-	code.Attributes = attributes
 	return code, true, nil
 }

@@ -3,7 +3,7 @@ package classfile
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
+	"math"
 )
 
 // The class file versions (JVMS table 4.1-A) that [Parse] reads: Java 1.0.2 to Java 26.
@@ -33,7 +33,7 @@ const (
 )
 
 // Class is a parsed class file. It and all it gives out share the memory that was parsed; none of it may be
-// changed.
+// changed. It is safe for concurrent use.
 type Class struct {
 	data         []byte
 	minor, major uint16
@@ -50,11 +50,11 @@ type Class struct {
 
 // Member is a field_info or method_info (JVMS 4.5, 4.6).
 type Member struct {
-	AccessFlags      uint16
-	Name, Descriptor string
-	Attributes       []Attribute
-	Offset           int // of the structure in the class file
-	end              int
+	AccessFlags uint16
+	Name        string // as in the pool: modified UTF-8
+	Descriptor  string // as in the pool; its grammar (JVMS 4.3) is not checked
+	Attributes  []Attribute
+	Offset      int // of the structure in the class file
 }
 
 // Parse reads one class file that fills data. The class keeps data and gives out views into it: data must
@@ -63,11 +63,15 @@ type Member struct {
 // The errors are *[FormatError]; see [ErrMagic] and [ErrVersion] for two that callers tell apart. A class
 // that HotSpot would refuse for more than its structure parses without error.
 func Parse(data []byte) (*Class, error) {
-	if len(data) < 10 || binary.BigEndian.Uint32(data) != 0xCAFEBABE {
-		if len(data) >= 4 && binary.BigEndian.Uint32(data) == 0xCAFEBABE {
-			return nil, formatErrorf(len(data), "", "class file ends in its header")
-		}
+	if len(data) < 4 || binary.BigEndian.Uint32(data) != 0xCAFEBABE {
 		return nil, &FormatError{Err: ErrMagic}
+	}
+	if len(data) < 10 {
+		return nil, formatErrorf(len(data), "", "class file ends in its header")
+	}
+	// The pool keeps its offsets in four bytes; HotSpot reads no more than this either.
+	if len(data) > math.MaxInt32 {
+		return nil, formatErrorf(math.MaxInt32, "", "class file of %d bytes is larger than any JVM reads", len(data))
 	}
 	c := &Class{data: data, minor: binary.BigEndian.Uint16(data[4:]), major: binary.BigEndian.Uint16(data[6:])}
 	if c.major < MinMajor || c.major > MaxMajor {
@@ -100,95 +104,121 @@ func (c *Class) parseHeader(at int) (int, error) {
 	}
 	if super := binary.BigEndian.Uint16(data[at+4:]); super != 0 {
 		if c.super, err = c.pool.ClassName(super); err != nil {
-			return 0, formatErrorf(at+4, "super_class", "%w", err)
+			return 0, formatErrorf(at+4, c.path("super_class"), "%w", err)
 		}
 	}
 	n := int(binary.BigEndian.Uint16(data[at+6:]))
 	at += 8
 	if n*2 > len(data)-at {
-		return 0, formatErrorf(at-2, "interfaces", "count %d does not fit the %d bytes left", n, len(data)-at)
+		return 0, formatErrorf(at-2, c.path(""), "interfaces_count %d does not fit the %d bytes left", n, len(data)-at)
 	}
 	if n > 0 {
 		c.interfaces = make([]string, n)
 	}
 	for i := range c.interfaces {
 		if c.interfaces[i], err = c.pool.ClassName(binary.BigEndian.Uint16(data[at:])); err != nil {
-			return 0, formatErrorf(at, fmt.Sprintf("interface %d", i), "%w", err)
+			return 0, formatErrorf(at, c.path(fmt.Sprintf("interface %d", i)), "%w", err)
 		}
 		at += 2
 	}
 	return at, nil
 }
 
-// parseBody reads fields, methods and attributes, which must end where the data ends.
+// parseBody reads fields, methods and attributes, which must end where the data ends. A first walk checks
+// them all and counts, so that the second can fill one array of members and one of attributes, each of the
+// right size: that is most of the memory a class takes.
 func (c *Class) parseBody(at int) error {
-	// All attributes of a class share one array. It may move while it grows, so that the tables are cut
-	// out of it only when it is complete.
-	var table []Attribute
-	var ends []int32
-	var err error
-	if c.fields, at, table, ends, err = c.parseMembers("field", at, table, ends); err != nil {
+	fieldsAt := at
+	nFields, inFields, at, err := c.checkMembers("field", at)
+	if err != nil {
 		return err
 	}
 	c.methodsAt = at
-	if c.methods, at, table, ends, err = c.parseMembers("method", at, table, ends); err != nil {
+	nMethods, inMethods, at, err := c.checkMembers("method", at)
+	if err != nil {
 		return err
 	}
 	c.methodsEnd = at
-	own := len(table)
-	if table, at, err = parseAttributes(&c.pool, c.data, at, func() string { return "class " + c.name }, table); err != nil {
-		return err
+	own, at, bad := c.pool.checkAttributes(c.data, at)
+	if bad != nil {
+		bad.Path = c.path("")
+		return bad
 	}
 	if at != len(c.data) {
-		return formatErrorf(at, "", "%d bytes follow the class", len(c.data)-at)
+		return formatErrorf(at, c.path(""), "%d bytes follow the class", len(c.data)-at)
 	}
-	start := int32(0)
-	cut := func(members []Member, ends []int32) {
-		for i := range members {
-			members[i].Attributes = table[start:ends[i]:ends[i]]
-			start = ends[i]
-		}
-	}
-	cut(c.fields, ends)
-	cut(c.methods, ends[len(c.fields):])
-	c.attributes = table[own:len(table):len(table)]
+	members := make([]Member, nFields+nMethods)
+	attributes := make([]Attribute, inFields+inMethods+own)
+	c.fields = members[:nFields:nFields]
+	c.methods = members[nFields:]
+	c.fillMembers(c.fields, fieldsAt+2, attributes)
+	c.fillMembers(c.methods, c.methodsAt+2, attributes[inFields:])
+	c.attributes = attributes[inFields+inMethods:]
+	c.pool.fillAttributes(c.attributes, c.data, c.methodsEnd+2)
 	return nil
 }
 
-func (c *Class) parseMembers(kind string, at int, table []Attribute, ends []int32) ([]Member, int, []Attribute, []int32, error) {
-	fail := func(err error) ([]Member, int, []Attribute, []int32, error) { return nil, 0, nil, nil, err }
+// checkMembers walks over the fields or methods whose count stands at offset at. It gives their number, how
+// many attributes they have together and the offset behind them.
+func (c *Class) checkMembers(kind string, at int) (members, attributes, end int, err error) {
 	data := c.data
 	if at+2 > len(data) {
-		return fail(formatErrorf(len(data), "", "class file ends before its %ss_count", kind))
+		return 0, 0, 0, formatErrorf(len(data), c.path(""), "class file ends before %ss_count", kind)
 	}
-	n := int(binary.BigEndian.Uint16(data[at:]))
+	members = int(binary.BigEndian.Uint16(data[at:]))
 	at += 2
-	if n*8 > len(data)-at {
-		return fail(formatErrorf(at-2, "", "%ss_count %d does not fit the %d bytes left", kind, n, len(data)-at))
+	if members*8 > len(data)-at {
+		return 0, 0, 0, formatErrorf(at-2, c.path(""), "%ss_count %d does not fit the %d bytes left", kind, members, len(data)-at)
 	}
-	members := make([]Member, n)
-	table = slices.Grow(table, 2*n)
-	ends = slices.Grow(ends, n)
 	for i := range members {
 		if at+8 > len(data) {
-			return fail(formatErrorf(len(data), "", "class file ends in %s %d of %d", kind, i, n))
+			return 0, 0, 0, formatErrorf(len(data), c.path(""), "class file ends in %s %d of %d", kind, i, members)
 		}
-		m := &members[i]
-		m.Offset, m.AccessFlags = at, binary.BigEndian.Uint16(data[at:])
-		var err error
-		if m.Name, err = c.pool.Utf8(binary.BigEndian.Uint16(data[at+2:])); err != nil {
-			return fail(formatErrorf(at+2, fmt.Sprintf("name of %s %d", kind, i), "%w", err))
+		name, descriptor := binary.BigEndian.Uint16(data[at+2:]), binary.BigEndian.Uint16(data[at+4:])
+		if c.pool.Tag(name) != TagUtf8 {
+			_, err := c.pool.Utf8(name)
+			return 0, 0, 0, formatErrorf(at+2, c.path(fmt.Sprintf("name of %s %d", kind, i)), "%w", err)
 		}
-		if m.Descriptor, err = c.pool.Utf8(binary.BigEndian.Uint16(data[at+4:])); err != nil {
-			return fail(formatErrorf(at+4, fmt.Sprintf("descriptor of %s %d %s", kind, i, m.Name), "%w", err))
+		if c.pool.Tag(descriptor) != TagUtf8 {
+			name, _ := c.pool.Utf8(name)
+			_, err := c.pool.Utf8(descriptor)
+			return 0, 0, 0, formatErrorf(at+4, c.path(fmt.Sprintf("descriptor of %s %d %s", kind, i, name)), "%w", err)
 		}
-		if table, at, err = parseAttributes(&c.pool, data, at+6, func() string { return m.path(kind) }, table); err != nil {
-			return fail(err)
+		n, next, bad := c.pool.checkAttributes(data, at+6)
+		if bad != nil {
+			m := Member{Name: c.pool.utf8(name), Descriptor: c.pool.utf8(descriptor)}
+			bad.Path = c.path(m.path(kind))
+			return 0, 0, 0, bad
 		}
-		m.end = at
-		ends = append(ends, int32(len(table)))
+		attributes += n
+		at = next
 	}
-	return members, at, table, ends, nil
+	return members, attributes, at, nil
+}
+
+// fillMembers reads what checkMembers has checked, from the first member on. table is where their attributes
+// go.
+func (c *Class) fillMembers(members []Member, at int, table []Attribute) {
+	for i := range members {
+		info := c.data[at : at+8]
+		n := binary.BigEndian.Uint16(info[6:])
+		m := &members[i]
+		m.Offset = at
+		m.AccessFlags = binary.BigEndian.Uint16(info)
+		m.Name = c.pool.utf8(binary.BigEndian.Uint16(info[2:]))
+		m.Descriptor = c.pool.utf8(binary.BigEndian.Uint16(info[4:]))
+		m.Attributes = table[:n:n]
+		at = c.pool.fillAttributes(m.Attributes, c.data, at+8)
+		table = table[n:]
+	}
+}
+
+// path is the path of a structure in error messages, the class itself if inner is empty.
+func (c *Class) path(inner string) string {
+	if inner == "" {
+		return "class " + c.name
+	}
+	return "class " + c.name + ": " + inner
 }
 
 func (m *Member) path(kind string) string { return kind + " " + m.Name + m.Descriptor }

@@ -16,7 +16,7 @@ var ErrMagic = errors.New("not a class file: magic is not 0xCAFEBABE")
 // FormatError says where the structure of a class file is broken.
 type FormatError struct {
 	Offset int    // of the offending byte, from the start of the class file
-	Path   string // the structures around it, outermost first: "method run()V: Code: LineNumberTable"
+	Path   string // the structures around it, outermost first: "class a/B: method run()V: Code"
 	Err    error  // what is wrong
 }
 
@@ -31,6 +31,6 @@ func (e *FormatError) Error() string {
 // Unwrap gives the reason.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-func formatErrorf(offset int, path, format string, args ...any) error {
+func formatErrorf(offset int, path, format string, args ...any) *FormatError {
 	return &FormatError{Offset: offset, Path: path, Err: fmt.Errorf(format, args...)}
 }

@@ -63,8 +63,8 @@ func appendThreeBytes(b []byte, r rune) []byte {
 }
 
 // DecodeMUTF8Rune decodes the first code point of s, joining surrogate pairs; a lone surrogate is returned
-// as it is. size is 0 if s starts with malformed bytes: a zero byte, an F0 to FF byte, a missing
-// continuation, or more bytes than the value needs (NUL excepted).
+// as it is. size is the number of its bytes, 0 if s is empty or starts with malformed bytes: a zero byte, an
+// F0 to FF byte, a missing continuation, or more bytes than the value needs (NUL excepted).
 func DecodeMUTF8Rune(s string) (r rune, size int) {
 	r, size = decodeMUTF8Unit(s)
 	if size != 3 || r < 0xD800 || r > 0xDBFF {
@@ -78,6 +78,9 @@ func DecodeMUTF8Rune(s string) (r rune, size int) {
 
 // decodeMUTF8Unit decodes one UTF-16 code unit of one to three bytes; size is 0 if it is malformed.
 func decodeMUTF8Unit(s string) (r rune, size int) {
+	if s == "" {
+		return 0, 0
+	}
 	continuation := func(i int) bool { return i < len(s) && s[i]&0xC0 == 0x80 }
 	switch c := s[0]; {
 	case c > 0 && c < 0x80:

@@ -31,23 +31,27 @@ const (
 	TagPackage            Tag = 20
 )
 
-// tags tells of each tag its JVMS name and how many bytes follow the tag byte; Utf8's two are its length.
-var tags = [...]struct {
-	name string
-	size uint8
-}{
-	TagUtf8: {"Utf8", 2}, TagInteger: {"Integer", 4}, TagFloat: {"Float", 4}, TagLong: {"Long", 8},
-	TagDouble: {"Double", 8}, TagClass: {"Class", 2}, TagString: {"String", 2}, TagFieldref: {"Fieldref", 4},
-	TagMethodref: {"Methodref", 4}, TagInterfaceMethodref: {"InterfaceMethodref", 4},
-	TagNameAndType: {"NameAndType", 4}, TagMethodHandle: {"MethodHandle", 3}, TagMethodType: {"MethodType", 2},
-	TagDynamic: {"Dynamic", 4}, TagInvokeDynamic: {"InvokeDynamic", 4}, TagModule: {"Module", 2},
-	TagPackage: {"Package", 2},
+// tagNames has the JVMS name of each kind.
+var tagNames = [...]string{
+	TagUtf8: "Utf8", TagInteger: "Integer", TagFloat: "Float", TagLong: "Long", TagDouble: "Double",
+	TagClass: "Class", TagString: "String", TagFieldref: "Fieldref", TagMethodref: "Methodref",
+	TagInterfaceMethodref: "InterfaceMethodref", TagNameAndType: "NameAndType", TagMethodHandle: "MethodHandle",
+	TagMethodType: "MethodType", TagDynamic: "Dynamic", TagInvokeDynamic: "InvokeDynamic", TagModule: "Module",
+	TagPackage: "Package",
+}
+
+// infoSizes tells of each tag how many bytes follow the tag byte, those of a Utf8's string not counted; 0
+// for what is no tag. It has a row for every byte so that measuring a pool needs no bounds check.
+var infoSizes = [256]uint8{
+	TagUtf8: 2, TagInteger: 4, TagFloat: 4, TagLong: 8, TagDouble: 8, TagClass: 2, TagString: 2, TagFieldref: 4,
+	TagMethodref: 4, TagInterfaceMethodref: 4, TagNameAndType: 4, TagMethodHandle: 3, TagMethodType: 2,
+	TagDynamic: 4, TagInvokeDynamic: 4, TagModule: 2, TagPackage: 2,
 }
 
 // String gives the JVMS name of the kind, or "tag N".
 func (t Tag) String() string {
-	if int(t) < len(tags) && tags[t].size != 0 {
-		return tags[t].name
+	if infoSizes[t] != 0 {
+		return tagNames[t]
 	}
 	return fmt.Sprintf("tag %d", uint8(t))
 }
@@ -83,7 +87,7 @@ func (p *ConstantPool) Offset(i int) int {
 }
 
 func (p *ConstantPool) entry(i uint16, want Tag) ([]byte, error) {
-	if got := p.Tag(i); got != want {
+	if got := p.Tag(i); got != want || got == 0 {
 		if got == 0 {
 			return nil, fmt.Errorf("constant pool index %d is unusable, want a %v", i, want)
 		}
@@ -100,6 +104,12 @@ func (p *ConstantPool) Utf8(i uint16) (string, error) {
 		return "", err
 	}
 	return view(b[2 : 2+int(binary.BigEndian.Uint16(b))]), nil
+}
+
+// utf8 is Utf8 for an index that is known to be one of a Utf8 entry.
+func (p *ConstantPool) utf8(i uint16) string {
+	at := int(p.offsets[i]) + 3
+	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:]))])
 }
 
 // NamedBy gives the string that entry i, of kind Class, String, MethodType, Module or Package, refers to
@@ -185,7 +195,7 @@ func (p *ConstantPool) infoSize(t Tag, start int) int {
 	if t == TagUtf8 {
 		return 2 + int(binary.BigEndian.Uint16(p.data[start:]))
 	}
-	return int(tags[t].size)
+	return int(infoSizes[t])
 }
 
 // parseConstantPool measures the pool that starts at offset start with its count.
@@ -196,8 +206,9 @@ func parseConstantPool(data []byte, start int) (ConstantPool, error) {
 	}
 	count := int(binary.BigEndian.Uint16(data[start:]))
 	at := start + 2
-	// The shortest entry has three bytes: a count that the file cannot hold must not be allocated.
-	if least := (count - 1) * 3; count == 0 || least > 2*(len(data)-at) {
+	// An index takes three bytes at least (a Long or Double nine for two): a count that the file cannot hold
+	// must not be allocated.
+	if count == 0 || (count-1)*3 > len(data)-at {
 		return ConstantPool{}, formatErrorf(start, path, "count %d does not fit a class file of %d bytes", count, len(data))
 	}
 	offsets := make([]uint32, count)
@@ -206,12 +217,12 @@ func parseConstantPool(data []byte, start int) (ConstantPool, error) {
 			return ConstantPool{}, formatErrorf(len(data), path, "class file ends in entry %d of %d", i, count)
 		}
 		tag := Tag(data[at])
-		if int(tag) >= len(tags) || tags[tag].size == 0 {
-			return ConstantPool{}, formatErrorf(at, path, "entry %d has the unknown %v", i, tag)
-		}
-		size := 1 + int(tags[tag].size)
+		size := 1 + int(infoSizes[tag])
 		if tag == TagUtf8 {
 			size += int(binary.BigEndian.Uint16(data[at+1:]))
+		}
+		if size == 1 {
+			return ConstantPool{}, formatErrorf(at, path, "entry %d has the unknown %v", i, tag)
 		}
 		if size > len(data)-at {
 			return ConstantPool{}, formatErrorf(at, path, "%v at index %d of %d bytes runs past the end", tag, i, size)
@@ -228,12 +239,13 @@ func parseConstantPool(data []byte, start int) (ConstantPool, error) {
 	return ConstantPool{data: data[:at:at], offsets: offsets}, nil
 }
 
-// PoolBuilder collects constants to append to a pool. Every method returns the constant's index; past
-// 65,535 constants the indices mean nothing and [PoolBuilder.Err] says so.
+// PoolBuilder collects constants to append to a pool. Every method that adds one returns its index; once
+// [PoolBuilder.Err] is not nil, the indices mean nothing.
 type PoolBuilder struct {
 	base  *ConstantPool
 	next  int
 	added []byte
+	err   error
 }
 
 // NewPoolBuilder starts an empty block of constants behind those of base.
@@ -244,18 +256,19 @@ func NewPoolBuilder(base *ConstantPool) *PoolBuilder {
 // Len is the constant_pool_count of the pool with what was added.
 func (b *PoolBuilder) Len() int { return b.next }
 
-// Err reports a pool that outgrew its u2 count (JVMS 4.1), and strings longer than a Utf8 entry holds.
+// Err reports a pool that outgrew its u2 count (JVMS 4.1), and a string longer than a Utf8 entry holds.
 func (b *PoolBuilder) Err() error {
-	if b.next > math.MaxUint16 {
-		return fmt.Errorf("constant pool would need %d entries, the limit is %d", b.next, math.MaxUint16)
+	if b.err == nil && b.next > math.MaxUint16 {
+		return fmt.Errorf("constant_pool_count would be %d, the limit is %d", b.next, math.MaxUint16)
 	}
-	return nil
+	return b.err
 }
 
 // AddUtf8 appends a Utf8 entry of at most 65,535 bytes; a longer string is an error of Err.
 func (b *PoolBuilder) AddUtf8(s string) uint16 {
 	if len(s) > math.MaxUint16 {
-		b.next = math.MaxInt32
+		b.err = fmt.Errorf("a string of %d bytes does not fit a Utf8 constant, which holds %d", len(s), math.MaxUint16)
+		return 0
 	}
 	b.added = append(b.added, byte(TagUtf8), byte(len(s)>>8), byte(len(s)))
 	b.added = append(b.added, s...)
@@ -306,8 +319,12 @@ func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 	return 0, false
 }
 
-// Find gives the index of the first entry of the kind tag whose operands are these two-byte values.
+// Find gives the index of the first entry of the kind tag whose info is these two-byte values, as it is of
+// all kinds but Utf8 and MethodHandle.
 func (p *ConstantPool) Find(tag Tag, operands ...uint16) (uint16, bool) {
+	if 2*len(operands) != int(infoSizes[tag]) || tag == TagUtf8 {
+		return 0, false
+	}
 next:
 	for i, at := range p.offsets {
 		if at == 0 || p.data[at] != byte(tag) {

@@ -3,21 +3,23 @@ package classfile
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 )
 
 // Edit says how a class is to be written anew. The zero Edit changes nothing.
 type Edit struct {
-	// Constants are appended to the pool, or to what KeepConstants leaves of it.
+	// Constants are appended to the pool. The builder must be one of this class's pool.
 	Constants *PoolBuilder
-	// KeepConstants, unless 0, cuts the pool to that constant_pool_count before Constants are added.
-	// Nothing that is copied may refer to what is cut off. It excludes Constants.
+	// KeepConstants, unless 0, cuts the pool to that constant_pool_count. It excludes Constants. That
+	// nothing of what is copied refers to what is cut off is the caller's business.
 	KeepConstants int
 	// Codes replaces the info of Code attributes, by index into Methods, in ascending order.
 	Codes []CodeEdit
-	// KeepMethods, unless nil, drops all methods from that index on.
+	// KeepMethods, unless nil, drops all methods from that index on; Codes may only name others.
 	KeepMethods *int
-	// AddMethods are complete method_info structures (JVMS 4.6) to append, in order.
+	// AddMethods are complete method_info structures (JVMS 4.6) to append, in order. They are not checked.
 	AddMethods [][]byte
 	// Utf8 replaces the bytes of Utf8 entries by others of the same length, by index.
 	Utf8 map[uint16]string
@@ -32,19 +34,9 @@ type CodeEdit struct {
 // Rewrite writes the class with the edit applied; everything else is copied byte by byte. It fails if a
 // count or length would outgrow its field, or the edit names what is not there.
 func (c *Class) Rewrite(e Edit) ([]byte, error) {
-	count, poolEnd := c.pool.Len(), len(c.pool.data)
-	var added []byte
-	switch {
-	case e.Constants != nil:
-		if err := e.Constants.Err(); err != nil {
-			return nil, fmt.Errorf("class %s: %w", c.name, err)
-		}
-		count, added = e.Constants.Len(), e.Constants.added
-	case e.KeepConstants != 0:
-		if e.KeepConstants > count {
-			return nil, fmt.Errorf("class %s: cannot keep %d of %d constants", c.name, e.KeepConstants, count)
-		}
-		count, poolEnd = e.KeepConstants, c.pool.Offset(e.KeepConstants)
+	count, poolEnd, added, err := c.editPool(&e)
+	if err != nil {
+		return nil, err
 	}
 	size := len(c.data) + len(added)
 	for _, code := range e.Codes {
@@ -62,22 +54,50 @@ func (c *Class) Rewrite(e Edit) ([]byte, error) {
 	}
 	out = append(out, added...)
 	out = append(out, c.data[len(c.pool.data):c.methodsAt]...)
-	out, err := c.rewriteMethods(out, &e)
-	if err != nil {
+	if out, err = c.rewriteMethods(out, &e); err != nil {
 		return nil, err
 	}
 	return append(out, c.data[c.methodsEnd:]...), nil
 }
 
+// editPool gives the constant_pool_count of the edited class, where the constants to copy end, and the bytes
+// of those to add.
+func (c *Class) editPool(e *Edit) (count, end int, added []byte, err error) {
+	count, end = c.pool.Len(), len(c.pool.data)
+	keep := e.KeepConstants
+	switch {
+	case e.Constants != nil && keep != 0:
+		return 0, 0, nil, fmt.Errorf("class %s: cannot both add constants and drop some", c.name)
+	case e.Constants != nil && e.Constants.base != &c.pool:
+		return 0, 0, nil, fmt.Errorf("class %s: the constants to add were made for another class", c.name)
+	case e.Constants != nil:
+		if err := e.Constants.Err(); err != nil {
+			return 0, 0, nil, fmt.Errorf("class %s: %w", c.name, err)
+		}
+		return e.Constants.Len(), end, e.Constants.added, nil
+	case keep == 0 || keep == count:
+		return count, end, nil, nil
+	case keep < 0 || keep > count:
+		return 0, 0, nil, fmt.Errorf("class %s: cannot keep %d of %d constants", c.name, keep, count)
+	case c.pool.offsets[keep] == 0:
+		return 0, 0, nil, fmt.Errorf("class %s: cannot cut the constant pool at %d, inside a constant", c.name, keep)
+	}
+	return keep, int(c.pool.offsets[keep]), nil, nil
+}
+
+// replaceUtf8 writes into out, which holds the class file up to the end of the constants that are kept.
 func (c *Class) replaceUtf8(out []byte, replacements map[uint16]string) error {
-	for i, s := range replacements {
+	for _, i := range slices.Sorted(maps.Keys(replacements)) {
 		old, err := c.pool.Utf8(i)
 		if err != nil {
 			return fmt.Errorf("class %s: %w", c.name, err)
 		}
-		at := c.pool.Offset(int(i)) + 3
-		if len(old) != len(s) || at+len(s) > len(out) {
+		s, at := replacements[i], int(c.pool.offsets[i])+3
+		if len(old) != len(s) {
 			return fmt.Errorf("class %s: Utf8 at index %d has %d bytes, its replacement %d", c.name, i, len(old), len(s))
+		}
+		if at > len(out) {
+			return fmt.Errorf("class %s: Utf8 at index %d is not kept, so that it cannot be replaced", c.name, i)
 		}
 		copy(out[at:], s)
 	}
@@ -91,14 +111,16 @@ func (c *Class) rewriteMethods(out []byte, e *Edit) ([]byte, error) {
 	}
 	n := kept + len(e.AddMethods)
 	if kept < 0 || kept > len(c.methods) || n > math.MaxUint16 {
-		return nil, fmt.Errorf("class %s: methods_count %d (%d kept of %d) is out of range", c.name, n, kept, len(c.methods))
+		return nil, fmt.Errorf("class %s: cannot keep %d of %d methods and add %d (at most %d in all)",
+			c.name, kept, len(c.methods), len(e.AddMethods), math.MaxUint16)
 	}
 	out = binary.BigEndian.AppendUint16(out, uint16(n))
 	copied := c.methodsAt + 2
 	last := -1
 	for _, code := range e.Codes {
 		if code.Method <= last || code.Method >= kept {
-			return nil, fmt.Errorf("class %s: edits of method %d after %d of %d", c.name, code.Method, last, kept)
+			return nil, fmt.Errorf("class %s: Code edit of method %d after that of %d: not in order, or not one of %d",
+				c.name, code.Method, last, kept)
 		}
 		last = code.Method
 		m := &c.methods[code.Method]
