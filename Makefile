@@ -1,0 +1,53 @@
+# Every target needs Go alone, but for what it says about itself. `make test` fetches the rest: on a
+# Debian machine, as root, the JDK and Maven as well.
+SHELL := /bin/bash
+GO ?= go
+TRACEGEN_FUZZTIME ?= 60s
+
+.PHONY: help build deps test race fuzz corpus golden bench check sample runtime clean
+
+help:
+	@echo "build    ./tracegen"
+	@echo "test     all tests, on a small part of the corpus        (some minutes)"
+	@echo "race     all tests but the long ones, under the race detector"
+	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
+	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
+	@echo "golden   rewrite golden files; read the diff before committing it"
+	@echo "bench    tracegen beside its peers, written to bench/results"
+	@echo "check    format, vet, staticcheck, tidy, the rules of the house, clean tree, govulncheck"
+	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
+
+build:
+	$(GO) build -trimpath -o tracegen ./cmd/tracegen
+
+deps:
+	@.ci/deps
+
+test: deps
+	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} .ci/gotest -timeout 18m ./...
+
+race: deps
+	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-off} .ci/gotest -race -short -timeout 15m ./...
+
+fuzz:
+	TRACEGEN_FUZZTIME=$(TRACEGEN_FUZZTIME) .ci/fuzz
+
+corpus: deps
+	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-full} .ci/gotest -timeout 170m -run Corpus ./...
+
+golden:
+	$(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update
+	git status --short
+
+bench: deps build
+	$(GO) run ./bench
+
+check:
+	.ci/check
+
+sample:
+	testdata/sample/build
+
+clean:
+	rm -f tracegen
+	$(GO) clean -testcache
