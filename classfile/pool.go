@@ -246,6 +246,14 @@ type PoolBuilder struct {
 	next  int
 	added []byte
 	err   error
+	found []foundConstant
+}
+
+// foundConstant remembers an entry that Utf8, Class or NameAndType gave out, of the base pool or appended.
+type foundConstant struct {
+	tag              Tag
+	name, descriptor string
+	index            uint16
 }
 
 // NewPoolBuilder starts an empty block of constants behind those of base.
@@ -262,6 +270,50 @@ func (b *PoolBuilder) Err() error {
 		return fmt.Errorf("constant_pool_count would be %d, the limit is %d", b.next, math.MaxUint16)
 	}
 	return b.err
+}
+
+// Utf8 gives a Utf8 entry of these bytes: of the base pool or of a call before if there is one, or else an
+// appended one.
+func (b *PoolBuilder) Utf8(s string) uint16 {
+	return b.once(TagUtf8, s, "", func() uint16 {
+		if i, ok := b.base.FindUtf8(s); ok {
+			return i
+		}
+		return b.AddUtf8(s)
+	})
+}
+
+// Class gives a Class entry of that name, like Utf8.
+func (b *PoolBuilder) Class(name string) uint16 {
+	return b.once(TagClass, name, "", func() uint16 {
+		utf8 := b.Utf8(name)
+		if i, ok := b.base.Find(TagClass, utf8); ok {
+			return i
+		}
+		return b.AddClass(utf8)
+	})
+}
+
+// NameAndType gives a NameAndType entry of these two strings, like Utf8.
+func (b *PoolBuilder) NameAndType(name, descriptor string) uint16 {
+	return b.once(TagNameAndType, name, descriptor, func() uint16 {
+		n, d := b.Utf8(name), b.Utf8(descriptor)
+		if i, ok := b.base.Find(TagNameAndType, n, d); ok {
+			return i
+		}
+		return b.AddNameAndType(n, d)
+	})
+}
+
+func (b *PoolBuilder) once(tag Tag, name, descriptor string, get func() uint16) uint16 {
+	for _, f := range b.found {
+		if f.tag == tag && f.name == name && f.descriptor == descriptor {
+			return f.index
+		}
+	}
+	i := get()
+	b.found = append(b.found, foundConstant{tag, name, descriptor, i})
+	return i
 }
 
 // AddUtf8 appends a Utf8 entry of at most 65,535 bytes; a longer string is an error of Err.

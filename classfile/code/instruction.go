@@ -171,6 +171,14 @@ func (in Instruction) SwitchOffsets() iter.Seq2[int, int] {
 	}
 }
 
+// padding gives the bytes between the opcode and the operands of a switch; it is empty for others.
+func (in Instruction) padding() []byte {
+	if in.Op != Tableswitch && in.Op != Lookupswitch {
+		return nil
+	}
+	return in.code[in.PC+1 : (in.PC+4)&^3]
+}
+
 // Targets yields every position that the instruction may branch to: of a branch one, of a switch the default
 // and then each case's.
 func (in Instruction) Targets() iter.Seq[int] {

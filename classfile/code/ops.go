@@ -246,8 +246,8 @@ var operandSizes = [...]uint8{
 // ops is the one table of what the project knows of each opcode.
 //
 // stack is what the instruction takes off the operand stack and puts back, the top at the right: I, J, F, D
-// and A (a reference) as in descriptors, N null, R a returnAddress, 1 and 2 untyped stack words. "*" means
-// that the operand decides.
+// and A (a reference) as in descriptors, N null, R a returnAddress; a small letter is one stack word of any
+// type, the same letter the same word. "*" means that the operand decides.
 var ops = [...]struct {
 	name    string
 	operand Operand
@@ -340,15 +340,15 @@ var ops = [...]struct {
 	Bastore:         {"bastore", OperandNone, "AII>"},
 	Castore:         {"castore", OperandNone, "AII>"},
 	Sastore:         {"sastore", OperandNone, "AII>"},
-	Pop:             {"pop", OperandNone, "1>"},
-	Pop2:            {"pop2", OperandNone, "2>"},
-	Dup:             {"dup", OperandNone, "1>11"},
-	DupX1:           {"dup_x1", OperandNone, "11>111"},
-	DupX2:           {"dup_x2", OperandNone, "12>121"},
-	Dup2:            {"dup2", OperandNone, "2>22"},
-	Dup2X1:          {"dup2_x1", OperandNone, "12>212"},
-	Dup2X2:          {"dup2_x2", OperandNone, "22>222"},
-	Swap:            {"swap", OperandNone, "11>11"},
+	Pop:             {"pop", OperandNone, "a>"},
+	Pop2:            {"pop2", OperandNone, "ba>"},
+	Dup:             {"dup", OperandNone, "a>aa"},
+	DupX1:           {"dup_x1", OperandNone, "ba>aba"},
+	DupX2:           {"dup_x2", OperandNone, "cba>acba"},
+	Dup2:            {"dup2", OperandNone, "ba>baba"},
+	Dup2X1:          {"dup2_x1", OperandNone, "cba>bacba"},
+	Dup2X2:          {"dup2_x2", OperandNone, "dcba>badcba"},
+	Swap:            {"swap", OperandNone, "ba>ab"},
 	Iadd:            {"iadd", OperandNone, "II>I"},
 	Ladd:            {"ladd", OperandNone, "JJ>J"},
 	Fadd:            {"fadd", OperandNone, "FF>F"},
@@ -487,7 +487,7 @@ type stackEffect struct {
 }
 
 var stackEffects = func() (effects [len(ops)]stackEffect) {
-	width := map[rune]uint8{'J': 2, 'D': 2, '2': 2}
+	width := map[rune]uint8{'J': 2, 'D': 2}
 	for op, row := range ops {
 		before, after, known := strings.Cut(row.stack, ">")
 		if !known || after == "*" {

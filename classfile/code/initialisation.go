@@ -1,0 +1,234 @@
+package code
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// Initialised tells where in a constructor `this` has been initialised (JVMS 4.10.2.4).
+type Initialised struct {
+	// Calls are the positions of the invokespecial instructions that initialise `this`, in ascending
+	// order: each is a call of another constructor of the class or of its superclass.
+	Calls []int
+
+	reached []initState // by position
+}
+
+type initState uint8
+
+const (
+	notReached initState = iota
+	onEveryPath
+	notOnEveryPath
+)
+
+// At says whether on every path that leads to the instruction at pc, `this` has been initialised before. It
+// is false where no path leads.
+func (i *Initialised) At(pc int) bool {
+	return pc >= 0 && pc < len(i.reached) && i.reached[pc] == onEveryPath
+}
+
+// Initialisation follows `this` through the locals and the operand stack of a constructor along every path.
+// The code may branch before it calls the other constructor, and may call one in several places. maxLocals
+// is the method's max_locals. It fails where [StackDepths] does.
+func Initialisation(pool *classfile.ConstantPool, code *classfile.Code) (Initialised, error) {
+	f := initFlow{
+		pool: pool, code: code,
+		states:  make(map[int]*thisState),
+		reached: make([]initState, len(code.Bytecode)),
+	}
+	start := &thisState{locals: make([]bool, max(1, int(code.MaxLocals)))}
+	start.locals[0] = true
+	if err := f.findLeaders(); err != nil {
+		return Initialised{}, err
+	}
+	if err := f.merge(0, start); err != nil {
+		return Initialised{}, err
+	}
+	for len(f.pending) > 0 {
+		pc := f.pending[len(f.pending)-1]
+		f.pending = f.pending[:len(f.pending)-1]
+		if err := f.run(pc); err != nil {
+			return Initialised{}, err
+		}
+	}
+	result := Initialised{reached: f.reached}
+	for pc, initialises := range f.calls {
+		if initialises {
+			result.Calls = append(result.Calls, pc)
+		}
+	}
+	slices.Sort(result.Calls)
+	return result, nil
+}
+
+// thisState says of each local and each stack word whether it holds the uninitialised `this`, and whether
+// `this` has been initialised on every path so far.
+type thisState struct {
+	locals, stack []bool
+	initialised   bool
+}
+
+func (s *thisState) clone() *thisState {
+	return &thisState{locals: slices.Clone(s.locals), stack: slices.Clone(s.stack), initialised: s.initialised}
+}
+
+type initFlow struct {
+	pool    *classfile.ConstantPool
+	code    *classfile.Code
+	leaders []bool // by position: whether paths may meet there
+	states  map[int]*thisState
+	pending []int
+	reached []initState
+	calls   map[int]bool // invokespecial <init> by position: does it initialise this, as known so far
+}
+
+func (f *initFlow) findLeaders() error {
+	f.calls = make(map[int]bool)
+	f.leaders = make([]bool, len(f.code.Bytecode)+1)
+	for in, err := range Instructions(f.code.Bytecode) {
+		if err != nil {
+			return err
+		}
+		for target := range in.Targets() {
+			if target >= 0 && target < len(f.leaders) {
+				f.leaders[target] = true
+			}
+		}
+	}
+	for entry := f.code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
+		if handler := int(binary.BigEndian.Uint16(entry[4:])); handler < len(f.leaders) {
+			f.leaders[handler] = true
+		}
+	}
+	return nil
+}
+
+// merge lets a path with state s get to the leader at pc. A word keeps holding the uninitialised this only
+// if it does so on all paths: otherwise no verifier lets it be used.
+func (f *initFlow) merge(pc int, s *thisState) error {
+	if pc < 0 || pc >= len(f.code.Bytecode) {
+		return fmt.Errorf("control leaves the code: target %d of %d bytes", pc, len(f.code.Bytecode))
+	}
+	old := f.states[pc]
+	if old == nil {
+		f.states[pc] = s.clone()
+		f.pending = append(f.pending, pc)
+		return nil
+	}
+	changed := old.initialised && !s.initialised
+	old.initialised = old.initialised && s.initialised
+	and := func(a, b []bool) {
+		for i := range a {
+			if a[i] && (i >= len(b) || !b[i]) {
+				a[i], changed = false, true
+			}
+		}
+	}
+	and(old.locals, s.locals)
+	and(old.stack, s.stack)
+	if changed {
+		f.pending = append(f.pending, pc)
+	}
+	return nil
+}
+
+// run follows one path from the leader at pc to where it meets another leader or ends.
+func (f *initFlow) run(pc int) error {
+	s := f.states[pc].clone()
+	for {
+		in, err := At(f.code.Bytecode, pc)
+		if err != nil {
+			return err
+		}
+		f.reached[pc] = notOnEveryPath
+		if s.initialised {
+			f.reached[pc] = onEveryPath
+		}
+		if err := f.mergeHandlers(pc, s); err != nil {
+			return err
+		}
+		if err := f.execute(in, s); err != nil {
+			return err
+		}
+		for target := range in.Targets() {
+			if err := f.merge(target, s); err != nil {
+				return fmt.Errorf("%v at %d: %w", in.Op, pc, err)
+			}
+		}
+		if in.Op == Jsr || in.Op == JsrW {
+			s.stack = s.stack[:len(s.stack)-1]
+		} else if !in.FallsThrough() {
+			return nil
+		}
+		pc += in.Size
+		if pc >= len(f.leaders) || f.leaders[pc] || pc == len(f.code.Bytecode) {
+			return f.merge(pc, s)
+		}
+	}
+}
+
+func (f *initFlow) mergeHandlers(pc int, s *thisState) error {
+	for entry := f.code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
+		if pc < int(binary.BigEndian.Uint16(entry)) || pc >= int(binary.BigEndian.Uint16(entry[2:])) {
+			continue
+		}
+		thrown := &thisState{locals: s.locals, stack: []bool{false}, initialised: s.initialised}
+		if err := f.merge(int(binary.BigEndian.Uint16(entry[4:])), thrown); err != nil {
+			return fmt.Errorf("exception handler: %w", err)
+		}
+	}
+	return nil
+}
+
+// execute lets the instruction act on s.
+func (f *initFlow) execute(in Instruction, s *thisState) error {
+	pops, pushes, err := in.StackWords(f.pool)
+	if err != nil {
+		return err
+	}
+	if pops > len(s.stack) {
+		return fmt.Errorf("%v at %d takes %d words off a stack of %d", in.Op, in.PC, pops, len(s.stack))
+	}
+	base := len(s.stack) - pops
+	taken := slices.Clone(s.stack[base:])
+	s.stack = s.stack[:base]
+	if in.Op == Invokespecial && taken[0] && f.isConstructor(in) {
+		f.calls[in.PC] = true
+		clear(s.locals)
+		clear(s.stack)
+		s.initialised = true
+	} else if in.Op == Invokespecial {
+		f.calls[in.PC] = false
+	}
+	if before, after, ok := strings.Cut(ops[in.Op].stack, ">"); ok && after != "" && after[0] >= 'a' && after[0] <= 'z' {
+		for _, word := range after {
+			s.stack = append(s.stack, taken[strings.IndexRune(before, word)])
+		}
+		return nil
+	}
+	s.stack = append(s.stack, make([]bool, pushes)...)
+	local, ok := in.Local()
+	if !ok {
+		return nil
+	}
+	if local+max(pops, pushes) > len(s.locals) {
+		return fmt.Errorf("%v at %d uses local %d of %d", in.Op, in.PC, local, len(s.locals))
+	}
+	if pushes == 1 {
+		s.stack[base] = s.locals[local]
+	}
+	for i, word := range taken {
+		s.locals[local+i] = word
+	}
+	return nil
+}
+
+func (f *initFlow) isConstructor(in Instruction) bool {
+	ref, err := f.pool.Ref(in.Constant())
+	return err == nil && ref.Name == "<init>"
+}

@@ -1,0 +1,396 @@
+package code
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+var errTruncated = errors.New("ends in an entry")
+
+// movers rewrites, by name, the attributes of a Code attribute that hold positions: it appends the
+// attribute's new info to out.
+var movers = map[string]func(r *Relocator, out, info []byte) ([]byte, error){
+	"CharacterRangeTable":             (*Relocator).moveCharacterRanges,
+	"LineNumberTable":                 (*Relocator).moveLines,
+	"LocalVariableTable":              (*Relocator).moveVariables,
+	"LocalVariableTypeTable":          (*Relocator).moveVariables,
+	"RuntimeInvisibleTypeAnnotations": (*Relocator).moveTypeAnnotations,
+	"RuntimeVisibleTypeAnnotations":   (*Relocator).moveTypeAnnotations,
+	"StackMap":                        (*Relocator).moveStackMap,
+	"StackMapTable":                   (*Relocator).moveStackMapTable,
+}
+
+// KnownInCode says whether [Relocator.Relocate] knows how to carry an attribute of that name inside a Code
+// attribute along.
+func KnownInCode(name string) bool { return movers[name] != nil }
+
+// firstFramesMajor is the first class file version with StackMapTable (JVMS 4.7.4).
+const firstFramesMajor = 50
+
+func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
+	_, major := r.class.Version()
+	_, hasFrames := classfile.FindAttribute(r.code.Attributes, "StackMapTable")
+	addFrames := r.patch.Handler != nil && major >= firstFramesMajor && !hasFrames
+	n := len(r.code.Attributes)
+	if addFrames {
+		n++
+	}
+	if n > MaxLength {
+		return nil, fmt.Errorf("%w: %d attributes", ErrTooLarge, n)
+	}
+	out = binary.BigEndian.AppendUint16(out, uint16(n))
+	for i := range r.code.Attributes {
+		a := &r.code.Attributes[i]
+		move := movers[a.Name]
+		if move == nil {
+			return nil, fmt.Errorf("%w: %s", ErrUnknownAttribute, a.Name)
+		}
+		var err error
+		if out, err = r.appendAttribute(out, a.NameIndex, a.Info, move); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		}
+	}
+	if !addFrames {
+		return out, nil
+	}
+	return r.appendAttribute(out, r.pool.Utf8("StackMapTable"), []byte{0, 0}, (*Relocator).moveStackMapTable)
+}
+
+func (r *Relocator) appendAttribute(out []byte, name uint16, info []byte, move func(*Relocator, []byte, []byte) ([]byte, error)) ([]byte, error) {
+	out = binary.BigEndian.AppendUint16(out, name)
+	out = append(out, 0, 0, 0, 0)
+	start := len(out)
+	out, err := move(r, out, info)
+	if err != nil {
+		return nil, err
+	}
+	binary.BigEndian.PutUint32(out[start-4:], uint32(len(out)-start))
+	return out, nil
+}
+
+// entries checks a table of a u2 count and entries of a fixed size that fills info.
+func entries(info []byte, size int) ([]byte, error) {
+	if len(info) < 2 || len(info)-2 != size*int(binary.BigEndian.Uint16(info)) {
+		return nil, fmt.Errorf("%d bytes do not match the number of its entries", len(info))
+	}
+	return info[2:], nil
+}
+
+func (r *Relocator) checkPosition(p int) error {
+	if p > len(r.code.Bytecode) {
+		return fmt.Errorf("holds the position %d, outside of the %d bytes of code", p, len(r.code.Bytecode))
+	}
+	return nil
+}
+
+// moveLines moves a LineNumberTable (JVMS 4.7.12).
+func (r *Relocator) moveLines(out, info []byte) ([]byte, error) {
+	table, err := entries(info, 4)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, info[:2]...)
+	for ; len(table) > 0; table = table[4:] {
+		p := int(binary.BigEndian.Uint16(table))
+		if err := r.checkPosition(p); err != nil {
+			return nil, err
+		}
+		out = binary.BigEndian.AppendUint16(out, uint16(r.start(p)))
+		out = append(out, table[2:4]...)
+	}
+	return out, nil
+}
+
+// moveVariables moves a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14).
+func (r *Relocator) moveVariables(out, info []byte) ([]byte, error) {
+	table, err := entries(info, 10)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, info[:2]...)
+	for ; len(table) > 0; table = table[10:] {
+		if out, err = r.appendRange(out, table[:4]); err != nil {
+			return nil, err
+		}
+		out = append(out, table[4:10]...)
+	}
+	return out, nil
+}
+
+// appendRange moves a variable's start_pc and length.
+func (r *Relocator) appendRange(out, old []byte) ([]byte, error) {
+	p := int(binary.BigEndian.Uint16(old))
+	end := p + int(binary.BigEndian.Uint16(old[2:]))
+	if err := r.checkPosition(end); err != nil {
+		return nil, err
+	}
+	start := r.start(p)
+	length := 0
+	if end > p {
+		length = r.target(end) - start
+	}
+	out = binary.BigEndian.AppendUint16(out, uint16(start))
+	return binary.BigEndian.AppendUint16(out, uint16(length)), nil
+}
+
+// moveCharacterRanges moves the CharacterRangeTable that javac -Xjcov writes: start_pc, end_pc (inclusive),
+// two source positions and flags.
+func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
+	table, err := entries(info, 14)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, info[:2]...)
+	for ; len(table) > 0; table = table[14:] {
+		p, last := int(binary.BigEndian.Uint16(table)), int(binary.BigEndian.Uint16(table[2:]))
+		if err := r.checkPosition(max(p, last+1)); err != nil {
+			return nil, err
+		}
+		out = binary.BigEndian.AppendUint16(out, uint16(r.start(p)))
+		out = binary.BigEndian.AppendUint16(out, uint16(r.target(last+1)-1))
+		out = append(out, table[4:14]...)
+	}
+	return out, nil
+}
+
+// moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1): frames as full_frame has them, behind absolute
+// positions.
+func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
+	if len(info) < 2 {
+		return nil, errTruncated
+	}
+	n := int(binary.BigEndian.Uint16(info))
+	if r.patch.Handler != nil {
+		n++
+	}
+	out = binary.BigEndian.AppendUint16(out, uint16(n))
+	for info = info[2:]; len(info) > 0; {
+		size, ok := 0, false
+		if len(info) > 2 {
+			size, ok = frameBodySize(fullFrame, info[2:])
+		}
+		if !ok {
+			return nil, errTruncated
+		}
+		p := int(binary.BigEndian.Uint16(info))
+		if err := r.checkPosition(p); err != nil {
+			return nil, err
+		}
+		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))
+		start := len(out)
+		out = append(out, info[2:2+size]...)
+		r.moveUninitialized(fullFrame, out[start:])
+		info = info[2+size:]
+	}
+	if h := r.patch.Handler; h != nil {
+		out = binary.BigEndian.AppendUint16(out, uint16(r.newLength))
+		out = append(out, throwableOnly(h)...)
+	}
+	return out, nil
+}
+
+// throwableOnly is the body of a full_frame without locals and with a Throwable on the stack.
+func throwableOnly(h *Handler) []byte {
+	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}
+}
+
+// moveStackMapTable moves the frames (JVMS 4.7.4) and adds those that widened conditional branches and the
+// handler need.
+func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
+	var err error
+	if r.frames, err = parseFrames(info, r.frames[:0]); err != nil {
+		return nil, err
+	}
+	frames := r.frames
+	added, err := r.addedFrames()
+	if err != nil {
+		return nil, err
+	}
+	at := len(out)
+	out = append(out, 0, 0)
+	n, previous := 0, -1
+	push := func(f frame) {
+		out = r.appendFrame(out, f, previous)
+		previous = f.pc
+		n++
+	}
+	pushAdded := func(before int) (pushed bool) {
+		for ; len(added) > 0 && added[0].pc < before; added = added[1:] {
+			added[0].pc = r.target(added[0].pc)
+			push(added[0])
+			pushed = true
+		}
+		return pushed
+	}
+	for i, f := range frames {
+		if f.pc >= len(r.code.Bytecode) {
+			return nil, fmt.Errorf("frame %d is at %d, outside of the %d bytes of code", i, f.pc, len(r.code.Bytecode))
+		}
+		form := f.kind
+		if pushAdded(f.pc) {
+			// Delta forms build on the locals of the frame before, which is another one now.
+			if f, err = r.fullFrame(i); err != nil {
+				return nil, err
+			}
+		}
+		f.pc = r.target(f.pc)
+		longer := oldDelta(frames, i) < shortestDeltaTooLong && f.pc-previous-1 >= shortestDeltaTooLong
+		if f.kind != form || longer && (form == sameFrameExtended || form == sameLocals1Extended) {
+			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})
+		}
+		push(f)
+	}
+	pushAdded(len(r.code.Bytecode))
+	if h := r.patch.Handler; h != nil {
+		if _, ok := classfile.FindAttribute(r.code.Attributes, "StackMapTable"); ok && len(frames) == 0 {
+			r.notes = append(r.notes, Note{Kind: NoteEmptyFrames})
+		}
+		push(frame{pc: r.newLength, kind: fullFrame, body: throwableOnly(h)})
+	}
+	if n > MaxLength {
+		return nil, fmt.Errorf("%w: %d frames", ErrTooLarge, n)
+	}
+	binary.BigEndian.PutUint16(out[at:], uint16(n))
+	return out, nil
+}
+
+// oldDelta gives the offset_delta of frame i before anything was inserted.
+func oldDelta(frames []frame, i int) int {
+	if i == 0 {
+		return frames[0].pc
+	}
+	return frames[i].pc - frames[i-1].pc - 1
+}
+
+// The target_type values of type annotations that hold positions in code (JVMS tables 4.7.20-A and B).
+const (
+	localVariable         = 0x40
+	resourceVariable      = 0x41
+	exceptionParameter    = 0x42
+	firstOffsetTarget     = 0x43 // instanceof, new, two method references
+	firstArgumentTarget   = 0x47 // casts and type arguments
+	lastArgumentTarget    = 0x4B
+	elementAnnotationNest = 64 // how deep annotations may nest before the class is called malformed
+)
+
+// moveTypeAnnotations moves a Runtime(In)VisibleTypeAnnotations attribute of a Code attribute (JVMS 4.7.20).
+// Exception parameters are named by their index in the exception table, which no patch changes: entries are
+// only appended.
+func (r *Relocator) moveTypeAnnotations(out, info []byte) ([]byte, error) {
+	if len(info) < 2 {
+		return nil, errTruncated
+	}
+	base := len(out)
+	out = append(out, info...)
+	at := 2
+	for range int(binary.BigEndian.Uint16(info)) {
+		end, err := r.moveTarget(out[base:], info, at)
+		if err != nil {
+			return nil, err
+		}
+		if end >= len(info) {
+			return nil, errTruncated
+		}
+		end += 1 + 2*int(info[end]) // type_path
+		if at, err = annotationEnd(info, end, 0); err != nil {
+			return nil, err
+		}
+	}
+	if at != len(info) {
+		return nil, fmt.Errorf("%d bytes follow the last annotation", len(info)-at)
+	}
+	return out, nil
+}
+
+// moveTarget writes the new positions of the target_info that starts at at into out, a copy of info, and
+// gives the position behind it.
+func (r *Relocator) moveTarget(out, info []byte, at int) (end int, err error) {
+	need := func(n int) bool { return at+1+n <= len(info) }
+	if !need(2) {
+		return 0, errTruncated
+	}
+	operand := at + 1
+	n := int(binary.BigEndian.Uint16(info[operand:]))
+	switch kind := info[at]; {
+	case kind == localVariable || kind == resourceVariable:
+		if !need(2 + 6*n) {
+			return 0, errTruncated
+		}
+		for i := range n {
+			p := operand + 2 + 6*i
+			if _, err := r.appendRange(out[p:p], info[p:p+4]); err != nil {
+				return 0, err
+			}
+		}
+		return operand + 2 + 6*n, nil
+	case kind == exceptionParameter:
+		return operand + 2, nil
+	case kind >= firstOffsetTarget && kind <= lastArgumentTarget:
+		if err := r.checkPosition(n); err != nil {
+			return 0, err
+		}
+		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))
+		if kind < firstArgumentTarget {
+			return operand + 2, nil
+		}
+		if !need(3) {
+			return 0, errTruncated
+		}
+		return operand + 3, nil
+	default:
+		return 0, fmt.Errorf("type annotation has the target_type %#x, which does not belong into code", kind)
+	}
+}
+
+// annotationEnd gives the position behind the annotation, without its target, that starts at at (JVMS
+// 4.7.16).
+func annotationEnd(info []byte, at, nested int) (end int, err error) {
+	if nested > elementAnnotationNest {
+		return 0, errors.New("annotations are nested too deeply")
+	}
+	if at+4 > len(info) {
+		return 0, errTruncated
+	}
+	n := int(binary.BigEndian.Uint16(info[at+2:]))
+	at += 4
+	for range n {
+		if at, err = elementValueEnd(info, at+2, nested); err != nil {
+			return 0, err
+		}
+	}
+	return at, nil
+}
+
+// elementValueEnd gives the position behind the element_value that starts at at (JVMS 4.7.16.1).
+func elementValueEnd(info []byte, at, nested int) (end int, err error) {
+	if at+3 > len(info) {
+		return 0, errTruncated
+	}
+	switch info[at] {
+	case '@':
+		return annotationEnd(info, at+1, nested+1)
+	case '[':
+		if nested > elementAnnotationNest {
+			return 0, errors.New("annotations are nested too deeply")
+		}
+		n := int(binary.BigEndian.Uint16(info[at+1:]))
+		at += 3
+		for range n {
+			if at, err = elementValueEnd(info, at, nested+1); err != nil {
+				return 0, err
+			}
+		}
+		return at, nil
+	case 'e':
+		at += 5
+	default:
+		at += 3
+	}
+	if at > len(info) {
+		return 0, errTruncated
+	}
+	return at, nil
+}

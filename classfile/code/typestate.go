@@ -1,0 +1,384 @@
+package code
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// item is a verification type (JVMS 4.10.1.2) of one local variable slot or operand stack word. The second
+// word of a long or double is an item of its own, with the tag secondWord.
+type item struct {
+	tag   byte
+	class string // of itemObject: name in internal form, or array descriptor
+	pc    uint16 // of itemUninitialized: where its new stands
+}
+
+const secondWord = 0xFF
+
+// typeState is what a stack map frame describes (JVMS 4.10.1.4).
+type typeState struct {
+	locals, stack []item
+}
+
+// addedFrames gives full frames, at old positions and in order, for what becomes a branch target because the
+// conditional branch before it was widened. There are none without a StackMapTable: code that is verified
+// by inference needs none.
+func (r *Relocator) addedFrames() ([]frame, error) {
+	var added []frame
+	for i := range r.branches {
+		b := &r.branches[i]
+		next := b.PC + b.Size
+		if b.width != 8 || !b.Op.IsConditional() {
+			continue
+		}
+		at, found := slices.BinarySearchFunc(r.frames, next, func(f frame, pc int) int { return f.pc - pc })
+		if found {
+			continue
+		}
+		s, err := r.stateAt(at - 1)
+		if err != nil {
+			return nil, err
+		}
+		pc := 0
+		if at > 0 {
+			pc = r.frames[at-1].pc
+		}
+		if err := r.execute(s, pc, next); err != nil {
+			return nil, fmt.Errorf("frame behind the branch at %d, which is too long for two bytes: %w", b.PC, err)
+		}
+		added = append(added, frame{pc: next, kind: fullFrame, body: r.fullFrameBody(s)})
+	}
+	return added, nil
+}
+
+// fullFrame gives frame i as a full_frame.
+func (r *Relocator) fullFrame(i int) (frame, error) {
+	s, err := r.stateAt(i)
+	if err != nil {
+		return frame{}, err
+	}
+	return frame{pc: r.frames[i].pc, kind: fullFrame, body: r.fullFrameBody(s)}, nil
+}
+
+// stateAt gives what frame i describes, and for -1 what holds at the method's start.
+func (r *Relocator) stateAt(i int) (*typeState, error) {
+	s, err := r.initialState()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range r.frames[:i+1] {
+		if err := s.apply(r.class.ConstantPool(), f); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// initialState is the frame that the method's descriptor and flags imply (JVMS 4.10.1.6).
+func (r *Relocator) initialState() (*typeState, error) {
+	s := &typeState{}
+	m := r.method
+	if m.AccessFlags&classfile.AccStatic == 0 {
+		this := item{tag: itemObject, class: r.class.Name()}
+		if m.Name == "<init>" && r.class.SuperName() != "" {
+			this = item{tag: itemUninitializedThis}
+		}
+		s.locals = append(s.locals, this)
+	}
+	for d := strings.TrimPrefix(m.Descriptor, "("); d != "" && d[0] != ')'; {
+		_, size := fieldWords(d)
+		if size == 0 {
+			return nil, fmt.Errorf("malformed method descriptor %q", m.Descriptor)
+		}
+		s.locals = appendItem(s.locals, fieldItem(d[:size]))
+		d = d[size:]
+	}
+	return s, nil
+}
+
+// fieldItem gives the type of a value with that field descriptor.
+func fieldItem(descriptor string) item {
+	switch descriptor[0] {
+	case 'J':
+		return item{tag: itemLong}
+	case 'D':
+		return item{tag: itemDouble}
+	case 'F':
+		return item{tag: itemFloat}
+	case 'L':
+		return item{tag: itemObject, class: descriptor[1 : len(descriptor)-1]}
+	case '[':
+		return item{tag: itemObject, class: descriptor}
+	}
+	return item{tag: itemInteger}
+}
+
+// appendItem puts a value on words: two of them for long and double.
+func appendItem(words []item, it item) []item {
+	words = append(words, it)
+	if it.tag == itemLong || it.tag == itemDouble {
+		words = append(words, item{tag: secondWord})
+	}
+	return words
+}
+
+// readItems decodes n verification_type_info structures from the start of b.
+func readItems(pool *classfile.ConstantPool, b []byte, n int) (words []item, rest []byte, err error) {
+	for range n {
+		it := item{tag: b[0]}
+		switch it.tag {
+		case itemObject:
+			if it.class, err = pool.ClassName(binary.BigEndian.Uint16(b[1:])); err != nil {
+				return nil, nil, err
+			}
+		case itemUninitialized:
+			it.pc = binary.BigEndian.Uint16(b[1:])
+		}
+		end, _ := itemsSize(b, 0, 1)
+		words, b = appendItem(words, it), b[end:]
+	}
+	return words, b, nil
+}
+
+// apply replaces s by what f describes, given that s is what the frame before f describes.
+func (s *typeState) apply(pool *classfile.ConstantPool, f frame) error {
+	s.stack = nil
+	var err error
+	switch {
+	case f.kind == sameLocals1 || f.kind == sameLocals1Extended:
+		s.stack, _, err = readItems(pool, f.body, 1)
+	case f.kind >= chopFirst && f.kind < sameFrameExtended:
+		for range sameFrameExtended - f.kind {
+			if n := len(s.locals); n > 0 && s.locals[n-1].tag == secondWord {
+				s.locals = s.locals[:n-1]
+			}
+			if len(s.locals) == 0 {
+				return fmt.Errorf("frame at %d drops more locals than there are", f.pc)
+			}
+			s.locals = s.locals[:len(s.locals)-1]
+		}
+	case f.kind >= appendFirst && f.kind < fullFrame:
+		var more []item
+		more, _, err = readItems(pool, f.body, int(f.kind)-sameFrameExtended)
+		s.locals = append(s.locals, more...)
+	case f.kind == fullFrame:
+		b := f.body
+		if s.locals, b, err = readItems(pool, b[2:], int(binary.BigEndian.Uint16(b))); err == nil {
+			s.stack, _, err = readItems(pool, b[2:], int(binary.BigEndian.Uint16(b)))
+		}
+	}
+	return err
+}
+
+// fullFrameBody encodes s, adding to the pool what class names it lacks.
+func (r *Relocator) fullFrameBody(s *typeState) []byte {
+	var b []byte
+	write := func(words []item) {
+		at, n := len(b), 0
+		b = append(b, 0, 0)
+		for _, it := range words {
+			if it.tag == secondWord {
+				continue
+			}
+			n++
+			b = append(b, it.tag)
+			switch it.tag {
+			case itemObject:
+				b = binary.BigEndian.AppendUint16(b, r.pool.Class(it.class))
+			case itemUninitialized:
+				b = binary.BigEndian.AppendUint16(b, it.pc)
+			}
+		}
+		binary.BigEndian.PutUint16(b[at:], uint16(n))
+	}
+	locals := s.locals
+	for len(locals) > 0 && locals[len(locals)-1].tag == itemTop {
+		locals = locals[:len(locals)-1]
+	}
+	write(locals)
+	write(s.stack)
+	return b
+}
+
+// execute lets the instructions from position pc up to end act on s. There is no frame in between, so that
+// each is entered from the one before it only.
+func (r *Relocator) execute(s *typeState, pc, end int) error {
+	for pc < end {
+		in, err := At(r.code.Bytecode, pc)
+		if err != nil {
+			return err
+		}
+		if err := r.executeOne(s, in); err != nil {
+			return fmt.Errorf("%v at %d: %w", in.Op, pc, err)
+		}
+		pc += in.Size
+	}
+	return nil
+}
+
+func (r *Relocator) executeOne(s *typeState, in Instruction) error {
+	pool := r.class.ConstantPool()
+	pops, pushes, err := in.StackWords(pool)
+	if err != nil {
+		return err
+	}
+	if pops > len(s.stack) {
+		return fmt.Errorf("takes %d words off a stack of %d", pops, len(s.stack))
+	}
+	base := len(s.stack) - pops
+	taken := slices.Clone(s.stack[base:])
+	s.stack = s.stack[:base]
+	op := in.Op
+	if op == Wide {
+		op = Op(in.U1(0))
+	}
+	before, after, _ := strings.Cut(ops[op].stack, ">")
+	if after != "" && after[0] >= 'a' && after[0] <= 'z' {
+		for _, word := range after {
+			s.stack = append(s.stack, taken[strings.IndexRune(before, word)])
+		}
+		return nil
+	}
+	if op == Invokespecial && len(taken) > 0 {
+		if ref, err := pool.Ref(in.Constant()); err == nil && ref.Name == "<init>" {
+			if err := r.initialise(s, taken[0]); err != nil {
+				return err
+			}
+		}
+	}
+	local, isLocal := in.Local()
+	if isLocal && pops > 0 {
+		s.store(local, taken)
+	}
+	if pushes == 0 {
+		return nil
+	}
+	result, err := r.result(s, in, op, taken)
+	if err != nil {
+		return err
+	}
+	if isLocal && pushes == 1 && result.tag == itemObject {
+		if local >= len(s.locals) {
+			return fmt.Errorf("loads local %d of %d", local, len(s.locals))
+		}
+		result = s.locals[local]
+	}
+	s.stack = appendItem(s.stack, result)
+	return nil
+}
+
+// store puts the words into the locals from index on. Half a long or double that is overwritten is gone.
+func (s *typeState) store(index int, words []item) {
+	for len(s.locals) < index+len(words) {
+		s.locals = append(s.locals, item{tag: itemTop})
+	}
+	if s.locals[index].tag == secondWord {
+		s.locals[index-1] = item{tag: itemTop}
+	}
+	copy(s.locals[index:], words)
+	if next := index + len(words); next < len(s.locals) && s.locals[next].tag == secondWord {
+		s.locals[next] = item{tag: itemTop}
+	}
+}
+
+// initialise replaces an uninitialised type everywhere by its class, as a call of <init> does (JVMS
+// 4.10.1.9, invokespecial).
+func (r *Relocator) initialise(s *typeState, object item) error {
+	class := r.class.Name()
+	switch object.tag {
+	case itemUninitialized:
+		in, err := At(r.code.Bytecode, int(object.pc))
+		if err != nil {
+			return err
+		}
+		if class, err = r.class.ConstantPool().ClassName(in.Constant()); err != nil {
+			return err
+		}
+	case itemUninitializedThis:
+	default:
+		return nil
+	}
+	for _, words := range [][]item{s.locals, s.stack} {
+		for i := range words {
+			if words[i] == object {
+				words[i] = item{tag: itemObject, class: class}
+			}
+		}
+	}
+	return nil
+}
+
+var letterItems = map[byte]item{
+	'I': {tag: itemInteger}, 'J': {tag: itemLong}, 'F': {tag: itemFloat}, 'D': {tag: itemDouble}, 'N': {tag: itemNull},
+	'A': {tag: itemObject},
+}
+
+// result gives the type that the instruction leaves on the stack; for aload an itemObject of no class.
+func (r *Relocator) result(s *typeState, in Instruction, op Op, taken []item) (item, error) {
+	pool := r.class.ConstantPool()
+	switch op {
+	case Aaload:
+		if taken[0].tag != itemObject || len(taken[0].class) < 2 || taken[0].class[0] != '[' {
+			return item{tag: itemNull}, nil
+		}
+		return fieldItem(taken[0].class[1:]), nil
+	case New:
+		return item{tag: itemUninitialized, pc: uint16(in.PC)}, nil
+	case Newarray:
+		i := in.U1(0) - 4 // atype (JVMS table 6.5.newarray-A)
+		if i < 0 || i >= len("ZCFDBSIJ") {
+			return item{}, fmt.Errorf("unknown array type %d", in.U1(0))
+		}
+		return item{tag: itemObject, class: "[" + "ZCFDBSIJ"[i:i+1]}, nil
+	case Anewarray, Checkcast, Multianewarray:
+		name, err := pool.ClassName(in.Constant())
+		if err == nil && op == Anewarray {
+			if name = "[" + name; name[1] != '[' {
+				name = "[L" + name[1:] + ";"
+			}
+		}
+		return item{tag: itemObject, class: name}, err
+	case Ldc, LdcW, Ldc2W:
+		return r.constantItem(in.Constant())
+	}
+	if _, after, ok := strings.Cut(ops[op].stack, ">"); ok {
+		return letterItems[after[0]], nil
+	}
+	ref, err := pool.Ref(in.Constant())
+	if err != nil {
+		return item{}, err
+	}
+	return fieldItem(ref.Descriptor[strings.IndexByte(ref.Descriptor, ')')+1:]), nil
+}
+
+// loadable gives the type of each constant that ldc may load (JVMS table 5.1-A), Dynamic excepted.
+var loadable = map[classfile.Tag]item{
+	classfile.TagInteger:      {tag: itemInteger},
+	classfile.TagFloat:        {tag: itemFloat},
+	classfile.TagLong:         {tag: itemLong},
+	classfile.TagDouble:       {tag: itemDouble},
+	classfile.TagString:       {tag: itemObject, class: "java/lang/String"},
+	classfile.TagClass:        {tag: itemObject, class: "java/lang/Class"},
+	classfile.TagMethodHandle: {tag: itemObject, class: "java/lang/invoke/MethodHandle"},
+	classfile.TagMethodType:   {tag: itemObject, class: "java/lang/invoke/MethodType"},
+}
+
+func (r *Relocator) constantItem(index uint16) (item, error) {
+	pool := r.class.ConstantPool()
+	tag := pool.Tag(index)
+	if it, ok := loadable[tag]; ok {
+		return it, nil
+	}
+	ref, err := pool.Ref(index)
+	if err != nil {
+		return item{}, err
+	}
+	if _, size := fieldWords(ref.Descriptor); tag != classfile.TagDynamic || size == 0 || size != len(ref.Descriptor) {
+		return item{}, fmt.Errorf("loads a %v with the descriptor %q", tag, ref.Descriptor)
+	}
+	return fieldItem(ref.Descriptor), nil
+}
