@@ -1,0 +1,7 @@
+package sample;
+
+public class Service implements Runnable {
+    @Override
+    public void run() {
+    }
+}

@@ -1,0 +1,4 @@
+package sample.inner;
+
+public interface Empty {
+}

@@ -1,0 +1,3 @@
+/** Annotated, so that javac writes a class for it. */
+@Deprecated
+package sample;
