@@ -87,10 +87,12 @@ func keep(living []record, base *Mapping) (retired []record, fresh []int32) {
 		base = &Mapping{}
 	}
 	kept := make([]bool, len(base.records))
+	var buf []byte
 	for i := range living {
 		j := -1
 		if len(base.records) > 0 {
-			j = base.index.find(base.records, []byte(living[i].key))
+			buf = append(buf[:0], living[i].key...)
+			j = base.index.find(base.records, buf)
 		}
 		if j < 0 {
 			fresh = append(fresh, int32(i))

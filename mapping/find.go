@@ -19,6 +19,8 @@ type Pattern struct {
 	// Globs in text form; "" stands for anything. An exact name is a glob
 	// without wildcards.
 	class, name, descriptor string
+	// What a key must begin with, from class: spares most keys the matching.
+	prefix string
 	// dotted is the pattern as "class.method", where it may mean that; or "".
 	dotted string
 }
@@ -76,6 +78,14 @@ func ParsePattern(text string) (*Pattern, error) {
 		p.descriptor += "**"
 	}
 	p.class, p.name, p.descriptor = globText(p.class), globText(p.name), globText(p.descriptor)
+	if p.dotted == "" {
+		p.prefix = p.class
+		if i := strings.IndexAny(p.class, "*?"); i >= 0 {
+			p.prefix = p.class[:i]
+		}
+	} else if i := strings.LastIndexByte(p.dotted, '.'); i >= 0 {
+		p.prefix = p.dotted[:i]
+	}
 	return p, nil
 }
 
@@ -179,6 +189,9 @@ func (p *Pattern) match(key string) bool {
 	if p.expr != nil {
 		return p.expr.MatchString(key)
 	}
+	if !strings.HasPrefix(key, p.prefix) {
+		return false
+	}
 	class, name, descriptor := split(key)
 	if p.descriptor != "" && !glob(p.descriptor, descriptor) {
 		return false
@@ -187,7 +200,7 @@ func (p *Pattern) match(key string) bool {
 		p.dotted[n] == '.' && p.dotted[:n] == class && p.dotted[n+1:] == name {
 		return true
 	}
-	return (p.class == "" || glob(p.class, class)) && (p.name == "" || glob(p.name, name))
+	return (p.name == "" || glob(p.name, name)) && (p.class == "" || glob(p.class, class))
 }
 
 // glob reports whether the whole of s matches pattern. It takes time at most in

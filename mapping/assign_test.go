@@ -1,0 +1,266 @@
+package mapping
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// synthetic makes n different methods, class by class.
+func synthetic(n int) []Method {
+	list := make([]Method, 0, n)
+	for i := range n {
+		class := i / 12
+		list = append(list, Method{Identity{
+			fmt.Sprintf("com/example/app/feature%d/screen%d/Presenter%d", class%37, class%1009, class),
+			fmt.Sprintf("method%d", i%12),
+			"(Landroid/content/Context;Ljava/lang/String;I)Ljava/lang/Object;",
+		}, 1})
+	}
+	return list
+}
+
+func shuffled(list []Method, rng *rand.Rand) []Method {
+	list = slices.Clone(list)
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+func TestOrderOfInputDoesNotMatter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	list := append(synthetic(20_000), oddNames...)
+	base := mustAssign(t, list[5_000:], Options{})
+	for _, o := range []Options{{}, {Order: OrderCompact}, {Base: base}, {Base: base, Order: OrderCompact}} {
+		want := written(t, mustAssign(t, list[:15_000], o))
+		for range 3 {
+			other := shuffled(list[:15_000], rng)
+			twice := Method{other[0].Identity, 0x1041} // the lowest access flags win
+			if got := written(t, mustAssign(t, append(other, twice), o)); got != want {
+				t.Errorf("%+v: another mapping for another order of the methods", o.Order)
+			}
+		}
+	}
+}
+
+func TestCompactIsSortedAndDense(t *testing.T) {
+	m := mustAssign(t, oddNames, Options{Order: OrderCompact})
+	last, next := "", uint32(1)
+	for e := range m.All() {
+		key := string(appendKey(nil, e.Identity))
+		if e.ID != next || key <= last {
+			t.Errorf("%d %q after %q", e.ID, key, last)
+		}
+		last, next = key, next+1
+	}
+}
+
+// TestPlacement places by the words of the documentation, slot by slot, among
+// IDs whose first tenth is taken so that many methods collide.
+func TestPlacement(t *testing.T) {
+	base := mustAssign(t, synthetic(100_000), Options{Order: OrderCompact})
+	fresh := oddNames
+	for i := range 1000 {
+		fresh = append(fresh, Method{Identity{"x/Y", fmt.Sprintf("m%d", i), "()V"}, 1})
+	}
+	m := mustAssign(t, append(synthetic(100_000), fresh...), Options{Base: base})
+
+	used := map[uint32]bool{}
+	for e := range base.All() {
+		used[e.ID] = true
+	}
+	fresh = slices.SortedFunc(slices.Values(fresh), func(a, b Method) int {
+		return strings.Compare(string(appendKey(nil, a.Identity)), string(appendKey(nil, b.Identity)))
+	})
+	for _, f := range fresh {
+		sum := sha256.Sum256(appendKey(nil, f.Identity))
+		mod := new(big.Int).Mod(new(big.Int).SetBytes(sum[:]), big.NewInt(1_048_573))
+		id := uint32(mod.Int64()) + 1
+		for used[id] {
+			if id++; id > Capacity {
+				id = 1
+			}
+		}
+		used[id] = true
+		if got, ok := m.ByMethod(f.Identity); !ok || got != id {
+			t.Errorf("%v: ID %d, want %d", f, got, id)
+		}
+	}
+}
+
+func TestFull(t *testing.T) {
+	list := synthetic(Capacity)
+	full := mustAssign(t, list, Options{})
+	if full.Headroom() != 0 || full.Len() != Capacity {
+		t.Fatalf("Len %d, Headroom %d", full.Len(), full.Headroom())
+	}
+	next := uint32(1)
+	for e := range full.All() { // so that every ID was given once
+		if e.ID != next {
+			t.Fatalf("ID %d, want %d", e.ID, next)
+		}
+		next++
+	}
+	one := methods("com/example/more/More|one|()V", "More|one|()V")
+	for name, test := range map[string]struct {
+		list []Method
+		base *Mapping
+		want []string
+	}{
+		"too many": {append(one, list...), nil, []string{"1048575 methods", "0 retired", "make 1048575", "1048573 IDs exist", "- block: com.example.app.feature"}},
+		"retired":  {one, full, []string{"2 methods", "1048573 retired", "com.example.more (1)", "the unnamed package (1)", "- block: com.example.more.*", "without a base"}},
+	} {
+		m, err := Assign(test.list, Options{Base: test.base})
+		var fullErr *FullError
+		if m != nil || !errors.As(err, &fullErr) || !errors.Is(err, ErrFull) {
+			t.Fatalf("%s: %v, want a FullError", name, err)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q does not say %q", name, err, want)
+			}
+		}
+		if len(fullErr.Packages) > 10 || !slices.IsSortedFunc(fullErr.Packages, func(a, b PackageCount) int { return b.Methods - a.Methods }) {
+			t.Errorf("%s: packages %v", name, fullErr.Packages)
+		}
+	}
+	// One that is gone leaves no room for another, but can come back.
+	back := mustAssign(t, list, Options{Base: mustAssign(t, list[1:], Options{Base: full})})
+	if back.Digest() != full.Digest() || back.Headroom() != 0 {
+		t.Error("a method that came back changed the mapping")
+	}
+}
+
+func TestAssignRefuses(t *testing.T) {
+	for _, test := range []struct {
+		list []Method
+		o    Options
+		want string
+	}{
+		{list: methods("|f|()V"), want: `class ""`},
+		{list: methods("a/A||()V"), want: `class "a.A", method ""`},
+		{list: methods("a/A|f|"), want: `descriptor ""`},
+		{o: Options{Order: 7}, want: "ID order 7"},
+		{o: Options{Focus: []Focus{{"a/A", "ad"}}}, want: `action "ad" is neither`},
+		{o: Options{Focus: []Focus{{"", FocusAdd}}}, want: `class ""`},
+		{o: Options{Focus: []Focus{{"a/A", FocusAdd}, {"a/A", FocusHook}}}, want: "a.A: both"},
+	} {
+		if m, err := Assign(test.list, test.o); m != nil || err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v %v: %v, want an error with %q", test.list, test.o, err, test.want)
+		}
+	}
+}
+
+// TestEvolutions lets an app change a thousand times, each build on the base of
+// the one before: a method that stays keeps its ID, a method that comes back
+// gets its own again, and no ID ever has two methods.
+func TestEvolutions(t *testing.T) {
+	for _, order := range []Order{OrderHash, OrderCompact} {
+		rng := rand.New(rand.NewPCG(3, uint64(order)))
+		owner, ids := map[uint32]Identity{}, map[Identity]uint32{}
+		app := map[Identity]bool{}
+		var base *Mapping
+		name := func() Identity {
+			return Identity{fmt.Sprintf("p%d/C%d", rng.IntN(3), rng.IntN(20)), fmt.Sprintf("m%d", rng.IntN(40)), "()V"}
+		}
+		for step := range 1000 {
+			for range rng.IntN(40) {
+				app[name()] = true // may have been there, now or once
+			}
+			for id := range app {
+				if rng.IntN(30) == 0 {
+					delete(app, id)
+				}
+			}
+			var list []Method
+			for id := range maps.Keys(app) {
+				list = append(list, Method{id, uint16(rng.IntN(4))})
+			}
+			m := mustAssign(t, list, Options{Base: base, Order: order})
+			if step%50 == 0 {
+				var err error
+				if m, err = Parse("evolution", written(t, m)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m.Len() != len(app) || len(slices.Collect(m.Retired())) != len(ids)+news(list, ids)-len(app) {
+				t.Fatalf("step %d: %d methods of %d, %d retired", step, m.Len(), len(app), Capacity-m.Headroom()-m.Len())
+			}
+			for e := range m.All() {
+				if !app[e.Identity] {
+					t.Fatalf("step %d: %v is not in the app", step, e)
+				}
+				if old, ok := ids[e.Identity]; ok && old != e.ID {
+					t.Fatalf("step %d: %v had ID %d", step, e, old)
+				}
+				if o, ok := owner[e.ID]; ok && o != e.Identity {
+					t.Fatalf("step %d: %v has the ID of %v", step, e, o)
+				}
+				ids[e.Identity], owner[e.ID] = e.ID, e.Identity
+			}
+			for e := range m.Retired() {
+				if ids[e.Identity] != e.ID || app[e.Identity] {
+					t.Fatalf("step %d: retired %v", step, e)
+				}
+			}
+			base = m
+		}
+	}
+}
+
+// news counts the methods that never had an ID.
+func news(list []Method, ids map[Identity]uint32) int {
+	n := 0
+	for _, m := range list {
+		if _, ok := ids[m.Identity]; !ok {
+			n++
+		}
+	}
+	return n
+}
+
+// Without a base, what moves when methods come is what collides with them.
+func TestHashPlacementIsStableWithoutBase(t *testing.T) {
+	list := synthetic(30_000)
+	a, b := mustAssign(t, list, Options{}), mustAssign(t, list[300:], Options{})
+	moved := 0
+	for e := range b.All() {
+		if id, _ := a.ByMethod(e.Identity); id != e.ID {
+			moved++
+		}
+	}
+	if moved > 30 { // of 29,700
+		t.Errorf("%d methods moved when 300 went", moved)
+	}
+}
+
+func BenchmarkAssign(b *testing.B) {
+	for _, n := range []int{50_000, 1_000_000} {
+		list := synthetic(n)
+		base := mustAssign(b, list, Options{})
+		for name, o := range map[string]Options{"hash": {}, "compact": {Order: OrderCompact}, "base": {Base: base}} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					mustAssign(b, list, o)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkByMethod(b *testing.B) {
+	list := synthetic(100_000)
+	m := mustAssign(b, list, Options{})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, ok := m.ByMethod(list[i%len(list)].Identity); !ok {
+			b.Fatal("not found")
+		}
+	}
+}

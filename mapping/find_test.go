@@ -1,0 +1,164 @@
+package mapping
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFind(t *testing.T) {
+	list := methods(
+		"a/A|f|()V",                    // 1
+		"a/A|f|(ILjava/lang/String;)I", // 2
+		"a/A|g|()V",                    // 3, retired below
+		"a/A$B|f|()V",                  // 4
+		"a/b/C|<init>|()V",             // 5
+		"a/b/C|a b|()V",                // 6
+		"org/Größe|messen|([Lorg/X;)V", // 7
+		"organizer/D|run|()V",          // 8
+	)
+	base := mustAssign(t, list, Options{Order: OrderCompact})
+	m := mustAssign(t, append(list[:2:2], list[3:]...), Options{Base: base})
+	const d = DispatchID
+	for _, test := range []struct {
+		pattern string
+		want    []uint32
+	}{
+		{"1", []uint32{1}},
+		{"3-5", []uint32{4, 5, 3}}, // a retired one comes last
+		{"9", nil},
+		{"1048574", []uint32{d}},
+		{"8-1048574", []uint32{8, d}},
+		{"a.A", []uint32{1, 2, 3}},
+		{"a/A", []uint32{1, 2, 3}},
+		{"a.A#f", []uint32{1, 2}},
+		{"a.A.f", []uint32{1, 2}},
+		{"a.A.f()V", []uint32{1}},
+		{"a/A f", []uint32{1, 2}},
+		{"a.A#f()V", []uint32{1}},
+		{"a.A#f()", []uint32{1}},
+		{"a.A f (ILjava.lang.String;)I", []uint32{2}},
+		{"a/A#f(ILjava/lang/String;)I", []uint32{2}},
+		{"a.A#f(I*)I", nil},
+		{"a.A#f(I**)I", []uint32{2}},
+		{"a.A#g()V", []uint32{3}},
+		{"#f", []uint32{1, 2, 4}},
+		{"a.A$*", []uint32{4}},
+		{"a.*", []uint32{1, 2, 4, 3}},
+		{"a.**", []uint32{1, 2, 4, 5, 6, 3}},
+		{"**", []uint32{1, 2, 4, 5, 6, 7, 8, d, 3}},
+		{"?.?", []uint32{1, 2, 3}},
+		{"org.*", []uint32{7}},
+		{"org.Gr??e", []uint32{7}},
+		{"org/Größe", []uint32{7}},
+		{"org", nil},
+		{"a.b.C#a b", []uint32{6}},
+		{"a.b.C a%20b", []uint32{6}},
+		{"a.b.C#<init>", []uint32{5}},
+		{"android.os.Handler", []uint32{d}},
+		{"android.os.Handler#dispatchMessage(Landroid/os/Message;)V", []uint32{d}},
+		{"/^a\\.A /", []uint32{1, 2, 3}},
+		{"/dispatch|run/", []uint32{8, d}},
+		{"/(?i)GRÖSSE|größe/", []uint32{7}},
+		{"nothing.Here", nil},
+	} {
+		p, err := ParsePattern(test.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", test.pattern, err)
+			continue
+		}
+		var got []uint32
+		for e := range m.Find(p) {
+			got = append(got, e.ID)
+			if e.Retired != (e.ID == 3) {
+				t.Errorf("%s: %v", test.pattern, e)
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.pattern, diff)
+		}
+		for n := range test.want { // stopping early must not panic
+			for range m.Find(p) {
+				if n--; n < 0 {
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestParsePatternRefuses(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"":                     "empty pattern",
+		" ":                    "want class",
+		"0":                    "IDs run from 1",
+		"1048575":              "IDs run from 1",
+		"99999999999999999999": "IDs run from 1",
+		"7-3":                  "ends before it begins",
+		"/(/":                  "missing closing )",
+		"a b c d":              "want class",
+	} {
+		if _, err := ParsePattern(pattern); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want an error with %q", pattern, err, want)
+		}
+	}
+}
+
+// FuzzGlob compares with a regular expression of the same meaning.
+func FuzzGlob(f *testing.F) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	word := func(letters string) string {
+		var b strings.Builder
+		for range rng.IntN(9) {
+			b.WriteByte(letters[rng.IntN(len(letters))])
+		}
+		return b.String()
+	}
+	for range 5000 {
+		f.Add(word("ab.**?"), word("ab."))
+	}
+	f.Add("*??", "名")
+	f.Add("a***b", "a.b")
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		if strings.ToValidUTF8(pattern+s, "") != pattern+s {
+			t.Skip("text form is UTF-8")
+		}
+		expr := regexp.QuoteMeta(pattern)
+		expr = regexp.MustCompile(`(\\\*){2,}`).ReplaceAllString(expr, `(?s:.*)`)
+		expr = strings.ReplaceAll(expr, `\*`, `[^.]*`)
+		expr = strings.ReplaceAll(expr, `\?`, `[^.]`)
+		want := regexp.MustCompile("^(?:" + expr + ")$").MatchString(s)
+		if got := glob(pattern, s); got != want {
+			t.Fatalf("glob(%q, %q) = %v, want %v", pattern, s, got, want)
+		}
+	})
+}
+
+// A pattern of many wildcards must not take exponential time.
+func TestGlobBacktracking(t *testing.T) {
+	if glob(strings.Repeat("*a", 50)+strings.Repeat("**a", 50)+"b", strings.Repeat("a", 5000)) {
+		t.Error("matched")
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	m, err := Parse("", written(b, mustAssign(b, synthetic(1_000_000), Options{})))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, pattern := range []string{"500000", "com.example.app.feature1.screen2.Presenter2", "com.example.**.Presenter77*#method1", `/Presenter77\d+ method1 /`} {
+		p, err := ParsePattern(pattern)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(pattern, func(b *testing.B) {
+			for b.Loop() {
+				for range m.Find(p) {
+				}
+			}
+		})
+	}
+}
