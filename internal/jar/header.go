@@ -24,9 +24,11 @@ func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, err
 	fixed := b[start:]
 	at, to := findExtra(extra, extraZip64)
 	var values [3]uint64 // of the new zip64 field, in its order
-	n := 0
+	n, moved := 0, false
 	place := func(field int64, value uint64) {
-		if value >= magic32 || at >= 0 && u32(fixed, field) == magic32 {
+		stays := at >= 0 && u32(fixed, field) == magic32
+		if value >= magic32 || stays {
+			moved = moved || !stays
 			values[n] = value
 			n++
 			value = magic32
@@ -39,7 +41,9 @@ func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, err
 	le.PutUint16(fixed[8:], c.flags)
 	le.PutUint16(fixed[10:], c.method)
 	le.PutUint32(fixed[16:], c.crc)
-	raiseVersion(fixed[6:], c.method, n > 0)
+	if moved || c.resized {
+		raiseVersion(fixed[6:], c.method, n > 0)
+	}
 
 	switch {
 	case n == 0 && (at < 0 || !c.resized):
