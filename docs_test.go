@@ -16,7 +16,7 @@ import (
 var (
 	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	makeTarget   = regexp.MustCompile(`(?m)^([a-z][a-z-]*)(?: [a-z -]*)?:`)
-	makeCommand  = regexp.MustCompile("(?m)(?:^ *|`)make ([a-z][a-z-]*)")
+	makeCommand  = regexp.MustCompile("(?m)(?:^    |`)make ([a-z][a-z-]*)")
 	citedTest    = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9_]*)`")
 )
 
@@ -88,7 +88,7 @@ func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 		{"dead", map[string]string{"d/a.md": "[x](b.md)\n", "b.md": ""}, []string{"d/a.md: links to b.md"}},
 	})
 	checkPlanted(t, unknownMakeTargets, []planted{
-		{"clean", map[string]string{"a.md": "    make test\nand `make race`; make sure of it\n", "Makefile": "test:\n\ttrue\nrace: test\n"}, nil},
+		{"clean", map[string]string{"a.md": "    make test\nand `make race`;\nmake sure of it\n", "Makefile": "test:\n\ttrue\nrace: test\n"}, nil},
 		{"unknown", map[string]string{"a.md": "run `make sure`\n", "Makefile": "test:\n\ttrue\n"}, []string{"make sure"}},
 	})
 	checkPlanted(t, missingTests, []planted{

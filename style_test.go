@@ -118,7 +118,7 @@ func (t *sourceTree) undocumentedFields(owner, about string, fields *ast.FieldLi
 			continue
 		}
 		for _, name := range field.Names {
-			if name.IsExported() && !named[name.Name] {
+			if name.IsExported() && !named[strings.ToLower(name.Name)] {
 				found = append(found, t.at(name.Pos(), "%s.%s is exported and has no comment", owner, name.Name))
 			}
 		}
@@ -126,10 +126,11 @@ func (t *sourceTree) undocumentedFields(owner, about string, fields *ast.FieldLi
 	return found
 }
 
+// wordsOf gives the words of a text in lower case: a comment may call the field Name "its name".
 func wordsOf(text string) map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
-		words[word] = true
+		words[strings.ToLower(word)] = true
 	}
 	return words
 }

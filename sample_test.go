@@ -1,0 +1,97 @@
+package tracegen_test
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+const sampleJar = "testdata/sample/sample.jar"
+
+// TestSampleIsAsItsRecipeSays looks for what a jar gets that was made in another way than by
+// testdata/sample/build: other times, other bytecode, classes without a source.
+func TestSampleIsAsItsRecipeSays(t *testing.T) {
+	r, err := zip.OpenReader(sampleJar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	sources := map[string]string{"sample": "testdata/sample/src", "dev": "runtime-java/runtime/src/main/java"}
+	for _, f := range r.File {
+		if f.Modified.Format(time.DateOnly) != "2026-01-01" {
+			t.Errorf("%s is of %s", f.Name, f.Modified)
+		}
+		if path.Ext(f.Name) != ".class" {
+			continue
+		}
+		rc, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		class, err := io.ReadAll(rc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if major := binary.BigEndian.Uint16(class[6:]); major != 52 {
+			t.Errorf("%s has major version %d, want Java 8's 52", f.Name, major)
+		}
+		first, _, _ := strings.Cut(f.Name, "/")
+		outermost, _, _ := strings.Cut(strings.TrimSuffix(f.Name, ".class"), "$")
+		if _, err := os.Stat(filepath.Join(sources[first], outermost+".java")); err != nil {
+			t.Errorf("%s has no source: %v", f.Name, err)
+		}
+	}
+}
+
+// recordedLine is the last line that the sample prints when it is instrumented.
+var recordedLine = regexp.MustCompile(`(\d+) entries and (\d+) exits recorded, at most \d+ deep; mapping ([0-9a-f]{16})\n$`)
+
+// TestSampleRunsInstrumented does what the README says first, in every exit mode.
+func TestSampleRunsInstrumented(t *testing.T) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		oracle.Require(t, oracle.ErrMissing)
+	}
+	tool := filepath.Join(t.TempDir(), "tracegen")
+	if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
+		t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
+	}
+	original, err := exec.Command(java, "-jar", sampleJar).CombinedOutput()
+	if err != nil {
+		t.Fatalf("java -jar %s: %v\n%s", sampleJar, err, original)
+	}
+	answers, _, found := strings.Cut(string(original), "no events")
+	if !found {
+		t.Fatalf("the original sample does not say that it is not instrumented:\n%s", original)
+	}
+	for _, exits := range []string{"normal", "throws", "exact"} {
+		t.Run(exits, func(t *testing.T) {
+			out := t.TempDir()
+			command := exec.Command(tool, "instrument", sampleJar, "-o", out+"/", "--exits", exits, "--trivial", "none")
+			if said, err := command.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", command, err, said)
+			}
+			said, err := exec.Command(java, "-Xverify:all", "-jar", filepath.Join(out, "sample.jar")).CombinedOutput()
+			if err != nil {
+				t.Fatalf("instrumented sample: %v\n%s", err, said)
+			}
+			m := recordedLine.FindStringSubmatchIndex(string(said))
+			if m == nil || string(said[:m[0]]) != answers {
+				t.Fatalf("the instrumented sample says\n%s\nwant the same answers as the original:\n%s", said, answers)
+			}
+			if digest := string(said[m[6]:m[7]]); digest == strings.Repeat("0", len(digest)) {
+				t.Error("the mapping's digest was not stamped into MappingInfo")
+			}
+		})
+	}
+}
