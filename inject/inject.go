@@ -1,0 +1,250 @@
+// Package inject inserts the calls that report a method's entry and exit to the runtime.
+//
+// An [Injector] is asked twice about each class. [Injector.Try] is asked first, before methods have IDs:
+// would each candidate take the calls, with the longest encoding that an ID can have? What it refuses gets a
+// reason and no ID. [Injector.Rewrite] then does it. Neither looks at any other class: frames are shifted,
+// not computed. Where a class fits among the others (is it reached by the runtime, is it an Activity?) is
+// decided by [Reached] and [FocusHooks], from what the scan of all inputs found.
+//
+// # What strip needs
+//
+// The constants that are added form one block at the end of the pool, which starts with the runtime class's
+// name and its Class entry; these two, the Methodrefs, and the Integers of IDs are new even if the pool had
+// equal ones. From the block on, package verify can undo every change. A few facts about the old class do not
+// show in the new one: whether max_stack was greater than needed, whether a frame or branch had a longer
+// form than necessary. Where undoing would guess wrongly, the last constant of the block says so: a Utf8 of
+// "tracegen:" and notes joined by ";", each a method's number, a letter and numbers:
+//
+//	3s7     method 3 had a max_stack of 7
+//	3f2=247 frame 2 of method 3 had the frame_type 247
+//	3w95    the branch at 95 of method 3 was wide; 3n95 that it was short
+//	3t      method 3 had a StackMapTable without frames
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// ExitMode says which ways out of a method are reported.
+type ExitMode uint8
+
+// The exit modes.
+const (
+	// ExitsThrows reports before every return and before every athrow that no handler of the same method
+	// covers.
+	ExitsThrows ExitMode = iota
+	// ExitsNormal reports before every return.
+	ExitsNormal
+	// ExitsExact reports once on every path: before returns, and by a handler around the whole method.
+	ExitsExact
+)
+
+// ConstructorEntry says where a constructor's entry is reported.
+type ConstructorEntry uint8
+
+// The constructor entries.
+const (
+	// EntryAtStart reports before anything else. [ExitsExact] excludes it: a handler may not cover code
+	// where `this` is uninitialised.
+	EntryAtStart ConstructorEntry = iota
+	// EntryAfterSuper reports behind each call that initialises `this`.
+	EntryAfterSuper
+)
+
+// Options are what holds for all classes of a run.
+type Options struct {
+	RuntimeClass     string // internal form; "" is [DefaultRuntimeClass]
+	Exits            ExitMode
+	ConstructorEntry ConstructorEntry
+	// KeepCompilable refuses methods that would cross the 8,000 bytes past which HotSpot does not compile
+	// a method (-XX:-DontCompileHugeMethods aside).
+	KeepCompilable bool
+}
+
+// The reasons for which a method or class is refused; errors of [Refusal] wrap them.
+var (
+	ErrTooLarge         = code.ErrTooLarge         // code past 65,535 bytes or another limit of Code
+	ErrUnknownAttribute = code.ErrUnknownAttribute // an attribute inside Code that may hold offsets
+	ErrJITLimit         = errors.New("method would grow past the 8,000 bytes that HotSpot compiles")
+	ErrPoolFull         = errors.New("class would need too many constants")
+	ErrNoEntry          = errors.New("constructor never calls another constructor, so that its entry has no place")
+	ErrMalformed        = errors.New("malformed code")
+)
+
+// Refusal says that one method must stay as it is, and why.
+type Refusal struct {
+	Method int // index into [classfile.Class.Methods]
+	Err    error
+}
+
+// Injector rewrites classes, one at a time; it keeps working memory. Make one for each goroutine.
+type Injector struct {
+	options   Options
+	relocator code.Relocator
+}
+
+// New gives an Injector. Exact exits imply entries after super.
+func New(o Options) *Injector {
+	if o.RuntimeClass == "" {
+		o.RuntimeClass = DefaultRuntimeClass
+	}
+	if o.Exits == ExitsExact {
+		o.ConstructorEntry = EntryAfterSuper
+	}
+	return &Injector{options: o}
+}
+
+// Focus says what is done about onWindowFocusChanged in a class.
+type Focus uint8
+
+// The focus actions.
+const (
+	FocusNone Focus = iota
+	FocusHook       // the class has the method: it calls at
+	FocusAdd        // the class gets the method
+)
+
+// Traced is a method that gets an ID.
+type Traced struct {
+	Method int    // index into [classfile.Class.Methods]
+	ID     uint32 // 1 to 1,048,573
+}
+
+// Request says what one class gets.
+type Request struct {
+	Methods []Traced // by ascending Method
+	Focus   Focus
+	Digest  string // 16 hexadecimal digits for the class MappingInfo, "" for none
+}
+
+// Try finds out which of the methods, given by index in ascending order, would not take the calls whatever
+// their IDs, and whether the class would take the focus action. Refusals are in method order; a class whose
+// pool would overflow refuses them all.
+func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusal {
+	request := Request{Focus: focus, Methods: make([]Traced, len(methods))}
+	for i, m := range methods {
+		request.Methods[i] = Traced{Method: m, ID: placeholderID}
+	}
+	var refusals []Refusal
+	w := in.newWriter(c, true)
+	w.refuse = func(method int, err error) error {
+		refusals = append(refusals, Refusal{method, err})
+		return nil
+	}
+	if _, err := w.write(request); err != nil {
+		refusals = refusals[:0]
+		for _, m := range methods {
+			refusals = append(refusals, Refusal{m, fmt.Errorf("%w: %w", ErrPoolFull, err)})
+		}
+	}
+	return refusals
+}
+
+// Rewrite gives the class file with the request carried out. The error of a method names it; one that
+// [Injector.Try] refused fails here too.
+func (in *Injector) Rewrite(c *classfile.Class, request Request) ([]byte, error) {
+	w := in.newWriter(c, false)
+	w.refuse = func(method int, err error) error {
+		m := &c.Methods()[method]
+		return fmt.Errorf("class %s: method %s%s: %w", c.Name(), m.Name, m.Descriptor, err)
+	}
+	edit, err := w.write(request)
+	if err != nil {
+		return nil, err
+	}
+	return c.Rewrite(edit)
+}
+
+// writer carries out one request.
+type writer struct {
+	*Injector
+	class  *classfile.Class
+	block  *block
+	edit   classfile.Edit
+	notes  []string
+	refuse func(method int, err error) error
+}
+
+func (in *Injector) newWriter(c *classfile.Class, trial bool) *writer {
+	return &writer{Injector: in, class: c, block: newBlock(c.ConstantPool(), in.options.RuntimeClass, trial)}
+}
+
+func (w *writer) write(request Request) (classfile.Edit, error) {
+	traced := request.Methods
+	for i := range w.class.Methods() {
+		m := &w.class.Methods()[i]
+		id, isTraced := uint32(0), len(traced) > 0 && traced[0].Method == i
+		if isTraced {
+			id, traced = traced[0].ID, traced[1:]
+		}
+		focus := request.Focus == FocusHook && m.Name == focusName && m.Descriptor == focusDescriptor
+		if !isTraced && !focus {
+			continue
+		}
+		if err := w.method(i, m, id, focus); err != nil {
+			if err := w.refuse(i, err); err != nil {
+				return w.edit, err
+			}
+		}
+	}
+	if request.Focus == FocusAdd {
+		super, err := w.superIndex()
+		if err != nil {
+			return w.edit, err
+		}
+		w.edit.AddMethods = [][]byte{w.block.focusMethod(super)}
+	}
+	if request.Digest != "" {
+		if err := w.stamp(request.Digest); err != nil {
+			return w.edit, err
+		}
+	}
+	if len(w.notes) > 0 {
+		w.block.AddUtf8(notesPrefix + strings.Join(w.notes, ";"))
+	}
+	w.edit.Constants = w.block.PoolBuilder
+	return w.edit, w.block.Err()
+}
+
+func (w *writer) superIndex() (uint16, error) {
+	if w.class.SuperName() == "" {
+		return 0, fmt.Errorf("class %s has no superclass whose %s could be called", w.class.Name(), focusName)
+	}
+	return w.block.Class(w.class.SuperName()), nil
+}
+
+// note writes down what strip could not tell about the method.
+func (w *writer) note(method int, kind code.NoteKind, numbers ...int) {
+	var b strings.Builder
+	b.WriteString(strconv.Itoa(method))
+	b.WriteByte(byte(kind))
+	for i, n := range numbers {
+		if i > 0 {
+			b.WriteByte('=')
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	w.notes = append(w.notes, b.String())
+}
+
+// noteMaxStack is the kind of the one note that relocation does not make.
+const noteMaxStack code.NoteKind = 's'
+
+func (w *writer) noteAll(method int, notes []code.Note) {
+	for _, n := range notes {
+		switch n.Kind {
+		case code.NoteFrameForm:
+			w.note(method, n.Kind, n.Index, n.Value)
+		case code.NoteEmptyFrames:
+			w.note(method, n.Kind)
+		default:
+			w.note(method, n.Kind, n.Index)
+		}
+	}
+}

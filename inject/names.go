@@ -1,0 +1,142 @@
+package inject
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// All that tracegen ever writes into a class is in this file: names, descriptors and opcodes.
+
+// The runtime classes that are called, in internal form.
+const (
+	DefaultRuntimeClass = "dev/tracegen/runtime/AppMethodBeat"
+	MatrixRuntimeClass  = "com/tencent/matrix/trace/core/AppMethodBeat"
+)
+
+const (
+	entryName      = "i"
+	exitName       = "o"
+	callDescriptor = "(I)V"
+
+	focusCallName       = "at"
+	focusCallDescriptor = "(Landroid/app/Activity;Z)V"
+	focusName           = "onWindowFocusChanged"
+	focusDescriptor     = "(Z)V"
+
+	throwableClass = "java/lang/Throwable"
+
+	mappingInfoClass  = "dev/tracegen/runtime/MappingInfo"
+	digestName        = "digest"
+	digestDescriptor  = "()Ljava/lang/String;"
+	digestLength      = 16
+	notesPrefix       = "tracegen:"
+	widestCall        = 6 // bytes of a call with the longest push
+	hugeMethodLimit   = 8000
+	focusStackWords   = 2
+	exactHandlerStack = 2
+	largestSipush     = math.MaxInt16
+	placeholderID     = 1 << 16 // of trials: behind sipush, so that it needs a constant and the longest push
+	entryStackWords   = 1
+	maxStackLimit     = math.MaxUint16
+)
+
+// block is what is appended to a class's constant pool. Its first two constants are the name and the Class
+// of the runtime class, always new ones: by them the block is found again.
+type block struct {
+	*classfile.PoolBuilder
+	runtimeClass string
+	class        uint16
+	entry        uint16 // Methodrefs, 0 until asked for
+	exit         uint16
+	focus        uint16
+	trial        bool // every ID is pushed in the longest way
+}
+
+func newBlock(pool *classfile.ConstantPool, runtimeClass string, trial bool) *block {
+	return &block{PoolBuilder: classfile.NewPoolBuilder(pool), runtimeClass: runtimeClass, trial: trial}
+}
+
+// runtimeMethod gives the Methodref of a method of the runtime class, kept in *index.
+func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
+	if b.class == 0 {
+		b.class = b.AddClass(b.AddUtf8(b.runtimeClass))
+	}
+	if *index == 0 {
+		*index = b.AddMethodref(b.class, b.NameAndType(name, descriptor))
+	}
+	return *index
+}
+
+// calls gives the bytecode that reports an ID: entry and exit, each a push and a call.
+func (b *block) calls(id uint32) (entry, exit []byte) {
+	i := b.runtimeMethod(&b.entry, entryName, callDescriptor)
+	o := b.runtimeMethod(&b.exit, exitName, callDescriptor)
+	bytecode := make([]byte, 0, 2*widestCall)
+	bytecode = b.appendPush(bytecode, id)
+	push := len(bytecode)
+	bytecode = appendInvoke(bytecode, code.Invokestatic, i)
+	n := len(bytecode)
+	bytecode = append(bytecode, bytecode[:push]...)
+	bytecode = appendInvoke(bytecode, code.Invokestatic, o)
+	return bytecode[:n:n], bytecode[n:]
+}
+
+// appendPush appends the shortest instruction that pushes id.
+func (b *block) appendPush(out []byte, id uint32) []byte {
+	switch {
+	case b.trial:
+		return binary.BigEndian.AppendUint16(append(out, byte(code.LdcW)), b.AddInteger(int32(id)))
+	case id <= 5:
+		return append(out, byte(code.Iconst0)+byte(id))
+	case id <= math.MaxInt8:
+		return append(out, byte(code.Bipush), byte(id))
+	case id <= largestSipush:
+		return append(out, byte(code.Sipush), byte(id>>8), byte(id))
+	}
+	index := b.AddInteger(int32(id))
+	if index <= math.MaxUint8 {
+		return append(out, byte(code.Ldc), byte(index))
+	}
+	return binary.BigEndian.AppendUint16(append(out, byte(code.LdcW)), index)
+}
+
+func appendInvoke(out []byte, op code.Op, methodref uint16) []byte {
+	return binary.BigEndian.AppendUint16(append(out, byte(op)), methodref)
+}
+
+// appendFocusCall appends at(this, hasFocus), for the start of onWindowFocusChanged, where local 0 and 1 are
+// sure to hold what the method was called with.
+func (b *block) appendFocusCall(out []byte) []byte {
+	out = append(out, byte(code.Aload0), byte(code.Iload1))
+	return appendInvoke(out, code.Invokestatic, b.runtimeMethod(&b.focus, focusCallName, focusCallDescriptor))
+}
+
+// focusMethod gives the method_info (JVMS 4.6) of an onWindowFocusChanged that calls the superclass's and
+// then at.
+func (b *block) focusMethod(superClass uint16) []byte {
+	call := b.appendFocusCall(nil)
+	super := b.AddMethodref(superClass, b.NameAndType(focusName, focusDescriptor))
+	bytecode := appendInvoke([]byte{byte(code.Aload0), byte(code.Iload1)}, code.Invokespecial, super)
+	bytecode = append(append(bytecode, call...), byte(code.Return))
+
+	var out []byte
+	put := func(values ...uint16) {
+		for _, v := range values {
+			out = binary.BigEndian.AppendUint16(out, v)
+		}
+	}
+	put(classfile.AccPublic, b.Utf8(focusName), b.Utf8(focusDescriptor), 1, b.Utf8("Code"))
+	out = binary.BigEndian.AppendUint32(out, uint32(12+len(bytecode)))
+	put(focusStackWords, 2, 0, uint16(len(bytecode)))
+	out = append(out, bytecode...)
+	put(0, 0)
+	return out
+}
+
+// handlerBytecode reports the exit and throws on, for code that any exception may leave.
+func handlerBytecode(exit []byte) []byte {
+	return append(append([]byte(nil), exit...), byte(code.Athrow))
+}
