@@ -89,9 +89,9 @@ func (p *ConstantPool) Offset(i int) int {
 func (p *ConstantPool) entry(i uint16, want Tag) ([]byte, error) {
 	if got := p.Tag(i); got != want || got == 0 {
 		if got == 0 {
-			return nil, fmt.Errorf("constant pool index %d is unusable, want a %v", i, want)
+			return nil, fmt.Errorf("constant pool index %d is unusable, want %v", i, want)
 		}
-		return nil, fmt.Errorf("constant pool index %d is a %v, want a %v", i, got, want)
+		return nil, fmt.Errorf("constant pool index %d is %v, want %v", i, got, want)
 	}
 	return p.data[p.offsets[i]+1:], nil
 }

@@ -1,0 +1,272 @@
+package classfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// errorText is the text of err, "" for none.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestConstantPool(t *testing.T) {
+	pool := parse(t, everything().bytes()).ConstantPool()
+	type entry struct {
+		tag  classfile.Tag
+		raw  string
+		text string // what the kind's own accessor gives
+	}
+	want := []entry{
+		{},
+		{classfile.TagUtf8, "\x00\x03a/B", "a/B"},
+		{classfile.TagClass, "\x00\x01", "a/B"},
+		{classfile.TagUtf8, "\x00\x10java/lang/Object", "java/lang/Object"},
+		{classfile.TagClass, "\x00\x03", "java/lang/Object"},
+		{classfile.TagUtf8, "\x00\x03run", "run"},
+		{classfile.TagUtf8, "\x00\x03()V", "()V"},
+		{classfile.TagNameAndType, "\x00\x05\x00\x06", "run()V"},
+		{classfile.TagInteger, "\xFF\xFF\xFF\xFE", "-2"},
+		{classfile.TagFloat, "\x3F\x80\x00\x00", ""},
+		{classfile.TagLong, "\x00\x00\x01\x00\x00\x00\x00\x00", ""},
+		{},
+		{classfile.TagDouble, "\x3F\xF0\x00\x00\x00\x00\x00\x00", ""},
+		{},
+		{classfile.TagString, "\x00\x05", "run"},
+		{classfile.TagFieldref, "\x00\x02\x00\x07", "a/B.run()V"},
+		{classfile.TagMethodref, "\x00\x02\x00\x07", "a/B.run()V"},
+		{classfile.TagInterfaceMethodref, "\x00\x04\x00\x07", "java/lang/Object.run()V"},
+		{classfile.TagMethodHandle, "\x06\x00\x10", ""},
+		{classfile.TagMethodType, "\x00\x06", "()V"},
+		{classfile.TagDynamic, "\x00\x00\x00\x07", ".run()V"},
+		{classfile.TagInvokeDynamic, "\x00\x01\x00\x07", ".run()V"},
+		{classfile.TagModule, "\x00\x05", "run"},
+		{classfile.TagPackage, "\x00\x05", "run"},
+	}
+	for i, w := range want {
+		i := uint16(i)
+		got := entry{pool.Tag(i), string(pool.Raw(i)), textOf(t, pool, i)}
+		if diff := cmp.Diff(w, got, cmp.AllowUnexported(entry{})); diff != "" {
+			t.Errorf("constant %d (-want +got):\n%s", i, diff)
+		}
+	}
+	end := pool.Offset(pool.Len())
+	if pool.Offset(0) != 10 || pool.Offset(11) != pool.Offset(12) || pool.Offset(pool.Len()+5) != end {
+		t.Errorf("offsets: %d, %d and %d, end %d", pool.Offset(0), pool.Offset(11), pool.Offset(12), end)
+	}
+}
+
+func textOf(t *testing.T, pool *classfile.ConstantPool, i uint16) string {
+	t.Helper()
+	var text string
+	var err error
+	switch tag := pool.Tag(i); tag {
+	case classfile.TagUtf8:
+		text, err = pool.Utf8(i)
+	case classfile.TagInteger:
+		var v int32
+		if v, err = pool.Integer(i); v == -2 {
+			text = "-2"
+		}
+	case classfile.TagClass, classfile.TagString, classfile.TagMethodType, classfile.TagModule, classfile.TagPackage:
+		text, err = pool.NamedBy(i, tag)
+	case classfile.TagNameAndType:
+		var name, descriptor string
+		name, descriptor, err = pool.NameAndType(i)
+		text = name + descriptor
+	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagDynamic,
+		classfile.TagInvokeDynamic:
+		var ref classfile.Ref
+		ref, err = pool.Ref(i)
+		if ref.Tag != tag {
+			t.Errorf("constant %d: Ref says it is a %v", i, ref.Tag)
+		}
+		text = ref.Class + "." + ref.Name + ref.Descriptor
+	}
+	if err != nil {
+		t.Errorf("constant %d: %v", i, err)
+	}
+	return text
+}
+
+func TestConstantPoolErrors(t *testing.T) {
+	s := newSource()
+	long := s.wide(classfile.TagLong, 1)
+	classOfClass := s.refer(classfile.TagClass, s.this)
+	nameAndType := s.refer(classfile.TagNameAndType, 1, long)
+	badName := s.refer(classfile.TagNameAndType, 99, 1)
+	badClass := s.refer(classfile.TagMethodref, 1, nameAndType)
+	badType := s.refer(classfile.TagDynamic, 0, nameAndType)
+	noType := s.refer(classfile.TagFieldref, s.this, s.this)
+	pool := parse(t, s.bytes()).ConstantPool()
+	utf8 := func(i uint16) error { _, err := pool.Utf8(i); return err }
+	class := func(i uint16) error { _, err := pool.ClassName(i); return err }
+	both := func(i uint16) error { _, _, err := pool.NameAndType(i); return err }
+	ref := func(i uint16) error { _, err := pool.Ref(i); return err }
+	integer := func(i uint16) error { _, err := pool.Integer(i); return err }
+	named := func(i uint16) error { _, err := pool.NamedBy(i, 0); return err }
+	for _, test := range []struct {
+		ask   func(uint16) error
+		index uint16
+		want  string
+	}{
+		{utf8, 0, "constant pool index 0 is unusable, want Utf8"},
+		{utf8, 2, "constant pool index 2 is Class, want Utf8"},
+		{utf8, long + 1, "constant pool index 6 is unusable, want Utf8"},
+		{utf8, 65535, "constant pool index 65535 is unusable, want Utf8"},
+		{integer, long, "constant pool index 5 is Long, want Integer"},
+		{class, classOfClass, "Class at index 7: constant pool index 2 is Class, want Utf8"},
+		{both, nameAndType, "NameAndType at index 8: constant pool index 5 is Long, want Utf8"},
+		{both, badName, "NameAndType at index 9: constant pool index 99 is unusable, want Utf8"},
+		{ref, badClass, "Methodref at index 10: constant pool index 1 is Utf8, want Class"},
+		{ref, badType, "Dynamic at index 11: NameAndType at index 8: constant pool index 5 is Long, want Utf8"},
+		{ref, noType, "Fieldref at index 12: constant pool index 2 is Class, want NameAndType"},
+		{ref, 1, "constant pool index 1 is no reference to a member (Utf8)"},
+		{ref, 0, "constant pool index 0 is no reference to a member (tag 0)"},
+		{named, 0, "constant pool index 0 is unusable, want tag 0"},
+		{named, 65535, "constant pool index 65535 is unusable, want tag 0"},
+	} {
+		if got := errorText(test.ask(test.index)); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	s := everything()
+	again := s.utf8("run")
+	pool := parse(t, s.bytes()).ConstantPool()
+	for _, test := range []struct {
+		text string
+		want uint16
+	}{
+		{"run", 5}, {"()V", 6}, {"a/B", 1}, {"ru", 0}, {"runs", 0}, {"", 0},
+	} {
+		if got, ok := pool.FindUtf8(test.text); got != test.want || ok != (test.want != 0) {
+			t.Errorf("FindUtf8(%q) = %d, %v; want %d (the second is %d)", test.text, got, ok, test.want, again)
+		}
+	}
+	for _, test := range []struct {
+		tag      classfile.Tag
+		operands []uint16
+		want     uint16
+	}{
+		{classfile.TagClass, []uint16{3}, 4},
+		{classfile.TagClass, []uint16{2}, 0},
+		{classfile.TagNameAndType, []uint16{5, 6}, 7},
+		{classfile.TagNameAndType, []uint16{6, 5}, 0},
+		{classfile.TagMethodref, []uint16{2, 7}, 16},
+		{classfile.TagInteger, []uint16{0xFFFF, 0xFFFE}, 8},
+		{classfile.TagLong, []uint16{0, 0x100, 0, 0}, 10},
+		// What has another size is not there, whatever the bytes behind it happen to be.
+		{classfile.TagPackage, []uint16{5, 0, 0, 0, 0, 0, 0, 0}, 0},
+		{classfile.TagClass, nil, 0},
+		{classfile.TagUtf8, []uint16{3}, 0},
+		{classfile.TagMethodHandle, []uint16{0x600}, 0},
+		{0, nil, 0},
+		{255, []uint16{1}, 0},
+	} {
+		if got, ok := pool.Find(test.tag, test.operands...); got != test.want || ok != (test.want != 0) {
+			t.Errorf("Find(%v, %v) = %d, %v; want %d", test.tag, test.operands, got, ok, test.want)
+		}
+	}
+}
+
+func TestTagString(t *testing.T) {
+	var got []string
+	for tag := range 256 {
+		if text := classfile.Tag(tag).String(); !strings.HasPrefix(text, "tag ") {
+			got = append(got, text)
+		}
+	}
+	want := strings.Fields("Utf8 Integer Float Long Double Class String Fieldref Methodref InterfaceMethodref " +
+		"NameAndType MethodHandle MethodType Dynamic InvokeDynamic Module Package")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names of the tags (-want +got):\n%s", diff)
+	}
+	if got := classfile.Tag(2).String(); got != "tag 2" {
+		t.Errorf("an unknown tag is %q", got)
+	}
+}
+
+func TestPoolBuilder(t *testing.T) {
+	s := everything()
+	c := parse(t, s.bytes())
+	b := classfile.NewPoolBuilder(c.ConstantPool())
+	first := uint16(b.Len())
+	name := b.AddUtf8("x/Y\xC0\x80")
+	class := b.AddClass(name)
+	nameAndType := b.AddNameAndType(5, 6)
+	method := b.AddMethodref(class, nameAndType)
+	number := b.AddInteger(-32769)
+	empty := b.AddUtf8("")
+	if err := b.Err(); err != nil || b.Len() != int(first)+6 || name != first || empty != first+5 {
+		t.Fatalf("%v: constants %d to %d, first %d, count %d", err, name, empty, first, b.Len())
+	}
+	data, err := c.Rewrite(classfile.Edit{Constants: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := parse(t, data)
+	exercise(t, grown)
+	pool := grown.ConstantPool()
+	ref, err := pool.Ref(method)
+	if want := (classfile.Ref{Tag: classfile.TagMethodref, Class: "x/Y\xC0\x80", Name: "run", Descriptor: "()V"}); err != nil || ref != want {
+		t.Errorf("Methodref is %+v (%v), want %+v", ref, err, want)
+	}
+	if v, err := pool.Integer(number); v != -32769 || err != nil {
+		t.Errorf("Integer is %d (%v)", v, err)
+	}
+	if text, err := pool.Utf8(empty); text != "" || err != nil || pool.Len() != b.Len() {
+		t.Errorf("last Utf8 is %q (%v), count %d, want %d", text, err, pool.Len(), b.Len())
+	}
+	for i := range int(first) {
+		if i := uint16(i); pool.Tag(i) != c.ConstantPool().Tag(i) || string(pool.Raw(i)) != string(c.ConstantPool().Raw(i)) {
+			t.Errorf("constant %d has moved", i)
+		}
+	}
+	// Cutting off what was added gives the class as it was.
+	cut, err := grown.Rewrite(classfile.Edit{KeepConstants: int(first)})
+	if err != nil || string(cut) != string(c.Bytes()) {
+		t.Errorf("without the new constants the class is another: %v", err)
+	}
+}
+
+func TestPoolBuilderLimits(t *testing.T) {
+	c := parse(t, newSource().bytes())
+	b := classfile.NewPoolBuilder(c.ConstantPool())
+	for b.Len() < 65535 {
+		b.AddInteger(1)
+	}
+	if data, err := c.Rewrite(classfile.Edit{Constants: b}); err != nil {
+		t.Errorf("65,534 constants fit: %v", err)
+	} else if n := parse(t, data).ConstantPool().Len(); n != 65535 {
+		t.Errorf("constant_pool_count is %d", n)
+	}
+	b.AddInteger(1)
+	const full = "constant_pool_count would be 65536, the limit is 65535"
+	if got := errorText(b.Err()); got != full {
+		t.Errorf("got %s, want %s", got, full)
+	}
+	if _, err := c.Rewrite(classfile.Edit{Constants: b}); errorText(err) != "class a/B: "+full {
+		t.Errorf("a pool too large is written: %v", err)
+	}
+
+	long := classfile.NewPoolBuilder(c.ConstantPool())
+	long.AddUtf8(strings.Repeat("x", 65535))
+	if err := long.Err(); err != nil {
+		t.Error(err)
+	}
+	long.AddUtf8(strings.Repeat("x", 65536))
+	long.AddInteger(1)
+	if want := "a string of 65536 bytes does not fit a Utf8 constant, which holds 65535"; errorText(long.Err()) != want {
+		t.Errorf("got %v, want %s", long.Err(), want)
+	}
+}
