@@ -19,6 +19,8 @@
 //	3f2=247 frame 2 of method 3 had the frame_type 247
 //	3w95    the branch at 95 of method 3 was wide; 3n95 that it was short
 //	3t      method 3 had a StackMapTable without frames
+//	3k2     frame 2 of method 3, behind a branch that was widened, was there before
+//	3h      the last athrow of method 3, though a handler that catches all, is not that of exact exits
 package inject
 
 import (
@@ -233,8 +235,11 @@ func (w *writer) note(method int, kind code.NoteKind, numbers ...int) {
 	w.notes = append(w.notes, b.String())
 }
 
-// noteMaxStack is the kind of the one note that relocation does not make.
-const noteMaxStack code.NoteKind = 's'
+// The kinds of notes that relocation does not make.
+const (
+	noteMaxStack   code.NoteKind = 's'
+	noteOwnHandler code.NoteKind = 'h'
+)
 
 func (w *writer) noteAll(method int, notes []code.Note) {
 	for _, n := range notes {

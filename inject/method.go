@@ -52,6 +52,9 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	if misleading {
 		w.note(index, noteMaxStack, int(plan.code.MaxStack))
 	}
+	if plan.endsLikeExact() {
+		w.note(index, noteOwnHandler)
+	}
 	w.noteAll(index, notes)
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
 	return nil
@@ -152,6 +155,18 @@ func (w *writer) planExits(p *methodPlan, entered *code.Initialised) error {
 		p.need = max(p.need, exactHandlerStack)
 	}
 	return nil
+}
+
+// endsLikeExact says whether the exit in front of the last athrow makes it look like the handler of
+// [ExitsExact]: the last entry of the exception table leads there and catches everything.
+func (p *methodPlan) endsLikeExact() bool {
+	table, n := p.code.ExceptionTable, len(p.insertions)
+	if p.ranges != nil || n == 0 || len(table) < 8 {
+		return false
+	}
+	last, entry := p.insertions[n-1], table[len(table)-8:]
+	return !last.Entry && last.PC == len(p.code.Bytecode)-1 && code.Op(p.code.Bytecode[last.PC]) == code.Athrow &&
+		int(binary.BigEndian.Uint16(entry[4:])) == last.PC && binary.BigEndian.Uint16(entry[6:]) == 0
 }
 
 // insertEntry puts entry code in front of the instruction at pc.

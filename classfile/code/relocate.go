@@ -58,6 +58,7 @@ type NoteKind byte
 // The kinds of notes that relocation makes.
 const (
 	NoteFrameForm   NoteKind = 'f' // the frame Index had the form Value
+	NoteKeptFrame   NoteKind = 'k' // the frame Index, behind a branch that was widened, was there before
 	NoteShortBranch NoteKind = 'n' // the branch at Index was short before
 	NoteWideBranch  NoteKind = 'w' // the branch at Index was wide before
 	NoteEmptyFrames NoteKind = 't' // there was a StackMapTable with no frames

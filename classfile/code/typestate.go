@@ -36,7 +36,8 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 			continue
 		}
 		at, found := slices.BinarySearchFunc(r.frames, next, func(f frame, pc int) int { return f.pc - pc })
-		if found {
+		if found { // undoing the patch would take it for an added one if nothing else led there
+			r.notes = append(r.notes, Note{Kind: NoteKeptFrame, Index: at})
 			continue
 		}
 		s, err := r.stateAt(at - 1)
