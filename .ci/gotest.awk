@@ -6,8 +6,9 @@
 	if (verdict == "PASS") passed++
 	if (verdict == "SKIP") {
 		skipped++
+		# The reason is what the test said last.
 		reason = held[name]
-		sub(/^[ \t]*[^ ]+:[0-9]+: /, "", reason); sub(/\n.*/, "", reason)
+		sub(/\n$/, "", reason); sub(/.*\n/, "", reason); sub(/^[ \t]*[^ ]+:[0-9]+: /, "", reason)
 		missed = missed "not run: " name ": " reason "\n"
 	}
 	if (verdict != "PASS" || held[name] ~ /DATA RACE/) { printf "%s", held[name]; print }
