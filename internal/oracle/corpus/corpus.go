@@ -1,0 +1,297 @@
+// Package corpus brings real, released jars onto the machine, for tests and benchmarks.
+//
+// bench/corpora.tsv lists them; none is committed. A row has six columns, tab-separated:
+//
+//   - name: what the row is called here, unique
+//   - source: maven:group:name[:type[:classifier]]:version, or jdk:FEATURE:module for a module of an
+//     installed JDK
+//   - sha256: of the file, or - for what comes from a JDK, which differs from machine to machine
+//   - set: small, full or dep. The small set is a share of the full one that an ordinary test run
+//     can afford; dep is only there for others to refer to
+//   - made by: the compiler and what else is special about the classes
+//   - deps: names of rows, separated by blanks, that its classes refer to
+//
+// Files are kept below the user's cache directory and their sums are checked on every use, so a
+// damaged or replaced file is never taken for the real one.
+package corpus
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// Row is a line of bench/corpora.tsv; the package comment has its columns.
+type Row struct {
+	Name, Source, SHA256, Set, MadeBy string
+	Deps                              []string
+}
+
+// Jar is a row whose files are on this machine.
+type Jar struct {
+	Row
+	// Path is the file as released: a jar or an aar.
+	Path string
+	// Classes is the jar that holds the classes: Path itself, or the one taken out of an aar.
+	Classes string
+	// DepPaths are the class jars of the rows in Deps.
+	DepPaths []string
+}
+
+// Corpus is the list of all rows.
+type Corpus struct {
+	rows   []Row
+	byName map[string]Row
+}
+
+// Load reads bench/corpora.tsv of the module that the working directory lies in.
+func Load() (*Corpus, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil, errors.New("corpora: no go.mod in or above the working directory")
+		}
+		dir = parent
+	}
+	f, err := os.Open(filepath.Join(dir, "bench", "corpora.tsv"))
+	if err != nil {
+		return nil, fmt.Errorf("corpora: %w", err)
+	}
+	defer f.Close()
+	return Parse(f)
+}
+
+// Parse reads a list in the format of the package comment. Lines that start with # are comments.
+func Parse(r io.Reader) (*Corpus, error) {
+	c := &Corpus{byName: map[string]Row{}}
+	scan := bufio.NewScanner(r)
+	for n := 1; scan.Scan(); n++ {
+		line := scan.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		f := strings.Split(line, "\t")
+		if len(f) != 6 {
+			return nil, fmt.Errorf("corpora: line %d: %d columns, want 6", n, len(f))
+		}
+		row := Row{f[0], f[1], f[2], f[3], f[4], strings.Fields(f[5])}
+		if _, twice := c.byName[row.Name]; twice {
+			return nil, fmt.Errorf("corpora: line %d: %s is there twice", n, row.Name)
+		}
+		if !slices.Contains([]string{"small", "full", "dep"}, row.Set) {
+			return nil, fmt.Errorf("corpora: line %d: no set %q", n, row.Set)
+		}
+		c.rows = append(c.rows, row)
+		c.byName[row.Name] = row
+	}
+	for _, row := range c.rows {
+		for _, d := range row.Deps {
+			if _, found := c.byName[d]; !found {
+				return nil, fmt.Errorf("corpora: %s depends on %s, which is not listed", row.Name, d)
+			}
+		}
+	}
+	return c, scan.Err()
+}
+
+// Names returns the names of the small set, or of the full one, which holds the small one too, in
+// the order of the list.
+func (c *Corpus) Names(full bool) []string {
+	var names []string
+	for _, r := range c.rows {
+		if r.Set == "small" || full && r.Set == "full" {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// All returns the names of all rows, dependencies included, in the order of the list.
+func (c *Corpus) All() []string {
+	names := make([]string, len(c.rows))
+	for k, r := range c.rows {
+		names[k] = r.Name
+	}
+	return names
+}
+
+// Fetch brings the named rows and what they depend on onto this machine, in one run of Maven for all
+// that the cache lacks. Rows of a JDK that is not installed are left out of the result; every other
+// lack is an error, which wraps [oracle.ErrMissing]. A file with the wrong sum is one that does not.
+func (c *Corpus) Fetch(ctx context.Context, names ...string) ([]Jar, error) {
+	dir, err := oracle.CacheDir("corpora")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.closure(names)
+	if err != nil {
+		return nil, err
+	}
+	if err := fetchMaven(ctx, dir, rows); err != nil {
+		return nil, err
+	}
+	jars := map[string]Jar{}
+	for _, row := range rows {
+		jar, err := materialize(ctx, dir, row)
+		if errors.Is(err, errNoSuchJDK) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("corpora: %s: %w", row.Name, err)
+		}
+		jars[row.Name] = jar
+	}
+	var wanted []Jar
+	for _, n := range names {
+		jar, found := jars[n]
+		if !found {
+			continue
+		}
+		for _, d := range jar.Deps {
+			if dep, found := jars[d]; found {
+				jar.DepPaths = append(jar.DepPaths, dep.Classes)
+			}
+		}
+		wanted = append(wanted, jar)
+	}
+	return wanted, nil
+}
+
+// closure returns the rows named and their direct dependencies, each once. Dependencies are listed
+// in full in every row, so theirs are of no interest.
+func (c *Corpus) closure(names []string) ([]Row, error) {
+	var rows []Row
+	seen := map[string]bool{}
+	add := func(n string) error {
+		row, found := c.byName[n]
+		if !found {
+			return fmt.Errorf("corpora: no row %q", n)
+		}
+		if !seen[n] {
+			seen[n] = true
+			rows = append(rows, row)
+		}
+		return nil
+	}
+	for _, n := range names {
+		for _, m := range append([]string{n}, c.byName[n].Deps...) {
+			if err := add(m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, nil
+}
+
+func fetchMaven(ctx context.Context, dir string, rows []Row) error {
+	var artifacts []oracle.Artifact
+	for _, row := range rows {
+		coordinates, isMaven := strings.CutPrefix(row.Source, "maven:")
+		if !isMaven {
+			continue
+		}
+		a, err := oracle.ParseArtifact(coordinates)
+		if err != nil {
+			return fmt.Errorf("corpora: %s: %w", row.Name, err)
+		}
+		artifacts = append(artifacts, a)
+	}
+	return oracle.FetchMaven(ctx, dir, artifacts)
+}
+
+func materialize(ctx context.Context, dir string, row Row) (Jar, error) {
+	jar := Jar{Row: row}
+	kind, rest, _ := strings.Cut(row.Source, ":")
+	switch kind {
+	case "maven":
+		a, err := oracle.ParseArtifact(rest)
+		if err != nil {
+			return jar, err
+		}
+		jar.Path = filepath.Join(dir, a.File())
+		if err := checkSum(jar.Path, row.SHA256); err != nil {
+			return jar, err
+		}
+	case "jdk":
+		feature, module, _ := strings.Cut(rest, ":")
+		n, err := strconv.Atoi(feature)
+		if err != nil {
+			return jar, fmt.Errorf("source %q: %w", row.Source, err)
+		}
+		if jar.Path, err = moduleJar(ctx, dir, n, module); err != nil {
+			return jar, err
+		}
+	default:
+		return jar, fmt.Errorf("source %q is of no known kind", row.Source)
+	}
+	jar.Classes = jar.Path
+	if filepath.Ext(jar.Path) == ".aar" {
+		var err error
+		if jar.Classes, err = ClassesOfAAR(jar.Path, strings.TrimSuffix(jar.Path, ".aar")+"-classes.jar"); err != nil {
+			return jar, err
+		}
+	}
+	return jar, nil
+}
+
+func checkSum(path, want string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		return fmt.Errorf("%s has SHA-256 %s, not %s: delete it, or correct the list", path, got, want)
+	}
+	return nil
+}
+
+// ClassesOfAAR writes the classes.jar that an aar holds to the file to and returns that.
+func ClassesOfAAR(aar, to string) (string, error) {
+	z, err := zip.OpenReader(aar)
+	if err != nil {
+		return "", err
+	}
+	defer z.Close()
+	in, err := z.Open("classes.jar")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", aar, err)
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(to), "aar-")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(out.Name())
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return "", err
+	}
+	if err := out.Close(); err != nil {
+		return "", err
+	}
+	return to, os.Rename(out.Name(), to)
+}

@@ -1,0 +1,146 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// AsmMethod is what ASM sees of a method with code.
+type AsmMethod struct {
+	// Job is the job's ID, Entry the class file's name in the jar.
+	Job, Entry string
+	// Class, Name and Desc are in the internal form.
+	Class, Name, Desc string
+	// Access holds the access flags, of the JVMS and of ASM.
+	Access int
+	// EntryIDs and ExitIDs are the arguments of the calls of i and o, in code order; -1 stands for
+	// one that is no constant.
+	EntryIDs, ExitIDs []int
+	// Returns counts return instructions, reachable or not.
+	Returns int
+	// BareThrows counts athrow instructions that no exception range covers, without those of the
+	// Handlers.
+	BareThrows int
+	// Handlers counts handlers that do nothing but report an exit and throw on.
+	Handlers int
+	// Faults says what is wrong with the calls: a path that enters twice, leaves twice, or leaves
+	// without a report, a branch into an inserted sequence. Empty if nothing is.
+	Faults string
+}
+
+// AsmClass is ASM's verdict on a class file.
+type AsmClass struct {
+	// Job is the job's ID, Entry the class file's name in the jar, Class its internal name.
+	Job, Entry, Class string
+	// Major is the major version.
+	Major int
+	// Subroutines tells that a method of the class uses jsr.
+	Subroutines bool
+	// Error is empty if ASM accepts the class. It starts with "read: " if its reader does not, with
+	// "check: " if its checker objects.
+	Error string
+}
+
+// AsmOptions says what [Disassemble] is to look for.
+type AsmOptions struct {
+	// Runtime is the internal name of the runtime class; empty means tracegen's own.
+	Runtime string
+	// Check makes every class go through ASM's CheckClassAdapter, which costs about three times the
+	// reading.
+	Check bool
+}
+
+// DefaultRuntime is the internal name of the class that instrumented code calls.
+const DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
+
+// Disassemble reads every class of the jars with ASM and returns its verdicts and, for every method
+// with code, what it does with the runtime; both sorted by job, then in the order of the jar. The
+// jobs' dependencies are not needed.
+func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass, []AsmMethod, error) {
+	j, err := FindJDK(11)
+	if err != nil {
+		return nil, nil, err
+	}
+	jars, err := asmJars(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	main, err := tool{name: "asm", release: 11, path: jars}.build(ctx, j)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines := make([]string, len(jobs))
+	for k, job := range jobs {
+		lines[k] = job.ID + "\t" + job.Jar
+	}
+	if o.Runtime == "" {
+		o.Runtime = DefaultRuntime
+	}
+	what := "read"
+	if o.Check {
+		what = "check"
+	}
+	args := []string{"-Xmx1g", "-Xss8m", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...),
+		"dev.tracegen.oracle.Disassemble"}
+	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads), o.Runtime, what)
+	if err != nil {
+		return nil, nil, fmt.Errorf("disassemble: %w", err)
+	}
+	return parseAsm(rows)
+}
+
+var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+
+func parseAsm(rows [][]string) (classes []AsmClass, methods []AsmMethod, err error) {
+	for _, r := range rows {
+		for k := range r {
+			r[k] = unescape.Replace(r[k])
+		}
+		var bad error
+		switch {
+		case r[0] == "C" && len(r) == 7:
+			classes = append(classes, AsmClass{
+				Job: r[1], Entry: r[2], Class: r[3], Major: number(r[4], &bad),
+				Subroutines: r[5] == "1", Error: r[6],
+			})
+		case r[0] == "M" && len(r) == 13:
+			methods = append(methods, AsmMethod{
+				Job: r[1], Entry: r[2], Class: r[3], Name: r[4], Desc: r[5],
+				Access: number(r[6], &bad), EntryIDs: numbers(r[7], &bad), ExitIDs: numbers(r[8], &bad),
+				Returns: number(r[9], &bad), BareThrows: number(r[10], &bad),
+				Handlers: number(r[11], &bad), Faults: r[12],
+			})
+		default:
+			bad = fmt.Errorf("%d columns", len(r))
+		}
+		if bad != nil {
+			return nil, nil, fmt.Errorf("disassemble: %q: %w", r, bad)
+		}
+	}
+	// Stable: jobs are read side by side, but the rows of each come in order.
+	slices.SortStableFunc(classes, func(a, b AsmClass) int { return strings.Compare(a.Job, b.Job) })
+	slices.SortStableFunc(methods, func(a, b AsmMethod) int { return strings.Compare(a.Job, b.Job) })
+	return classes, methods, nil
+}
+
+func number(s string, bad *error) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		*bad = err
+	}
+	return n
+}
+
+func numbers(s string, bad *error) []int {
+	if s == "" {
+		return nil
+	}
+	var list []int
+	for _, f := range strings.Split(s, ",") {
+		list = append(list, number(f, bad))
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+package oracle
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// LinkJob is a jar whose classes are to be linked together with those of its dependencies.
+type LinkJob struct {
+	// ID comes back in the results; it tells the job from others of the same batch and the original
+	// from its output, and must hold no tab or newline.
+	ID string
+	// Jar is the file whose classes are linked.
+	Jar string
+	// Deps are jars whose classes are there to be referred to; the first that has a class wins.
+	Deps []string
+}
+
+// LinkStatus is what a JVM said of a class.
+type LinkStatus string
+
+const (
+	// Linked: the class verifies. One of major version 50 does so with its frames, as version 51.
+	Linked LinkStatus = "ok"
+	// LinkedBy50 is a class of major version 50 that verifies only because HotSpot then ignores its
+	// frames and infers the types.
+	LinkedBy50 LinkStatus = "ok50"
+	// LinkFailed: the class does not load or does not verify; Message has the reason.
+	LinkFailed LinkStatus = "fail"
+	// LinkNewer is a class that the JVM is too old to judge.
+	LinkNewer LinkStatus = "newer"
+)
+
+// LinkResult is the verdict on one class file.
+type LinkResult struct {
+	// Job is the job's ID, Entry the file's name in the jar, Class its name with dots.
+	Job, Entry, Class string
+	// Major is the class file's major version.
+	Major int
+	// Status is the verdict.
+	Status LinkStatus
+	// Message is the error for a failure, and for LinkedBy50 the one that strict linking gave.
+	Message string
+}
+
+// linkThreads is how many jars are worked on at once.
+const linkThreads = 2
+
+// linkFlags make a JVM verify everything, start fast and stay small. Mirrors of class bytes go to
+// metaspace, so the heap needs to hold little more than the index of the biggest jar.
+var linkFlags = []string{
+	"-Xmx1g", "-Xss4m", "-XX:TieredStopAtLevel=1", "-XX:+UseParallelGC",
+	"-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI",
+}
+
+// Link links all classes of the jars in one JVM of the JDK and returns a result for every class file
+// but module-info, sorted by job and entry. No class is initialised. Failing classes are results and
+// no error; an error means that the JVM could not be run to its end.
+func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
+	return link(ctx, j, jobs, nil)
+}
+
+// LinkBoot links the classes that jar names, but takes them from the JVM itself, with patch as the
+// directory that replaces classes of java.base ([LinkBoot] starts a JVM whose java.base it is, so it
+// must hold a runtime class too if its classes call one). With no patch it judges the JDK's own.
+func LinkBoot(ctx context.Context, j JDK, id, jar, patch string) ([]LinkResult, error) {
+	flags := []string{"-XX:+BytecodeVerificationLocal", "-XX:-UseSharedSpaces"}
+	if patch != "" {
+		flags = append(flags, "--patch-module", "java.base="+patch)
+	}
+	return link(ctx, j, []LinkJob{{ID: id, Jar: "boot:" + jar}}, flags)
+}
+
+func link(ctx context.Context, j JDK, jobs []LinkJob, flags []string) ([]LinkResult, error) {
+	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	main, err := tool{name: "link", release: 11, path: []string{whiteBox}}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	recorder, err := Recorder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]string, len(jobs))
+	for k, job := range jobs {
+		lines[k] = strings.Join(append([]string{job.ID, job.Jar}, job.Deps...), "\t")
+	}
+	args := slices.Concat(linkFlags, flags, []string{"-Xbootclasspath/a:" + whiteBox,
+		"-cp", classPath(main, recorder), "dev.tracegen.oracle.Link"})
+	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads))
+	if err != nil {
+		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
+	}
+	results := make([]LinkResult, 0, len(rows))
+	for _, r := range rows {
+		if len(r) != 6 {
+			return nil, fmt.Errorf("link: %q has %d columns", r, len(r))
+		}
+		major, err := strconv.Atoi(r[3])
+		if err != nil {
+			return nil, fmt.Errorf("link: %q: %w", r, err)
+		}
+		results = append(results, LinkResult{r[0], r[1], r[2], major, LinkStatus(r[4]), r[5]})
+	}
+	slices.SortFunc(results, func(a, b LinkResult) int {
+		return strings.Compare(a.Job+"\x00"+a.Entry, b.Job+"\x00"+b.Entry)
+	})
+	return results, nil
+}
+
+// Regressions returns the results of after whose class linked in before and does so no longer, or
+// only with its frames ignored, and those of before that linked and have no result in after. Jobs
+// of the same ID are compared.
+func Regressions(before, after []LinkResult) []LinkResult {
+	type key struct{ job, entry string }
+	now := make(map[key]LinkResult, len(after))
+	for _, r := range after {
+		now[key{r.Job, r.Entry}] = r
+	}
+	var lost []LinkResult
+	for _, b := range before {
+		if b.Status != Linked && b.Status != LinkedBy50 {
+			continue
+		}
+		a, found := now[key{b.Job, b.Entry}]
+		switch {
+		case !found:
+			b.Status, b.Message = LinkFailed, "the class is gone"
+			lost = append(lost, b)
+		case a.Status == Linked, a.Status == b.Status:
+		default:
+			lost = append(lost, a)
+		}
+	}
+	return lost
+}
+
+// batch runs a tool that takes a file of jobs and a file to write to before its other arguments, and
+// returns the tab-separated rows it wrote.
+func batch(ctx context.Context, j JDK, args, jobs []string, rest ...string) ([][]string, error) {
+	tmp, err := os.MkdirTemp("", "tracegen-oracle-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	in, out := filepath.Join(tmp, "jobs"), filepath.Join(tmp, "out")
+	if err := os.WriteFile(in, []byte(strings.Join(jobs, "\n")+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	if err := j.java(ctx, slices.Concat(args, []string{in, out}, rest)...); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var rows [][]string
+	scan := bufio.NewScanner(f)
+	scan.Buffer(nil, 1<<24)
+	for scan.Scan() {
+		rows = append(rows, strings.Split(scan.Text(), "\t"))
+	}
+	return rows, scan.Err()
+}

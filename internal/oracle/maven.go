@@ -1,0 +1,123 @@
+package oracle
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Artifact names a file of a Maven repository.
+type Artifact struct {
+	Group, Name, Version string
+	// Classifier is empty for the main artifact.
+	Classifier string
+	// Type is jar, aar, ...; it is also the file's extension.
+	Type string
+}
+
+// ParseArtifact reads group:name:version, group:name:type:version, or
+// group:name:type:classifier:version, the order that Maven itself prints.
+func ParseArtifact(s string) (Artifact, error) {
+	p := strings.Split(s, ":")
+	switch len(p) {
+	case 3:
+		return Artifact{Group: p[0], Name: p[1], Type: "jar", Version: p[2]}, nil
+	case 4:
+		return Artifact{Group: p[0], Name: p[1], Type: p[2], Version: p[3]}, nil
+	case 5:
+		return Artifact{Group: p[0], Name: p[1], Type: p[2], Classifier: p[3], Version: p[4]}, nil
+	}
+	return Artifact{}, fmt.Errorf("%q is not group:name[:type[:classifier]]:version", s)
+}
+
+// File returns a file name that no other artifact has.
+func (a Artifact) File() string {
+	name := a.Group + "_" + a.Name + "_" + a.Version
+	if a.Classifier != "" {
+		name += "_" + a.Classifier
+	}
+	return name + "." + a.Type
+}
+
+// item is an artifactItem of the dependency plugin's configuration.
+type item struct {
+	Group      string `xml:"groupId"`
+	Name       string `xml:"artifactId"`
+	Version    string `xml:"version"`
+	Type       string `xml:"type"`
+	Classifier string `xml:"classifier,omitempty"`
+	DestFile   string `xml:"destFileName"`
+}
+
+const (
+	dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+
+	// The items are listed in a project of their own since the plugin's command line takes only one;
+	// one run for a hundred artifacts takes seconds. "copy" and not "copy-dependencies": two versions
+	// of one artifact are both wanted, and nothing else along with them.
+	pomHead = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>` +
+		`<groupId>dev.tracegen</groupId><artifactId>fetch</artifactId><version>1</version>` +
+		`<packaging>pom</packaging><build><plugins><plugin>` +
+		`<groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>` +
+		`<version>3.8.1</version><configuration><artifactItems>`
+	pomTail = `</artifactItems></configuration></plugin></plugins></build></project>`
+)
+
+// FetchMaven puts the artifacts into dir, each under the name of [Artifact.File], by running the mvn
+// on PATH with its user's settings. Files that are there already are not fetched again. It fails as
+// a whole if one of them cannot be had; the error wraps [ErrMissing].
+func FetchMaven(ctx context.Context, dir string, artifacts []Artifact) error {
+	var wanted []Artifact
+	for _, a := range artifacts {
+		if _, err := os.Stat(filepath.Join(dir, a.File())); err != nil {
+			wanted = append(wanted, a)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return fmt.Errorf("no mvn on PATH to fetch %s: %w", wanted[0].File(), ErrMissing)
+	}
+	tmp, err := os.MkdirTemp(dir, "fetch-")
+	if err != nil {
+		return fmt.Errorf("fetch: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	pom := filepath.Join(tmp, "pom.xml")
+	if err := writePOM(pom, wanted); err != nil {
+		return err
+	}
+	if err := run(ctx, tmp, mvn, "-B", "-q", "-f", pom, dependencyPlugin+":copy",
+		"-DoutputDirectory="+tmp); err != nil {
+		return fmt.Errorf("fetch: %w: %w", err, ErrMissing)
+	}
+	for _, a := range wanted {
+		if err := os.Rename(filepath.Join(tmp, a.File()), filepath.Join(dir, a.File())); err != nil {
+			return fmt.Errorf("fetch: %w", err)
+		}
+	}
+	return nil
+}
+
+func writePOM(path string, artifacts []Artifact) error {
+	var b strings.Builder
+	b.WriteString(pomHead)
+	for _, a := range artifacts {
+		text, err := xml.Marshal(struct {
+			XMLName xml.Name `xml:"artifactItem"`
+			item
+		}{item: item{a.Group, a.Name, a.Version, a.Type, a.Classifier, a.File()}})
+		if err != nil {
+			return fmt.Errorf("pom: %w", err)
+		}
+		b.Write(text)
+	}
+	b.WriteString(pomTail)
+	return os.WriteFile(path, []byte(b.String()), 0o644)
+}
