@@ -98,7 +98,7 @@ func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 }
 
 var (
-	shownCommand = regexp.MustCompile(`(?m)^(?:    )?\$? ?(?:go run \./cmd/tracegen|tracegen) ([a-z]+)(.*(?:\\\n.*)*)$`)
+	shownCommand = regexp.MustCompile(`(?m)^    (?:\$ )?(?:go run \./cmd/tracegen|tracegen) ([a-z]+)([^#\n]*)`)
 	shownFlag    = regexp.MustCompile(`(?:^|\s)(--?[a-z][a-z0-9-]*)`)
 )
 

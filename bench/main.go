@@ -10,10 +10,11 @@
 // machine, and belong into the repository together with a claim that rests on them.
 //
 //	go run ./bench -runs 7
-//	go run ./bench -runs 3 -only 'tracegen.*' some.jar
+//	go run ./bench -runs 3 -only 'tracegen.*' some.jar guava-33.4.8-jre
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,15 +22,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
+
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// defaultJars are fetched by Maven if no jar is given: a big one made by Kotlin, Java and ProGuard, and
-// one of many small classes made by Scala.
-var defaultJars = []string{
-	"org.jetbrains.kotlin:kotlin-compiler:1.3.31",
-	"org.scala-lang:scala-library:2.13.12",
-}
+// defaultJars are rows of bench/corpora.tsv: a big one, made by Kotlin, javac and ProGuard, and one of
+// many small classes, made by Scala.
+var defaultJars = []string{"kotlin-compiler-1.3.31", "scala-library-2.13.16"}
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == rezipCommand {
@@ -60,9 +59,10 @@ func bench(runs int, only, tool, results string, jars []string) error {
 		return err
 	}
 	if len(jars) == 0 {
-		if jars, err = fetch(defaultJars); err != nil {
-			return err
-		}
+		jars = defaultJars
+	}
+	if jars, err = jarPaths(jars); err != nil {
+		return err
 	}
 	peer, err := buildPeer()
 	if err != nil {
@@ -101,27 +101,27 @@ func bench(runs int, only, tool, results string, jars []string) error {
 	return publish(measured, runs, results)
 }
 
-// fetch has Maven copy artifacts into the user's cache directory and returns their paths.
-func fetch(coordinates []string) ([]string, error) {
-	cache, err := os.UserCacheDir()
+// jarPaths turns names into paths: what is no file is a row of bench/corpora.tsv, fetched if need be.
+func jarPaths(names []string) ([]string, error) {
+	corpora, err := corpus.Load()
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(cache, "tracegen", "bench")
-	var jars []string
-	for _, c := range coordinates {
-		parts := strings.Split(c, ":")
-		jar := filepath.Join(dir, parts[1]+"-"+parts[2]+".jar")
-		if _, err := os.Stat(jar); err != nil {
-			cmd := exec.Command("mvn", "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
-				"-Dartifact="+c+":jar", "-DoutputDirectory="+dir)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("fetching %s: %w\n%s", c, err, out)
-			}
+	var paths []string
+	for _, name := range names {
+		if _, err := os.Stat(name); err == nil {
+			paths = append(paths, name)
+			continue
 		}
-		jars = append(jars, jar)
+		jars, err := corpora.Fetch(context.Background(), name)
+		if err != nil {
+			return nil, err
+		}
+		for _, jar := range jars {
+			paths = append(paths, jar.Classes)
+		}
 	}
-	return jars, nil
+	return paths, nil
 }
 
 // buildPeer compiles the ASM program and returns its class path.
