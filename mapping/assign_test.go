@@ -129,11 +129,6 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s: packages %v", name, fullErr.Packages)
 		}
 	}
-	// One that is gone leaves no room for another, but can come back.
-	back := mustAssign(t, list, Options{Base: mustAssign(t, list[1:], Options{Base: full})})
-	if back.Digest() != full.Digest() || back.Headroom() != 0 {
-		t.Error("a method that came back changed the mapping")
-	}
 }
 
 func TestAssignRefuses(t *testing.T) {
@@ -160,16 +155,16 @@ func TestAssignRefuses(t *testing.T) {
 // the one before: a method that stays keeps its ID, a method that comes back
 // gets its own again, and no ID ever has two methods.
 func TestEvolutions(t *testing.T) {
-	for _, order := range []Order{OrderHash, OrderCompact} {
+	for order, steps := range map[Order]int{OrderHash: 1000, OrderCompact: 300} {
 		rng := rand.New(rand.NewPCG(3, uint64(order)))
 		owner, ids := map[uint32]Identity{}, map[Identity]uint32{}
 		app := map[Identity]bool{}
 		var base *Mapping
 		name := func() Identity {
-			return Identity{fmt.Sprintf("p%d/C%d", rng.IntN(3), rng.IntN(20)), fmt.Sprintf("m%d", rng.IntN(40)), "()V"}
+			return Identity{fmt.Sprintf("p%d/C%d", rng.IntN(3), rng.IntN(10)), fmt.Sprintf("m%d", rng.IntN(20)), "()V"}
 		}
-		for step := range 1000 {
-			for range rng.IntN(40) {
+		for step := range steps {
+			for range rng.IntN(20) {
 				app[name()] = true // may have been there, now or once
 			}
 			for id := range app {

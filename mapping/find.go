@@ -203,10 +203,11 @@ func (p *Pattern) match(key string) bool {
 	return (p.name == "" || glob(p.name, name)) && (p.class == "" || glob(p.class, class))
 }
 
-// glob reports whether the whole of s matches pattern. It takes time at most in
-// proportion to the square of the length of s times that of the pattern: only
-// the last '*' and the last "**" met are ever tried again, as what an earlier
-// one could reach by taking more, the last one reaches too.
+// glob reports whether the whole of s matches pattern. Only the last '*' and the
+// last "**" met are ever tried again, as what an earlier one could reach by
+// taking more, the last one reaches too. So time grows with the length of the
+// pattern and, at worst, with that of s times that of its longest segment but
+// the last.
 func glob(pattern, s string) bool {
 	type retry struct{ pattern, s int } // pattern is -1 if there is none
 	star, deep := retry{-1, 0}, retry{-1, 0}
@@ -235,6 +236,8 @@ func glob(pattern, s string) bool {
 		case star.pattern >= 0 && star.s < len(s) && s[star.s] != '.':
 			star.s += runeLen(s[star.s:])
 			p, i = star.pattern, star.s
+		case star.pattern >= 0 && star.s == len(s):
+			return false // a later start would leave less for the same '*'
 		case deep.pattern >= 0 && deep.s < len(s):
 			deep.s += runeLen(s[deep.s:])
 			star = retry{-1, 0}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -123,8 +124,11 @@ func FuzzGlob(f *testing.F) {
 	f.Add("*??", "名")
 	f.Add("a***b", "a.b")
 	f.Fuzz(func(t *testing.T, pattern, s string) {
-		if strings.ToValidUTF8(pattern+s, "") != pattern+s {
+		if !utf8.ValidString(pattern) || !utf8.ValidString(s) {
 			t.Skip("text form is UTF-8")
+		}
+		if len(pattern) > 100 || len(s) > 1000 {
+			t.Skip("too slow for the regular expression")
 		}
 		expr := regexp.QuoteMeta(pattern)
 		expr = regexp.MustCompile(`(\\\*){2,}`).ReplaceAllString(expr, `(?s:.*)`)
@@ -139,8 +143,11 @@ func FuzzGlob(f *testing.F) {
 
 // A pattern of many wildcards must not take exponential time.
 func TestGlobBacktracking(t *testing.T) {
-	if glob(strings.Repeat("*a", 50)+strings.Repeat("**a", 50)+"b", strings.Repeat("a", 5000)) {
-		t.Error("matched")
+	s := strings.Repeat("a", 65535)
+	for _, pattern := range []string{"**a*b", strings.Repeat("*a", 50) + strings.Repeat("**a", 50) + "b"} {
+		if glob(pattern, s) {
+			t.Errorf("%s matched", pattern)
+		}
 	}
 }
 

@@ -124,6 +124,12 @@ func TestAccessors(t *testing.T) {
 	if diff := cmp.Diff([]Entry{gone}, slices.Collect(m.Retired())); diff != "" {
 		t.Errorf("Retired (-want +got):\n%s", diff)
 	}
+	for e := range m.All() {
+		if e.ID != 2 {
+			t.Errorf("the first of All is %v", e)
+		}
+		break
+	}
 	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != DefaultRuntime {
 		t.Errorf("Len %d, Headroom %d, Runtime %s", m.Len(), m.Headroom(), m.Runtime())
 	}
