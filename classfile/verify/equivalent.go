@@ -1,0 +1,258 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// Exits says which ways out of a method must report.
+type Exits uint8
+
+// The exit modes.
+const (
+	ExitsNormal Exits = iota // every return
+	ExitsThrows              // and every athrow that no exception table entry of the method covers
+	ExitsExact               // every return, and everything else by one handler around the method
+)
+
+// ConstructorEntry says where a constructor must report its entry.
+type ConstructorEntry uint8
+
+// The constructor entries. [ExitsExact] implies the second.
+const (
+	EntryStart      ConstructorEntry = iota // at its start
+	EntryAfterSuper                         // behind each call of another constructor that initialises `this`
+)
+
+// Focus says what must have become of onWindowFocusChanged(Z)V.
+type Focus uint8
+
+// The focus hooks.
+const (
+	FocusNone Focus = iota
+	FocusHook       // the method that is there calls at
+	FocusAdd        // the method was added, as the last
+)
+
+// Instrumentation is what one class was to be given.
+type Instrumentation struct {
+	RuntimeClass     string // of the methods called, in internal form
+	Exits            Exits
+	ConstructorEntry ConstructorEntry
+	// IDs holds what each method of the original must report, by index; 0, and no element, for one that
+	// must not report.
+	IDs    []uint32
+	Focus  Focus
+	Digest string // what MappingInfo must have been stamped with, "" for nothing
+}
+
+func (w *Instrumentation) id(method int) uint32 {
+	if method < len(w.IDs) {
+		return w.IDs[method]
+	}
+	return 0
+}
+
+// Equivalent holds a rewritten class against the original and what was wanted. No findings are the proof
+// that the one is the other with exactly the calls wanted, and that [Strip] gives the other back. All
+// findings are collected; none of the two classes need be valid.
+func Equivalent(original, rewritten *classfile.Class, want Instrumentation) []Finding {
+	r := referee{
+		body:     body{class: rewritten, pool: rewritten.ConstantPool(), block: &block{}},
+		original: original,
+		want:     want,
+	}
+	if want.Exits == ExitsExact {
+		r.want.ConstructorEntry = EntryAfterSuper
+	}
+	if r.checkBlock() && r.checkStructure() {
+		for i := range original.Methods() {
+			r.checkMethod(i)
+		}
+		r.member = nil
+		if unused, ok := r.block.unused(); ok {
+			r.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", unused))
+		}
+	}
+	return r.findings
+}
+
+// referee judges one class.
+type referee struct {
+	body
+	original *classfile.Class
+	want     Instrumentation
+	rebuilt  []byte // the Code attribute in hand as it was
+	coverage []int32
+}
+
+// checkBlock checks that the pool is the original's with one block of ours behind it, or nothing.
+func (r *referee) checkBlock() bool {
+	before, after := r.original.ConstantPool(), r.pool
+	// Where nothing was added, everything is the original's.
+	r.block = &block{pool: after, start: after.Len()}
+	if after.Len() != before.Len() {
+		found, why := findBlock(after, r.want.RuntimeClass)
+		if found == nil || found.start != before.Len() {
+			if found != nil {
+				why = fmt.Sprintf("a block of new constants from %d on", found.start)
+			} else if why == "" {
+				why = "no new Class of the runtime"
+			}
+			r.report(-1, rulePool, fmt.Sprintf("a block of new constants from %d on", before.Len()), why)
+			return false
+		}
+		r.block = found
+	}
+	stamped := uint16(0)
+	if r.want.Digest != "" {
+		stamped = r.checkStamp()
+	}
+	r.checkOldConstants(stamped)
+	return true
+}
+
+// checkStamp checks that MappingInfo.digest() returns the digest wanted, and gives the index of its Utf8.
+func (r *referee) checkStamp() uint16 {
+	index, digest, ok := digestOf(r.class)
+	was, _, existed := digestOf(r.original)
+	if !ok || !existed || index != was || digest != r.want.Digest {
+		r.report(-1, ruleStamp, fmt.Sprintf("%s.%s() to return %s", stampedClass, stampedMethod, r.want.Digest), fmt.Sprintf("%q", digest))
+	}
+	return index
+}
+
+// checkOldConstants compares the original's constants, all but the Utf8 at index stamped.
+func (r *referee) checkOldConstants(stamped uint16) {
+	before, after := r.original.ConstantPool(), r.pool
+	n := before.Len()
+	old, now := r.original.Bytes()[10:before.Offset(n)], r.class.Bytes()[10:after.Offset(n)]
+	if bytes.Equal(old, now) {
+		return
+	}
+	for i := 1; i < n; i++ {
+		if i != int(stamped) && (before.Tag(uint16(i)) != after.Tag(uint16(i)) ||
+			!bytes.Equal(before.Raw(uint16(i)), after.Raw(uint16(i)))) {
+			r.report(-1, rulePool, fmt.Sprintf("constant %d as it was", i), "another")
+		}
+	}
+}
+
+// layout is where the parts of a class file lie.
+type layout struct{ header, methods, tail int }
+
+// layoutOf gives the offsets of access_flags, of the first method, and of the class's attributes_count.
+func layoutOf(c *classfile.Class) (l layout) {
+	l.header = c.ConstantPool().Offset(c.ConstantPool().Len())
+	l.tail = len(c.Bytes()) - 2
+	if attributes := c.Attributes(); len(attributes) > 0 {
+		l.tail = attributes[0].Offset - 8
+	}
+	l.methods = l.tail
+	if methods := c.Methods(); len(methods) > 0 {
+		l.methods = methods[0].Offset
+	}
+	return l
+}
+
+// checkStructure compares all but constants and methods, and checks the method that the focus hook adds.
+func (r *referee) checkStructure() bool {
+	before, after := layoutOf(r.original), layoutOf(r.class)
+	old, now := r.original.Bytes(), r.class.Bytes()
+	same := func(what string, a, b []byte) {
+		if !bytes.Equal(a, b) {
+			r.report(-1, ruleClass, what+" as before", "a difference")
+		}
+	}
+	same("magic and version", old[:8], now[:8])
+	same("flags, names, interfaces and fields", old[before.header:before.methods-2], now[after.header:after.methods-2])
+	same("the class's attributes", old[before.tail:], now[after.tail:])
+	wanted := len(r.original.Methods())
+	if r.want.Focus == FocusAdd {
+		wanted++
+	}
+	if got := len(r.class.Methods()); got != wanted {
+		r.report(-1, ruleClass, fmt.Sprintf("%d methods", wanted), fmt.Sprint(got))
+		return false
+	}
+	if r.want.Focus == FocusAdd && !r.addedMethod() {
+		r.report(-1, ruleFocus, "a last method onWindowFocusChanged(Z)V that calls the superclass's and at", "another method")
+	}
+	return true
+}
+
+// methodEnd gives the offset behind a method_info.
+func methodEnd(m *classfile.Member) int {
+	if len(m.Attributes) == 0 {
+		return m.Offset + 8
+	}
+	last := &m.Attributes[len(m.Attributes)-1]
+	return last.Offset + len(last.Info)
+}
+
+// checkMethod compares one method. One whose bytes are the same needs no look inside.
+func (r *referee) checkMethod(i int) {
+	old, now := &r.original.Methods()[i], &r.class.Methods()[i]
+	r.number, r.member = i, now
+	id := r.want.id(i)
+	hooked := r.want.Focus == FocusHook && isHooked(now)
+	if bytes.Equal(r.original.Bytes()[old.Offset:methodEnd(old)], r.class.Bytes()[now.Offset:methodEnd(now)]) {
+		if id != 0 {
+			r.report(-1, ruleEntry, fmt.Sprintf("calls with ID %d", id), "an unchanged method")
+		}
+		if hooked {
+			r.report(-1, ruleFocus, "a call of at", "an unchanged method")
+		}
+		return
+	}
+	if id == 0 && !hooked {
+		r.report(-1, ruleMethod, "the method unchanged", "a difference")
+	}
+	if !r.checkAttributes(old, now) {
+		return
+	}
+	before, _, err := r.original.Code(old)
+	if err != nil {
+		r.report(-1, ruleMethod, "a method with code", err.Error())
+		return
+	}
+	after, _, err := r.class.Code(now)
+	if err != nil {
+		r.report(-1, ruleMethod, "a well-formed Code attribute", err.Error())
+		return
+	}
+	r.load(i, after)
+	known := len(r.findings)
+	if !r.recognise() {
+		return
+	}
+	r.rebuilt = r.rebuild(r.rebuilt[:0])
+	a, _ := classfile.FindAttribute(old.Attributes, "Code")
+	if !bytes.Equal(r.rebuilt, a.Info) && len(r.findings) == known {
+		r.explain(&before, a.Info)
+	}
+	r.checkDemands(&before, id, hooked)
+}
+
+// checkAttributes compares a method_info but for what its Code attribute holds.
+func (r *referee) checkAttributes(old, now *classfile.Member) bool {
+	before, after := r.original.Bytes(), r.class.Bytes()
+	ok := bytes.Equal(before[old.Offset:old.Offset+8], after[now.Offset:now.Offset+8])
+	hasCode := false
+	for k := range old.Attributes {
+		if !ok {
+			break
+		}
+		a, b := &old.Attributes[k], &now.Attributes[k]
+		hasCode = hasCode || a.Name == "Code"
+		ok = a.NameIndex == b.NameIndex && (a.Name == "Code" || bytes.Equal(a.Info, b.Info))
+	}
+	if !ok {
+		r.report(-1, ruleMethod, "all but the Code attribute as before", "a difference")
+	} else if !hasCode {
+		r.report(-1, ruleMethod, "a method without code unchanged", "a difference")
+	}
+	return ok && hasCode
+}

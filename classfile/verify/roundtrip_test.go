@@ -1,0 +1,198 @@
+package verify_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/inject"
+)
+
+// mode is one way to instrument, told to the injector and to the referee.
+type mode struct {
+	name    string
+	exits   inject.ExitMode
+	entry   inject.ConstructorEntry
+	runtime string
+	id      func(method int) uint32
+}
+
+// An ID's encoding depends on its size: modes differ in that too, and one mixes all in each class.
+var modes = []mode{
+	{"normal", inject.ExitsNormal, inject.EntryAtStart, inject.DefaultRuntimeClass, func(m int) uint32 { return uint32(m + 1) }},
+	{"throws", inject.ExitsThrows, inject.EntryAtStart, inject.DefaultRuntimeClass, mixedID},
+	{"after-super", inject.ExitsThrows, inject.EntryAfterSuper, inject.MatrixRuntimeClass, func(m int) uint32 { return uint32(120 + m) }},
+	{"exact", inject.ExitsExact, inject.EntryAfterSuper, inject.DefaultRuntimeClass, func(m int) uint32 { return uint32(1048573 - m) }},
+}
+
+func mixedID(m int) uint32 {
+	sizes := [...]uint32{1, 5, 6, 127, 128, 32767, 32768, 1048573}
+	return sizes[m%len(sizes)]
+}
+
+// wanted says to the referee what the mode and the request say to the injector.
+func (m mode) wanted(c *classfile.Class, r inject.Request) verify.Instrumentation {
+	exits := map[inject.ExitMode]verify.Exits{
+		inject.ExitsNormal: verify.ExitsNormal, inject.ExitsThrows: verify.ExitsThrows, inject.ExitsExact: verify.ExitsExact,
+	}
+	w := verify.Instrumentation{RuntimeClass: m.runtime, Exits: exits[m.exits], IDs: make([]uint32, len(c.Methods())), Digest: r.Digest}
+	if m.entry == inject.EntryAfterSuper {
+		w.ConstructorEntry = verify.EntryAfterSuper
+	}
+	for _, t := range r.Methods {
+		w.IDs[t.Method] = t.ID
+	}
+	w.Focus = map[inject.Focus]verify.Focus{inject.FocusHook: verify.FocusHook, inject.FocusAdd: verify.FocusAdd}[r.Focus]
+	return w
+}
+
+// request asks for all that the injector takes of the class.
+func (m mode) request(in *inject.Injector, c *classfile.Class) inject.Request {
+	var candidates []int
+	for i := range c.Methods() {
+		if _, ok := classfile.FindAttribute(c.Methods()[i].Attributes, "Code"); ok {
+			candidates = append(candidates, i)
+		}
+	}
+	refused := make(map[int]bool)
+	for _, r := range in.Try(c, candidates, inject.FocusNone) {
+		refused[r.Method] = true
+	}
+	var request inject.Request
+	for _, i := range candidates {
+		if !refused[i] {
+			request.Methods = append(request.Methods, inject.Traced{Method: i, ID: m.id(i)})
+		}
+	}
+	return request
+}
+
+func (m mode) injector() *inject.Injector {
+	return inject.New(inject.Options{RuntimeClass: m.runtime, Exits: m.exits, ConstructorEntry: m.entry})
+}
+
+// roundTrip instruments the class, puts it to the referee and strips it. It gives how many methods were
+// traced.
+func (m mode) roundTrip(in *inject.Injector, c *classfile.Class, request inject.Request) (traced int, err error) {
+	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
+		return 0, nil
+	}
+	out, err := in.Rewrite(c, request)
+	if err != nil {
+		return 0, fmt.Errorf("inject: %w", err)
+	}
+	rewritten, err := classfile.Parse(out)
+	if err != nil {
+		return 0, fmt.Errorf("parse: %w", err)
+	}
+	if findings := verify.Equivalent(c, rewritten, m.wanted(c, request)); len(findings) > 0 {
+		return 0, fmt.Errorf("%d findings, the first: %v", len(findings), findings[0])
+	}
+	stripped, removed, err := verify.Strip(rewritten, m.runtime)
+	if err != nil {
+		return 0, fmt.Errorf("strip: %w", err)
+	}
+	if removed == 0 || !bytes.Equal(stripped, c.Bytes()) {
+		return 0, fmt.Errorf("strip took out %d calls and gave other bytes than there were", removed)
+	}
+	return len(request.Methods), nil
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			in, traced := m.injector(), 0
+			for name, data := range classes(t) {
+				c, err := classfile.Parse(data)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				n, err := m.roundTrip(in, c, m.request(in, c))
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				traced += n
+			}
+			if traced < 70 {
+				t.Errorf("only %d methods traced", traced)
+			}
+		})
+	}
+}
+
+// classes reads the committed classes.
+func classes(t testing.TB) map[string][]byte {
+	t.Helper()
+	found := make(map[string][]byte)
+	root := filepath.Join("..", "..", "testdata", "classes", "bin")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".class") {
+			return err
+		}
+		found[path], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatalf("no classes below %s", root)
+	}
+	return found
+}
+
+// jarClasses calls do with every class of a jar that parses.
+func jarClasses(path string, do func(name string, c *classfile.Class)) error {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !strings.HasSuffix(f.Name, ".class") {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			return err
+		}
+		if c, err := classfile.Parse(data); err == nil {
+			do(f.Name, c)
+		}
+	}
+	return nil
+}
+
+func TestTmpJars(t *testing.T) {
+	paths := strings.Fields(os.Getenv("TMPJARS"))
+	for _, path := range paths {
+		for _, m := range modes {
+			in, traced, n, bad := m.injector(), 0, 0, 0
+			err := jarClasses(path, func(name string, c *classfile.Class) {
+				k, err := m.roundTrip(in, c, m.request(in, c))
+				if err != nil && bad < 5 {
+					t.Errorf("%s!%s: %s: %v", path, name, m.name, err)
+				}
+				if err != nil {
+					bad++
+				}
+				traced += k
+				n++
+			})
+			t.Logf("%s %s: %d classes, %d methods, %d bad %v", filepath.Base(path), m.name, n, traced, bad, err)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package verify
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o or at of the runtime class in
+// a way that is not tracegen's own: written by hand, or by another tool.
+var ErrForeignCalls = errors.New("calls of the runtime that tracegen did not insert")
+
+// The class that carries the mapping's digest, and its one method.
+const (
+	stampedClass      = "dev/tracegen/runtime/MappingInfo"
+	stampedMethod     = "digest"
+	stampedDescriptor = "()Ljava/lang/String;"
+	unstamped         = "0000000000000000"
+)
+
+// Strip gives the class as it was before tracegen inserted calls of runtimeClass (in internal form) into it
+// or stamped it. removed counts the calls and stamps that were taken out; if it is 0, stripped is the class's
+// own [classfile.Class.Bytes].
+//
+// It fails with [ErrForeignCalls] for a class with calls that are not tracegen's own.
+func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed int, err error) {
+	if index, digest, ok := digestOf(c); ok && digest != unstamped {
+		stripped, err := c.Rewrite(classfile.Edit{Utf8: map[uint16]string{index: unstamped}})
+		return stripped, 1, err
+	}
+	pool := c.ConstantPool()
+	if _, ok := pool.FindUtf8(runtimeClass); !ok {
+		return c.Bytes(), 0, nil
+	}
+	block, why := findBlock(pool, runtimeClass)
+	if block == nil {
+		if f, found := findCall(c, runtimeClass); found {
+			if why == "" {
+				why = f.Got
+			}
+			return nil, 0, fmt.Errorf("%w: class %s: method %s%s at %d: %s", ErrForeignCalls, f.Class, f.Method, f.Descriptor, f.Offset, why)
+		}
+		return c.Bytes(), 0, nil
+	}
+	s := stripper{body: body{class: c, pool: pool, block: block}}
+	edit := s.edit()
+	if len(s.findings) > 0 {
+		return nil, 0, fmt.Errorf("%w: %v", ErrForeignCalls, s.findings[0])
+	}
+	stripped, err = c.Rewrite(edit)
+	return stripped, s.removed, err
+}
+
+// digestOf gives the string that MappingInfo.digest() returns, with the index of its Utf8, if c is that class
+// and the method is as it was compiled: one ldc and one areturn.
+func digestOf(c *classfile.Class) (index uint16, digest string, ok bool) {
+	if c.Name() != stampedClass {
+		return 0, "", false
+	}
+	for i := range c.Methods() {
+		m := &c.Methods()[i]
+		if m.Name != stampedMethod || m.Descriptor != stampedDescriptor {
+			continue
+		}
+		body, hasCode, err := c.Code(m)
+		if err != nil || !hasCode {
+			return 0, "", false
+		}
+		in, err := code.At(body.Bytecode, 0)
+		if err != nil || in.Op != code.Ldc && in.Op != code.LdcW ||
+			len(body.Bytecode) != in.Size+1 || code.Op(body.Bytecode[in.Size]) != code.Areturn {
+			return 0, "", false
+		}
+		digest, err = c.ConstantPool().NamedBy(in.Constant(), classfile.TagString)
+		if err != nil || !isDigest(digest) {
+			return 0, "", false
+		}
+		return binary.BigEndian.Uint16(c.ConstantPool().Raw(in.Constant())), digest, true
+	}
+	return 0, "", false
+}
+
+func isDigest(s string) bool {
+	return len(s) == len(unstamped) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// findCall looks for an instruction that calls i, o or at of the runtime class.
+func findCall(c *classfile.Class, runtimeClass string) (Finding, bool) {
+	pool := c.ConstantPool()
+	called := make(map[uint16]string)
+	for i := 1; i < pool.Len(); i++ {
+		if tag := pool.Tag(uint16(i)); tag != classfile.TagMethodref && tag != classfile.TagInterfaceMethodref {
+			continue
+		}
+		if ref, err := pool.Ref(uint16(i)); err == nil && ref.Class == runtimeClass && isReport(ref) {
+			called[uint16(i)] = ref.Name + ref.Descriptor
+		}
+	}
+	if len(called) == 0 {
+		return Finding{}, false
+	}
+	for i := range c.Methods() {
+		m := &c.Methods()[i]
+		body, ok, err := c.Code(m)
+		if err != nil || !ok {
+			continue
+		}
+		for in, err := range code.Instructions(body.Bytecode) {
+			if err != nil {
+				break
+			}
+			if name, ok := called[in.Constant()]; ok {
+				return Finding{Class: c.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: in.PC, Got: "a call of " + name}, true
+			}
+		}
+	}
+	return Finding{}, false
+}
+
+// isReport says whether the method is one of those that inserted code calls.
+func isReport(ref classfile.Ref) bool {
+	if ref.Name == focusName {
+		return ref.Descriptor == focusDescriptor
+	}
+	return (ref.Name == entryName || ref.Name == exitName) && ref.Descriptor == callDescriptor
+}
+
+// stripper collects the edit that undoes an instrumentation.
+type stripper struct {
+	body
+	removed int
+}
+
+func (s *stripper) edit() classfile.Edit {
+	edit := classfile.Edit{KeepConstants: s.block.start}
+	methods := s.class.Methods()
+	if s.addedMethod() {
+		methods = methods[:len(methods)-1]
+		kept := len(methods)
+		edit.KeepMethods = &kept
+		s.removed++
+	}
+	for i := range methods {
+		c, ok, err := s.class.Code(&methods[i])
+		if err != nil || !ok {
+			continue // malformed, so that nothing was inserted
+		}
+		if !s.mentionsBlock(&c) {
+			continue
+		}
+		s.load(i, c)
+		if !s.recognise() || len(s.calls) == 0 {
+			continue
+		}
+		info := s.rebuild(nil)
+		s.checkPairs()
+		s.removed += len(s.calls)
+		edit.Codes = append(edit.Codes, classfile.CodeEdit{Method: i, Info: info})
+	}
+	s.member = nil
+	if unused, ok := s.block.unused(); ok {
+		s.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", unused))
+	}
+	return edit
+}
+
+// mentionsBlock says whether the code may call a method of the block: whether it holds the bytes of such an
+// instruction anywhere.
+func (b *body) mentionsBlock(c *classfile.Code) bool {
+	rest := c.Bytecode
+	for at := 0; at+3 <= len(rest); at++ {
+		if code.Op(rest[at]) == code.Invokestatic && b.block.has(binary.BigEndian.Uint16(rest[at+1:])) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkPairs holds the calls of one method to each other: one ID for all, no exit without an entry.
+func (b *body) checkPairs() {
+	entered := false
+	var id int32
+	for _, c := range b.calls {
+		if c.kind == callFocus {
+			continue
+		}
+		if id == 0 {
+			id = c.id
+		}
+		if c.id != id {
+			b.report(c.start, ruleID, fmt.Sprintf("the method's ID %d", id), fmt.Sprint(c.id))
+		}
+		if c.kind == callEntry {
+			entered = true
+		} else if !entered {
+			b.report(c.start, ruleEntry, "an entry before the first exit", "none")
+			entered = true
+		}
+	}
+}
+
+// addedMethod says whether the class's last method is the onWindowFocusChanged that the focus hook adds, and
+// notes the constants that it uses.
+func (b *body) addedMethod() bool {
+	methods := b.class.Methods()
+	if b.block.hook == 0 || b.block.focus == 0 || len(methods) == 0 {
+		return false
+	}
+	last := &methods[len(methods)-1]
+	if last.AccessFlags != classfile.AccPublic || last.Name != hookedName || last.Descriptor != hookedDescriptor ||
+		len(last.Attributes) != 1 {
+		return false
+	}
+	super, _ := b.pool.Ref(b.block.hook)
+	c, ok, err := b.class.Code(last)
+	if err != nil || !ok || super.Class != b.class.SuperName() {
+		return false
+	}
+	u2 := func(i uint16) string { return string([]byte{byte(i >> 8), byte(i)}) }
+	want := string([]byte{byte(code.Aload0), byte(code.Iload1), byte(code.Invokespecial)}) + u2(b.block.hook) +
+		string([]byte{byte(code.Aload0), byte(code.Iload1), byte(code.Invokestatic)}) + u2(b.block.focus) +
+		string([]byte{byte(code.Return)})
+	if string(c.Bytecode) != want || c.MaxStack != 2 || c.MaxLocals != 2 || len(c.ExceptionTable)+len(c.Attributes) > 0 {
+		return false
+	}
+	header := b.class.Bytes()[last.Offset:]
+	b.block.use(binary.BigEndian.Uint16(header[2:]))
+	b.block.use(binary.BigEndian.Uint16(header[4:]))
+	b.block.use(last.Attributes[0].NameIndex)
+	b.block.use(b.block.hook)
+	b.block.use(b.block.focus)
+	return true
+}
