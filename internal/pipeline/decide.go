@@ -1,0 +1,187 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// decideWhole decides what needs all inputs but no IDs.
+func (r *run) decideWhole() error {
+	if r.config.Merge != "" {
+		if err := r.dropDuplicates(); err != nil {
+			return err
+		}
+	}
+	byName := make(map[string]*unit, len(r.units))
+	stamped := false
+	for _, u := range r.units {
+		if u.warning != "" {
+			r.warn("%s", u.warning)
+		}
+		stamped = stamped || u.stamped
+		if u.class == "" || u.entry.dropped {
+			continue
+		}
+		// A class may be there more than once, for one under META-INF/versions: then the first speaks.
+		if _, known := byName[u.class]; !known {
+			byName[u.class] = u
+		}
+		if u.class == "module-info" {
+			r.warn("%s: the module must read the runtime class's: run it with --add-reads MODULE=ALL-UNNAMED, or add the requires to its source",
+				u.source.where(u.entry))
+		}
+	}
+	if !stamped {
+		r.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
+	}
+	r.decideFocus(byName)
+	return r.protectRuntime(byName)
+}
+
+// dropDuplicates leaves out, of entries of one name, all but the first input's.
+func (r *run) dropDuplicates() error {
+	first := make(map[string]*source)
+	for _, s := range r.sources {
+		for i := range s.entries {
+			e := &s.entries[i]
+			if e.nested != nil {
+				return fmt.Errorf("%s: an .aar cannot be merged into a jar: all but its classes would be lost", s.name)
+			}
+			winner, duplicate := first[e.name]
+			if !duplicate {
+				first[e.name] = s
+				continue
+			}
+			if winner == s && e.unit == nil {
+				continue // within one input, duplicates are kept
+			}
+			e.dropped = true
+			if u := e.unit; u != nil {
+				u.whole = filter.Decision{Reason: filter.ReasonDuplicateClass, Detail: "first in " + winner.name}
+				for m := range u.methods {
+					u.methods[m].decision = u.whole
+				}
+			}
+			if !strings.HasSuffix(e.name, "/") {
+				r.warn("%s: left out, as %s has an entry of that name", s.where(e), winner.name)
+			}
+		}
+	}
+	return nil
+}
+
+// decideFocus finds the Activities that report focus changes.
+func (r *run) decideFocus(byName map[string]*unit) {
+	if !r.config.FocusHooks {
+		return
+	}
+	classes := make(map[string]inject.Ancestry, len(byName))
+	for name, u := range byName {
+		classes[name] = u.ancestry
+	}
+	hooks := inject.FocusHooks(classes)
+	for _, u := range r.units {
+		if u.untouched || u.entry.dropped {
+			continue
+		}
+		switch action := hooks[u.class]; {
+		case action != inject.FocusNone && u.ancestry.DeclaresFocus:
+			u.focus = inject.FocusHook
+		case action == inject.FocusAdd && !u.ancestry.BarsFocus:
+			u.focus = inject.FocusAdd
+		}
+		r.hooksFocus = r.hooksFocus || u.focus != inject.FocusNone
+	}
+}
+
+// protectRuntime checks the runtime class and takes out of tracing what it reaches.
+func (r *run) protectRuntime(byName map[string]*unit) error {
+	name := r.config.Inject.RuntimeClass
+	if byName[name] == nil {
+		if r.config.RuntimeExternal {
+			return nil
+		}
+		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, name another by --runtime-class, or say --runtime-external if it is elsewhere on purpose",
+			mapping.Text(name))
+	}
+	find := func(name string) (*classfile.Class, error) {
+		u := byName[name]
+		if u == nil {
+			return nil, nil
+		}
+		data, err := r.read(u.entry, nil)
+		if err != nil {
+			return nil, err
+		}
+		return classfile.Parse(data)
+	}
+	c, err := find(name)
+	if err != nil {
+		return err
+	}
+	if err := inject.CheckRuntime(c, r.hooksFocus); err != nil {
+		u := byName[name]
+		return fmt.Errorf("%s: %w", u.source.where(u.entry), err)
+	}
+	reached, err := inject.Reached(name, find)
+	if err != nil {
+		return err
+	}
+	for _, u := range r.units {
+		path, ok := reached[u.class]
+		if !ok {
+			continue
+		}
+		u.focus = inject.FocusNone
+		for i := range u.methods {
+			if d := &u.methods[i].decision; d.Traced() {
+				*d = filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path}
+			}
+		}
+	}
+	return nil
+}
+
+// assign gives every traced method its ID.
+func (r *run) assign() error {
+	var methods []mapping.Method
+	focus := make(map[string]mapping.FocusAction)
+	for _, u := range r.units {
+		for i := range u.methods {
+			if m := &u.methods[i]; m.decision.Traced() {
+				methods = append(methods, mapping.Method{Identity: m.identity, Access: m.access})
+			}
+		}
+		switch u.focus {
+		case inject.FocusHook:
+			focus[u.class] = mapping.FocusHook
+		case inject.FocusAdd:
+			focus[u.class] = mapping.FocusAdd
+		}
+	}
+	o := mapping.Options{Base: r.config.Base, Order: r.config.Order, Runtime: r.config.Inject.RuntimeClass}
+	for class, action := range focus {
+		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
+	}
+	slices.SortFunc(o.Focus, func(a, b mapping.Focus) int { return cmp.Compare(a.Class, b.Class) })
+	var err error
+	r.mapping, err = mapping.Assign(methods, o)
+	return err
+}
+
+// exclude takes a class that a referee objected to out of everything.
+func (u *unit) exclude(detail string) {
+	u.focus, u.stamped, u.untouched = inject.FocusNone, false, true
+	for i := range u.methods {
+		if d := &u.methods[i].decision; d.Traced() {
+			*d = filter.Decision{Reason: filter.ReasonUnverifiable, Detail: detail}
+		}
+	}
+}

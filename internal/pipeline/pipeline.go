@@ -1,0 +1,100 @@
+// Package pipeline runs the whole job: it scans the inputs, decides which methods are traced, gives them IDs,
+// rewrites the classes, has every rewritten class proven by the referee, and writes the outputs.
+//
+// # How it goes
+//
+// [Run] works in two passes over the inputs. The scan reads every class and decides, class by class and in
+// parallel, all that depends on the class alone; it keeps names and decisions, no bytes. Then what needs the
+// whole is decided in one place: which classes the runtime itself reaches, which Activity gets the focus hook,
+// which ID each method has. The second pass reads each class that changes once more, rewrites and checks it, and
+// one writer per output puts the entries down in their order, while the others are being worked on. What does
+// not change is copied as the compressed bytes that it is.
+//
+// Nothing is visible before all of it is right: outputs, mapping and lists are written to temporary files and
+// renamed together at the end. A class that the referee objects to is put back as it was, its methods lose
+// their IDs, and the passes after the scan are run again without it.
+//
+// Results do not depend on the number of workers: every class has its place in a list before any of them
+// starts.
+package pipeline
+
+import (
+	"io"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Input is one argument: a jar, zip or aar, a .class file, or a directory.
+type Input struct {
+	Path   string
+	Output string // file or directory to write; unused with Config.Merge
+}
+
+// Config says what to do. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
+// the default.
+type Config struct {
+	Inputs []Input
+	Merge  string // write all inputs into this one jar; of entries of one name the first input's wins
+
+	Filter     *filter.Filter // nil traces whatever is not trivial
+	Inject     inject.Options
+	FocusHooks bool // let Activities report focus changes
+
+	// RuntimeExternal says that the runtime class is not among the inputs on purpose.
+	RuntimeExternal bool
+
+	Base  *mapping.Mapping // IDs to keep, or nil
+	Order mapping.Order
+
+	Level jar.Level // of what is compressed anew
+	Jobs  int       // workers; 0 is one per CPU
+
+	DryRun   bool // do everything but leave no file
+	Disabled bool // copy the inputs, with an empty mapping
+
+	// Lines asks for Result.Lines.
+	Lines bool
+	// Files makes the files to write beside the outputs, once everything is known. They appear together
+	// with the outputs or not at all. nil makes none.
+	Files func(*Result) ([]File, error)
+	// Progress is called now and then with the bytes of input worked on and to work on, both passes
+	// counted; from one goroutine at a time. nil hears nothing.
+	Progress func(done, total int64)
+}
+
+// File is a file to be written beside the outputs.
+type File struct {
+	Path    string
+	Content io.WriterTo
+}
+
+// Result is what was done.
+type Result struct {
+	Mapping  *mapping.Mapping
+	Inputs   []InputResult
+	Skipped  []Skipped            // methods with code that are not traced, and classes that could not be read, in input order
+	Warnings []string             // in input order
+	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
+}
+
+// InputResult counts what was done with one input.
+type InputResult struct {
+	Path, Output string
+	Classes      int   // class entries
+	Rewritten    int   // of them, classes that changed
+	Methods      int   // methods with code, in classes that could be read
+	Traced       int   // of them, methods with an ID
+	ClassBytes   int64 // of all classes, uncompressed
+	OutputBytes  int64 // of all classes as written, uncompressed
+}
+
+// Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
+type Skipped struct {
+	Input, Entry            string
+	Class, Name, Descriptor string // as in the constant pool
+	Reason                  filter.Reason
+	Detail                  string
+}

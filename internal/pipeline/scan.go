@@ -1,0 +1,212 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// unit is one class entry of the inputs and what has been decided about it. The scan fills it; nothing in it
+// shares memory with the class file.
+type unit struct {
+	source *source
+	entry  *entry
+
+	class      string          // internal name; "" if it could not be read
+	whole      filter.Decision // why no method of a class that could not be read is traced
+	methods    []method        // those with code
+	ancestry   inject.Ancestry
+	stripped   bool   // held calls of ours, which are taken out before anything else
+	untouched  bool   // must stay as it is, whatever the rules say
+	stamped    bool   // is MappingInfo
+	sourceFile string // with Config.Lines
+	warning    string
+
+	// What is decided after the scan.
+	focus    inject.Focus
+	excluded filter.Decision // a referee objected
+}
+
+// method is a method with code.
+type method struct {
+	index    int
+	identity mapping.Identity
+	access   uint16
+	line     int // the first line, 0 if unknown
+	decision filter.Decision
+}
+
+func (r *run) addUnit(s *source, e *entry) {
+	e.unit = &unit{source: s, entry: e}
+	r.units = append(r.units, e.unit)
+	r.total += 2 * e.size
+}
+
+// worker has what one goroutine needs to work on classes.
+type worker struct {
+	*run
+	injector *inject.Injector
+	buffer   []byte
+}
+
+func (r *run) newWorker() *worker {
+	return &worker{run: r, injector: inject.New(r.config.Inject)}
+}
+
+// scan reads the class and decides all that depends on it alone. Only what makes the whole run fail is an
+// error: a class that cannot be read as one is left as it is.
+func (w *worker) scan(u *unit) error {
+	data, err := w.read(u.entry, w.buffer)
+	if errors.Is(err, jar.ErrUnsupported) {
+		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.buffer = data
+	w.advance(int64(len(data)))
+	c, err := classfile.Parse(data)
+	if err != nil {
+		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		if errors.Is(err, classfile.ErrVersion) {
+			u.whole.Reason = filter.ReasonUnsupportedVersion
+			u.warning = fmt.Sprintf("%s is left as it is: %v", u.source.where(u.entry), err)
+		}
+		return nil
+	}
+	foreign := ""
+	original, err := w.original(u, c)
+	switch {
+	case err == nil:
+		c = original
+	case errors.Is(err, verify.ErrForeignCalls):
+		foreign = err.Error()
+		u.warning = fmt.Sprintf("%s is left as it is: %v", u.source.where(u.entry), err)
+	default:
+		return err
+	}
+	u.class = strings.Clone(c.Name())
+	u.ancestry = inject.AncestryOf(c)
+	u.ancestry.SuperName = strings.Clone(u.ancestry.SuperName)
+	u.stamped = inject.IsMappingInfo(c)
+	w.scanMethods(u, c, foreign)
+	return nil
+}
+
+// original gives the class without calls that an earlier run inserted.
+func (w *worker) original(u *unit, c *classfile.Class) (*classfile.Class, error) {
+	stripped, removed, err := verify.Strip(c, w.config.Inject.RuntimeClass)
+	if err != nil || removed == 0 {
+		return c, err
+	}
+	u.stripped = true
+	if c, err = classfile.Parse(stripped); err != nil {
+		return nil, fmt.Errorf("%s: class without the calls of an earlier run: %w", u.source.where(u.entry), err)
+	}
+	return c, nil
+}
+
+// refusalReasons tells the reason of each error that package inject refuses a method with.
+var refusalReasons = []struct {
+	err    error
+	reason filter.Reason
+}{
+	{inject.ErrPoolFull, filter.ReasonPoolFull},
+	{inject.ErrTooLarge, filter.ReasonTooLarge},
+	{inject.ErrUnknownAttribute, filter.ReasonUnknownAttribute},
+	{inject.ErrJITLimit, filter.ReasonJITLimit},
+	{inject.ErrNoEntry, filter.ReasonNoEntry},
+}
+
+// scanMethods decides about every method with code. foreign, unless empty, tells of another tool's calls.
+func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
+	forClass := w.config.Filter.ForClass(c)
+	whole, isWhole := forClass.Whole()
+	if foreign != "" && !isWhole {
+		whole, isWhole = filter.Decision{Reason: filter.ReasonAlreadyInstrumented, Detail: foreign}, true
+	}
+	u.untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked && whole.Reason != filter.ReasonGenerated
+	if w.config.Lines {
+		u.sourceFile = sourceFile(c)
+	}
+	var candidates []int
+	for i := range c.Methods() {
+		m := &c.Methods()[i]
+		code, ok, err := c.Code(m)
+		if err == nil && !ok {
+			continue
+		}
+		decided := method{index: i, access: m.AccessFlags, identity: mapping.Identity{
+			Class: u.class, Name: strings.Clone(m.Name), Descriptor: strings.Clone(m.Descriptor)}}
+		switch {
+		case isWhole:
+			decided.decision = whole
+		case err != nil:
+			decided.decision = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		default:
+			decided.decision = forClass.Decide(m, code)
+		}
+		if decided.decision.Traced() {
+			candidates = append(candidates, i)
+			if w.config.Lines {
+				decided.line = firstLine(code)
+			}
+		}
+		u.methods = append(u.methods, decided)
+	}
+	if len(candidates) == 0 {
+		return
+	}
+	next := 0
+	for _, refusal := range w.injector.Try(c, candidates, inject.FocusNone) {
+		for u.methods[next].index != refusal.Method {
+			next++
+		}
+		d := filter.Decision{Reason: filter.ReasonMalformed, Detail: refusal.Err.Error()}
+		for _, row := range refusalReasons {
+			if errors.Is(refusal.Err, row.err) {
+				d.Reason = row.reason
+				break
+			}
+		}
+		u.methods[next].decision = d
+	}
+}
+
+// sourceFile gives the name in the SourceFile attribute (JVMS 4.7.10), "" without one.
+func sourceFile(c *classfile.Class) string {
+	a, ok := classfile.FindAttribute(c.Attributes(), "SourceFile")
+	if !ok || len(a.Info) != 2 {
+		return ""
+	}
+	name, err := c.ConstantPool().Utf8(binary.BigEndian.Uint16(a.Info))
+	if err != nil {
+		return ""
+	}
+	return strings.Clone(name)
+}
+
+// firstLine gives the smallest line number of the code's LineNumberTable (JVMS 4.7.12), 0 without one.
+func firstLine(code classfile.Code) int {
+	first := 0
+	for _, a := range code.Attributes {
+		if a.Name != "LineNumberTable" || len(a.Info) < 2 {
+			continue
+		}
+		for table := a.Info[2:]; len(table) >= 4; table = table[4:] {
+			if line := int(binary.BigEndian.Uint16(table[2:])); first == 0 || line < first {
+				first = line
+			}
+		}
+	}
+	return first
+}

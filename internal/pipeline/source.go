@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/jar"
+)
+
+// source is something with entries: an archive, an archive in an .aar, a directory, a single class file.
+type source struct {
+	name    string // as in messages: PATH or PATH!ENTRY
+	input   int    // index into Config.Inputs
+	archive *jar.Archive
+	isDir   bool
+	entries []entry
+}
+
+// entry is one file of a source.
+type entry struct {
+	name    string     // with slashes, below its source
+	file    string     // on disk, if the source is no archive
+	size    int64      // uncompressed, as the container says
+	zip     *jar.Entry // if the source is an archive
+	unit    *unit      // if it is a class
+	dropped bool       // when merging: an earlier input has an entry of this name
+	nested  *source    // if it is a jar of classes in an .aar
+}
+
+// open reads what the inputs contain; nothing is decompressed yet, but the jars inside of .aar files.
+func (r *run) open() error {
+	for i, in := range r.config.Inputs {
+		s, err := r.openInput(i, in.Path)
+		if err != nil {
+			return err
+		}
+		r.sources = append(r.sources, s)
+	}
+	return nil
+}
+
+func (r *run) openInput(index int, name string) (*source, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read input: %w", err)
+	}
+	s := &source{name: name, input: index}
+	switch extension := strings.ToLower(filepath.Ext(name)); {
+	case info.IsDir():
+		s.isDir = true
+		return s, r.openDirectory(s)
+	case extension == ".class":
+		s.entries = []entry{{name: filepath.Base(name), file: name, size: info.Size()}}
+		r.addUnit(s, &s.entries[0])
+		return s, nil
+	default:
+		if s.archive, err = jar.Open(name); err != nil {
+			return nil, fmt.Errorf("cannot read input as a zip archive: %w", err)
+		}
+		r.opened = append(r.opened, s.archive)
+		r.addEntries(s)
+		if extension == ".aar" {
+			return s, r.openNested(s)
+		}
+		return s, nil
+	}
+}
+
+func (r *run) addEntries(s *source) {
+	zip := s.archive.Entries()
+	s.entries = make([]entry, len(zip))
+	for i := range zip {
+		e := &s.entries[i]
+		*e = entry{name: zip[i].Name, size: int64(zip[i].Size), zip: &zip[i]}
+		if isClassName(e.name) {
+			r.addUnit(s, e)
+		}
+	}
+	for _, d := range s.archive.Duplicates() {
+		r.warn("%s: entry %s is there more than once; all are kept, in their order", s.name, d.Name)
+	}
+}
+
+// openNested opens the jars with code of an .aar (its format says which): classes.jar and libs/*.jar.
+func (r *run) openNested(s *source) error {
+	for i := range s.entries {
+		e := &s.entries[i]
+		inLibs, _ := path.Match("libs/*.jar", e.name)
+		if e.name != "classes.jar" && !inLibs {
+			continue
+		}
+		data, err := r.codec.Read(e.zip, nil)
+		if err != nil {
+			return err
+		}
+		nested := &source{name: s.name + "!" + e.name, input: s.input}
+		if nested.archive, err = jar.New(nested.name, data); err != nil {
+			return err
+		}
+		r.addEntries(nested)
+		e.nested = nested
+	}
+	return nil
+}
+
+func (r *run) openDirectory(s *source) error {
+	err := filepath.WalkDir(s.name, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := os.Stat(file) // of what a link leads to
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is neither a file nor a directory", file)
+		}
+		below, err := filepath.Rel(s.name, file)
+		s.entries = append(s.entries, entry{name: filepath.ToSlash(below), file: file, size: info.Size()})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("cannot read input directory: %w", err)
+	}
+	for i := range s.entries {
+		if e := &s.entries[i]; isClassName(e.name) {
+			r.addUnit(s, e)
+		}
+	}
+	return nil
+}
+
+func isClassName(name string) bool { return strings.HasSuffix(name, ".class") }
+
+// read gives the uncompressed bytes of an entry, into buf if it is big enough.
+func (r *run) read(e *entry, buf []byte) ([]byte, error) {
+	if e.zip != nil {
+		return r.codec.Read(e.zip, buf)
+	}
+	return os.ReadFile(e.file)
+}
+
+// where names an entry in messages.
+func (s *source) where(e *entry) string {
+	if s.archive == nil && !s.isDir {
+		return s.name
+	}
+	return s.name + "!" + e.name
+}
