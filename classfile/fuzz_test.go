@@ -1,0 +1,76 @@
+package classfile_test
+
+import (
+	"bytes"
+	"math"
+	"runtime/metrics"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// FuzzParse: no input panics or allocates more than it is worth; what is accepted can be used and is written
+// again as it was, in one piece and in many.
+func FuzzParse(f *testing.F) {
+	for _, data := range sampleClasses(f) {
+		if len(data) < 2000 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		input := bytes.Clone(data)
+		c, err := classfile.Parse(data)
+		if least := leastAllocated(data); least > uint64(10*len(data)+1<<14) {
+			t.Errorf("%d bytes allocated for %d", least, len(data))
+		}
+		if err != nil {
+			checkFormatError(t, data, err)
+			return
+		}
+		exercise(t, c)
+		if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("reassembled it is another class (%v)", err)
+		}
+		if !bytes.Equal(data, input) {
+			t.Error("the input was written to")
+		}
+	})
+}
+
+// leastAllocated is what Parse allocates: the least of some runs, since the fuzzing engine allocates at the same
+// time. Most inputs need one run.
+func leastAllocated(data []byte) uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	least := uint64(math.MaxUint64)
+	for run := 0; run < 10 && least > uint64(10*len(data)+1<<14); run++ {
+		metrics.Read(sample)
+		before := sample[0].Value.Uint64()
+		_, _ = classfile.Parse(data)
+		metrics.Read(sample)
+		least = min(least, sample[0].Value.Uint64()-before)
+	}
+	return least
+}
+
+// FuzzMUTF8: decoding and encoding never panic and undo each other; what cannot be decoded is given back.
+func FuzzMUTF8(f *testing.F) {
+	for _, test := range mutf8Golden {
+		f.Add(test.mutf8)
+		f.Add(test.text)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		decoded, ok := classfile.DecodeMUTF8(s)
+		switch {
+		case !ok && decoded != s:
+			t.Errorf("% x does not decode, but becomes %q", s, decoded)
+		case ok && !utf8.ValidString(decoded):
+			t.Errorf("% x decodes to % x, which is no UTF-8", s, decoded)
+		case ok && classfile.EncodeMUTF8(decoded) != s:
+			t.Errorf("% x decodes to %q, which encodes to % x", s, decoded, classfile.EncodeMUTF8(decoded))
+		}
+		if back, ok := classfile.DecodeMUTF8(classfile.EncodeMUTF8(s)); !ok || back != string([]rune(s)) {
+			t.Errorf("%q encodes to what decodes to %q, %v", s, back, ok)
+		}
+	})
+}
