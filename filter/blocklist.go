@@ -1,0 +1,62 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// ParseBlockList reads a block list of the Matrix plugin. A line is empty, a # comment, a [section], which
+// means nothing, or one of
+//
+//	-keepclass a/b/C
+//	-keeppackage a/b/
+//
+// which block a class with its nested classes, and a package with all below it; names may have dots, the slash
+// at the end of a package may be missing. Matrix compares the starts of names; here, as in all rules, whole
+// segments count. name is the file's, for positions; the error joins all faulty lines.
+func ParseBlockList(name string, data []byte) ([]Rule, error) {
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%s: not UTF-8 text", name)
+	}
+	var rules []Rule
+	var errs []error
+	at := Position{File: name}
+	for line := range strings.Lines(strings.TrimPrefix(string(data), "\uFEFF")) {
+		at.Line++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == '[' {
+			continue
+		}
+		rule, err := parseBlockLine(line, at)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		rules = append(rules, rule)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return rules, nil
+}
+
+func parseBlockLine(line string, at Position) (Rule, error) {
+	fields := strings.Fields(line)
+	directives := []string{"-keepclass", "-keeppackage"}
+	switch {
+	case !slices.Contains(directives, fields[0]):
+		return Rule{}, fmt.Errorf("%v: %s", at, unknown("directive", fields[0], directives))
+	case len(fields) != 2:
+		return Rule{}, fmt.Errorf("%v: %s takes one name, found %d", at, fields[0], len(fields)-1)
+	case strings.ContainsAny(fields[1], "*?#"):
+		return Rule{}, fmt.Errorf("%v: %q: a block list has plain names; wildcards and methods belong into tracegen.yml", at, fields[1])
+	}
+	pattern := fields[1]
+	if fields[0] == "-keeppackage" {
+		pattern = strings.TrimRight(pattern, "./") + "/**"
+	}
+	return parseRule(false, pattern, line, at)
+}

@@ -1,0 +1,263 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Config is what tracegen.yml says.
+type Config struct {
+	Rules []Rule // in order
+	// Options are the values of all other keys, unchecked.
+	Options map[string]Option
+}
+
+// Option is the value of a plain key.
+type Option struct {
+	Value string   // as it was written, without quotes
+	At    Position // for complaints about the value
+}
+
+// rulesKey is the one key whose value is not a plain one.
+const rulesKey = "rules"
+
+// ParseConfig reads a tracegen.yml: one YAML mapping of option names to plain values, and of "rules" to the
+// ordered list. options are the names that the caller knows. name is the file's, for positions.
+//
+// The error joins all that is wrong, in the order of lines, each with its position: unknown keys (with the
+// nearest that is known), keys given twice, values of another kind, faulty patterns. An empty file is an empty
+// Config.
+func ParseConfig(name string, data []byte, options []string) (Config, error) {
+	r := configReader{name: name}
+	c := Config{Options: map[string]Option{}}
+	root, err := r.document(data)
+	if err != nil {
+		return Config{}, err
+	}
+	if root == nil {
+		return c, nil
+	}
+	for key, value := range r.entries(root, append([]string{rulesKey}, options...)) {
+		if key == rulesKey {
+			c.Rules = r.rules(value)
+		} else if text, ok := r.plain(key, value); ok {
+			c.Options[key] = Option{text, r.at(value)}
+		}
+	}
+	if len(r.errs) > 0 {
+		return Config{}, r.err()
+	}
+	return c, nil
+}
+
+// configReader walks the YAML tree and collects what is wrong with it.
+type configReader struct {
+	name string
+	errs []lineError
+}
+
+type lineError struct {
+	line int
+	err  error
+}
+
+func (r *configReader) at(n *yaml.Node) Position { return Position{r.name, n.Line} }
+
+func (r *configReader) errorf(n *yaml.Node, format string, args ...any) {
+	r.errs = append(r.errs, lineError{n.Line, fmt.Errorf("%v: %w", r.at(n), fmt.Errorf(format, args...))})
+}
+
+func (r *configReader) err() error {
+	slices.SortStableFunc(r.errs, func(a, b lineError) int { return cmp.Compare(a.line, b.line) })
+	errs := make([]error, len(r.errs))
+	for i, e := range r.errs {
+		errs[i] = e.err
+	}
+	return errors.Join(errs...)
+}
+
+// document parses the YAML; the node is nil if there is nothing in it.
+func (r *configReader) document(data []byte) (*yaml.Node, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var root, more yaml.Node
+	switch err := d.Decode(&root); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, r.syntaxError(err)
+	}
+	if err := d.Decode(&more); err == nil {
+		return nil, fmt.Errorf("%v: a second document starts here; only one is read", r.at(&more))
+	} else if !errors.Is(err, io.EOF) {
+		return nil, r.syntaxError(err)
+	}
+	if len(root.Content) != 1 || isNull(root.Content[0]) {
+		return nil, nil
+	}
+	return root.Content[0], nil
+}
+
+// syntaxError turns the YAML parser's "yaml: line N: MESSAGE" into a position and message.
+func (r *configReader) syntaxError(err error) error {
+	at, message := Position{File: r.name}, strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		number, rest, _ := strings.Cut(rest, ": ")
+		if line, err := strconv.Atoi(number); err == nil {
+			at.Line, message = line, rest
+		}
+	}
+	hint := ""
+	if strings.Contains(message, "anchor") || strings.Contains(message, "alphabetic or numeric") {
+		hint = ` (a pattern that starts with * has to stand in quotes: "**.*Binding")`
+	}
+	return fmt.Errorf("%v: not YAML: %s%s", at, message, hint)
+}
+
+// entries yields the entries of a mapping whose keys are known and not repeated, aliases resolved.
+func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		if n.Kind != yaml.MappingNode {
+			r.errorf(n, "%s is found where KEY: VALUE lines are expected (keys: %s)", kindOf(n), strings.Join(known, ", "))
+			return
+		}
+		seen := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			first, again := seen[key.Value]
+			switch {
+			case key.Kind != yaml.ScalarNode:
+				r.errorf(key, "%s is no key (keys: %s)", kindOf(key), strings.Join(known, ", "))
+			case !slices.Contains(known, key.Value):
+				r.errorf(key, "%s", unknown("key", key.Value, known))
+			case again:
+				r.errorf(key, "%s is given again, first on line %d", key.Value, first)
+			case !yield(key.Value, resolve(n.Content[i+1])):
+				return
+			}
+			if !again {
+				seen[key.Value] = key.Line
+			}
+		}
+	}
+}
+
+// plain gives the value of a scalar.
+func (r *configReader) plain(key string, n *yaml.Node) (string, bool) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		r.errorf(n, "%s: %s is found where a single value is expected", key, kindOf(n))
+	case isNull(n) || n.Value == "":
+		r.errorf(n, "%s: the value is missing", key)
+	default:
+		return n.Value, true
+	}
+	return "", false
+}
+
+// rules reads the ordered list.
+func (r *configReader) rules(n *yaml.Node) []Rule {
+	if isNull(n) {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.errorf(n, "rules: %s is found where a list is expected, of lines like \"- block: com.example.**\"", kindOf(n))
+		return nil
+	}
+	rules := make([]Rule, 0, len(n.Content))
+	for _, item := range n.Content {
+		item = resolve(item)
+		// With two verbs in one mapping, their order would be lost on readers.
+		if item.Kind == yaml.MappingNode && len(item.Content) > 2 {
+			hint := "start a new \"- \" for each rule"
+			if item.Style&yaml.FlowStyle != 0 {
+				hint = "in { } a pattern with a comma has to stand in quotes"
+			}
+			r.errorf(item, "a rule has one key, block or allow, and this %d: %s", len(item.Content)/2, hint)
+			continue
+		}
+		for verb, value := range r.entries(item, []string{"block", "allow"}) {
+			text, ok := r.plain(verb, value)
+			if !ok {
+				continue
+			}
+			rule, err := ParseRule(verb == "allow", text, r.at(value))
+			if err != nil {
+				r.errs = append(r.errs, lineError{value.Line, err})
+				continue
+			}
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+// resolve follows an alias (*name) to its anchor. One step is enough, for an anchor cannot stand on an alias,
+// and never a loop.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+// unknown complains about a word and names the nearest known one, if it is near enough to be meant.
+func unknown(what, word string, known []string) string {
+	nearest, best := "", max(2, len(word)/3)+1
+	for _, k := range known {
+		if d := distance(word, k, best); d < best {
+			nearest, best = k, d
+		}
+	}
+	if nearest == "" {
+		return fmt.Sprintf("unknown %s %q; known are %s", what, word, strings.Join(known, ", "))
+	}
+	return fmt.Sprintf("unknown %s %q; did you mean %s?", what, word, nearest)
+}
+
+// distance is the Levenshtein distance of a and b in characters, or limit if it is not less.
+func distance(a, b string, limit int) int {
+	from, to := []rune(a), []rune(b)
+	if d := len(from) - len(to); d >= limit || -d >= limit {
+		return limit
+	}
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range to {
+			change := diagonal
+			if x != y {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return min(row[len(to)], limit)
+}

@@ -1,0 +1,204 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// DefaultRuntime is the runtime class, in internal form, if [Options] name no other. Its package is protected
+// in any case: it holds what else the runtime brings along.
+const DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
+
+const matrixPackage = "com/tencent/matrix/"
+
+// Options say what a [Filter] goes by. The zero Options are those of a run without any.
+type Options struct {
+	// Rules in order, those of a block list before those of tracegen.yml.
+	Rules []Rule
+	// Trivial is what is too small to be worth measuring.
+	Trivial TrivialMode
+	// RuntimeClass is the class that is called at entries and exits, with dots or slashes; "" for the
+	// [DefaultRuntime]. Its package and all below it are never traced; of one in the unnamed package, only
+	// the class and its nested classes.
+	RuntimeClass string
+	// MatrixRuntime protects com.tencent.matrix and all below it as well.
+	MatrixRuntime bool
+}
+
+// Filter decides which methods are traced. It is immutable, and safe for use by several goroutines.
+type Filter struct {
+	index     *ruleIndex
+	trivial   TrivialMode
+	protected []protection
+}
+
+// protection is a prefix of class names that are the runtime's.
+type protection struct {
+	prefix string // ends in a slash, but for a class in the unnamed package
+	detail string
+}
+
+// New makes a filter.
+func New(o Options) *Filter {
+	f := &Filter{index: newRuleIndex(o.Rules), trivial: o.Trivial}
+	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
+	if runtime == "" {
+		runtime = DefaultRuntime
+	}
+	f.protect(DefaultRuntime)
+	if f.runtimeDetail(runtime) == "" {
+		f.protect(runtime)
+	}
+	if o.MatrixRuntime && f.runtimeDetail(matrixPackage) == "" {
+		f.protect(matrixPackage)
+	}
+	return f
+}
+
+// protect adds the package of a class; a name that ends in a slash is one.
+func (f *Filter) protect(class string) {
+	prefix := class[:strings.LastIndexByte(class, '/')+1]
+	if prefix == "" {
+		f.protected = append(f.protected, protection{class, "the runtime class " + class})
+		return
+	}
+	dotted, _ := classfile.DecodeMUTF8(strings.ReplaceAll(prefix, "/", "."))
+	f.protected = append(f.protected, protection{prefix, "the runtime's package " + dotted[:len(dotted)-1]})
+}
+
+// runtimeDetail says what makes a class a part of the runtime; "" if it is none.
+func (f *Filter) runtimeDetail(class string) string {
+	for i := range f.protected {
+		p := &f.protected[i]
+		rest, found := strings.CutPrefix(class, p.prefix)
+		if found && (strings.HasSuffix(p.prefix, "/") || rest == "" || rest[0] == '$') {
+			return p.detail
+		}
+	}
+	return ""
+}
+
+// ClassFilter judges the methods of one class. It holds on to the class, and allocates nothing.
+type ClassFilter struct {
+	filter  *Filter
+	class   *classfile.Class
+	whole   Decision
+	decided bool // whole holds for every method
+	rules   classRules
+	flags   map[signature]uint16 // access_flags of methods, nil for a class with few
+}
+
+// signature is what tells methods of one class apart (JVMS 4.6).
+type signature struct{ name, descriptor string }
+
+// fewMethods is the number up to which looking through all methods of a class is cheaper than a table of them.
+// Above it, a class of methods that all call each other would cost its square.
+const fewMethods = 500
+
+// ForClass looks at what depends on the class alone.
+func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
+	cf := ClassFilter{filter: f, class: c}
+	if cf.whole, cf.decided = f.wholeClass(c); cf.decided {
+		return cf
+	}
+	cf.rules = f.index.match(c.Name())
+	// Rules for methods may still say otherwise of some.
+	alike := len(cf.rules.methods) == 0 && f.index.everywhere.last <= cf.rules.class
+	if cf.whole = f.byRule(cf.rules.class); alike && !cf.whole.Traced() {
+		cf.decided = true
+		return cf
+	}
+	if isGenerated(c) {
+		cf.whole = Decision{ReasonGenerated, "only constants and initialisers"}
+		cf.decided = f.index.everywhere.last < 0 && len(cf.rules.methods) == 0
+	}
+	if methods := c.Methods(); len(methods) > fewMethods && f.trivial == Smart {
+		cf.flags = make(map[signature]uint16, len(methods))
+		for i := range methods {
+			m := &methods[i]
+			cf.flags[signature{m.Name, m.Descriptor}] = m.AccessFlags
+		}
+	}
+	return cf
+}
+
+// wholeClass finds the reasons that no rule can change.
+func (f *Filter) wholeClass(c *classfile.Class) (Decision, bool) {
+	if c.IsPreview() {
+		_, major := c.Version()
+		return Decision{ReasonUnsupportedVersion, fmt.Sprintf("preview features of class file version %d", major)}, true
+	}
+	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {
+		return Decision{Reason: ReasonModuleInfo}, true
+	}
+	if detail := f.runtimeDetail(c.Name()); detail != "" {
+		return Decision{ReasonRuntime, detail}, true
+	}
+	return Decision{}, false
+}
+
+// byRule is the decision of rule number i; "traced" for -1.
+func (f *Filter) byRule(i int32) Decision {
+	if i < 0 {
+		return Decision{}
+	}
+	d := Decision{Detail: f.index.details[i]}
+	if !f.index.rules[i].allow {
+		d.Reason = ReasonBlocked
+	}
+	return d
+}
+
+// Whole gives the decision on all methods of the class, if there is one: none of them is traced then, and none
+// need be looked at.
+func (cf *ClassFilter) Whole() (d Decision, ok bool) { return cf.whole, cf.decided }
+
+// Decide judges a method of the class, given its Code attribute. Methods without one are not to be asked about.
+func (cf *ClassFilter) Decide(m *classfile.Member, c classfile.Code) Decision {
+	if cf.decided {
+		return cf.whole
+	}
+	d := cf.filter.byRule(cf.filter.index.last(&cf.rules, m.Name, m.Descriptor))
+	switch {
+	case !d.Traced():
+		return d
+	case cf.whole.Reason == ReasonGenerated:
+		return cf.whole
+	case m.AccessFlags&classfile.AccBridge != 0:
+		return Decision{Reason: ReasonBridge}
+	}
+	if is, err := isAccessor(m, &c); err != nil {
+		return Decision{ReasonMalformed, err.Error()}
+	} else if is {
+		return Decision{Reason: ReasonSyntheticAccessor}
+	}
+	if isInlineTemplate(m) {
+		return Decision{Reason: ReasonInlineTemplate}
+	}
+	if detail, err := cf.trivial(m, &c); err != nil {
+		return Decision{ReasonMalformed, err.Error()}
+	} else if detail != "" {
+		return Decision{ReasonTrivial, detail}
+	}
+	if name := unknownAttribute(&c); name != "" {
+		return Decision{ReasonUnknownAttribute, "the attribute " + name + " of Code may hold offsets"}
+	}
+	return d
+}
+
+// flagsOf gives the access_flags of a method of the class; ok is false if the class does not have it.
+func (cf *ClassFilter) flagsOf(name, descriptor string) (flags uint16, ok bool) {
+	if cf.flags != nil {
+		flags, ok = cf.flags[signature{name, descriptor}]
+		return flags, ok
+	}
+	methods := cf.class.Methods()
+	for i := range methods {
+		if methods[i].Name == name && methods[i].Descriptor == descriptor {
+			return methods[i].AccessFlags, true
+		}
+	}
+	return 0, false
+}

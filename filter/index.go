@@ -1,0 +1,258 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+)
+
+// ruleIndex finds the rules that match a class. It is a tree of the packages that patterns start with; a class
+// is held against the rules on the path to its own package, and most of these are found by its name.
+//
+// Rules are known by their number in the ordered list. Every list of numbers is ascending.
+type ruleIndex struct {
+	rules   []Rule
+	details []string // String of each rule, so that a decision allocates nothing
+	root    packageRules
+	// everywhere are rules for methods of all classes (**#name). Collecting them for each class anew would
+	// make their cost the product of their number and that of the classes.
+	everywhere methodRules
+}
+
+// packageRules holds the rules whose patterns start with the same literal packages, by what comes next.
+type packageRules struct {
+	packages map[string]*packageRules
+	here     map[string][]int32 // a literal class name
+	below    map[string][]int32 // ** and a literal class name
+	all      []int32            // ** alone
+	globs    globRules          // the rest, by the last segment
+	depth    int                // the number of those packages
+	longest  int                // the length of the longest key of here and below
+}
+
+// methodRules finds rules by a method's name.
+type methodRules struct {
+	named map[string][]int32
+	globs globRules
+	last  int32 // the greatest number in it, -1 if there is none
+}
+
+// globRules finds the rules whose glob could match a name by what the glob ends with, or else starts with.
+// What it finds still has to be matched.
+type globRules struct {
+	byTail, byHead map[string][]int32
+	tails, heads   []int // the lengths of the keys
+	rest           []int32
+}
+
+func (g *globRules) add(rule int32, glob string) {
+	head, tail := glob[:strings.IndexByte(glob+"*", '*')], glob[strings.LastIndexByte(glob, '*')+1:]
+	switch {
+	case tail != "":
+		g.byTail, g.tails = addKey(g.byTail, g.tails, tail, rule)
+	case head != "":
+		g.byHead, g.heads = addKey(g.byHead, g.heads, head, rule)
+	default:
+		g.rest = append(g.rest, rule)
+	}
+}
+
+func addKey(m map[string][]int32, lengths []int, key string, rule int32) (map[string][]int32, []int) {
+	if m == nil {
+		m = map[string][]int32{}
+	}
+	m[key] = append(m[key], rule)
+	if !slices.Contains(lengths, len(key)) {
+		lengths = append(lengths, len(key))
+	}
+	return m, lengths
+}
+
+// each calls visit with lists that together hold all rules whose glob matches the name or, if nested is true,
+// the start of the name up to some $.
+func (g *globRules) each(name string, nested bool, visit func([]int32)) {
+	for _, n := range g.heads {
+		if n <= len(name) {
+			visit(g.byHead[name[:n]])
+		}
+	}
+	if len(g.tails) > 0 {
+		for end := range name {
+			if nested && name[end] == '$' {
+				g.eachTail(name[:end], visit)
+			}
+		}
+		g.eachTail(name, visit)
+	}
+	visit(g.rest)
+}
+
+func (g *globRules) eachTail(name string, visit func([]int32)) {
+	for _, n := range g.tails {
+		if n <= len(name) {
+			visit(g.byTail[name[len(name)-n:]])
+		}
+	}
+}
+
+func newRuleIndex(rules []Rule) *ruleIndex {
+	x := &ruleIndex{rules: slices.Clone(rules), details: make([]string, len(rules)), everywhere: methodRules{last: -1}}
+	for i := range x.rules {
+		r := &x.rules[i]
+		x.details[i] = r.String()
+		if len(r.pattern.class.segments) == 0 {
+			continue
+		}
+		if r.pattern.method != nil && r.pattern.class.matchesAll() {
+			x.everywhere.add(int32(i), r.pattern.method.name)
+			continue
+		}
+		x.insert(int32(i))
+	}
+	return x
+}
+
+func (x *ruleIndex) insert(rule int32) {
+	segments := x.rules[rule].pattern.class.segments
+	n, first := &x.root, 0
+	for first < len(segments)-1 && isLiteral(segments[first]) {
+		if n.packages == nil {
+			n.packages = map[string]*packageRules{}
+		}
+		next := n.packages[segments[first]]
+		if next == nil {
+			next = &packageRules{depth: first + 1}
+			n.packages[segments[first]] = next
+		}
+		n, first = next, first+1
+	}
+	last := segments[len(segments)-1]
+	spans := len(segments) == first+2 && segments[first] == spanning
+	switch {
+	case len(segments) == first+1 && isLiteral(last):
+		n.here = x.appendTo(n.here, last, rule)
+		n.longest = max(n.longest, len(last))
+	case spans && isLiteral(last):
+		n.below = x.appendTo(n.below, last, rule)
+		n.longest = max(n.longest, len(last))
+	case spans && last == "*":
+		n.all = x.append(n.all, rule)
+	default:
+		n.globs.add(rule, last)
+	}
+}
+
+func (x *ruleIndex) appendTo(m map[string][]int32, key string, rule int32) map[string][]int32 {
+	if m == nil {
+		m = map[string][]int32{}
+	}
+	m[key] = x.append(m[key], rule)
+	return m
+}
+
+// append adds a rule to a list of rules that match the same classes: one for whole classes overrides all
+// before it.
+func (x *ruleIndex) append(list []int32, rule int32) []int32 {
+	if x.rules[rule].pattern.method == nil {
+		list = list[:0]
+	}
+	return append(list, rule)
+}
+
+func (r *methodRules) add(rule int32, name string) {
+	r.last = rule
+	if !isLiteral(name) {
+		r.globs.add(rule, name)
+		return
+	}
+	if r.named == nil {
+		r.named = map[string][]int32{}
+	}
+	r.named[name] = append(r.named[name], rule)
+}
+
+// classRules is what the index knows of one class.
+type classRules struct {
+	class   int32   // the last rule that matches the whole class, -1 if none does
+	methods []int32 // later rules for some of its methods, the last first
+}
+
+// match finds the rules for a class, but those for methods everywhere.
+func (x *ruleIndex) match(name string) classRules {
+	found := classRules{class: -1}
+	simple := name[strings.LastIndexByte(name, '/')+1:]
+	for n, rest := &x.root, name; n != nil; {
+		x.take(&found, n.all)
+		x.takeNamed(&found, n.below, simple, n.longest)
+		pkg, below, isBelow := strings.Cut(rest, "/")
+		if !isBelow {
+			x.takeNamed(&found, n.here, simple, n.longest)
+		}
+		n.globs.each(simple, true, func(list []int32) {
+			for i := len(list) - 1; i >= 0 && list[i] > found.class; i-- {
+				if x.rules[list[i]].pattern.class.match(n.depth, rest) {
+					x.takeRule(&found, list[i])
+				}
+			}
+		})
+		if !isBelow {
+			break
+		}
+		n, rest = n.packages[pkg], below
+	}
+	if len(found.methods) > 0 {
+		found.methods = slices.DeleteFunc(found.methods, func(rule int32) bool { return rule < found.class })
+		slices.SortFunc(found.methods, func(a, b int32) int { return int(b - a) })
+	}
+	return found
+}
+
+// takeNamed takes the rules for a class's simple name, and those for the classes that it is nested in.
+func (x *ruleIndex) takeNamed(found *classRules, rules map[string][]int32, simple string, longest int) {
+	if len(rules) == 0 {
+		return
+	}
+	for end := 0; end < len(simple) && end <= longest; end++ {
+		if simple[end] == '$' {
+			x.take(found, rules[simple[:end]])
+		}
+	}
+	x.take(found, rules[simple])
+}
+
+func (x *ruleIndex) take(found *classRules, list []int32) {
+	for i := len(list) - 1; i >= 0 && list[i] > found.class; i-- {
+		x.takeRule(found, list[i])
+	}
+}
+
+func (x *ruleIndex) takeRule(found *classRules, rule int32) {
+	if x.rules[rule].pattern.method == nil {
+		found.class = rule
+		return
+	}
+	found.methods = append(found.methods, rule)
+}
+
+// last gives the last rule for a method of a class with these rules, -1 if there is none.
+func (x *ruleIndex) last(of *classRules, name, descriptor string) int32 {
+	best := of.class
+	for _, rule := range of.methods {
+		if x.rules[rule].pattern.method.match(name, descriptor) {
+			best = rule
+			break
+		}
+	}
+	if x.everywhere.last < best || x.everywhere.last < 0 {
+		return best
+	}
+	visit := func(list []int32) {
+		for i := len(list) - 1; i >= 0 && list[i] > best; i-- {
+			if x.rules[list[i]].pattern.method.match(name, descriptor) {
+				best = list[i]
+			}
+		}
+	}
+	visit(x.everywhere.named[name])
+	x.everywhere.globs.each(name, false, visit)
+	return best
+}

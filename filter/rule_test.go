@@ -1,0 +1,290 @@
+package filter
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// parseRules makes rules of patterns with a + in front to allow and a - to block; the file is called "rules".
+func parseRules(t testing.TB, patterns ...string) []Rule {
+	t.Helper()
+	var rules []Rule
+	for i, p := range patterns {
+		r, err := ParseRule(p[0] == '+', p[1:], Position{"rules", i + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+func TestClassPatterns(t *testing.T) {
+	cases := []struct {
+		pattern string
+		match   string // class names
+		differ  string
+	}{
+		{"com.example.Foo", "com/example/Foo com/example/Foo$Bar com/example/Foo$Bar$1 com/example/Foo$",
+			"com/example/Food com/example/foo com/example/Foo/Bar a/com/example/Foo example/Foo Foo com/example/Fo com/example"},
+		{"com/example/Foo", "com/example/Foo com/example/Foo$1", "com/example/Foo1"},
+		{"com/example.Foo", "com/example/Foo", ""},
+		{"org", "org org$A", "organizer organizer/A org/A a/org org1"},
+		{"org.**", "org/A org/a/b/C org/A$B", "org organizer/A organizer a/org/A"},
+		{"com.example.*", "com/example/Foo com/example/Foo$Bar", "com/example/a/Foo com/Foo com/example com/examples/Foo"},
+		{"com.example.**", "com/example/Foo com/example/a/b/Foo", "com/example com/examples/Foo com/Foo"},
+		{"**", "A a/B a/b/C$D", ""},
+		{"**.**", "A a/B a/b/C$D", ""},
+		{"**.*", "A a/B a/b/C$D", ""},
+		{"*", "A A$B", "a/B"},
+		{"*.*", "a/B a/B$C", "A a/b/C"},
+		{"**.*Binding", "FooBinding a/FooBinding a/b/Binding a/FooBinding$1 a/Foo$BarBinding", "a/FooBindings a/Binding/Foo a/Bindingx$1"},
+		{"**.R", "R a/R a/b/R$id", "a/RR a/R/B"},
+		{"**.Foo$Bar", "Foo$Bar a/Foo$Bar a/Foo$Bar$1", "a/Foo a/Foo$Baz a/Foo$Barn"},
+		{"com.**.Foo", "com/Foo com/a/Foo com/a/b/Foo com/a/b/Foo$1", "Foo a/com/Foo com/a/Foo/b com/a/Fool"},
+		{"com.**.Foo*", "com/Foo com/a/Fool com/a/b/Foo$1", "com/aFoo com/a/b/Fo"},
+		{"com.*.Foo", "com/a/Foo com/a/Foo$1", "com/Foo com/a/b/Foo"},
+		{"com.ex*.Foo", "com/ex/Foo com/example/Foo", "com/e/Foo com/ex/a/Foo"},
+		{"com.**.internal.**", "com/internal/A com/a/internal/A com/a/b/internal/c/D com/internal/internal/A",
+			"com/a/A com/internals/A a/internal/B com/internal"},
+		{"**.a.**.b.C", "a/b/C x/a/b/C a/x/y/b/C a/a/b/b/C a/b/a/b/C", "b/C a/C a/b/x/C a/b/c/C"},
+		{"**.a.*.C", "a/x/C a/a/C x/a/a/C", "a/C a/x/y/C"},
+		{"com.example.Foo$*", "com/example/Foo$Bar com/example/Foo$", "com/example/Foo com/example/Food$1"},
+		{"com.example.*Foo*Bar", "com/example/FooBar com/example/aFooFoobBar com/example/FooBar$1 com/example/FooBarBar", "com/example/FooBa com/example/BarFoo"},
+		{"com.example.Fo*", "com/example/Fo com/example/Foo$1", "com/example/F"},
+		{"com.exämple.😀", "com/exämple/\xed\xa0\xbd\xed\xb8\x80 com/exämple/\xed\xa0\xbd\xed\xb8\x80$1", "com/exämple/😀 com/example/A"},
+	}
+	for _, c := range cases {
+		x := newRuleIndex(parseRules(t, "-"+c.pattern))
+		for _, name := range strings.Fields(c.match) {
+			if x.match(name).class != 0 {
+				t.Errorf("%s does not match %q", c.pattern, name)
+			}
+		}
+		for _, name := range strings.Fields(c.differ) {
+			if x.match(name).class >= 0 {
+				t.Errorf("%s matches %q", c.pattern, name)
+			}
+		}
+	}
+}
+
+func TestMethodPatterns(t *testing.T) {
+	cases := []struct {
+		pattern string
+		match   string // methods as NAME(PARAMETERS)RETURN
+		differ  string
+	}{
+		{"a.B#get", "get()V get(I)I", "getX()V ge()V Get()V"},
+		{"a.B#get*", "get()V getX(I)V", "ge()V aget()V"},
+		{"a.B#get*(**)", "get()V getX(IJ)V", "set()V"},
+		{"a.B#*", "a()V <init>()V <clinit>()V", ""},
+		{"a.B#<init>", "<init>()V <init>(I)V", "init()V <clinit>()V"},
+		{"a.B#*Loaded*Image", "onLoadedImage()V LoadedBigImage()V", "Loaded()V"},
+		{"a.B#f()", "f()V f()I", "f(I)V g()V"},
+		{"a.B#f(int)", "f(I)V f(I)J", "f()V f(II)V f(J)V f([I)V"},
+		{"a.B#f(int, long[])", "f(I[J)V", "f(IJ)V f(I[[J)V f([JI)V"},
+		{"a.B#f(boolean,byte,char,double,float,int,long,short)", "f(ZBCDFIJS)V", "f(ZBCDFIJ)V f(ZBCDFIJSS)V"},
+		{"a.B#f(java.lang.String)", "f(Ljava/lang/String;)V", "f(Ljava/lang/StringBuilder;)V f([Ljava/lang/String;)V f(Ljava/lang/String$A;)V f(Ljava/lang/String;I)V"},
+		{"a.B#f(java/util/Map$Entry)", "f(Ljava/util/Map$Entry;)V", "f(Ljava/util/Map;)V"},
+		{"a.B#f(java.util.*)", "f(Ljava/util/List;)V f(Ljava/util/Map$Entry;)V", "f(Ljava/util/a/B;)V f(I)V f([Ljava/util/List;)V"},
+		{"a.B#f(**.String[][])", "f([[Ljava/lang/String;)V f([[LString;)V", "f([Ljava/lang/String;)V f(Ljava/lang/String;)V"},
+		{"a.B#f(*)", "f(I)V f([[J)V f(La/B;)V", "f()V f(II)V"},
+		{"a.B#f(*, int, **)", "f(JI)V f([JILa/B;J)V", "f(J)V f(JJ)V f()V f(I)V"},
+		{"a.B#f(I)", "f(I)V f(I)J", "f(LI;)V f(J)V"},
+		{"a.B#f(I[Ljava/lang/String;)", "f(I[Ljava/lang/String;)V", "f(I)V"},
+		{"a.B#f(I[Ljava.lang.String;)V", "f(I[Ljava/lang/String;)V", "f(I[Ljava/lang/String;)I"},
+		{"a.B#f()Ljava/lang/Object;", "f()Ljava/lang/Object;", "f()V f()Ljava/lang/Objects;"},
+		{"a.B#f(**)V", "f()V f(IJ)V", "f()I f(V)V f(I"},
+		{"a.B#f(**)[I", "f(I)[I", "f(I)I f(I)[[I"},
+		{"a.B#f(int)*", "f(I)V f(I)J", "f(J)V"},
+		{"a.B#a\u2060b", "a\u2060b()V", "a()V b()V"},
+		{"**#f(int)", "f(I)V", "f(J)V g(I)V"},
+		{"**#g*(int)", "g(I)V get(I)V", "f(I)V g(J)V"},
+	}
+	for _, c := range cases {
+		x := newRuleIndex(parseRules(t, "-"+c.pattern))
+		rules := x.match("a/B")
+		check := func(methods string, want int32) {
+			for _, m := range strings.Fields(methods) {
+				name, descriptor, _ := strings.Cut(m, "(")
+				if got := x.last(&rules, name, "("+descriptor); got != want {
+					t.Errorf("%s and %s: got rule %d, want %d", c.pattern, m, got, want)
+				}
+			}
+		}
+		check(c.match, 0)
+		check(c.differ, -1)
+		if other := x.match("a/C"); !strings.HasPrefix(c.pattern, "**") && x.last(&other, "f", "(I)V") >= 0 {
+			t.Errorf("%s matches a method of a/C", c.pattern)
+		}
+	}
+}
+
+func TestLastRuleWins(t *testing.T) {
+	const blocked, allowed, silent = "blocked", "allowed", ""
+	cases := []struct {
+		rules  []string
+		class  string
+		method string
+		want   string
+		line   int
+	}{
+		{nil, "a/B", "f", silent, 0},
+		{[]string{"-a.**"}, "b/B", "f", silent, 0},
+		{[]string{"-a.**"}, "a/B", "f", blocked, 1},
+		{[]string{"-a.**", "+a.B"}, "a/B", "f", allowed, 2},
+		{[]string{"+a.B", "-a.**"}, "a/B", "f", blocked, 2},
+		{[]string{"-a.**", "+a.B", "-a.B$C"}, "a/B$C$1", "f", blocked, 3},
+		{[]string{"-a.**", "+a.B", "-a.B$C"}, "a/B$D", "f", allowed, 2},
+		{[]string{"-a.B", "-a.B", "-a.B"}, "a/B", "f", blocked, 3},
+		{[]string{"-a.B", "+a.B#f"}, "a/B", "f", allowed, 2},
+		{[]string{"-a.B", "+a.B#f"}, "a/B", "g", blocked, 1},
+		{[]string{"+a.B#f", "-a.B"}, "a/B", "f", blocked, 2},
+		{[]string{"+a.B#f", "-a.*", "-a.B#g"}, "a/B", "f", blocked, 2},
+		{[]string{"-a.B#f", "+a.B#f(int)", "-a.B#f(long)"}, "a/B", "f", allowed, 2},
+		{[]string{"-a.B#f", "+a.*#f", "-**.B#g"}, "a/B", "f", allowed, 2},
+		{[]string{"-**#f", "+a.B"}, "a/B", "f", allowed, 2},
+		{[]string{"+a.B", "-**#f"}, "a/B", "f", blocked, 2},
+		{[]string{"+a.B", "-**#f"}, "a/B", "g", allowed, 1},
+		{[]string{"-**#*", "+**#f"}, "a/B", "f", allowed, 2},
+		{[]string{"+**#f", "-**#*"}, "a/B", "f", blocked, 2},
+		{[]string{"-**#f", "+a.B#f", "-**#g"}, "a/B", "f", allowed, 2},
+		{[]string{"-**", "+a.**", "-a.b.**", "+a.b.c.**"}, "a/b/c/D", "f", allowed, 4},
+		{[]string{"+a.b.c.**", "-a.b.**", "+a.**", "-**"}, "a/b/c/D", "f", blocked, 4},
+		{[]string{"-**.*Impl", "+a.*"}, "a/BImpl", "f", allowed, 2},
+		{[]string{"+a.*", "-**.*Impl"}, "a/BImpl", "f", blocked, 2},
+		{[]string{"-**.B", "+**.*B", "-a.B"}, "a/B", "f", blocked, 3},
+	}
+	for _, c := range cases {
+		f := New(Options{Rules: parseRules(t, c.rules...)})
+		rules := f.index.match(c.class)
+		d := f.byRule(f.index.last(&rules, c.method, "(I)V"))
+		got, at := silent, ""
+		if d.Detail != "" {
+			got, at = allowed, fmt.Sprintf("rules:%d: ", c.line)
+		}
+		if d.Reason == ReasonBlocked {
+			got = blocked
+		}
+		if got != c.want || !strings.HasPrefix(d.Detail, at) {
+			t.Errorf("%v of %s#%s: got %q by %q, want %q by line %d", c.rules, c.class, c.method, got, d.Detail, c.want, c.line)
+		}
+	}
+}
+
+func TestFaultyPatterns(t *testing.T) {
+	cases := []struct{ pattern, want string }{
+		{"", "the pattern is empty"},
+		{"com..Foo", `class pattern "com..Foo" has an empty segment`},
+		{".Foo", `class pattern ".Foo" has an empty segment`},
+		{"com.example.", `class pattern "com.example." ends in a separator: write "com.example.**" for all classes below a package`},
+		{"com.example**", `class pattern "com.example**": ** has to be a segment of its own, as in **.*Name; use * inside one`},
+		{"**Binding", `class pattern "**Binding": ** has to be a segment of its own, as in **.*Name; use * inside one`},
+		{"com.Fo?", `pattern "com.Fo?" holds '?': * is the wildcard, and stands for any characters`},
+		{"com.Fo\n", `pattern "com.Fo\n" holds '\n': * is the wildcard, and stands for any characters`},
+		{"com.\xff", `pattern "com.\xff" is not valid UTF-8`},
+		{"com.Foo bar", `class pattern "com.Foo bar": "Foo bar" is not the name of a class or package`},
+		{"com.Foo;", `class pattern "com.Foo;": "Foo;" is not the name of a class or package`},
+		{"com.Foo()", `class pattern "com.Foo()": "Foo()" is not the name of a class or package`},
+		{"#foo", `no class in front of #: write "**#foo" for that of every class`},
+		{"Foo#", "no method name behind #: write * for any"},
+		{"Foo#(int)", "no method name behind #: write * for any"},
+		{"Foo#a.b", `method pattern "a.b": "a.b" is not the name of a method`},
+		{"Foo#<in*", `method pattern "<in*": "<in*" is not the name of a method`},
+		{"Foo#a#b", `method pattern "a#b": "a#b" is not the name of a method`},
+		{"Foo#a ()", `method pattern "a ()": "a " is not the name of a method`},
+		{"Foo#a(int", `method pattern "a(int": the parenthesis is not closed`},
+		{"Foo#a(**, int)", `method pattern "a(**, int)": ** for any number of parameters has to be the last`},
+		{"Foo#a(int,)", `method pattern "a(int,)": parameter "": class pattern "" has an empty segment`},
+		{"Foo#a(int[)", `method pattern "a(int[)": parameter "int[": arrays are written TYPE[]`},
+		{"Foo#a(List<String>)", `method pattern "a(List<String>)": parameter "List<String>": class pattern "List<String>": "List<String>" is not the name of a class or package`},
+		{"Foo#a()X", `method pattern "a()X": "X" is not a return descriptor, such as V, I or Ljava/lang/String;`},
+		{"Foo#a()int", `method pattern "a()int": "int" is not a return descriptor, such as V, I or Ljava/lang/String;`},
+		{"Foo#a()VV", `method pattern "a()VV": "VV" is not a return descriptor, such as V, I or Ljava/lang/String;`},
+	}
+	for _, c := range cases {
+		_, err := ParseRule(false, c.pattern, Position{"tracegen.yml", 3})
+		if want := "tracegen.yml:3: " + c.want; err == nil || err.Error() != want {
+			t.Errorf("%q: got %v\nwant %s", c.pattern, err, want)
+		}
+	}
+}
+
+// TestPatternsAgreeWithRegexp holds class patterns against regular expressions that say the same, over all short
+// patterns and names of a small alphabet.
+func TestPatternsAgreeWithRegexp(t *testing.T) {
+	names := shortNames()
+	for _, text := range shortPatterns() {
+		p, err := parsePattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expr := regexp.QuoteMeta(strings.ReplaceAll(text, ".", "/"))
+		expr = regexp.MustCompile(`(^|/)\\\*\\\*$`).ReplaceAllString(expr, "$1(.+/)?[^/]*")
+		expr = regexp.MustCompile(`(\\\*\\\*/)+`).ReplaceAllString(expr, "(.+/)?")
+		expr = strings.ReplaceAll(expr, `\*`, "[^/]*")
+		re := regexp.MustCompile(`^` + expr + `($|\$[^/]*$)`)
+		for _, name := range names {
+			if got, want := p.class.match(0, name), re.MatchString(name); got != want {
+				t.Errorf("%s and %s: got %v, want %v as %s", text, name, got, want, re)
+			}
+		}
+	}
+}
+
+func shortPatterns() []string {
+	segments := []string{"a", "b", "a*", "*", "**", "a$b"}
+	patterns := segments
+	for _, x := range segments {
+		for _, y := range segments {
+			patterns = append(patterns, x+"."+y)
+			for _, z := range segments {
+				patterns = append(patterns, x+"."+y+"."+z, "b."+x+"."+y+"."+z)
+			}
+		}
+	}
+	return patterns
+}
+
+func shortNames() []string {
+	var names []string
+	for _, x := range []string{"a", "b", "aa", "a$b", "a$", "$a"} {
+		names = append(names, x)
+		for _, y := range []string{"a", "b", "ab", "a$b$c"} {
+			names = append(names, x+"/"+y, x+"/"+y+"/a", "c/"+x+"/"+y, "b/"+x+"/a/"+y, x+"/"+x+"/"+y+"/"+y)
+		}
+	}
+	return names
+}
+
+// TestIndexAgreesWithPatterns holds the index against matching every rule by itself.
+func TestIndexAgreesWithPatterns(t *testing.T) {
+	var patterns []string
+	for i, p := range shortPatterns() {
+		patterns = append(patterns, [...]string{"-" + p, "+" + p + "#f", "-" + p + "#*", "+" + p}[i%4])
+	}
+	rules, names := parseRules(t, patterns...), shortNames()
+	for end := 1; end <= len(rules); end++ {
+		for start := range map[int]bool{end - 1: true, max(0, end-10): true, end / 2: true} {
+			x := newRuleIndex(rules[start:end])
+			for _, name := range names {
+				found := x.match(name)
+				for _, method := range []string{"f", "g"} {
+					want := int32(-1)
+					for i, r := range rules[start:end] {
+						p := r.pattern
+						if p.class.match(0, name) && (p.method == nil || p.method.match(method, "()V")) {
+							want = int32(i)
+						}
+					}
+					if got := x.last(&found, method, "()V"); got != want {
+						t.Fatalf("rules %v: %s#%s: got %d, want %d", patterns[start:end], name, method, got, want)
+					}
+				}
+			}
+		}
+	}
+}
