@@ -5,7 +5,7 @@
 // # The referees
 //
 //   - [Link] puts every class of many jars through the verifier of a JVM, without running any
-//     initialiser. [LinkBoot] does so for java.base, whose classes only the JVM itself may define.
+//     initialiser. [LinkBoot] does so for a module of the JDK, in a JVM that runs on its classes.
 //   - [Disassemble] reads classes with ASM and reports, method by method, which IDs are passed to
 //     the runtime and whether every path through the code that enters also leaves once.
 //   - [VerifyClassFiles] asks java.lang.classfile, which JDK 24 and newer have.

@@ -101,10 +101,13 @@ func candidateHomes() []string {
 	return found
 }
 
-var specVersion = regexp.MustCompile(`java\.specification\.version = (?:1\.)?(\d+)`)
+var (
+	releaseVersion = regexp.MustCompile(`(?m)^JAVA_VERSION="(?:1\.)?(\d+)`)
+	specVersion    = regexp.MustCompile(`java\.specification\.version = (?:1\.)?(\d+)`)
+)
 
-// featureOf tells whether a directory is a JDK and of which release. It asks the java program and
-// not the file called release, which some distributions leave out.
+// featureOf tells whether a directory is a JDK and of which release: by the file that JDKs bring, or,
+// where a distribution leaves it out, by asking the java program, which takes much longer.
 func featureOf(home string) (int, bool) {
 	j := JDK{Home: home}
 	for _, tool := range []string{"java", "javac"} {
@@ -112,9 +115,13 @@ func featureOf(home string) (int, bool) {
 			return 0, false
 		}
 	}
-	out, err := exec.Command(j.Tool("java"), "-XshowSettings:properties", "-version").CombinedOutput()
-	m := specVersion.FindSubmatch(out)
-	if err != nil || m == nil {
+	text, _ := os.ReadFile(filepath.Join(home, "release"))
+	m := releaseVersion.FindSubmatch(text)
+	if m == nil {
+		text, _ = exec.Command(j.Tool("java"), "-XshowSettings:properties", "-version").CombinedOutput()
+		m = specVersion.FindSubmatch(text)
+	}
+	if m == nil {
 		return 0, false
 	}
 	n, err := strconv.Atoi(string(m[1]))

@@ -1,9 +1,11 @@
 package oracle
 
 import (
+	"archive/zip"
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,8 @@ const (
 	LinkedBy50 LinkStatus = "ok50"
 	// LinkFailed: the class does not load or does not verify; Message has the reason.
 	LinkFailed LinkStatus = "fail"
+	// LinkOfBoot is a class of java.*, which no loader but the JVM's own may define: see [LinkBoot].
+	LinkOfBoot LinkStatus = "boot"
 	// LinkNewer is a class that the JVM is too old to judge.
 	LinkNewer LinkStatus = "newer"
 )
@@ -66,15 +70,65 @@ func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 	return link(ctx, j, jobs, nil)
 }
 
-// LinkBoot links the classes that jar names, but takes them from the JVM itself, with patch as the
-// directory that replaces classes of java.base ([LinkBoot] starts a JVM whose java.base it is, so it
-// must hold a runtime class too if its classes call one). With no patch it judges the JDK's own.
-func LinkBoot(ctx context.Context, j JDK, id, jar, patch string) ([]LinkResult, error) {
-	flags := []string{"-XX:+BytecodeVerificationLocal", "-XX:-UseSharedSpaces"}
-	if patch != "" {
-		flags = append(flags, "--patch-module", "java.base="+patch)
+// LinkBoot links the classes of a module of the JDK from within: in a JVM whose module is replaced by
+// the classes of jar, with a runtime that does nothing beside them, and which verifies its own classes
+// too. That JVM runs on them, so for java.base this is more than linking. HotSpot never verifies
+// Object, Class, String and Throwable. Only the error tells that the JVM did not come up.
+func LinkBoot(ctx context.Context, j JDK, id, module, jar string) ([]LinkResult, error) {
+	silent, err := tool{name: "silent", release: 8}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := os.MkdirTemp("", "tracegen-patch-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(patch)
+	if err := unzipClasses(jar, patch); err != nil {
+		return nil, err
+	}
+	flags := []string{"-XX:+BytecodeVerificationLocal", "-Xshare:off",
+		"--patch-module", module + "=" + patch}
+	if module == "java.base" {
+		flags[3] += string(os.PathListSeparator) + silent
+	} else {
+		flags = append(flags, "--patch-module", "java.base="+silent)
 	}
 	return link(ctx, j, []LinkJob{{ID: id, Jar: "boot:" + jar}}, flags)
+}
+
+// unzipClasses extracts the classes of a jar; the JVM takes no module-info from a patch.
+func unzipClasses(jar, dir string) error {
+	z, err := zip.OpenReader(jar)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !strings.HasSuffix(f.Name, ".class") || f.Name == "module-info.class" {
+			continue
+		}
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			return fmt.Errorf("%s: entry %q leads out of the jar", jar, f.Name)
+		}
+		in, err := f.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %w", jar, err)
+		}
+		data, err := io.ReadAll(in)
+		in.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", jar, f.Name, err)
+		}
+		to := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func link(ctx context.Context, j JDK, jobs []LinkJob, flags []string) ([]LinkResult, error) {

@@ -12,6 +12,7 @@ import (
 
 // Artifact names a file of a Maven repository.
 type Artifact struct {
+	// Group, Name and Version are what Maven calls groupId, artifactId and version.
 	Group, Name, Version string
 	// Classifier is empty for the main artifact.
 	Classifier string

@@ -35,8 +35,16 @@ import (
 
 // Row is a line of bench/corpora.tsv; the package comment has its columns.
 type Row struct {
-	Name, Source, SHA256, Set, MadeBy string
-	Deps                              []string
+	// Name is what the row is called here.
+	Name string
+	// Source says where its file comes from, SHA256 which sum it has, if that can be known.
+	Source, SHA256 string
+	// Set is small, full or dep.
+	Set string
+	// MadeBy says what is special about the classes.
+	MadeBy string
+	// Deps names the rows that its classes refer to.
+	Deps []string
 }
 
 // Jar is a row whose files are on this machine.
@@ -48,6 +56,9 @@ type Jar struct {
 	Classes string
 	// DepPaths are the class jars of the rows in Deps.
 	DepPaths []string
+	// JDK and Module say which module of which installed JDK it is, if it is one.
+	JDK    oracle.JDK
+	Module string
 }
 
 // Corpus is the list of all rows.
@@ -237,7 +248,12 @@ func materialize(ctx context.Context, dir string, row Row) (Jar, error) {
 		if err != nil {
 			return jar, fmt.Errorf("source %q: %w", row.Source, err)
 		}
-		if jar.Path, err = moduleJar(ctx, dir, n, module); err != nil {
+		jar.JDK, err = oracle.FindJDK(n)
+		if err != nil || jar.JDK.Feature != n {
+			return jar, errNoSuchJDK
+		}
+		jar.Module = module
+		if jar.Path, err = moduleJar(ctx, dir, jar.JDK, module); err != nil {
 			return jar, err
 		}
 	default:

@@ -19,11 +19,7 @@ var errNoSuchJDK = errors.New("this JDK is not installed")
 // moduleJar makes a jar of a module of an installed JDK, so that it can be treated like any other.
 // The module comes from the JDK's jmods, or from its runtime image where a distribution leaves those
 // out; the image's classes are the same but for what jlink's plugins generated.
-func moduleJar(ctx context.Context, dir string, feature int, module string) (string, error) {
-	j, err := oracle.FindJDK(feature)
-	if err != nil || j.Feature != feature {
-		return "", errNoSuchJDK
-	}
+func moduleJar(ctx context.Context, dir string, j oracle.JDK, module string) (string, error) {
 	out, err := exec.CommandContext(ctx, j.Tool("java"), "-XshowSettings:properties", "-version").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("java -version: %w", err)

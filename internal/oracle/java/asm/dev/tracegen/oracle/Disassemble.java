@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
@@ -35,7 +36,7 @@ import org.objectweb.asm.util.CheckClassAdapter;
  *
  * <p>With {@code check} the class also goes through {@link CheckClassAdapter} with ASM's basic data
  * flow, which needs no class hierarchy: it sees types as "a reference" and no more, but checks stack
- * heights, {@code max_stack}, {@code max_locals} and the form of every instruction.
+ * heights, {@code max_stack}, {@code max_locals}, the form of every instruction, and frames.
  */
 public final class Disassemble {
     private final String runtime;
@@ -90,7 +91,9 @@ public final class Disassemble {
         }
         if (check) {
             try {
-                node.accept(new CheckClassAdapter(null, true));
+                // Only with a writer that computes nothing does the checker hold max_stack,
+                // max_locals and the frames to be true.
+                node.accept(new CheckClassAdapter(new ClassWriter(0), true));
             } catch (RuntimeException ex) {
                 error = "check: " + firstLine(ex);
             }

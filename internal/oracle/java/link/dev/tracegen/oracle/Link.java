@@ -27,18 +27,19 @@ import jdk.test.whitebox.WhiteBox;
  *
  * <p>{@code Link JOBS OUT THREADS}. A line of JOBS is: id, jar, dependency jars, tab-separated. A
  * line of OUT is: id, entry, class, major version, status, message. The status is {@code ok}, {@code
- * ok50}, {@code fail}, or {@code newer} for a class that this JVM is too old to read.
+ * ok50}, {@code fail}, {@code newer} for a class that this JVM is too old to read, or {@code boot}
+ * for one of {@code java.*}, which no loader of ours may define.
  *
  * <p>Each job has a child-first loader of its own, so that the jar's classes win over those of the
- * JDK ({@code java.*} apart, which no loader may define) and nothing is trusted. Classes below
+ * JDK ({@code java.*} apart) and nothing is trusted. Classes below
  * META-INF/versions are linked in one more loader for each release, as the JVM would see them.
  *
  * <p>HotSpot gives a class of major version 50 whose frames are wrong a second chance with the old
  * verifier. So they are linked as 51, which has none, and only those that fail are tried again as
  * they are: {@code ok50}.
  *
- * <p>The jar {@code boot:PATH} takes only the names from PATH and the classes from the JVM itself:
- * for java.base under {@code --patch-module} and {@code -XX:+BytecodeVerificationLocal}.
+ * <p>The jar {@code boot:PATH} takes only the names from PATH and the classes from the JVM itself: for
+ * the JDK's own modules under {@code --patch-module} and {@code -XX:+BytecodeVerificationLocal}.
  */
 public final class Link {
     private static final int MAX_MESSAGE = 600;
@@ -183,6 +184,10 @@ public final class Link {
         Loader strict = new Loader(index, true);
         Loader lenient = new Loader(index, false);
         for (Source s : group.values()) {
+            if (s.name.startsWith("java.")) {
+                print(id, s.entry.getName(), s.name, s.major, "boot", "");
+                continue;
+            }
             String status = "ok";
             String error = link(s.name, strict);
             if (error != null && s.major == 50 && link(s.name, lenient) == null) {
