@@ -112,7 +112,7 @@ func (c container) build() []byte {
 	for _, i := range order {
 		out = append(out, records[i]...)
 	}
-	size, offset := len(out)-start, start-base
+	size, offset := uint32(len(out)-start), uint32(start-base)
 	out = append(out, c.between...)
 	count := uint16(len(order))
 	if c.end64 {
@@ -133,7 +133,7 @@ func (c container) build() []byte {
 	}
 	end := put32(nil, 0x06054b50)
 	end = put16(end, 0, 0, count, count)
-	end = put32(end, uint32(size), uint32(offset))
+	end = put32(end, size, offset)
 	end = put16(end, uint16(len(c.comment)))
 	if c.end != nil {
 		c.end(end)
@@ -282,6 +282,7 @@ var shapes = []struct {
 		{name: "uco", data: classText, zip64: "uco", local64: true, centralExtra: extra(0x7075, 1, 2, 3)},
 		{name: "unused", data: classText, centralExtra: extra(1, make([]byte, 16)...), localExtra: extra(1, make([]byte, 16)...)},
 	}}},
+	{"zip64 field cut short", true, container{parts: []part{{name: "a", data: "x", centralExtra: []byte{1, 0, 16, 0, 1, 2}, localExtra: []byte{1, 0, 16, 0, 1, 2}}}}},
 	{"zip64 end", false, container{end64: true, parts: []part{{name: "a", data: classText}}}},
 	{"gaps", false, container{parts: []part{{name: "a", data: "x", after: "nobody's"}, {name: "b", data: "y", after: "signing block"}}}},
 	{"order of the directory", false, container{order: []int{2, 0, 1}, parts: []part{{name: "a", data: "1"}, {name: "b", data: "2"}, {name: "c", data: "3"}}}},

@@ -53,6 +53,7 @@ var damaged = []struct {
 		want: "local header reaches into the central directory"},
 	{name: "data cut short", c: container{parts: []part{{name: "a", data: "abc", stored: true, central: func(r []byte) { r[20] = 4 }}}},
 		want: "4 bytes of data where only 3 are left before the central directory"},
+	{name: "empty with bytes behind", c: container{tail: "x"}, want: "end record of an empty archive with 1 bytes behind it"},
 	{name: "two names for one entry", c: container{order: []int{0, 0}, parts: []part{{name: "a", data: "x"}}},
 		want: "test.jar!a: at 0x0: malformed zip: overlaps entry a, which lies at 0x0 to 0x26; refusing what may be a zip bomb"},
 	{name: "nested entries", c: container{order: []int{1, 0}, parts: []part{

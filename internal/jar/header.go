@@ -103,10 +103,10 @@ func appendExtra64(b []byte, values ...uint64) []byte {
 	return b
 }
 
-// localHeader returns the local header of e with name and extra fields for the data p. The zip64
-// field of a local header must have both sizes (4.5.3); it goes when neither needs it and the old
-// header did not use it either.
-func (e *Entry) localHeader(p Packed) (header []byte, err error) {
+// localHeader returns the local header of e with name and extra fields for the data p, in memory if
+// that is big enough. The zip64 field of a local header must have both sizes (4.5.3); it goes when
+// neither needs it and the old header did not use it either.
+func (e *Entry) localHeader(memory []byte, p Packed) (_ []byte, err error) {
 	restore := debug.SetPanicOnFault(true)
 	defer func() {
 		debug.SetPanicOnFault(restore)
@@ -121,8 +121,7 @@ func (e *Entry) localHeader(p Packed) (header []byte, err error) {
 	used := at >= 0 && to-at >= 4+16 && (u32(old, 18) == magic32 || u32(old, 22) == magic32)
 	big := uint64(len(p.Data)) >= magic32 || p.Size >= magic32 || used
 
-	header = make([]byte, 0, len(old)+4+16)
-	header = append(header, old[:extraAt]...)
+	header := append(memory[:0], old[:extraAt]...)
 	switch {
 	case used:
 		header = append(header, extra...)

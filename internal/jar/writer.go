@@ -24,6 +24,7 @@ type Writer struct {
 	// the run. A run is a stretch of one archive that grows as long as neighbours are copied.
 	offset       int64
 	buf          []byte
+	header       []byte // memory for the next local header
 	run          *Archive
 	runAt, runTo int64
 
@@ -70,11 +71,12 @@ func (w *Writer) Replace(e *Entry, p Packed) error {
 		return w.err
 	}
 	at := w.offset - w.base
-	header, err := e.localHeader(p)
+	header, err := e.localHeader(w.header, p)
 	if err != nil {
 		w.err = err
 		return err
 	}
+	w.header = header
 	w.write(header)
 	w.write(p.Data)
 	w.record(e, recordChange{

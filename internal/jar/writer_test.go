@@ -150,14 +150,14 @@ func TestReplaceHeaders(t *testing.T) {
 		local string // extra field of the local header afterwards
 		wide  bool   // sizes still in the local zip64 field
 	}{
-		{"plain", part{localExtra: keep}, string(keep), false},
-		{"zip64 in use", part{localExtra: keep, local64: true, descriptor: "signed64"}, string(extra(1, put64(nil, 3, 3)...)) + string(keep), true},
-		{"zip64 idle", part{localExtra: append(extra(1, make([]byte, 16)...), keep...)}, string(keep), false},
+		{"plain", part{localExtra: keep, zip64: "u"}, string(keep), false},
+		{"zip64 in use", part{zip64: "uo", localExtra: keep, local64: true, descriptor: "signed64"}, string(extra(1, put64(nil, 3, 3)...)) + string(keep), true},
+		{"zip64 idle", part{centralExtra: extra(1, make([]byte, 16)...), localExtra: append(extra(1, make([]byte, 16)...), keep...)}, string(keep), false},
 		{"version 1.0", part{version: 10}, "", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			test.in.name, test.in.data, test.in.zip64 = "a", "before", "u"
+			test.in.name, test.in.data = "a", "before"
 			a := mustNew(t, container{parts: []part{test.in}}.build())
 			b := mustNew(t, rewrite(t, a, LevelStore, func(string, []byte) []byte { return []byte("new") }))
 			e := &b.Entries()[0]
@@ -171,8 +171,11 @@ func TestReplaceHeaders(t *testing.T) {
 			if u16(header, 6)&flagDescriptor != 0 || e.end != e.data+3 {
 				t.Error("there is a data descriptor")
 			}
-			if e.Size != 3 || u32(b.central, 24) != magic32 {
-				t.Errorf("size %d; in the zip64 field of the central record: %v", e.Size, u32(b.central, 24) == magic32)
+			if wide := u32(b.central, 24) == magic32; e.Size != 3 || wide != (test.in.zip64 != "") {
+				t.Errorf("size %d; in the zip64 field of the central record: %v", e.Size, wide)
+			}
+			if at, _ := findExtra(b.central[centralSize+1:], extraZip64); at >= 0 != (test.in.zip64 != "") {
+				t.Errorf("zip64 field in the central record: %v", at >= 0)
 			}
 		})
 	}
