@@ -15,7 +15,8 @@ type methodPlan struct {
 	code       classfile.Code
 	depths     code.Depths
 	insertions []code.Insertion
-	exit       []byte   // the bytecode that reports the exit
+	push       []byte   // the instruction that pushes the ID
+	exit       []byte   // the bytecode that reports the exit, once there is one
 	ranges     [][2]int // of the exact mode's handler
 	need       int      // stack words that the inserted code needs
 }
@@ -28,6 +29,7 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	}
 	patch := code.Patch{Insertions: plan.insertions}
 	if plan.ranges != nil {
+		plan.makeExit(w.block)
 		patch.Handler = &code.Handler{
 			Bytecode:  handlerBytecode(plan.exit),
 			Ranges:    plan.ranges,
@@ -76,8 +78,8 @@ func (w *writer) plan(m *classfile.Member, id uint32, focus bool) (*methodPlan, 
 		p.insertEntry(0, w.block.appendFocusCall(nil), focusStackWords)
 		return p, nil
 	}
-	var entry []byte
-	entry, p.exit = w.block.calls(id)
+	p.push = w.block.push(id)
+	entry := w.block.entryCall(p.push)
 	words := entryStackWords
 	if focus {
 		entry, words = w.block.appendFocusCall(entry), focusStackWords
@@ -137,6 +139,7 @@ func (w *writer) planExits(p *methodPlan, entered *code.Initialised) error {
 		inside := entered == nil || entered.At(in.PC)
 		leaves := inside && (in.Op.IsReturn() || throws && in.Op == code.Athrow && !covered(&p.code, in.PC))
 		if leaves {
+			p.makeExit(w.block)
 			p.insertExit(in)
 		}
 		switch {
@@ -174,6 +177,12 @@ func (p *methodPlan) insertEntry(pc int, bytecode []byte, words int) {
 	depth, _ := p.depths.At(pc)
 	p.need = max(p.need, depth+words)
 	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: bytecode, Entry: true})
+}
+
+func (p *methodPlan) makeExit(b *block) {
+	if p.exit == nil {
+		p.exit = b.exitCall(p.push)
+	}
 }
 
 // insertExit puts the exit code in front of an instruction that leaves the method. In code that nothing

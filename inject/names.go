@@ -59,10 +59,12 @@ func newBlock(pool *classfile.ConstantPool, runtimeClass string, trial bool) *bl
 	return &block{PoolBuilder: classfile.NewPoolBuilder(pool), runtimeClass: runtimeClass, trial: trial}
 }
 
+func (b *block) start() { b.class = b.AddClass(b.AddUtf8(b.runtimeClass)) }
+
 // runtimeMethod gives the Methodref of a method of the runtime class, kept in *index.
 func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
 	if b.class == 0 {
-		b.class = b.AddClass(b.AddUtf8(b.runtimeClass))
+		b.start()
 	}
 	if *index == 0 {
 		*index = b.AddMethodref(b.class, b.NameAndType(name, descriptor))
@@ -70,22 +72,26 @@ func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
 	return *index
 }
 
-// calls gives the bytecode that reports an ID: entry and exit, each a push and a call.
-func (b *block) calls(id uint32) (entry, exit []byte) {
-	i := b.runtimeMethod(&b.entry, entryName, callDescriptor)
-	o := b.runtimeMethod(&b.exit, exitName, callDescriptor)
-	bytecode := make([]byte, 0, 2*widestCall)
-	bytecode = b.appendPush(bytecode, id)
-	push := len(bytecode)
-	bytecode = appendInvoke(bytecode, code.Invokestatic, i)
-	n := len(bytecode)
-	bytecode = append(bytecode, bytecode[:push]...)
-	bytecode = appendInvoke(bytecode, code.Invokestatic, o)
-	return bytecode[:n:n], bytecode[n:]
+// entryCall gives the bytecode that reports an entry, of the ID that push pushes.
+func (b *block) entryCall(push []byte) []byte {
+	return call(push, b.runtimeMethod(&b.entry, entryName, callDescriptor))
 }
 
-// appendPush appends the shortest instruction that pushes id.
-func (b *block) appendPush(out []byte, id uint32) []byte {
+// exitCall gives the bytecode that reports an exit, of the ID that push pushes.
+func (b *block) exitCall(push []byte) []byte {
+	return call(push, b.runtimeMethod(&b.exit, exitName, callDescriptor))
+}
+
+func call(push []byte, methodref uint16) []byte {
+	return appendInvoke(append(make([]byte, 0, widestCall), push...), code.Invokestatic, methodref)
+}
+
+// push gives the shortest instruction that pushes id.
+func (b *block) push(id uint32) []byte {
+	if b.class == 0 {
+		b.start() // the ID's constant may not be the block's first
+	}
+	var out []byte
 	switch {
 	case b.trial:
 		return binary.BigEndian.AppendUint16(append(out, byte(code.LdcW)), b.AddInteger(int32(id)))
