@@ -248,6 +248,7 @@ var ErrFull = errors.New("method IDs run out")
 // Is makes a FullError an [ErrFull].
 func (e *FullError) Is(target error) bool { return target == ErrFull }
 
+// Error names the numbers, the biggest packages and a rule that would help.
 func (e *FullError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %d methods and %d retired IDs make %d, %d IDs exist; biggest packages:",

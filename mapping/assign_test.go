@@ -93,6 +93,44 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// TestFreeIDs takes IDs at random until few are left, and compares with a walk.
+func TestFreeIDs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	free := newFreeIDs()
+	taken := make([]bool, Capacity+1)
+	take := func(id int) { free.take(uint32(id)); taken[id] = true }
+	check := func(from int) {
+		t.Helper()
+		want := from
+		for taken[want] {
+			if want++; want > Capacity {
+				want = 1
+			}
+		}
+		if got := free.from(uint32(from)); int(got) != want {
+			t.Fatalf("from(%d) = %d, want %d", from, got, want)
+		}
+	}
+	for _, from := range []int{1, 63, 64, 4095, 4096, Capacity} {
+		check(from)
+	}
+	for id := 1; id <= Capacity; id++ {
+		if id%70_000 != 1 && id%300_000 != 64 { // what is left is far apart
+			take(id)
+		}
+	}
+	for id := 1; id <= Capacity; id += 70_000 {
+		for range 5 {
+			check(1 + rng.IntN(Capacity))
+		}
+		check(Capacity)
+		check(id)
+		check(id + 1)
+		take(id)
+	}
+	check(300_065) // goes round to 64, with two other words below and above
+}
+
 func TestFull(t *testing.T) {
 	list := synthetic(Capacity)
 	full := mustAssign(t, list, Options{})
@@ -105,6 +143,10 @@ func TestFull(t *testing.T) {
 			t.Fatalf("ID %d, want %d", e.ID, next)
 		}
 		next++
+	}
+	var edge *FullError
+	if _, err := Assign(append(methods("More|one|()V"), list...), Options{}); !errors.As(err, &edge) || edge.Methods != Capacity+1 {
+		t.Errorf("one method too many: %v", err)
 	}
 	one := methods("com/example/more/More|one|()V", "More|one|()V")
 	for name, test := range map[string]struct {
@@ -198,10 +240,12 @@ func TestEvolutions(t *testing.T) {
 				}
 				ids[e.Identity], owner[e.ID] = e.ID, e.Identity
 			}
+			last := uint32(0)
 			for e := range m.Retired() {
-				if ids[e.Identity] != e.ID || app[e.Identity] {
-					t.Fatalf("step %d: retired %v", step, e)
+				if ids[e.Identity] != e.ID || app[e.Identity] || e.ID <= last {
+					t.Fatalf("step %d: retired %v after ID %d", step, e, last)
 				}
+				last = e.ID
 			}
 			base = m
 		}

@@ -240,7 +240,6 @@ func glob(pattern, s string) bool {
 			return false // a later start would leave less for the same '*'
 		case deep.pattern >= 0 && deep.s < len(s):
 			deep.s += runeLen(s[deep.s:])
-			star = retry{-1, 0}
 			p, i = deep.pattern, deep.s
 		default:
 			return false

@@ -31,8 +31,8 @@ const matrixRuntime = "com/tencent/matrix/trace/core/AppMethodBeat"
 // runtime emits DispatchID itself.
 const dispatchKey = "android.os.Handler dispatchMessage (Landroid.os.Message;)V"
 
-// Identity is what tells one method from another. All three are raw MUTF-8 in
-// internal form, as in the constant pool: "com/example/Foo", "bar", "(I)V".
+// Identity is what tells one method from another: Class, Name and Descriptor,
+// all three raw MUTF-8 in internal form, as in the constant pool: "com/example/Foo", "bar", "(I)V".
 // Descriptor is empty in a mapping that Matrix wrote without descriptors.
 type Identity struct {
 	Class, Name, Descriptor string

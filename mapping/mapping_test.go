@@ -159,7 +159,12 @@ func TestAccessors(t *testing.T) {
 func TestWriteLines(t *testing.T) {
 	m := mustAssign(t, methods("a/A|f|()V", "a/A|g|()V", "a/A|h|()V"), Options{Order: OrderCompact})
 	var b strings.Builder
-	err := m.WriteLines(&b, []SourceLine{{3, "", 0}, {2, "A b\t%.kt", 70000}, {1, "src/A.java", 9}, {1, "src/A.java", 7}, {1, "src/B.java", 1}})
+	lines := []SourceLine{{3, "", 0}, {2, "A b\t%.kt", 70000}, {1, "src/A.java", 9}, {1, "src/A.java", 7}, {1, "src/B.java", 1}}
+	before := slices.Clone(lines)
+	err := m.WriteLines(&b, lines)
+	if !slices.Equal(lines, before) {
+		t.Error("WriteLines changed its argument")
+	}
 	want := "# tracegen-lines 1\n# digest " + m.Digest() + "\n1\tsrc/A.java\t7\n2\tA%20b%09%25.kt\t70000\n3\t\t0\n"
 	if err != nil || b.String() != want {
 		t.Errorf("got %q, %v, want %q", b.String(), err, want)

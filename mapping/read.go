@@ -23,6 +23,7 @@ type FormatError struct {
 	Err  error  // the reason and the way out
 }
 
+// Error gives "file:line: reason; way out".
 func (e *FormatError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %v", e.File, e.Err)

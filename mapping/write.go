@@ -65,7 +65,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 // SourceLine says where a method stands in the source.
 type SourceLine struct {
-	ID     uint32
+	ID     uint32 // of a living method
 	Source string // the SourceFile attribute (JVMS 4.7.10), raw MUTF-8; "" if there is none
 	First  int    // the lowest line_number of the method (JVMS 4.7.12); 0 if there is none
 }
