@@ -1,0 +1,131 @@
+package code_test
+
+import (
+	"archive/zip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// sample is a method with code.
+type sample struct {
+	name   string // of its class file, then its own and its descriptor
+	class  *classfile.Class
+	method *classfile.Member
+	code   classfile.Code
+}
+
+// methodsOf gives the methods with code of a class.
+func methodsOf(t testing.TB, file string, data []byte) (methods []sample) {
+	t.Helper()
+	c, err := classfile.Parse(data)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	for i := range c.Methods() {
+		m := &c.Methods()[i]
+		body, ok, err := c.Code(m)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if ok {
+			methods = append(methods, sample{file + " " + m.Name + m.Descriptor, c, m, body})
+		}
+	}
+	return methods
+}
+
+// sampleFiles are the classes of testdata, by path.
+func sampleFiles(t testing.TB) (paths []string) {
+	t.Helper()
+	root := filepath.Join("..", "..", "testdata", "classes", "bin")
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".class" {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d sample classes under %s: %v", len(paths), root, err)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// sampleMethods are the methods of the classes of testdata.
+func sampleMethods(t testing.TB) (methods []sample) {
+	t.Helper()
+	for _, path := range sampleFiles(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		methods = append(methods, methodsOf(t, path, data)...)
+	}
+	return methods
+}
+
+// corpusJars gives the released jars that this run is to look at: the small set, all with TRACEGEN_CORPUS=full,
+// none with off.
+func corpusJars(t testing.TB) []corpus.Jar {
+	t.Helper()
+	set := os.Getenv("TRACEGEN_CORPUS")
+	if set == "off" || testing.Short() {
+		t.Skip("skipped: no corpus in this run")
+	}
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars, err := c.Fetch(context.Background(), c.Names(set == "full")...)
+	oracle.Require(t, err)
+	return jars
+}
+
+// eachCorpusMethod calls f with the methods of every share-th class of the corpus.
+func eachCorpusMethod(t testing.TB, share int, f func(sample)) {
+	t.Helper()
+	n := 0
+	for _, jar := range corpusJars(t) {
+		eachClass(t, jar.Classes, func(name string, data []byte) {
+			if n++; n%share != 0 {
+				return
+			}
+			for _, m := range methodsOf(t, jar.Name+"!"+name, data) {
+				f(m)
+			}
+		})
+	}
+}
+
+// eachClass calls f with every class of a jar.
+func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, entry := range z.File {
+		if !strings.HasSuffix(entry.Name, ".class") {
+			continue
+		}
+		r, err := entry.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatalf("%s!%s: %v", path, entry.Name, err)
+		}
+		f(entry.Name, data)
+	}
+}
