@@ -159,6 +159,7 @@ func TestClasses(t *testing.T) {
 		{about: "BuildConfig with a method", class: "com/example/BuildConfig", methods: "run"},
 		{about: "CalendarR$1", class: "com/example/CalendarR$1", methods: "<init>"},
 		{about: "MyBuildConfig", class: "com/example/MyBuildConfig", methods: "<init>"},
+		{about: "Runner", class: "com/example/Runner", methods: "<init>"},
 		{about: "package R", class: "com/R/Foo", methods: "<init>"},
 
 		{about: "the runtime class", class: "dev/tracegen/runtime/AppMethodBeat", methods: "i", want: ReasonRuntime,

@@ -18,7 +18,8 @@ const (
 	// at most 12 instructions that neither loop, call, allocate, lock, throw, nor run code unseen (by
 	// invokedynamic, a Dynamic constant, or the initialiser of another class behind a static field);
 	// a constructor that only hands arguments and constants to the one of its superclass;
-	// a method that only hands them to a private or static method of its own class, which is measured itself.
+	// a method that only hands them to a private or static method of its own class, which is measured itself, and
+	// so may not be native.
 	Smart TrivialMode = iota
 	// Matrix is the rule of the Matrix plugin: no call at all, loops or not; or nothing but loads, field
 	// accesses and returns, with one invokespecial in a constructor.

@@ -139,6 +139,9 @@ class Derived extends Other {
 }
 
 class Passing extends Other {
+    Passing(int[] a) { super(a[0]); } //= - trivial
+    Passing(String s) { super(1); work(); } //= - -
+    private void work() { System.out.println(); } //= - -
     Passing(int a) { super(a); } //= trivial trivial
     Passing(int a, int b) { super(a + b); } //= - -
     Passing(Object a) { super((Integer) a); } //= - -
