@@ -37,6 +37,7 @@ type body struct {
 
 	handlers      int // exception entries of the exact handler
 	handlerFrames int // frames of it
+	types         frameTypes
 	need          int // the max_stack that the calls ask for
 	subroutines   bool
 }
@@ -104,6 +105,7 @@ func (b *body) report(offset int, rule, want, got string) {
 // load makes the method of that number the one in hand.
 func (b *body) load(number int, c classfile.Code) {
 	b.number, b.member, b.code = number, &b.class.Methods()[number], c
+	b.types.added = b.types.added[:0]
 	b.handlers, b.handlerFrames, b.need, b.subroutines = 0, 0, 0, false
 	b.wide = b.wide[:0]
 }

@@ -86,6 +86,7 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 	r := reader{data: info}
 	total, kept, at, previous := r.u2(), 0, -1, -1
 	behindAdded := false
+	b.startFrames()
 	for i := 0; i < total && !r.failed; i++ {
 		f := nextFrame(&r)
 		if r.failed {
@@ -99,6 +100,7 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 		if b.wasAdded(f, at, kept) {
 			behindAdded = true
 			b.useItems(f)
+			b.checkAdded(f, at)
 			continue
 		}
 		if behindAdded {
@@ -109,15 +111,20 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 			b.report(at, ruleFrames, fmt.Sprintf("a frame behind that at %d", previous), fmt.Sprint(pc))
 			break
 		}
-		f = b.restoreForm(f, pc-previous-1, kept, behindAdded, at)
-		b.checkItems(f, at)
-		out = b.appendFrame(out, f)
+		restored := b.restoreForm(f, pc-previous-1, kept, behindAdded, at)
+		b.checkItems(restored, at)
+		out = b.appendFrame(out, restored)
+		restored.body = out[len(out)-len(restored.body):]
+		b.follow(f, restored, at, behindAdded)
 		behindAdded = false
 		previous = pc
 		kept++
 	}
 	if r.failed || r.at != len(info) {
 		return b.malformed(out, start, info, "StackMapTable")
+	}
+	if b.types.joins < len(b.joins) {
+		b.report(-1, ruleFrames, "a frame behind each widened conditional branch", fmt.Sprintf("%d for %d", b.types.joins, len(b.joins)))
 	}
 	binary.BigEndian.PutUint16(out[start:], uint16(kept))
 	return out, kept > 0 || total == 0 || b.block.notes.has(b.number, noteEmptyFrames, 0)

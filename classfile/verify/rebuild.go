@@ -175,6 +175,11 @@ func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	}
 	now := int(b.code.MaxStack)
 	b.need, b.subroutines = b.neededStack(&depths), depths.Subroutines
+	for _, f := range b.types.added {
+		if depth, _ := depths.At(f.orig); depth != f.words {
+			b.report(-1, ruleFrames, fmt.Sprintf("an added frame for a stack of %d words", depth), fmt.Sprint(f.words))
+		}
+	}
 	noted, isNoted := b.block.notes.maxStack(b.number)
 	switch {
 	case isNoted:
