@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// named is a value that a flag can have and the word for it.
+type named[T comparable] struct {
+	name  string
+	value T
+}
+
+// choice is a flag whose value is one of a few words.
+type choice[T comparable] struct {
+	target *T
+	values []named[T]
+}
+
+// newChoice makes a flag value that sets target, at once to the default.
+func newChoice[T comparable](target *T, standard T, values ...named[T]) *choice[T] {
+	*target = standard
+	return &choice[T]{target, values}
+}
+
+// Set implements pflag.Value.
+func (c *choice[T]) Set(text string) error {
+	for _, v := range c.values {
+		if v.name == text {
+			*c.target = v.value
+			return nil
+		}
+	}
+	return fmt.Errorf("must be one of %s", strings.Join(c.names(), ", "))
+}
+
+// String implements pflag.Value.
+func (c *choice[T]) String() string {
+	if c.target != nil {
+		for _, v := range c.values {
+			if v.value == *c.target {
+				return v.name
+			}
+		}
+	}
+	return ""
+}
+
+// Type implements pflag.Value. It is what help shows behind the flag's name.
+func (c *choice[T]) Type() string { return strings.Join(c.names(), "|") }
+
+func (c *choice[T]) names() []string {
+	names := make([]string, len(c.values))
+	for i, v := range c.values {
+		names[i] = v.name
+	}
+	return names
+}
+
+// completeChoices lets the shell complete the words of every choice below cmd.
+func completeChoices(cmd *cobra.Command) {
+	complete := func(f *pflag.Flag) {
+		if c, ok := f.Value.(interface{ names() []string }); ok {
+			// The error is about a flag that is not there or has a completion already.
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.names(), cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	cmd.Flags().VisitAll(complete)
+	cmd.PersistentFlags().VisitAll(complete)
+	for _, sub := range cmd.Commands() {
+		completeChoices(sub)
+	}
+}

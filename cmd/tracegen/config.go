@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/filter"
+)
+
+const (
+	defaultConfig  = "tracegen.yml"
+	defaultMapping = "methodMapping.txt"
+)
+
+// readConfig reads a tracegen.yml and sets those of the flags that were not given on the command line. It
+// gives the file's name, "" if there is none, and its rules. name is the value of --config; "" stands for the
+// default file, which need not be there.
+func readConfig(name string, flags *pflag.FlagSet) (file string, rules []filter.Rule, err error) {
+	file = name
+	if name == "" {
+		file = defaultConfig
+	}
+	data, err := os.ReadFile(file)
+	if name == "" && errors.Is(err, fs.ErrNotExist) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("--config: %w", err)
+	}
+	config, err := filter.ParseConfig(file, data, configurable(flags))
+	if err != nil {
+		return "", nil, err
+	}
+	// In a fixed order, so that of several errors it is always the same that is told.
+	var errs []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		option, given := config.Options[f.Name]
+		if !given || f.Changed {
+			return
+		}
+		value := option.Value
+		if isPath(f.Name) {
+			value = relativeTo(file, value)
+		}
+		if err := f.Value.Set(value); err != nil {
+			errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, f.Name, option.Value, err))
+		}
+		f.Changed = true
+	})
+	return file, config.Rules, errors.Join(errs...)
+}
+
+// relativeTo gives a path that is meant from where file is. A slash at its end, which says that it is a
+// directory, stays.
+func relativeTo(file, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	joined := filepath.Join(filepath.Dir(file), filepath.FromSlash(path))
+	if endsInSeparator(path) {
+		joined += string(filepath.Separator)
+	}
+	return joined
+}
+
+// configurable lists the flags that a configuration file can set: all but those that say which file that is,
+// or that ask for something else than a run.
+func configurable(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "config" && f.Name != "help" && f.Name != "log-format" {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// isPath says whether a flag names a file. In a configuration file, such a name is relative to that file.
+func isPath(flag string) bool {
+	return slices.Contains([]string{"output", "mapping", "base", "lines", "skipped", "report", "blocklist"}, flag)
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/pipeline"
+)
+
+// destination says where everything goes.
+type destination struct {
+	inputs []pipeline.Input
+	merge  string // the one output of all inputs, or ""
+	// beside is the directory for files that belong to the outputs.
+	beside string
+}
+
+// resolveOutputs decides where each input's output goes. out is the value of --output, or "".
+func resolveOutputs(args []argument, out string, merge bool) (destination, error) {
+	pairs := 0
+	for _, a := range args {
+		if a.output != "" {
+			pairs++
+		}
+	}
+	switch {
+	case merge && pairs > 0:
+		return destination{}, errors.New("with --merge there is one output, named by --output: no INPUT=OUTPUT")
+	case pairs > 0 && out != "":
+		return destination{}, errors.New("outputs are named either by --output or by INPUT=OUTPUT, not by both")
+	case pairs > 0 && pairs < len(args):
+		return destination{}, errors.New("either every input is INPUT=OUTPUT or none is")
+	case pairs > 0:
+		return pairedOutputs(args)
+	case out == "":
+		return destination{}, errors.New("no output given: name it by --output, or write INPUT=OUTPUT")
+	case merge:
+		return mergedOutput(args, out)
+	case len(args) == 1:
+		return singleOutput(args[0].path, out)
+	}
+	return outputsInDirectory(args, out)
+}
+
+func pairedOutputs(args []argument) (destination, error) {
+	d := destination{beside: filepath.Dir(filepath.Clean(args[0].output))}
+	for _, a := range args {
+		if err := checkKind(a.path, a.output); err != nil {
+			return destination{}, err
+		}
+		d.inputs = append(d.inputs, pipeline.Input{Path: a.path, Output: a.output})
+	}
+	return d, nil
+}
+
+func mergedOutput(args []argument, out string) (destination, error) {
+	if isDirectory(out) || endsInSeparator(out) {
+		return destination{}, fmt.Errorf("--output %s is a directory; --merge makes one jar: name a file", out)
+	}
+	d := destination{merge: out, beside: filepath.Dir(out)}
+	for _, a := range args {
+		d.inputs = append(d.inputs, pipeline.Input{Path: a.path})
+	}
+	return d, nil
+}
+
+// singleOutput: a directory of classes becomes the directory out itself; a file becomes out, or one of its own
+// name in it.
+func singleOutput(path, out string) (destination, error) {
+	d := destination{beside: filepath.Dir(filepath.Clean(out))}
+	if !isDirectory(path) && (isDirectory(out) || endsInSeparator(out)) {
+		d.beside = filepath.Clean(out)
+		out = filepath.Join(out, filepath.Base(path))
+	}
+	d.inputs = []pipeline.Input{{Path: path, Output: out}}
+	return d, checkKind(path, out)
+}
+
+// outputsInDirectory gives every input its own name in the directory out. Of inputs of one name, the first
+// keeps it and the others get -2, -3 and so on in front of the extension, in their order. Names that differ
+// only in case count as the same, for on some file systems they are.
+func outputsInDirectory(args []argument, out string) (destination, error) {
+	if !isDirectory(out) {
+		if _, err := os.Stat(out); err == nil {
+			return destination{}, fmt.Errorf("--output %s is a file; several inputs need a directory, or --merge", out)
+		}
+	}
+	names := make([]string, len(args))
+	taken := map[string]bool{} // every input's own name is kept free for the first that has it
+	for i, a := range args {
+		name, err := baseName(a.path)
+		if err != nil {
+			return destination{}, err
+		}
+		names[i] = name
+		taken[strings.ToLower(name)] = true
+	}
+	d := destination{beside: filepath.Clean(out)}
+	used := map[string]bool{}
+	for i, a := range args {
+		name := names[i]
+		if used[strings.ToLower(name)] {
+			extension := filepath.Ext(name)
+			if isDirectory(a.path) {
+				extension = ""
+			}
+			stem := strings.TrimSuffix(name, extension)
+			for n := 2; taken[strings.ToLower(name)]; n++ {
+				name = fmt.Sprintf("%s-%d%s", stem, n, extension)
+			}
+			taken[strings.ToLower(name)] = true
+		}
+		used[strings.ToLower(name)] = true
+		d.inputs = append(d.inputs, pipeline.Input{Path: a.path, Output: filepath.Join(out, name)})
+	}
+	return d, nil
+}
+
+// baseName gives the last element of a path; of one like "." or "..", that of the directory it stands for.
+func baseName(path string) (string, error) {
+	name := filepath.Base(filepath.Clean(path))
+	if name == "." || name == ".." {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return "", fmt.Errorf("input %s: %w", path, err)
+		}
+		name = filepath.Base(absolute)
+	}
+	if name == string(filepath.Separator) || name == filepath.VolumeName(name) {
+		return "", fmt.Errorf("input %s has no name that its output could have: write INPUT=OUTPUT", path)
+	}
+	return name, nil
+}
+
+// checkKind refuses a directory as the output of a file. A directory can become either, by the output's name.
+func checkKind(input, output string) error {
+	if !isDirectory(input) && (isDirectory(output) || endsInSeparator(output)) {
+		return fmt.Errorf("input %s is a file, its output %s a directory", input, output)
+	}
+	return nil
+}
+
+// checkWritten refuses files to be written that are each other or are read. That no output is an input,
+// package pipeline sees to. sides are the files beside the outputs, read those that are read beside the inputs.
+func checkWritten(d destination, sides []sideFile, read []string) error {
+	written := d.outputs()
+	for _, s := range sides {
+		written = append(written, sideFile{"--" + s.option, s.path})
+	}
+	first := map[string]string{}
+	for _, f := range written {
+		key := f.path
+		if absolute, err := filepath.Abs(f.path); err == nil {
+			key = absolute
+		}
+		if other, ok := first[key]; ok && f.path != os.DevNull {
+			return fmt.Errorf("%s and %s would both be written to %s", other, f.option, f.path)
+		}
+		first[key] = f.option
+		if err := checkNotRead(f, read); err != nil {
+			return err
+		}
+	}
+	inputs := make([]string, len(d.inputs))
+	for i, in := range d.inputs {
+		inputs[i] = in.Path
+	}
+	for _, s := range sides {
+		if err := checkNotRead(sideFile{"--" + s.option, s.path}, inputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNotRead refuses a file to be written that is one of those read, or lies in a directory of them.
+func checkNotRead(f sideFile, read []string) error {
+	linked, err := jar.Linked(f.path, read...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.option, err)
+	}
+	if linked != "" {
+		return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", f.option, f.path, linked)
+	}
+	for _, dir := range read {
+		if isDirectory(dir) && liesIn(dir, f.path) {
+			return fmt.Errorf("%s: %s lies in the input %s; choose another place", f.option, f.path, dir)
+		}
+	}
+	return nil
+}
+
+// liesIn says whether file, or what it links to, is below dir. What does not exist is where its nearest
+// directory that exists is.
+func liesIn(dir, file string) bool {
+	above, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	if above, err = filepath.Abs(above); err != nil {
+		return false
+	}
+	below, err := filepath.Abs(file)
+	if err != nil {
+		return false
+	}
+	for {
+		if resolved, err := filepath.EvalSymlinks(below); err == nil {
+			below = resolved
+			break
+		}
+		below = filepath.Dir(below)
+	}
+	relative, err := filepath.Rel(above, below)
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// outputs lists the outputs, each with what to call it.
+func (d destination) outputs() []sideFile {
+	if d.merge != "" {
+		return []sideFile{{"--output", d.merge}}
+	}
+	list := make([]sideFile, len(d.inputs))
+	for i, in := range d.inputs {
+		list[i] = sideFile{"the output of " + in.Path, in.Output}
+	}
+	return list
+}
+
+// makeDirectories makes the directories that files are to be written into. undo removes again those that were
+// made and are still empty.
+func makeDirectories(files []sideFile) (undo func(), err error) {
+	var made []string
+	undo = func() {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir) // fails if there is something in it, and so it should
+		}
+	}
+	for _, f := range files {
+		var missing []string
+		for dir := filepath.Dir(f.path); ; dir = filepath.Dir(dir) {
+			if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+				break
+			}
+			missing = append(missing, dir)
+		}
+		for _, dir := range slices.Backward(missing) {
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				undo()
+				return nil, fmt.Errorf("%s: %w", f.option, err)
+			}
+			made = append(made, dir)
+		}
+	}
+	return undo, nil
+}
+
+// sideFile is a file to be written, and the option that names it.
+type sideFile struct{ option, path string }
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func endsInSeparator(path string) bool {
+	return path != "" && os.IsPathSeparator(path[len(path)-1])
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newRootCmd gives the command tree, reading and printing by con.
+func newRootCmd(con *console) *cobra.Command {
+	root := &cobra.Command{
+		Use:                   "tracegen COMMAND",
+		DisableFlagsInUseLine: true,
+		Short:                 "make methods report their entries and exits",
+		Long: `tracegen inserts calls into Java class files, so that every method worth measuring
+reports its entry and its exit, and writes down which number stands for which
+method.
+
+Exit codes: 0 done, though there may be warnings; 1 done, and something that was
+asked about is so (lookup found nothing); 2 it could not be done, and nothing was
+written.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("which command? (see tracegen help)")
+		},
+	}
+	root.SetIn(con.in)
+	root.SetOut(con.out)
+	root.SetErr(con.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.SetUsageFunc(printUsage)
+
+	flags := root.PersistentFlags()
+	flags.Var(newChoice(&con.asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
+		"log-format", "form of messages on standard error")
+
+	root.AddCommand(newInstrumentCmd(con), newStripCmd(con), newLookupCmd(con), newVersionCmd(con))
+	completeChoices(root)
+	nameOwnCommands(root)
+	return root
+}
+
+// nameOwnCommands puts cobra's own commands in the words of the others.
+func nameOwnCommands(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Short = "explain a command"
+		case "completion":
+			cmd.Short = "write a script that lets a shell complete commands"
+		}
+	}
+}
+
+// usageError says that the command line is wrong, and where to read how it would be right.
+func usageError(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+}
+
+// atLeastOne is cobra.MinimumNArgs(1), with a message that says what is missing.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError(cmd, fmt.Errorf("no %s given", what))
+		}
+		return nil
+	}
+}
+
+// noArguments is cobra.NoArgs for commands that have no subcommands either.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError(cmd, fmt.Errorf("unexpected argument %q", args[0]))
+	}
+	return nil
+}
+
+// flagGroup is a part of a command's flags with its heading.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+const groupAnnotation = "group"
+
+// addGroups adds the flags of the groups to cmd, for printUsage to show under their headings.
+func addGroups(cmd *cobra.Command, groups ...flagGroup) {
+	cmd.Flags().SortFlags = false
+	for _, g := range groups {
+		g.flags.VisitAll(func(f *pflag.Flag) {
+			f.Annotations = map[string][]string{groupAnnotation: {g.title}}
+			cmd.Flags().AddFlag(f)
+		})
+	}
+}
+
+// printUsage shows how cmd is called: cobra's own form has all flags in one list, too long to find one in.
+func printUsage(cmd *cobra.Command) error {
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.HasExample() {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(w, "  %-*s  %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	var titles []string
+	sets := map[string]*pflag.FlagSet{}
+	each := func(f *pflag.Flag) {
+		title := "Flags"
+		if g := f.Annotations[groupAnnotation]; len(g) > 0 {
+			title = g[0]
+		}
+		if sets[title] == nil {
+			titles = append(titles, title)
+			sets[title] = newFlags()
+		}
+		sets[title].AddFlag(f)
+	}
+	cmd.LocalFlags().VisitAll(each)
+	cmd.InheritedFlags().VisitAll(each)
+	for _, title := range titles {
+		fmt.Fprintf(w, "\n%s:\n%s", title, sets[title].FlagUsagesWrapped(100))
+	}
+	return nil
+}
+
+// newFlags gives an empty set whose flags are shown in the order in which they are added.
+func newFlags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.SortFlags = false
+	return flags
+}

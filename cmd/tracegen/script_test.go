@@ -1,0 +1,142 @@
+package main
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected texts in the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"tracegen": main,
+		"jarlist":  listJar,
+	})
+}
+
+// TestScripts runs the commands as their users type them. The scripts have, beside what testscript gives them,
+//
+//	exits CODE COMMAND...       runs a command and wants this exit code
+//	jarlist FILE                prints an archive's entries in order, with checksums
+//	hardlink OLD NEW            makes a second name for a file
+//	swap FILE OLD NEW           replaces a text in a file, which must have it
+//	class FILE NAME SUPER SIZE  makes a class with one static method m()V of that many bytes
+//	notemp                      wants no temporary file to be left behind
+//
+// and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SAMPLE", filepath.Join(root, "testdata", "sample", "sample.jar"))
+			env.Setenv("CLASSES", filepath.Join(root, "testdata", "classes", "bin"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    scriptExits,
+			"hardlink": scriptHardlink,
+			"swap":     scriptSwap,
+			"class":    scriptClass,
+			"notemp":   scriptNoTemp,
+		},
+	})
+}
+
+func wantArguments(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {
+	if neg || len(args) < n {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 2, "exits CODE COMMAND...")
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+func scriptHardlink(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 2, "hardlink OLD NEW")
+	ts.Check(os.Link(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
+}
+
+func scriptSwap(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 3, "swap FILE OLD NEW")
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o666))
+}
+
+// scriptClass writes a class of major version 50 whose only method is static, with code of nops and a return.
+func scriptClass(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 4, "class FILE NAME SUPER SIZE")
+	size, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	utf8 := func(b []byte, s string) []byte {
+		return append(binary.BigEndian.AppendUint16(append(b, 1), uint16(len(s))), s...)
+	}
+	b := []byte{0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 50, 0, 8}
+	b = append(utf8(b, args[1]), 7, 0, 1)          // 1 Utf8, 2 Class
+	b = append(utf8(b, args[2]), 7, 0, 3)          // 3 Utf8, 4 Class
+	b = utf8(utf8(utf8(b, "m"), "()V"), "Code")    // 5, 6, 7
+	b = append(b, 0, 0x21, 0, 2, 0, 4, 0, 0, 0, 0) // public super, this, super, no interfaces, no fields
+	b = append(b, 0, 1, 0, 9, 0, 5, 0, 6, 0, 1)    // one method, public static, m, ()V, one attribute
+	b = append(b, 0, 7)                            // Code
+	b = binary.BigEndian.AppendUint32(b, uint32(12+size))
+	b = append(b, 0, 0, 0, 0) // no stack, no locals
+	b = binary.BigEndian.AppendUint32(b, uint32(size))
+	b = append(b, make([]byte, size-1)...)
+	b = append(b, 0xB1, 0, 0, 0, 0, 0, 0) // return; no handlers, no attributes; none of the class
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
+}
+
+func scriptNoTemp(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 0, "notemp")
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(d.Name(), ".tracegen-") {
+			err = fmt.Errorf("%s was left behind", path)
+		}
+		return err
+	}))
+}
+
+// listJar is the program jarlist. It reads archives by a second implementation.
+func listJar() {
+	r, err := zip.OpenReader(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	for _, f := range r.File {
+		fmt.Printf("%08x %d %s\n", f.CRC32, f.UncompressedSize64, f.Name)
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"io"
+
+	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/report"
+)
+
+// files makes what is written beside the outputs.
+func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
+	run := i.reportOf(result)
+	contents := map[string]io.WriterTo{
+		"mapping": result.Mapping,
+		"lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
+		"skipped": content(run.WriteSkipped),
+		"report":  content(run.WriteJSON),
+	}
+	var files []pipeline.File
+	for _, f := range i.sideFiles() {
+		files = append(files, pipeline.File{Path: f.path, Content: contents[f.option]})
+	}
+	return files, nil
+}
+
+// reportOf gives the result in the terms of package report, which knows nothing of a pipeline.
+func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
+	run := &report.Run{
+		Version:     version(),
+		Options:     i.options,
+		MappingFile: i.mapping,
+		BaseFile:    i.base,
+		Mapping:     result.Mapping,
+		Warnings:    result.Warnings,
+		DryRun:      i.dryRun,
+	}
+	for _, in := range result.Inputs {
+		if i.destination.merge != "" {
+			in.Output = i.destination.merge
+		}
+		run.Inputs = append(run.Inputs, report.Input(in))
+	}
+	for _, s := range result.Skipped {
+		run.Skipped = append(run.Skipped, report.Skipped(s))
+	}
+	return run
+}
+
+// content is something that can write itself.
+type content func(io.Writer) error
+
+// WriteTo implements io.WriterTo.
+func (c content) WriteTo(w io.Writer) (int64, error) {
+	counted := &counter{Writer: w}
+	err := c(counted)
+	return counted.n, err
+}
+
+// counter counts what it passes on.
+type counter struct {
+	io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
+}

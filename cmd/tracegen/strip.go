@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/report"
+)
+
+func newStripCmd(con *console) *cobra.Command {
+	s := strip{con: con}
+	cmd := &cobra.Command{
+		Use:   "strip INPUT -o OUT",
+		Short: "take the calls out again",
+		Long: `strip copies its input and takes out of its classes what instrument put in. What
+remains of a class are the bytes that it had before.
+
+INPUT and OUT are as for instrument.`,
+		Example: `  tracegen strip out/app.jar -o original.jar`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError(cmd, fmt.Errorf("one input is needed, %d are given", len(args)))
+			}
+			return nil
+		},
+	}
+	f := newFlags()
+	f.StringVarP(&s.output, "output", "o", "", "output `OUT`: a file, or a directory")
+	f.Var(newChoice(&s.preset, presetAndroid, named[preset]{"android", presetAndroid}, named[preset]{"matrix", presetMatrix}),
+		"preset", "default of the runtime class: tracegen's own or that of Matrix")
+	f.StringVar(&s.runtimeClass, "runtime-class", strings.ReplaceAll(inject.DefaultRuntimeClass, "/", "."), "the `CLASS` that is called")
+	f.IntVarP(&s.jobs, "jobs", "j", 0, "`N` classes at a time; 0 is one per processor")
+	f.Var(compression(&s.level), "compression", "of entries that change; the others are copied as they are")
+	addVerbosity(f, con)
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(f)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !cmd.Flags().Changed("runtime-class") && s.preset == presetMatrix {
+			s.runtimeClass = inject.MatrixRuntimeClass
+		}
+		config, err := s.config(args[0])
+		if err != nil {
+			return usageError(cmd, err)
+		}
+		return s.run(cmd, config)
+	}
+	return cmd
+}
+
+type strip struct {
+	con          *console
+	output       string
+	preset       preset
+	runtimeClass string
+	jobs         int
+	level        jar.Level
+}
+
+func (s *strip) config(arg string) (pipeline.Config, error) {
+	runtime, err := internalName(s.runtimeClass)
+	if err != nil {
+		return pipeline.Config{}, fmt.Errorf("--runtime-class: %w", err)
+	}
+	if s.jobs < 0 {
+		return pipeline.Config{}, fmt.Errorf("--jobs %d: must not be negative", s.jobs)
+	}
+	if s.con.quiet && s.con.verbose {
+		return pipeline.Config{}, errors.New("--quiet and --verbose exclude each other")
+	}
+	input, err := parseArgument(arg)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	d, err := resolveOutputs([]argument{input}, s.output, false)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	return pipeline.Config{
+		Inputs: d.inputs,
+		Inject: inject.Options{RuntimeClass: runtime},
+		Level:  s.level,
+		Jobs:   s.jobs,
+	}, nil
+}
+
+func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
+	undo, err := makeDirectories([]sideFile{{"--output", config.Inputs[0].Output}})
+	if err != nil {
+		return err
+	}
+	defer undo()
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	advance, done := s.con.progress("stripping")
+	config.Progress = advance
+	result, err := pipeline.Strip(ctx, config)
+	done()
+	if err != nil {
+		return err
+	}
+	changed := 0
+	for _, in := range result.Inputs {
+		changed += in.Rewritten
+	}
+	if changed == 0 {
+		result.Warnings = append(result.Warnings,
+			"no class calls "+strings.ReplaceAll(s.runtimeClass, "/", ".")+"; if the input is instrumented, --runtime-class must be the same as then")
+	}
+	for _, w := range result.Warnings {
+		s.con.warn("%s", w)
+	}
+	if s.con.quiet {
+		return nil
+	}
+	for _, in := range result.Inputs {
+		if _, err := fmt.Fprintf(s.con.out, "%s -> %s: calls taken out of %d of %d classes\n",
+			report.Printable(in.Path), report.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// release is the version that the sources are of, or lead to. Nothing else in the repository has it.
+const release = "0.1.0-dev"
+
+// version tells which sources the program was built from: the release, and the commit if the build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return release
+	}
+	revision, modified := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = "+" + s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = ".modified"
+		}
+	}
+	return release + revision + modified
+}
+
+func newVersionCmd(con *console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "say which version this is",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}

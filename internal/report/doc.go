@@ -1,0 +1,29 @@
+// Package report renders what a run did: as JSON for programs, as a list of the methods that are not traced,
+// and as a summary for people. All three are views of one [Run]; none depends on the time, the machine or the
+// number of workers.
+//
+// # The JSON report
+//
+// One object. Keys may be added, none will be removed, renamed or given another meaning under the same number
+// in "schema". Class and method names are in the text form of package mapping.
+//
+//	schema     1
+//	version    of tracegen
+//	options    name of the option -> its value, defaults included, for all that can change the output
+//	mapping    file, digest, methods, retired, headroom (IDs that are left); base: the file of --base, if any
+//	inputs     in order: input, output, classes, rewritten, methods, traced,
+//	           classBytes and outputClassBytes (uncompressed, of all classes), skipped by reason
+//	totals     the same numbers, summed up
+//	packages   by name: package, traced (methods with an ID), skipped
+//	focus      by class: class, action (add or hook)
+//	warnings   in the order in which they came up
+//
+// A method counts as often as it occurs: a class in two inputs counts in both, though its methods have one ID
+// each. "methods" under mapping and "traced" under packages count IDs.
+//
+// # The list of skipped methods
+//
+// Tab-separated: class, method, descriptor, reason, detail, under a header line of these names, sorted. Names
+// are in text form, so no field holds a tab. A class of which no method could be read has one line without
+// method and descriptor.
+package report

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// schema is the number that a change of what keys mean would raise.
+const schema = 1
+
+type document struct {
+	Schema   int               `json:"schema"`
+	Version  string            `json:"version"`
+	Options  map[string]string `json:"options"`
+	Mapping  mappingPart       `json:"mapping"`
+	Inputs   []inputPart       `json:"inputs"`
+	Totals   counts            `json:"totals"`
+	Packages []packageCount    `json:"packages"`
+	Focus    []focusPart       `json:"focus"`
+	Warnings []string          `json:"warnings"`
+}
+
+type mappingPart struct {
+	File     string `json:"file"`
+	Base     string `json:"base,omitempty"`
+	Digest   string `json:"digest"`
+	Methods  int    `json:"methods"`
+	Retired  int    `json:"retired"`
+	Headroom int    `json:"headroom"`
+}
+
+type inputPart struct {
+	Input  string `json:"input"`
+	Output string `json:"output"`
+	counts
+}
+
+type counts struct {
+	Classes          int                   `json:"classes"`
+	Rewritten        int                   `json:"rewritten"`
+	Methods          int                   `json:"methods"`
+	Traced           int                   `json:"traced"`
+	ClassBytes       int64                 `json:"classBytes"`
+	OutputClassBytes int64                 `json:"outputClassBytes"`
+	Skipped          map[filter.Reason]int `json:"skipped"`
+}
+
+type focusPart struct {
+	Class  string              `json:"class"`
+	Action mapping.FocusAction `json:"action"`
+}
+
+func countsOf(in Input, skipped map[filter.Reason]int) counts {
+	return counts{
+		Classes: in.Classes, Rewritten: in.Rewritten, Methods: in.Methods, Traced: in.Traced,
+		ClassBytes: in.ClassBytes, OutputClassBytes: in.OutputBytes, Skipped: skipped,
+	}
+}
+
+// WriteJSON writes the report; see the package comment for its keys.
+func (r *Run) WriteJSON(w io.Writer) error {
+	retired := 0
+	for range r.Mapping.Retired() {
+		retired++
+	}
+	d := document{
+		Schema: schema, Version: r.Version, Options: r.Options,
+		Mapping: mappingPart{
+			File: r.MappingFile, Base: r.BaseFile, Digest: r.Mapping.Digest(),
+			Methods: r.Mapping.Len(), Retired: retired, Headroom: r.Mapping.Headroom(),
+		},
+		Inputs:   make([]inputPart, len(r.Inputs)),
+		Totals:   countsOf(r.total(), r.totalReasons()),
+		Packages: r.packages(),
+		Focus:    []focusPart{}, // an empty list is written as one, not as null
+		Warnings: make([]string, len(r.Warnings)),
+	}
+	reasons := r.reasons()
+	for i, in := range r.Inputs {
+		d.Inputs[i] = inputPart{in.Path, in.Output, countsOf(in, reasons[i])}
+	}
+	for _, f := range r.Mapping.Focus() {
+		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
+	}
+	for i, warning := range r.Warnings {
+		d.Warnings[i] = Printable(warning)
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}
+
+// totalReasons counts the skipped methods of all inputs.
+func (r *Run) totalReasons() map[filter.Reason]int {
+	total := map[filter.Reason]int{}
+	for _, s := range r.Skipped {
+		total[s.Reason]++
+	}
+	return total
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Run is what there is to report on.
+type Run struct {
+	// Version is tracegen's.
+	Version string
+	// Options are all that can change the output, by name.
+	Options map[string]string
+	// MappingFile and BaseFile are where the mapping goes to and where its IDs come from, as the user named
+	// them; BaseFile may be empty.
+	MappingFile, BaseFile string
+	// Mapping holds the IDs that were given.
+	Mapping *mapping.Mapping
+	// Inputs are in the order of the command line.
+	Inputs []Input
+	// Skipped are the methods that are not traced, in any order.
+	Skipped []Skipped
+	// Warnings are what the user was told.
+	Warnings []string
+	// DryRun says that nothing was written.
+	DryRun bool
+}
+
+// Input counts what was done with one input.
+type Input struct {
+	// Path and Output are as the user named them.
+	Path, Output string
+	// Classes is the number of class entries, Rewritten of those that changed.
+	Classes, Rewritten int
+	// Methods is the number of methods with code, Traced of those that have an ID.
+	Methods, Traced int
+	// ClassBytes is the size of all classes before, OutputBytes after; both uncompressed.
+	ClassBytes, OutputBytes int64
+}
+
+// Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
+type Skipped struct {
+	// Input and Entry say where the class is.
+	Input, Entry string
+	// Class, Name and Descriptor are as in the constant pool. Class is empty if not even that could be read.
+	Class, Name, Descriptor string
+	// Reason and Detail say why.
+	Reason filter.Reason
+	Detail string
+}
+
+// class gives the name of the class in text form; of one that could not be read, what its entry is called.
+func (s Skipped) class() string {
+	if s.Class == "" {
+		return mapping.Text(strings.TrimSuffix(s.Entry, ".class"))
+	}
+	return mapping.Text(s.Class)
+}
+
+// total sums the inputs up.
+func (r *Run) total() Input {
+	var t Input
+	for _, in := range r.Inputs {
+		t.Classes += in.Classes
+		t.Rewritten += in.Rewritten
+		t.Methods += in.Methods
+		t.Traced += in.Traced
+		t.ClassBytes += in.ClassBytes
+		t.OutputBytes += in.OutputBytes
+	}
+	return t
+}
+
+// reasons counts the skipped methods of each input by reason, in the order of Inputs. An input that is given
+// twice under one name shares its counts with itself.
+func (r *Run) reasons() []map[filter.Reason]int {
+	byPath := make(map[string]map[filter.Reason]int, len(r.Inputs))
+	counts := make([]map[filter.Reason]int, len(r.Inputs))
+	for i, in := range r.Inputs {
+		if byPath[in.Path] == nil {
+			byPath[in.Path] = map[filter.Reason]int{}
+		}
+		counts[i] = byPath[in.Path]
+	}
+	for _, s := range r.Skipped {
+		if c := byPath[s.Input]; c != nil {
+			c[s.Reason]++
+		}
+	}
+	return counts
+}
+
+// packageCount is what the report says of one package.
+type packageCount struct {
+	Package string `json:"package"`
+	Traced  int    `json:"traced"`
+	Skipped int    `json:"skipped"`
+}
+
+// packages counts by package, sorted by name.
+func (r *Run) packages() []packageCount {
+	counts := map[string]*packageCount{}
+	of := func(class string) *packageCount {
+		name := class[:max(0, strings.LastIndexByte(class, '/'))]
+		if counts[name] == nil {
+			counts[name] = &packageCount{Package: mapping.Text(name)}
+		}
+		return counts[name]
+	}
+	for e := range r.Mapping.All() {
+		of(e.Class).Traced++
+	}
+	for _, s := range r.Skipped {
+		of(s.Class).Skipped++
+	}
+	list := make([]packageCount, 0, len(counts))
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, *counts[name])
+	}
+	return list
+}
+
+// skippedLine is a skipped method with its class in text form.
+type skippedLine struct {
+	class string
+	Skipped
+}
+
+// skippedLines gives the skipped methods in the order of the list: not in that of the inputs, which follows
+// the order of zip entries.
+func (r *Run) skippedLines() []skippedLine {
+	lines := make([]skippedLine, len(r.Skipped))
+	for i, s := range r.Skipped {
+		lines[i] = skippedLine{s.class(), s}
+	}
+	slices.SortFunc(lines, func(a, b skippedLine) int {
+		return cmp.Or(strings.Compare(a.class, b.class), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Descriptor, b.Descriptor), strings.Compare(string(a.Reason), string(b.Reason)),
+			strings.Compare(a.Detail, b.Detail))
+	})
+	return lines
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// WriteSkipped writes the list of methods that are not traced; see the package comment for its form.
+func (r *Run) WriteSkipped(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("class\tmethod\tdescriptor\treason\tdetail\n")
+	for _, s := range r.skippedLines() {
+		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason, Printable(s.Detail))
+	}
+	return b.Flush()
+}
+
+// manyInputs is how many inputs a summary lists one by one, unless it is asked to.
+const manyInputs = 10
+
+// WriteSummary writes a few lines for people. Unless every is true, many inputs are only summed up.
+func (r *Run) WriteSummary(w io.Writer, every bool) error {
+	b := bufio.NewWriter(w)
+	if every || len(r.Inputs) <= manyInputs {
+		for _, in := range r.Inputs {
+			fmt.Fprintf(b, "%s -> %s: %s\n", Printable(in.Path), Printable(in.Output), work(in))
+		}
+	}
+	total := r.total()
+	if len(r.Inputs) > 1 {
+		fmt.Fprintf(b, "total of %d inputs: %s\n", len(r.Inputs), work(total))
+	}
+	if len(r.Skipped) > 0 {
+		fmt.Fprintf(b, "skipped: %s\n", r.skippedByReason())
+	}
+	if total.ClassBytes > 0 {
+		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
+		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
+	}
+	fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left\n", Printable(r.MappingFile),
+		count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom())
+	if r.DryRun {
+		b.WriteString("dry run: nothing was written\n")
+	}
+	return b.Flush()
+}
+
+func work(in Input) string {
+	return fmt.Sprintf("%s, %d changed; %d of %s traced",
+		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// skippedByReason lists the reasons, the most frequent first.
+func (r *Run) skippedByReason() string {
+	total := r.totalReasons()
+	reasons := slices.DeleteFunc(filter.Reasons(), func(reason filter.Reason) bool { return total[reason] == 0 })
+	slices.SortStableFunc(reasons, func(a, b filter.Reason) int { return cmp.Compare(total[b], total[a]) })
+	parts := make([]string, len(reasons))
+	for i, reason := range reasons {
+		parts[i] = fmt.Sprintf("%d %s", total[reason], reason)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Printable makes text from anywhere fit for one line of a terminal or a list: control characters, invisible
+// format characters and bytes that are no UTF-8 are written %XX, byte by byte. A name in a jar may hold an
+// escape sequence.
+func Printable(text string) string {
+	clean := true
+	for _, c := range text {
+		clean = clean && !hidden(c)
+	}
+	if clean {
+		return text
+	}
+	var b strings.Builder
+	for i, c := range text {
+		if !hidden(c) {
+			b.WriteRune(c)
+			continue
+		}
+		size := utf8.RuneLen(c)
+		if c == utf8.RuneError {
+			_, size = utf8.DecodeRuneInString(text[i:])
+		}
+		for _, raw := range []byte(text[i : i+size]) {
+			fmt.Fprintf(&b, "%%%02X", raw)
+		}
+	}
+	return b.String()
+}
+
+// hidden says whether a character has no place in a line. U+FFFD is what a decoder makes of bytes that are no
+// UTF-8; its own bytes are as little use to a reader.
+func hidden(c rune) bool {
+	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError || c == '\u2028' || c == '\u2029'
+}
