@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -109,10 +108,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool := filepath.Join(t.TempDir(), "tracegen")
-	if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
-	}
+	tool := buildTool(t)
 	help := map[string]string{}
 	for _, doc := range []string{"README.md", "CONTRIBUTING.md", architecture} {
 		text, _ := tree.text(doc)

@@ -3,6 +3,8 @@ package tracegen_test
 import (
 	"archive/zip"
 	"encoding/binary"
+	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -56,16 +59,87 @@ func TestSampleIsAsItsRecipeSays(t *testing.T) {
 // recordedLine is the last line that the sample prints when it is instrumented.
 var recordedLine = regexp.MustCompile(`(\d+) entries and (\d+) exits recorded, at most \d+ deep; mapping ([0-9a-f]{16})\n$`)
 
-// TestSampleRunsInstrumented does what the README says first, in every exit mode.
-func TestSampleRunsInstrumented(t *testing.T) {
+const (
+	pictureBegin = "<!-- picture: begin -->\n"
+	pictureEnd   = "<!-- picture: end -->\n"
+)
+
+var update = flag.Bool("update", false, "rewrite the picture in README.md")
+
+// TestReadmeShowsWhatHappens runs the commands of the README's picture where they find the sample, and wants
+// to see what the README shows.
+func TestReadmeShowsWhatHappens(t *testing.T) {
+	java := needJava(t)
+	tool := buildTool(t)
+	sample, err := os.ReadFile(sampleJar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, filepath.Dir(sampleJar)), fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
+		t.Fatal(err)
+	}
+	shown := ""
+	for _, c := range []struct{ text, program string }{
+		{"go run ./cmd/tracegen instrument testdata/sample/sample.jar -o out/", tool},
+		{"java -jar out/sample.jar", java},
+		{"go run ./cmd/tracegen lookup 'sample.Calculator#*' --mapping out/methodMapping.txt", tool},
+	} {
+		args := strings.Fields(strings.NewReplacer("go run ./cmd/tracegen", "tracegen", "'", "").Replace(c.text))[1:]
+		command := exec.Command(c.program, args...)
+		command.Dir = dir
+		said, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", c.text, err, said)
+		}
+		shown += "    $ " + c.text + "\n"
+		for line := range strings.Lines(string(said)) {
+			shown += "    " + line
+		}
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found1 := strings.Cut(string(readme), pictureBegin)
+	picture, after, found2 := strings.Cut(rest, pictureEnd)
+	if !found1 || !found2 {
+		t.Fatalf("README.md has no part between %q and %q", pictureBegin, pictureEnd)
+	}
+	want := "\n" + shown + "\n"
+	if *update {
+		if err := os.WriteFile("README.md", []byte(before+pictureBegin+want+pictureEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if picture != want {
+		t.Errorf("README.md shows\n%s\nbut what happens is\n%s\nmake golden rewrites it", picture, want)
+	}
+}
+
+func needJava(t *testing.T) string {
+	t.Helper()
 	java, err := exec.LookPath("java")
 	if err != nil {
-		oracle.Require(t, oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("no java on PATH: %w", oracle.ErrMissing))
 	}
+	return java
+}
+
+func buildTool(t *testing.T) string {
+	t.Helper()
 	tool := filepath.Join(t.TempDir(), "tracegen")
 	if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
 		t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
 	}
+	return tool
+}
+
+// TestSampleRunsInstrumented does what the README says first, in every exit mode.
+func TestSampleRunsInstrumented(t *testing.T) {
+	java := needJava(t)
+	tool := buildTool(t)
 	original, err := exec.Command(java, "-jar", sampleJar).CombinedOutput()
 	if err != nil {
 		t.Fatalf("java -jar %s: %v\n%s", sampleJar, err, original)

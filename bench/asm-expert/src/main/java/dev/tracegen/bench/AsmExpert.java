@@ -220,7 +220,7 @@ public final class AsmExpert {
         try (BufferedWriter w = Files.newBufferedWriter(path)) {
             for (Numbered m : mapping) {
                 Tracer.Method x = m.method;
-                w.write(m.id + "," + x.access() + "," + x.owner().replace('/', '.') + " " + x.name() + " "
+                w.write(m.id + "," + (x.access() & 0xFFFF) + "," + x.owner().replace('/', '.') + " " + x.name() + " "
                         + x.descriptor().replace('/', '.') + "\n");
             }
         }

@@ -35,8 +35,15 @@ final class Tracer {
     /** The methods that {@link #rewrite} will ask an ID for, in its order. */
     List<Method> scan(byte[] bytes) {
         List<Method> found = new ArrayList<>();
-        int flags = ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES | (smart ? 0 : ClassReader.SKIP_CODE);
-        new ClassReader(bytes).accept(new Visitor(null, () -> 0, found), flags);
+        ClassReader reader = new ClassReader(bytes);
+        int flags = ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES;
+        Visitor visitor = new Visitor(null, () -> 0, found);
+        reader.accept(visitor, smart ? flags : flags | ClassReader.SKIP_CODE);
+        if (!smart && visitor.accessors) {
+            // Only of these few must the code be seen.
+            found.clear();
+            reader.accept(new Visitor(null, () -> 0, found), flags);
+        }
         return found;
     }
 
@@ -55,6 +62,7 @@ final class Tracer {
         private final List<Method> traced;
         private String owner;
         private boolean skipped;
+        private boolean accessors;
 
         Visitor(ClassVisitor next, IntSupplier ids, List<Method> traced) {
             super(API, next);
@@ -73,21 +81,22 @@ final class Tracer {
         public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
             MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
             boolean accessor = name.startsWith("access$") && (access & Opcodes.ACC_STATIC) != 0 && (access & Opcodes.ACC_SYNTHETIC) != 0;
-            if (skipped || accessor || (access & (Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE)) != 0
+            if (skipped || (access & (Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE)) != 0
                     || name.endsWith("$$forInline")) {
                 return next;
             }
+            accessors |= accessor;
             Method method = new Method(access, owner, name, descriptor);
-            if (smart) {
-                return new SmallMethod(next, method);
+            if (smart || accessor) {
+                return new SmallMethod(next, method, accessor);
             }
             traced.add(method);
             return next == null ? null : new Calls(next, ids.getAsInt());
         }
 
         /**
-         * Holds a method's first instructions back until it is clear whether the method is trivial: most are known not
-         * to be at their first call.
+         * Holds a method's first instructions back until it is clear whether the method is trivial, or an accessor that
+         * does nothing but one access to a member: most are known not to be at their first call.
          */
         private final class SmallMethod extends MethodVisitor {
             private final MethodVisitor plain;
@@ -95,12 +104,15 @@ final class Tracer {
             private List<Runnable> held;
             private final List<Label> seen = new ArrayList<>();
             private int instructions;
-            private boolean ownCall;
+            private final boolean accessor;
+            private boolean accessed;
+            private boolean called;
 
-            SmallMethod(MethodVisitor plain, Method method) {
+            SmallMethod(MethodVisitor plain, Method method, boolean accessor) {
                 super(API, null);
                 this.plain = plain;
                 this.method = method;
+                this.accessor = accessor;
             }
 
             @Override
@@ -129,6 +141,11 @@ final class Tracer {
             }
 
             private void instruction(boolean trivial) {
+                instruction(trivial, !accessor);
+            }
+
+            private void instruction(boolean trivialIfSmart, boolean trivialInAccessor) {
+                boolean trivial = accessor ? trivialInAccessor : trivialIfSmart;
                 if (held != null && (!trivial || ++instructions > 12)) {
                     trace();
                 }
@@ -136,6 +153,9 @@ final class Tracer {
 
             @Override
             public void visitMaxs(int maxStack, int maxLocals) {
+                if (accessor && !accessed) {
+                    trace();
+                }
                 if (held != null) {
                     mv = plain;
                     if (mv != null) {
@@ -216,7 +236,8 @@ final class Tracer {
 
             @Override
             public void visitInsn(int op) {
-                instruction(op != Opcodes.ATHROW && op != Opcodes.MONITORENTER && op != Opcodes.MONITOREXIT);
+                instruction(op != Opcodes.ATHROW && op != Opcodes.MONITORENTER && op != Opcodes.MONITOREXIT,
+                        op >= Opcodes.POP && op <= Opcodes.SWAP || op >= Opcodes.IRETURN && op <= Opcodes.RETURN);
                 if (!hold(() -> super.visitInsn(op))) {
                     super.visitInsn(op);
                 }
@@ -232,7 +253,7 @@ final class Tracer {
 
             @Override
             public void visitVarInsn(int op, int index) {
-                instruction(true);
+                instruction(true, op <= Opcodes.ALOAD);
                 if (!hold(() -> super.visitVarInsn(op, index))) {
                     super.visitVarInsn(op, index);
                 }
@@ -240,7 +261,7 @@ final class Tracer {
 
             @Override
             public void visitTypeInsn(int op, String type) {
-                instruction(op != Opcodes.NEW && op != Opcodes.ANEWARRAY);
+                instruction(op != Opcodes.NEW && op != Opcodes.ANEWARRAY, op == Opcodes.CHECKCAST);
                 if (!hold(() -> super.visitTypeInsn(op, type))) {
                     super.visitTypeInsn(op, type);
                 }
@@ -248,7 +269,8 @@ final class Tracer {
 
             @Override
             public void visitFieldInsn(int op, String of, String name, String desc) {
-                instruction(op == Opcodes.GETFIELD || op == Opcodes.PUTFIELD || of.equals(owner));
+                instruction(op == Opcodes.GETFIELD || op == Opcodes.PUTFIELD || of.equals(owner), !accessed);
+                accessed = true;
                 if (!hold(() -> super.visitFieldInsn(op, of, name, desc))) {
                     super.visitFieldInsn(op, of, name, desc);
                 }
@@ -258,9 +280,9 @@ final class Tracer {
             public void visitMethodInsn(int op, String of, String name, String desc, boolean itf) {
                 boolean superCall = method.name.equals("<init>") && name.equals("<init>") && !of.equals(owner);
                 boolean delegation = of.equals(owner) && (op == Opcodes.INVOKESTATIC || op == Opcodes.INVOKESPECIAL);
-                boolean first = !ownCall;
-                ownCall = true;
-                instruction(first && (superCall || delegation));
+                instruction(!called && (superCall || delegation), !accessed);
+                accessed = true;
+                called = true;
                 if (!hold(() -> super.visitMethodInsn(op, of, name, desc, itf))) {
                     super.visitMethodInsn(op, of, name, desc, itf);
                 }
