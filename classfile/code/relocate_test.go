@@ -1,0 +1,121 @@
+package code_test
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// randomPatch puts insertions of random kinds and lengths in front of some of the instructions, and now and
+// then a handler behind the last. One of the insertions has longest bytes.
+func randomPatch(random *rand.Rand, m sample, longest int, pool *classfile.PoolBuilder) code.Patch {
+	var starts, behindBranches []int
+	for in := range code.Instructions(m.code.Bytecode) {
+		if n := len(starts); n > 0 && code.Op(m.code.Bytecode[starts[n-1]]).IsConditional() {
+			behindBranches = append(behindBranches, n)
+		}
+		starts = append(starts, in.PC)
+	}
+	patch := code.Patch{MaxStack: m.code.MaxStack + uint16(random.IntN(3))}
+	longAt := random.IntN(len(starts))
+	if n := len(behindBranches); n > 0 {
+		longAt = behindBranches[random.IntN(n)]
+	}
+	density := random.Float64() * random.Float64()
+	for i, pc := range starts {
+		for entry := true; ; entry = false {
+			length := 1 + random.IntN(7)
+			if i == longAt && !entry {
+				length = longest
+			}
+			if length > 0 && (random.Float64() < density || i == longAt && !entry) {
+				patch.Insertions = append(patch.Insertions, code.Insertion{PC: pc, Bytecode: make([]byte, length), Entry: entry})
+			}
+			if !entry {
+				break
+			}
+		}
+	}
+	if random.IntN(4) == 0 {
+		h := &code.Handler{Bytecode: []byte{0x57, 0xBF}, Throwable: pool.Class("java/lang/Throwable")}
+		end := len(m.code.Bytecode)
+		from := starts[random.IntN(len(starts))]
+		h.Ranges = append(h.Ranges, [2]int{from, end})
+		if from > 0 {
+			h.Ranges = [][2]int{{0, from}, {from, end}}
+		}
+		patch.Handler = h
+	}
+	return patch
+}
+
+// TestRelocateSamples moves the methods of testdata, with insertions small and too long for short branches,
+// and compares with the model.
+func TestRelocateSamples(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	widened := 0
+	for _, m := range sampleMethods(t) {
+		for round := range 24 {
+			longest := 5
+			if round%2 == 1 {
+				longest = 32700 + random.IntN(80)
+			}
+			widened += relocateRandomly(t, random, m, longest)
+		}
+	}
+	if widened < 100 {
+		t.Errorf("only %d conditional branches had to be widened", widened)
+	}
+}
+
+// relocateRandomly returns how many conditional branches were widened.
+func relocateRandomly(t *testing.T, random *rand.Rand, m sample, longest int) (widened int) {
+	t.Helper()
+	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
+	patch := randomPatch(random, m, longest, pool)
+	r, err := relocate(t, m, patch, pool)
+	if errors.Is(err, code.ErrTooLarge) || errors.Is(err, code.ErrUnknownAttribute) {
+		return 0
+	}
+	if err != nil {
+		t.Errorf("%s: %v", m.name, err)
+		return 0
+	}
+	r.walk()
+	widened = len(r.behind)
+	clear(r.behind)
+	r.check()
+	return widened
+}
+
+// TestRelocateNothing: without a patch the code stays as it is.
+func TestRelocateNothing(t *testing.T) {
+	for _, m := range sampleMethods(t) {
+		var r code.Relocator
+		pool := classfile.NewPoolBuilder(m.class.ConstantPool())
+		info, notes, err := r.Relocate(m.class, m.method, &m.code, code.Patch{MaxStack: m.code.MaxStack}, pool)
+		a, _ := classfile.FindAttribute(m.method.Attributes, "Code")
+		if err != nil || len(notes) > 0 || !bytes.Equal(info, a.Info) || pool.Len() != m.class.ConstantPool().Len() {
+			t.Errorf("%s: notes %v, error %v, same bytes: %v", m.name, notes, err, bytes.Equal(info, a.Info))
+		}
+	}
+}
+
+// TestCorpusRelocate does what TestRelocateSamples does with methods of released classes.
+func TestCorpusRelocate(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	moved, widened := 0, 0
+	eachCorpusMethod(t, 5, func(m sample) {
+		longest := 3
+		if moved%4 == 0 {
+			longest = 32700
+		}
+		moved++
+		widened += relocateRandomly(t, random, m, longest)
+	})
+	t.Logf("measured: %d methods moved as the model has it, %d conditional branches widened", moved, widened)
+}
