@@ -330,6 +330,9 @@ func (b *PoolBuilder) AddUtf8(s string) uint16 {
 // AddClass appends a Class entry named by the Utf8 entry name.
 func (b *PoolBuilder) AddClass(name uint16) uint16 { return b.add(TagClass, name) }
 
+// AddModule appends a Module entry (JVMS 4.4.11) named by the Utf8 entry name.
+func (b *PoolBuilder) AddModule(name uint16) uint16 { return b.add(TagModule, name) }
+
 // AddNameAndType appends a NameAndType entry of two Utf8 entries.
 func (b *PoolBuilder) AddNameAndType(name, descriptor uint16) uint16 {
 	return b.add(TagNameAndType, name, descriptor)

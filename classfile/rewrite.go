@@ -21,6 +21,8 @@ type Edit struct {
 	KeepMethods *int
 	// AddMethods are complete method_info structures (JVMS 4.6) to append, in order. They are not checked.
 	AddMethods [][]byte
+	// Attributes replaces the info of the class's own attributes, by index into [Class.Attributes].
+	Attributes map[int][]byte
 	// Utf8 replaces the bytes of Utf8 entries by others of the same length, by index.
 	Utf8 map[uint16]string
 }
@@ -57,7 +59,22 @@ func (c *Class) Rewrite(e Edit) ([]byte, error) {
 	if out, err = c.rewriteMethods(out, &e); err != nil {
 		return nil, err
 	}
-	return append(out, c.data[c.methodsEnd:]...), nil
+	return c.rewriteAttributes(out, e.Attributes)
+}
+
+func (c *Class) rewriteAttributes(out []byte, replacements map[int][]byte) ([]byte, error) {
+	copied := c.methodsEnd
+	for _, i := range slices.Sorted(maps.Keys(replacements)) {
+		if i < 0 || i >= len(c.attributes) || int64(len(replacements[i])) > math.MaxUint32 {
+			return nil, fmt.Errorf("class %s: edit of attribute %d of %d, of %d bytes", c.name, i, len(c.attributes), len(replacements[i]))
+		}
+		a := &c.attributes[i]
+		out = append(out, c.data[copied:a.Offset-4]...)
+		out = binary.BigEndian.AppendUint32(out, uint32(len(replacements[i])))
+		out = append(out, replacements[i]...)
+		copied = a.Offset + len(a.Info)
+	}
+	return append(out, c.data[copied:]...), nil
 }
 
 // editPool gives the constant_pool_count of the edited class, where the constants to copy end, and the bytes

@@ -23,7 +23,8 @@ const (
 )
 
 // Strip gives the class as it was before tracegen inserted calls of runtimeClass (in internal form) into it
-// or stamped it. removed counts the calls and stamps that were taken out; if it is 0, stripped is the class's
+// stamped it, or added a dependence of a module. removed counts the calls, stamps and dependences that were
+// taken out; if it is 0, stripped is the class's
 // own [classfile.Class.Bytes].
 //
 // It fails with [ErrForeignCalls] for a class with calls that are not tracegen's own.
@@ -31,6 +32,11 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 	if index, digest, ok := digestOf(c); ok && digest != unstamped {
 		stripped, err := c.Rewrite(classfile.Edit{Utf8: map[uint16]string{index: unstamped}})
 		return stripped, 1, err
+	}
+	if c.AccessFlags()&classfile.AccModule != 0 {
+		if stripped, ok, err := stripRequires(c); ok {
+			return stripped, 1, err
+		}
 	}
 	pool := c.ConstantPool()
 	if _, ok := pool.FindUtf8(runtimeClass); !ok {

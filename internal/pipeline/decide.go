@@ -33,16 +33,34 @@ func (r *run) decideWhole() error {
 		if _, known := byName[u.class]; !known {
 			byName[u.class] = u
 		}
-		if u.class == "module-info" {
-			r.warn("%s: the module must read the runtime class's: run it with --add-reads MODULE=ALL-UNNAMED, or add the requires to its source",
-				u.source.where(u.entry))
-		}
 	}
 	if !stamped {
 		r.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
 	}
 	r.decideFocus(byName)
-	return r.protectRuntime(byName)
+	if err := r.protectRuntime(byName); err != nil {
+		return err
+	}
+	r.decideRequires()
+	return nil
+}
+
+// decideRequires finds the modules whose classes are going to call the runtime.
+func (r *run) decideRequires() {
+	changed := make(map[*source]bool)
+	for _, s := range r.sources {
+		changed[s] = s.changes()
+	}
+	for _, u := range r.units {
+		switch {
+		case u.class != "module-info" || u.entry.dropped || !changed[u.source]:
+		case r.config.AddRequires != "":
+			u.requires = true
+		default:
+			r.warn("%s: the module must read that of the runtime class: run tracegen with --add-requires, or the program with --add-reads",
+				u.source.where(u.entry))
+		}
+	}
 }
 
 // dropDuplicates leaves out, of entries of one name, all but the first input's.
@@ -178,7 +196,7 @@ func (r *run) assign() error {
 
 // exclude takes a class that a referee objected to out of everything.
 func (u *unit) exclude(detail string) {
-	u.focus, u.stamped, u.untouched = inject.FocusNone, false, true
+	u.focus, u.stamped, u.requires, u.untouched = inject.FocusNone, false, false, true
 	for i := range u.methods {
 		if d := &u.methods[i].decision; d.Traced() {
 			*d = filter.Decision{Reason: filter.ReasonUnverifiable, Detail: detail}

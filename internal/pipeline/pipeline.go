@@ -46,6 +46,10 @@ type Config struct {
 	// RuntimeExternal says that the runtime class is not among the inputs on purpose.
 	RuntimeExternal bool
 
+	// AddRequires names the module of the runtime class, which every module among the inputs that holds
+	// rewritten classes gets to require; "" changes no module-info, and warns.
+	AddRequires string
+
 	Base  *mapping.Mapping // IDs to keep, or nil
 	Order mapping.Order
 

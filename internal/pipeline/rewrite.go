@@ -13,7 +13,7 @@ func (u *unit) changes() bool {
 	if u.entry.dropped {
 		return false
 	}
-	if u.focus != inject.FocusNone || u.stamped || u.stripped {
+	if u.focus != inject.FocusNone || u.stamped || u.stripped || u.requires {
 		return true
 	}
 	for i := range u.methods {
@@ -77,6 +77,9 @@ func (w *worker) rewrite(u *unit) (data []byte, objection string, err error) {
 			return nil, "", err
 		}
 	}
+	if u.requires {
+		return w.addRequires(c)
+	}
 	request, ids := w.request(u)
 	rewritten, err := w.injector.Rewrite(c, request)
 	if err != nil {
@@ -95,6 +98,22 @@ func (w *worker) rewrite(u *unit) (data []byte, objection string, err error) {
 		Digest:           request.Digest,
 	})
 	if len(findings) > 0 {
+		return c.Bytes(), findings[0].String(), nil
+	}
+	return rewritten, "", nil
+}
+
+// addRequires lets a module read the runtime's.
+func (w *worker) addRequires(c *classfile.Class) (data []byte, objection string, err error) {
+	rewritten, err := inject.AddRequires(c, w.config.AddRequires)
+	if err != nil {
+		return c.Bytes(), err.Error(), nil
+	}
+	again, err := classfile.Parse(rewritten)
+	if err != nil {
+		return c.Bytes(), "the rewritten module-info does not parse: " + err.Error(), nil
+	}
+	if findings := verify.EquivalentModule(c, again, w.config.AddRequires); len(findings) > 0 {
 		return c.Bytes(), findings[0].String(), nil
 	}
 	return rewritten, "", nil

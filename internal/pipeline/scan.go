@@ -32,7 +32,7 @@ type unit struct {
 
 	// What is decided after the scan.
 	focus    inject.Focus
-	excluded filter.Decision // a referee objected
+	requires bool // is a module-info that has to require the runtime's module
 }
 
 // method is a method with code.
