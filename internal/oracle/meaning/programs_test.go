@@ -1,0 +1,237 @@
+package meaning
+
+import (
+	"archive/zip"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// A program is a real one. What it works on is under testdata/programs, or a jar of the corpus.
+type program struct {
+	name string
+	// small programs are in every test run, the others in that of the whole corpus.
+	small bool
+	// jars are rows of bench/corpora.tsv, instrumented with all that they depend on.
+	jars []string
+	// plain are rows that stand on the class path as they are.
+	plain []string
+	// files are copied from testdata/programs into the working directory, java files there are compiled
+	// and instrumented too.
+	files []string
+	// unpack names a row whose files go into the working directory, src.
+	unpack string
+	flags  []string
+	// args may name rows as {NAME}, which stands for the row's jar as released.
+	args []string
+	// noise is what differs from run to run of the original itself.
+	noise *regexp.Regexp
+	// modules are named modules that are instrumented. With any, everything stands on the module path.
+	modules []string
+}
+
+// TestCorpusPrograms runs real programs as they are and instrumented.
+func TestCorpusPrograms(t *testing.T) {
+	set := os.Getenv("TRACEGEN_CORPUS")
+	if set == "off" || testing.Short() {
+		t.Skip("skipped: no corpus in this run")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	recorder, err := oracle.Recorder(t.Context())
+	oracle.Require(t, err)
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modes := []mode{throwsSmart, exactNone}
+	if set == "full" {
+		modes = []mode{normalNone, throwsSmart, throwsNone, afterSuperNone, exactSmart, exactNone}
+	}
+	for _, p := range programs {
+		if !p.small && set != "full" {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			r := newRunner(t, p, j, recorder, c)
+			want := r.original(t)
+			for _, m := range modes {
+				t.Run(m.name, func(t *testing.T) { r.instrumented(t, m, want) })
+			}
+		})
+	}
+}
+
+// A runner runs one program in many ways.
+type runner struct {
+	program
+	jdk      oracle.JDK
+	recorder string
+	// instrument and plain are paths; together they are the class or module path.
+	instrument, plain []string
+	source            string // the jar to unpack, or empty
+}
+
+func newRunner(t *testing.T, p program, j oracle.JDK, recorder string, c *corpus.Corpus) *runner {
+	t.Helper()
+	r := &runner{program: p, jdk: j, recorder: recorder}
+	for _, jar := range fetch(t, c, p.jars) {
+		for _, path := range append([]string{jar.Classes}, jar.DepPaths...) {
+			if !slices.Contains(r.instrument, path) {
+				r.instrument = append(r.instrument, path)
+			}
+		}
+	}
+	for _, jar := range fetch(t, c, p.plain) {
+		r.plain = append(r.plain, jar.Classes)
+	}
+	if p.unpack != "" {
+		r.source = fetch(t, c, []string{p.unpack})[0].Path
+	}
+	r.args = slices.Clone(p.args)
+	for k, a := range p.args {
+		if row, ok := strings.CutPrefix(a, "{"); ok {
+			r.args[k] = fetch(t, c, []string{strings.TrimSuffix(row, "}")})[0].Path
+		}
+	}
+	var sources []string
+	for _, f := range p.files {
+		if filepath.Ext(f) == ".java" {
+			sources = append(sources, filepath.Join("testdata", "programs", f))
+		}
+	}
+	if len(sources) > 0 {
+		out := filepath.Join(t.TempDir(), "main")
+		path := "-cp"
+		if len(p.modules) > 0 {
+			path = "-p"
+		}
+		javac(t, j, out, append([]string{path, pathList(slices.Concat(r.instrument, r.plain)...)}, sources...)...)
+		r.instrument = append(r.instrument, out)
+	}
+	return r
+}
+
+func fetch(t *testing.T, c *corpus.Corpus, names []string) []corpus.Jar {
+	t.Helper()
+	jars, err := c.Fetch(t.Context(), names...)
+	oracle.Require(t, err)
+	return jars
+}
+
+// command gives the start of the program in a new working directory, on the given classes.
+func (r *runner) command(t *testing.T, classes []string, flags ...string) command {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range r.files {
+		copyFile(t, filepath.Join("testdata", "programs", f), filepath.Join(dir, filepath.Base(f)))
+	}
+	if r.source != "" {
+		unzip(t, r.source, filepath.Join(dir, "src"))
+	}
+	path := "-cp"
+	if len(r.modules) > 0 {
+		path = "-p"
+	}
+	return command{r.jdk, slices.Concat(flags, r.flags, []string{path, pathList(classes...)}, r.args), dir}
+}
+
+// original runs the program as it is.
+func (r *runner) original(t *testing.T) outcome {
+	t.Helper()
+	o := r.command(t, slices.Concat(r.instrument, r.plain)).run(t)
+	if o.code != 0 {
+		t.Fatalf("the original ends with code %d\n%s", o.code, tail(o.text))
+	}
+	return r.quiet(o)
+}
+
+func (r *runner) quiet(o outcome) outcome {
+	if r.noise != nil {
+		o.text = r.noise.ReplaceAllString(o.text, "~")
+	}
+	return o
+}
+
+func (r *runner) instrumented(t *testing.T, m mode, want outcome) {
+	outputs, all := instrument(t, filepath.Join(t.TempDir(), "jars"), m, r.instrument)
+	var classes []string
+	for _, in := range r.instrument {
+		classes = append(classes, outputs[in])
+	}
+	summary := filepath.Join(t.TempDir(), "summary.json")
+	flags := []string{oracle.RecorderFlag(summary)}
+	if len(r.modules) > 0 {
+		classes = append(classes, r.recorder)
+		flags = append(flags, "--add-modules", oracle.RecorderModule)
+		for _, name := range r.modules {
+			flags = append(flags, "--add-reads", name+"="+oracle.RecorderModule)
+		}
+	} else {
+		flags = append(flags, "-Xbootclasspath/a:"+r.recorder)
+	}
+	got := r.quiet(r.command(t, append(classes, r.plain...), flags...).run(t))
+	compare(t, got, want)
+	s, err := oracle.ReadSummary(summary)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, tail(got.text))
+	}
+	t.Logf("measured: %s, %s: %d methods traced, %d of them ran, %d events in %d threads, %d exits too many, %d closed late, %d open at the end (%d in ended threads), depth %d",
+		r.name, m.name, all.Len(), s.DistinctMethods, s.Entries+s.Exits, s.Threads, s.ExitsTooMany, s.ClosedLate,
+		s.OpenInEndedThreads+s.OpenInLiveThreads, s.OpenInEndedThreads, s.MaxDepth)
+	judge(t, m, s)
+	// A program too small to show anything is a failure of the test.
+	if s.DistinctMethods < 300 || s.Entries+s.Exits < 1_000_000 {
+		t.Errorf("%d methods ran and %d events came; want 300 and a million", s.DistinctMethods, s.Entries+s.Exits)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unzip extracts the java files of a jar.
+func unzip(t *testing.T, jar, dir string) {
+	t.Helper()
+	z, err := zip.OpenReader(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !strings.HasSuffix(f.Name, ".java") || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			continue
+		}
+		to := filepath.Join(dir, filepath.FromSlash(f.Name))
+		err := os.MkdirAll(filepath.Dir(to), 0o755)
+		var in io.ReadCloser
+		if err == nil {
+			in, err = f.Open()
+		}
+		var data []byte
+		if err == nil {
+			data, err = io.ReadAll(in)
+			in.Close()
+		}
+		if err == nil {
+			err = os.WriteFile(to, data, 0o644)
+		}
+		if err != nil {
+			t.Fatalf("%s: %s: %v", jar, f.Name, err)
+		}
+	}
+}
