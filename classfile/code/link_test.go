@@ -1,0 +1,193 @@
+package code_test
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// verifiablePatch puts nops into a method such that it still verifies: a long row of them where a conditional
+// branch has to jump over it, short ones elsewhere, and sometimes a handler over everything.
+func verifiablePatch(random *rand.Rand, m sample, pool *classfile.PoolBuilder) code.Patch {
+	patch := code.Patch{MaxStack: max(1, m.code.MaxStack)}
+	var behindBranches []int
+	reached := true // by falling through from the instruction before
+	for in := range code.Instructions(m.code.Bytecode) {
+		n := 0
+		if random.IntN(6) == 0 {
+			n = 1 + random.IntN(3)
+		}
+		if n > 0 {
+			patch.Insertions = append(patch.Insertions,
+				code.Insertion{PC: in.PC, Bytecode: make([]byte, n), Entry: reached && random.IntN(2) == 0})
+		}
+		reached = in.FallsThrough() && !in.Op.IsConditional() // entries stand at the start and behind calls
+		if in.Op.IsConditional() {
+			behindBranches = append(behindBranches, in.PC+in.Size)
+		}
+	}
+	if n := len(behindBranches); n > 0 {
+		at := behindBranches[random.IntN(n)]
+		i, found := slices.BinarySearchFunc(patch.Insertions, at, func(i code.Insertion, pc int) int { return i.PC - pc })
+		long := code.Insertion{PC: at, Bytecode: make([]byte, 32767)}
+		if found {
+			patch.Insertions[i] = long
+		} else {
+			patch.Insertions = slices.Insert(patch.Insertions, i, long)
+		}
+	}
+	if m.method.Name != "<init>" && random.IntN(2) == 0 {
+		patch.Handler = &code.Handler{
+			Bytecode: []byte{0xBF}, Throwable: pool.Class("java/lang/Throwable"), Ranges: [][2]int{{0, len(m.code.Bytecode)}},
+		}
+	}
+	return patch
+}
+
+// stretched gives the class with every method patched that can be, and how many conditional branches were
+// widened.
+func stretched(t *testing.T, random *rand.Rand, name string, data []byte) (out []byte, widened int) {
+	t.Helper()
+	methods := methodsOf(t, name, data)
+	if len(methods) == 0 {
+		return data, 0
+	}
+	class := methods[0].class
+	pool := classfile.NewPoolBuilder(class.ConstantPool())
+	var edits []classfile.CodeEdit
+	for _, m := range methods {
+		var r code.Relocator
+		info, _, err := r.Relocate(class, m.method, &m.code, verifiablePatch(random, m, pool), pool)
+		if errors.Is(err, code.ErrTooLarge) || errors.Is(err, code.ErrUnknownAttribute) {
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", m.name, err)
+			continue
+		}
+		index := slices.IndexFunc(class.Methods(), func(x classfile.Member) bool { return x.Offset == m.method.Offset })
+		edits = append(edits, classfile.CodeEdit{Method: index, Info: info})
+		before, after := conditionals(m.code.Bytecode), conditionals(info[8:8+u2(info, 6)])
+		for i := range before {
+			if after[i] != before[i] {
+				widened++
+			}
+		}
+	}
+	out, err := class.Rewrite(classfile.Edit{Constants: pool, Codes: edits})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out, widened
+}
+
+func conditionals(bytecode []byte) (all []code.Op) {
+	for in := range code.Instructions(bytecode) {
+		if in.Op.IsConditional() {
+			all = append(all, in.Op)
+		}
+	}
+	return all
+}
+
+// testJar is a jar in the making.
+type testJar struct {
+	t    *testing.T
+	path string
+	file *os.File
+	zip  *zip.Writer
+}
+
+func newTestJar(t *testing.T, path string) *testJar {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &testJar{t, path, f, zip.NewWriter(f)}
+}
+
+func (j *testJar) add(name string, data []byte) {
+	j.t.Helper()
+	w, err := j.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+func (j *testJar) close() string {
+	j.t.Helper()
+	if err := errors.Join(j.zip.Close(), j.file.Close()); err != nil {
+		j.t.Fatal(err)
+	}
+	return j.path
+}
+
+// TestCorpusStretchedLinks puts classes whose branches were driven out of reach to HotSpot's verifier, which
+// finds any frame that is wrong or missing.
+func TestCorpusStretchedLinks(t *testing.T) {
+	const share = 8 // of the classes; HotSpot takes its time over so many nops
+	jdks, err := oracle.FindJDKs()
+	oracle.Require(t, err)
+	jdk := jdks[len(jdks)-1]
+	random := rand.New(rand.NewPCG(21, 22))
+	dir := t.TempDir()
+	var before, after []oracle.LinkJob
+	classes, widened := 0, 0
+	own := newTestJar(t, filepath.Join(dir, "own-before.jar"))
+	ownStretched := newTestJar(t, filepath.Join(dir, "own-after.jar"))
+	for _, path := range sampleFiles(t) {
+		if parent := filepath.Base(filepath.Dir(path)); parent != "g" && parent != "modern" {
+			continue // others have the same names
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, n := stretched(t, random, path, data)
+		classes, widened = classes+1, widened+n
+		own.add(filepath.Base(path), data)
+		ownStretched.add(filepath.Base(path), out)
+	}
+	before = append(before, oracle.LinkJob{ID: "own", Jar: own.close()})
+	after = append(after, oracle.LinkJob{ID: "own", Jar: ownStretched.close()})
+	for _, jar := range corpusJars(t) {
+		out := newTestJar(t, filepath.Join(dir, jar.Name+".jar"))
+		eachClass(t, jar.Classes, func(name string, data []byte) {
+			if random.IntN(share) == 0 {
+				moved, n := stretched(t, random, name, data)
+				classes, widened, data = classes+1, widened+n, moved
+			}
+			out.add(name, data)
+		})
+		before = append(before, oracle.LinkJob{ID: jar.Name, Jar: jar.Classes, Deps: jar.DepPaths})
+		after = append(after, oracle.LinkJob{ID: jar.Name, Jar: out.close(), Deps: jar.DepPaths})
+	}
+	linkedBefore, err := oracle.Link(context.Background(), jdk, before)
+	oracle.Require(t, err)
+	linkedAfter, err := oracle.Link(context.Background(), jdk, after)
+	oracle.Require(t, err)
+	worse := oracle.Regressions(linkedBefore, linkedAfter)
+	for i, r := range worse {
+		if i < 10 {
+			t.Errorf("%s: %s: %s", r.Job, r.Class, r.Message)
+		}
+	}
+	t.Logf("measured: %d classes with %d conditional branches widened, %d no longer link on JDK %d",
+		classes, widened, len(worse), jdk.Feature)
+	if widened < 1000 {
+		t.Errorf("only %d branches were widened", widened)
+	}
+}
