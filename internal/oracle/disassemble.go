@@ -26,6 +26,9 @@ type AsmMethod struct {
 	BareThrows int
 	// Handlers counts handlers that do nothing but report an exit and throw on.
 	Handlers int
+	// Exposed counts reachable instructions behind the entry that can throw and that no such handler
+	// covers. None is right in the mode exact.
+	Exposed int
 	// Faults says what is wrong with the calls: a path that enters twice, leaves twice, or leaves
 	// without a report, a branch into an inserted sequence. Empty if nothing is.
 	Faults string
@@ -106,12 +109,12 @@ func parseAsm(rows [][]string) (classes []AsmClass, methods []AsmMethod, err err
 				Job: r[1], Entry: r[2], Class: r[3], Major: number(r[4], &bad),
 				Subroutines: r[5] == "1", Error: r[6],
 			})
-		case r[0] == "M" && len(r) == 13:
+		case r[0] == "M" && len(r) == 14:
 			methods = append(methods, AsmMethod{
 				Job: r[1], Entry: r[2], Class: r[3], Name: r[4], Desc: r[5],
 				Access: number(r[6], &bad), EntryIDs: numbers(r[7], &bad), ExitIDs: numbers(r[8], &bad),
 				Returns: number(r[9], &bad), BareThrows: number(r[10], &bad),
-				Handlers: number(r[11], &bad), Faults: r[12],
+				Handlers: number(r[11], &bad), Exposed: number(r[12], &bad), Faults: r[13],
 			})
 		default:
 			bad = fmt.Errorf("%d columns", len(r))

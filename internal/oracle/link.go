@@ -67,71 +67,6 @@ var linkFlags = []string{
 // but module-info, sorted by job and entry. No class is initialised. Failing classes are results and
 // no error; an error means that the JVM could not be run to its end.
 func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
-	return link(ctx, j, jobs, nil)
-}
-
-// LinkBoot links the classes of a module of the JDK from within: in a JVM whose module is replaced by
-// the classes of jar, with a runtime that does nothing beside them, and which verifies its own classes
-// too. That JVM runs on them, so for java.base this is more than linking. HotSpot never verifies
-// Object, Class, String and Throwable. Only the error tells that the JVM did not come up.
-func LinkBoot(ctx context.Context, j JDK, id, module, jar string) ([]LinkResult, error) {
-	silent, err := tool{name: "silent", release: 8}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := os.MkdirTemp("", "tracegen-patch-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(patch)
-	if err := unzipClasses(jar, patch); err != nil {
-		return nil, err
-	}
-	flags := []string{"-XX:+BytecodeVerificationLocal", "-Xshare:off",
-		"--patch-module", module + "=" + patch}
-	if module == "java.base" {
-		flags[3] += string(os.PathListSeparator) + silent
-	} else {
-		flags = append(flags, "--patch-module", "java.base="+silent)
-	}
-	return link(ctx, j, []LinkJob{{ID: id, Jar: "boot:" + jar}}, flags)
-}
-
-// unzipClasses extracts the classes of a jar; the JVM takes no module-info from a patch.
-func unzipClasses(jar, dir string) error {
-	z, err := zip.OpenReader(jar)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if !strings.HasSuffix(f.Name, ".class") || f.Name == "module-info.class" {
-			continue
-		}
-		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-			return fmt.Errorf("%s: entry %q leads out of the jar", jar, f.Name)
-		}
-		in, err := f.Open()
-		if err != nil {
-			return fmt.Errorf("%s: %w", jar, err)
-		}
-		data, err := io.ReadAll(in)
-		in.Close()
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", jar, f.Name, err)
-		}
-		to := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(to, data, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func link(ctx context.Context, j JDK, jobs []LinkJob, flags []string) ([]LinkResult, error) {
 	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
 	if err != nil {
 		return nil, err
@@ -144,16 +79,71 @@ func link(ctx context.Context, j JDK, jobs []LinkJob, flags []string) ([]LinkRes
 	if err != nil {
 		return nil, err
 	}
+	args := slices.Concat(linkFlags, []string{"-Xbootclasspath/a:" + whiteBox,
+		"-cp", classPath(main, recorder), "dev.tracegen.oracle.Link"})
+	rows, err := batch(ctx, j, args, jobLines(jobs), strconv.Itoa(linkThreads))
+	if err != nil {
+		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
+	}
+	return linkResults(rows)
+}
+
+// LinkBoot puts the classes of jars made from the JDK's own modules to the verifier of the JVM that
+// has these modules, each class in its own module and loader, without replacing or running any. It
+// can judge java.*, but HotSpot never verifies Object, Class, String and Throwable.
+func LinkBoot(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
+	main, err := tool{name: "redefine", release: 11}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	// Only a jar can be an agent, and only an agent may redefine classes.
+	agent := main + ".jar"
+	if err := writeAgent(agent, main); err != nil {
+		return nil, err
+	}
+	rows, err := batch(ctx, j, []string{"-Xmx1g", "-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
+		"-javaagent:" + agent, "-cp", agent, "dev.tracegen.oracle.Redefine"}, jobLines(jobs))
+	if err != nil {
+		return nil, fmt.Errorf("redefine on JDK %d: %w", j.Feature, err)
+	}
+	return linkResults(rows)
+}
+
+func writeAgent(to, dir string) error {
+	f, err := os.CreateTemp(filepath.Dir(to), "agent-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	z := zip.NewWriter(f)
+	w, err := z.Create("META-INF/MANIFEST.MF")
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "Manifest-Version: 1.0\r\n"+
+		"Premain-Class: dev.tracegen.oracle.Redefine\r\nCan-Redefine-Classes: true\r\n\r\n"); err != nil {
+		return err
+	}
+	if err := z.AddFS(os.DirFS(dir)); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), to)
+}
+
+func jobLines(jobs []LinkJob) []string {
 	lines := make([]string, len(jobs))
 	for k, job := range jobs {
 		lines[k] = strings.Join(append([]string{job.ID, job.Jar}, job.Deps...), "\t")
 	}
-	args := slices.Concat(linkFlags, flags, []string{"-Xbootclasspath/a:" + whiteBox,
-		"-cp", classPath(main, recorder), "dev.tracegen.oracle.Link"})
-	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads))
-	if err != nil {
-		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
-	}
+	return lines
+}
+
+// linkResults reads the rows that Link and Redefine write.
+func linkResults(rows [][]string) ([]LinkResult, error) {
 	results := make([]LinkResult, 0, len(rows))
 	for _, r := range rows {
 		if len(r) != 6 {

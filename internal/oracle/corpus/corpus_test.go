@@ -2,9 +2,9 @@ package corpus_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,17 +13,26 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// make corpus sets it; an ordinary test run has minutes only for the small share.
-var full = flag.Bool("full", false, "use the full corpus and not its small share")
+// isFull tells whether TRACEGEN_CORPUS asks for the whole corpus, as make corpus does; an ordinary test
+// run has time for the small share only, and one under the race detector or with -short for none.
+func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
 func fetch(t *testing.T) []corpus.Jar {
 	t.Helper()
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no corpus wanted")
+	}
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := c.Fetch(t.Context(), c.Names(*full)...)
+	jars, err := c.Fetch(t.Context(), c.Names(isFull())...)
 	oracle.Require(t, err)
+	for _, n := range c.Names(isFull()) {
+		if !slices.ContainsFunc(jars, func(j corpus.Jar) bool { return j.Name == n }) {
+			t.Logf("measured: not run for want of its JDK: %s", n)
+		}
+	}
 	return jars
 }
 
@@ -35,9 +44,10 @@ func jobs(jars []corpus.Jar) []oracle.LinkJob {
 	return list
 }
 
-// linkAll links the jobs on the oldest JDK from 17 on, and what is too new for that one on the newest
-// that is installed. JDK 17 judges all it can: newer ones no longer have classes that old jars use.
-func linkAll(ctx context.Context, list []oracle.LinkJob) ([]oracle.LinkResult, error) {
+// linkAll links the classes of the jars: released ones on the oldest JDK from 17 on, which has more of
+// what old jars want than newer ones, and what is too new for that on the newest JDK here; modules of
+// a JDK on that JDK.
+func linkAll(ctx context.Context, jars []corpus.Jar) ([]oracle.LinkResult, error) {
 	jdks, err := oracle.FindJDKs()
 	if err != nil {
 		return nil, err
@@ -46,7 +56,28 @@ func linkAll(ctx context.Context, list []oracle.LinkJob) ([]oracle.LinkResult, e
 	if err != nil {
 		return nil, err
 	}
-	newest := jdks[len(jdks)-1]
+	var released []corpus.Jar
+	modules := map[oracle.JDK][]corpus.Jar{}
+	for _, j := range jars {
+		if j.Module == "" {
+			released = append(released, j)
+		} else {
+			modules[j.JDK] = append(modules[j.JDK], j)
+		}
+	}
+	results, err := linkReleased(ctx, jobs(released), first, jdks[len(jdks)-1])
+	for jdk, list := range modules {
+		if err != nil {
+			return nil, err
+		}
+		var more []oracle.LinkResult
+		more, err = oracle.LinkBoot(ctx, jdk, jobs(list))
+		results = append(results, more...)
+	}
+	return results, err
+}
+
+func linkReleased(ctx context.Context, list []oracle.LinkJob, first, newest oracle.JDK) ([]oracle.LinkResult, error) {
 	results, err := oracle.Link(ctx, first, list)
 	if err != nil || newest.Feature == first.Feature {
 		return results, err
@@ -57,34 +88,28 @@ func linkAll(ctx context.Context, list []oracle.LinkJob) ([]oracle.LinkResult, e
 			tooNew[r.Job] = true
 		}
 	}
-	var again []oracle.LinkJob
-	for _, j := range list {
-		if tooNew[j.ID] {
-			again = append(again, j)
-		}
-	}
+	again := slices.DeleteFunc(slices.Clone(list), func(j oracle.LinkJob) bool { return !tooNew[j.ID] })
 	later, err := oracle.Link(ctx, newest, again)
 	if err != nil {
 		return nil, err
 	}
-	type key struct{ job, entry string }
-	by := map[key]oracle.LinkResult{}
+	by := map[[2]string]oracle.LinkResult{}
 	for _, r := range later {
-		by[key{r.Job, r.Entry}] = r
+		by[[2]string{r.Job, r.Entry}] = r
 	}
 	for k, r := range results {
 		if r.Status == oracle.LinkNewer {
-			results[k] = by[key{r.Job, r.Entry}]
+			results[k] = by[[2]string{r.Job, r.Entry}]
 		}
 	}
 	return results, nil
 }
 
-// TestOriginalsLink shows what the corpus is worth: how many of its classes a JVM takes before
+// TestCorpusOriginalsLink shows what the corpus is worth: how many of its classes a JVM takes before
 // tracegen has touched them, for only those can show that something was broken.
-func TestOriginalsLink(t *testing.T) {
+func TestCorpusOriginalsLink(t *testing.T) {
 	jars := fetch(t)
-	results, err := linkAll(t.Context(), jobs(jars))
+	results, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
 	total, linked, by50, newer, jdk := 0, 0, 0, 0, 0
 	perJar := map[string][2]int{}
@@ -113,15 +138,15 @@ func TestOriginalsLink(t *testing.T) {
 		}
 	}
 	rate := 100 * float64(linked) / float64(total)
-	t.Logf("%d jars, %d classes (%d of JDKs), %d link (%.2f %%, %d of them only with their frames ignored), "+
+	t.Logf("measured: %d jars, %d classes (%d of JDKs), %d link (%.2f %%, %d of them only with their frames ignored), "+
 		"%d too new for the JDKs here", len(jars), total, jdk, linked, rate, by50, newer)
 	if rate < 95 {
 		t.Errorf("only %.2f %% of the originals link, want 95", rate)
 	}
 }
 
-// TestKinds holds the full corpus to what it is there for.
-func TestKinds(t *testing.T) {
+// TestCorpusKinds holds the full corpus to what it is there for.
+func TestCorpusKinds(t *testing.T) {
 	jars := fetch(t)
 	classes, _, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
 	oracle.Require(t, err)
@@ -147,9 +172,9 @@ func TestKinds(t *testing.T) {
 	for _, m := range slices.Sorted(maps.Keys(majors)) {
 		text = append(text, fmt.Sprintf("%d: %d", m, majors[m]))
 	}
-	t.Logf("%d released classes, %d of JDKs, %d with jsr/ret, %d not read by ASM; by major version %s",
+	t.Logf("measured: %d released classes, %d of JDKs, %d with jsr/ret, %d not read by ASM; by major version %s",
 		released, fromJDK, subroutines, unread, strings.Join(text, ", "))
-	if !*full {
+	if !isFull() {
 		return
 	}
 	if released+fromJDK < 60000 || fromJDK > 20000 || subroutines < 300 {

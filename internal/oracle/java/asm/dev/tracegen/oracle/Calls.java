@@ -2,14 +2,26 @@ package dev.tracegen.oracle;
 
 import static org.objectweb.asm.Opcodes.ATHROW;
 import static org.objectweb.asm.Opcodes.BIPUSH;
+import static org.objectweb.asm.Opcodes.GETSTATIC;
 import static org.objectweb.asm.Opcodes.GOTO;
+import static org.objectweb.asm.Opcodes.IALOAD;
+import static org.objectweb.asm.Opcodes.IASTORE;
 import static org.objectweb.asm.Opcodes.ICONST_0;
 import static org.objectweb.asm.Opcodes.ICONST_5;
 import static org.objectweb.asm.Opcodes.ICONST_M1;
+import static org.objectweb.asm.Opcodes.IDIV;
 import static org.objectweb.asm.Opcodes.INVOKESTATIC;
+import static org.objectweb.asm.Opcodes.IREM;
 import static org.objectweb.asm.Opcodes.IRETURN;
+import static org.objectweb.asm.Opcodes.LDC;
+import static org.objectweb.asm.Opcodes.LDIV;
+import static org.objectweb.asm.Opcodes.LREM;
+import static org.objectweb.asm.Opcodes.MONITOREXIT;
+import static org.objectweb.asm.Opcodes.MULTIANEWARRAY;
 import static org.objectweb.asm.Opcodes.RET;
 import static org.objectweb.asm.Opcodes.RETURN;
+import static org.objectweb.asm.Opcodes.SALOAD;
+import static org.objectweb.asm.Opcodes.SASTORE;
 import static org.objectweb.asm.Opcodes.SIPUSH;
 
 import java.util.ArrayDeque;
@@ -36,9 +48,10 @@ import org.objectweb.asm.tree.TryCatchBlockNode;
  * path through it an entry is followed by exactly one exit.
  *
  * <p>The columns are: IDs of the entries and of the exits in code order, comma-separated; number of
- * returns; number of {@code athrow} that no exception range covers, those after an exit of a handler
- * that does nothing but report it and rethrow not counted; number of such handlers; what is wrong,
- * empty if nothing is.
+ * returns; number of {@code athrow} that no exception range covers, those of a handler that does
+ * nothing but report the exit and rethrow not counted; number of such handlers; number of reachable
+ * instructions that can throw after the entry and are not in the range of such a handler; what is
+ * wrong, empty if nothing is.
  */
 final class Calls {
     private static final int UNSEEN = -1;
@@ -55,6 +68,7 @@ final class Calls {
     final int returns;
     final int bareThrows;
     final int handlers;
+    int exposed;
 
     Calls(MethodNode m, String runtime) {
         ranges = m.tryCatchBlocks;
@@ -84,7 +98,7 @@ final class Calls {
         returns = counts[0];
         bareThrows = counts[1];
         if (!entries.isEmpty() || !exits.isEmpty()) {
-            walk();
+            walk(own);
         }
     }
 
@@ -223,8 +237,14 @@ final class Calls {
      * out of a return behind one, are left out: the runtime never throws, and an exit inside a range
      * of the original is inevitable.
      */
-    private void walk() {
+    private void walk(Set<Integer> own) {
         int[] open = new int[code.length];
+        boolean[] safe = new boolean[code.length];
+        for (TryCatchBlockNode r : ranges) {
+            if (own.contains(at.get(r.handler))) {
+                Arrays.fill(safe, at.get(r.start), at.get(r.end), true);
+            }
+        }
         Arrays.fill(open, UNSEEN);
         ArrayDeque<Integer> work = new ArrayDeque<>();
         reach(0, 0, open, work);
@@ -234,6 +254,7 @@ final class Calls {
             boolean ours = call[k] != 0 || k + 1 < code.length && call[k + 1] != 0
                     || k > 0 && call[k - 1] == 2;
             if (!ours) {
+                exposed += depth == 1 && !safe[k] && canThrow(code[k]) ? 1 : 0;
                 for (TryCatchBlockNode r : ranges) {
                     if (at.get(r.start) <= k && k < at.get(r.end)) {
                         reach(at.get(r.handler), depth, open, work);
@@ -261,6 +282,17 @@ final class Calls {
                 reach(k + 1, after, open, work);
             }
         }
+    }
+
+    private static boolean canThrow(AbstractInsnNode n) {
+        int op = n.getOpcode();
+        if (op == LDC) {
+            Object c = ((LdcInsnNode) n).cst;
+            return !(c instanceof Number || c instanceof String);
+        }
+        return op >= IALOAD && op <= SALOAD || op >= IASTORE && op <= SASTORE
+                || op == IDIV || op == LDIV || op == IREM || op == LREM
+                || op >= GETSTATIC && op <= MONITOREXIT || op == MULTIANEWARRAY;
     }
 
     private void reach(int k, int depth, int[] open, ArrayDeque<Integer> work) {

@@ -106,7 +106,7 @@ public final class Disassemble {
                 print("M", id, e.getName(), node.name, m.name, m.desc,
                         Integer.toString(m.access), c.entryIds(), c.exitIds(),
                         Integer.toString(c.returns), Integer.toString(c.bareThrows),
-                        Integer.toString(c.handlers), c.faults());
+                        Integer.toString(c.handlers), Integer.toString(c.exposed), c.faults());
             }
         }
     }

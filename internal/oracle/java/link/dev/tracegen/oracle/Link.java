@@ -28,7 +28,7 @@ import jdk.test.whitebox.WhiteBox;
  * <p>{@code Link JOBS OUT THREADS}. A line of JOBS is: id, jar, dependency jars, tab-separated. A
  * line of OUT is: id, entry, class, major version, status, message. The status is {@code ok}, {@code
  * ok50}, {@code fail}, {@code newer} for a class that this JVM is too old to read, or {@code boot}
- * for one of {@code java.*}, which no loader of ours may define.
+ * for one of {@code java.*}, which no loader of ours may define: see {@code Redefine}.
  *
  * <p>Each job has a child-first loader of its own, so that the jar's classes win over those of the
  * JDK ({@code java.*} apart) and nothing is trusted. Classes below
@@ -37,9 +37,6 @@ import jdk.test.whitebox.WhiteBox;
  * <p>HotSpot gives a class of major version 50 whose frames are wrong a second chance with the old
  * verifier. So they are linked as 51, which has none, and only those that fail are tried again as
  * they are: {@code ok50}.
- *
- * <p>The jar {@code boot:PATH} takes only the names from PATH and the classes from the JVM itself: for
- * the JDK's own modules under {@code --patch-module} and {@code -XX:+BytecodeVerificationLocal}.
  */
 public final class Link {
     private static final int MAX_MESSAGE = 600;
@@ -94,14 +91,9 @@ public final class Link {
     private void run(String[] job) {
         List<ZipFile> open = new ArrayList<>();
         try {
-            boolean boot = job[1].startsWith("boot:");
-            ZipFile jar = new ZipFile(boot ? job[1].substring(5) : job[1]);
+            ZipFile jar = new ZipFile(job[1]);
             open.add(jar);
             TreeMap<Integer, Map<String, Source>> groups = group(job[0], jar);
-            if (boot) {
-                linkBoot(job[0], groups.getOrDefault(0, Map.of()));
-                return;
-            }
             Map<String, Source> index = new HashMap<>();
             for (int k = job.length - 1; k >= 2; k--) {
                 ZipFile dep = new ZipFile(job[k]);
@@ -196,13 +188,6 @@ public final class Link {
                 status = "fail";
             }
             print(id, s.entry.getName(), s.name, s.major, status, error);
-        }
-    }
-
-    private void linkBoot(String id, Map<String, Source> group) {
-        for (Source s : group.values()) {
-            String error = link(s.name, ClassLoader.getSystemClassLoader());
-            print(id, s.entry.getName(), s.name, s.major, error == null ? "ok" : "fail", error);
         }
     }
 

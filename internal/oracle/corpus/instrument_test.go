@@ -1,0 +1,384 @@
+package corpus_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// buildTool compiles the command line tool, as a user would, and returns its path.
+func buildTool(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "tracegen")
+	out, err := exec.Command("go", "build", "-o", bin, "github.com/tracegen/tracegen/cmd/tracegen").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// tracegen runs the tool in a directory of its own, so that no tracegen.yml of ours is found.
+func tracegen(t *testing.T, bin string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("tracegen %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// An instrumented jar and the files that came with it.
+type instrumented struct {
+	corpus.Jar
+	original string // the class jar before
+	mapping  map[string]int
+	skipped  map[string]int // methods by reason
+	released string         // the output as released: an aar, where Path is one
+}
+
+func instrumentAll(t *testing.T, bin string, jars []corpus.Jar, flags ...string) []instrumented {
+	t.Helper()
+	dir := t.TempDir()
+	list := make([]instrumented, len(jars))
+	for k, j := range jars {
+		out := filepath.Join(dir, j.Name+filepath.Ext(j.Path))
+		mapping, skipped := filepath.Join(dir, j.Name+".txt"), filepath.Join(dir, j.Name+".tsv")
+		tracegen(t, bin, append([]string{"instrument", j.Path, "-o", out, "--mapping", mapping,
+			"--skipped", skipped, "--runtime-external", "--compression", "fast", "-q"}, flags...)...)
+		list[k] = instrumented{Jar: j, original: j.Classes, released: out,
+			mapping: readMapping(t, mapping), skipped: countReasons(t, skipped)}
+		list[k].Classes = classesOf(t, out)
+	}
+	return list
+}
+
+func classesOf(t *testing.T, file string) string {
+	t.Helper()
+	if filepath.Ext(file) != ".aar" {
+		return file
+	}
+	classes, err := corpus.ClassesOfAAR(file, file+".jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return classes
+}
+
+func outputs(list []instrumented) []corpus.Jar {
+	jars := make([]corpus.Jar, len(list))
+	for k, i := range list {
+		jars[k] = i.Jar
+	}
+	return jars
+}
+
+var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// readMapping reads a mapping by the words of the format alone: ID by class, name and descriptor with
+// dots and blanks between.
+func readMapping(t *testing.T, file string) map[string]int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		f := strings.SplitN(line, ",", 3)
+		id, err := strconv.Atoi(f[0])
+		if err != nil || len(f) != 3 {
+			t.Fatalf("%s: line %q", file, line)
+		}
+		if id == 1048574 {
+			continue
+		}
+		key := escape.ReplaceAllStringFunc(f[2], func(s string) string {
+			b, _ := hex.DecodeString(s[1:])
+			return string(b)
+		})
+		ids[key] = id
+	}
+	return ids
+}
+
+func countReasons(t *testing.T, file string) map[string]int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Split(line, "\t"); len(f) > 3 && f[3] != "reason" {
+			reasons[f[3]]++
+		}
+	}
+	return reasons
+}
+
+// TestCorpusInstrumented puts what tracegen makes of every jar to the referees, in every exit mode and
+// with no method left out for being small: nothing that linked stops linking, ASM reads it and finds
+// the mapping's IDs in the right number and on every path, and strip gives back every byte.
+func TestCorpusInstrumented(t *testing.T) {
+	jars := fetch(t)
+	bin := buildTool(t)
+	linked, err := linkAll(t.Context(), jars)
+	oracle.Require(t, err)
+	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
+	oracle.Require(t, err)
+	before := asmIndex(classes, methods)
+	runs := []struct {
+		mode  string
+		flags []string
+	}{
+		{"normal", []string{"--trivial", "none"}},
+		{"throws", []string{"--trivial", "none", "--id-order", "compact"}},
+		{"exact", []string{"--trivial", "none"}},
+		{"throws", []string{"--constructor-entry", "after-super"}},
+	}
+	if !isFull() {
+		runs = runs[:3]
+	}
+	for _, tt := range runs {
+		flags := append([]string{"--exits", tt.mode}, tt.flags...)
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			made := instrumentAll(t, bin, jars, flags...)
+			now, err := linkAll(t.Context(), outputs(made))
+			oracle.Require(t, err)
+			lost := oracle.Regressions(linked, now)
+			for k, r := range lost {
+				if k < 20 {
+					t.Errorf("%s!%s linked before: %s %s", r.Job, r.Entry, r.Status, r.Message)
+				}
+			}
+			classes, methods, err := oracle.Disassemble(t.Context(), jobs(outputs(made)), oracle.AsmOptions{Check: true})
+			oracle.Require(t, err)
+			after := asmIndex(classes, methods)
+			compareAsm(t, before, after)
+			afterSuper := tt.mode == "exact" || slices.Contains(tt.flags, "after-super")
+			traced := compareMethods(t, made, before, after, tt.mode, afterSuper)
+			stripped := compareStripped(t, bin, made)
+			reasons := map[string]int{}
+			for _, m := range made {
+				for r, n := range m.skipped {
+					reasons[r] += n
+				}
+			}
+			t.Logf("measured: %s: %d classes, %d that linked before do not now; %d methods traced, not traced %v; "+
+				"%d class files stripped to what they were", t.Name(), len(now), len(lost), traced, reasons, stripped)
+		})
+	}
+}
+
+// asmView is what ASM said of a set of jars, by job, entry and method.
+type asmView struct {
+	classes map[[2]string]oracle.AsmClass
+	methods map[[4]string]oracle.AsmMethod
+}
+
+func asmIndex(classes []oracle.AsmClass, methods []oracle.AsmMethod) asmView {
+	v := asmView{map[[2]string]oracle.AsmClass{}, map[[4]string]oracle.AsmMethod{}}
+	for _, c := range classes {
+		v.classes[[2]string{c.Job, c.Entry}] = c
+	}
+	for _, m := range methods {
+		v.methods[[4]string{m.Job, m.Entry, m.Name, m.Desc}] = m
+	}
+	return v
+}
+
+// compareAsm wants no class that ASM takes worse than before.
+func compareAsm(t *testing.T, before, after asmView) {
+	t.Helper()
+	bad := 0
+	for key, c := range after.classes {
+		old, found := before.classes[key]
+		if bad++; c.Error != "" && (!found || old.Error == "") && bad < 20 {
+			t.Errorf("ASM, %s!%s: %s", c.Job, c.Entry, c.Error)
+		} else if c.Error == "" || found && old.Error != "" {
+			bad--
+		}
+	}
+	if len(before.classes) != len(after.classes) || len(before.methods) != len(after.methods) {
+		t.Errorf("%d classes with %d methods came out of %d with %d", len(after.classes), len(after.methods),
+			len(before.classes), len(before.methods))
+	}
+}
+
+// compareMethods holds what is in the code against the mapping and the mode, method by method, and
+// returns how many methods are traced.
+func compareMethods(t *testing.T, made []instrumented, before, after asmView, mode string, afterSuper bool) int {
+	t.Helper()
+	mappings := map[string]map[string]int{}
+	for _, m := range made {
+		mappings[m.Name] = m.mapping
+	}
+	seen := map[string]map[string]bool{}
+	traced, shown := 0, 0
+	for key, m := range after.methods {
+		name := strings.ReplaceAll(m.Class+" "+m.Name+" "+m.Desc, "/", ".")
+		id, mapped := mappings[m.Job][name]
+		why := judge(m, before.methods[key], id, mapped, mode, afterSuper)
+		if why != "" {
+			if shown++; shown < 20 {
+				t.Errorf("%s!%s %s%s: %s", m.Job, m.Entry, m.Name, m.Desc, why)
+			}
+		}
+		if len(m.EntryIDs) > 0 {
+			traced++
+			if seen[m.Job] == nil {
+				seen[m.Job] = map[string]bool{}
+			}
+			seen[m.Job][name] = true
+		}
+	}
+	for _, m := range made {
+		for name, id := range m.mapping {
+			if !seen[m.Name][name] {
+				if shown++; shown < 20 {
+					t.Errorf("%s: ID %d of the mapping, %s, is in no class", m.Name, id, name)
+				}
+			}
+		}
+	}
+	if shown >= 20 {
+		t.Errorf("%d methods in all", shown)
+	}
+	return traced
+}
+
+// judge says what is wrong with one method of the output, whose original is old.
+func judge(m, old oracle.AsmMethod, id int, mapped bool, mode string, afterSuper bool) string {
+	if len(m.EntryIDs) == 0 && len(m.ExitIDs) == 0 {
+		// One name may stand for several classes (META-INF/versions); that some of them is traced is
+		// asked elsewhere.
+		return ""
+	}
+	switch {
+	case !mapped:
+		return "calls the runtime, but is not in the mapping"
+	case m.Faults != "":
+		return m.Faults
+	case len(m.EntryIDs) != 1 && !(m.Name == "<init>" && afterSuper && len(m.EntryIDs) > 1):
+		return fmt.Sprintf("%d entries", len(m.EntryIDs))
+	case m.Returns != old.Returns:
+		return fmt.Sprintf("%d returns, and %d in the original", m.Returns, old.Returns)
+	}
+	for _, got := range slices.Concat(m.EntryIDs, m.ExitIDs) {
+		if got != id {
+			return fmt.Sprintf("reports ID %d, and the mapping says %d", got, id)
+		}
+	}
+	return judgeExits(m, old, mode, m.Name == "<init>" && afterSuper)
+}
+
+// judgeExits counts. Where the entry of a constructor comes late, a throw before it has no exit.
+func judgeExits(m, old oracle.AsmMethod, mode string, late bool) string {
+	least, most := old.Returns, old.Returns
+	switch mode {
+	case "throws":
+		least, most = least+old.BareThrows, most+old.BareThrows
+		if late {
+			least = old.Returns
+		}
+	case "exact":
+		least, most = least+m.Handlers, most+m.Handlers
+		if m.Handlers > 1 {
+			return fmt.Sprintf("%d handlers", m.Handlers)
+		}
+		if m.Exposed > 0 {
+			return fmt.Sprintf("%d instructions can throw past the handler", m.Exposed)
+		}
+	}
+	if n := len(m.ExitIDs); n < least || n > most {
+		return fmt.Sprintf("%d exits for %d returns and %d throws that nothing catches", n, old.Returns, old.BareThrows)
+	}
+	return ""
+}
+
+// compareStripped takes the calls out again and wants every class to be what it was. It returns the
+// number of classes compared.
+func compareStripped(t *testing.T, bin string, made []instrumented) int {
+	t.Helper()
+	dir := t.TempDir()
+	n := 0
+	for _, m := range made {
+		back := filepath.Join(dir, m.Name+filepath.Ext(m.released))
+		tracegen(t, bin, "strip", m.released, "-o", back, "--compression", "fast", "-q")
+		n += sameClasses(t, m.Name, m.original, classesOf(t, back))
+	}
+	return n
+}
+
+// sameClasses compares the class files of two jars, byte by byte and in order, and returns their number.
+// Other entries may be missing: a signature does not survive a change.
+func sameClasses(t *testing.T, name, want, got string) int {
+	t.Helper()
+	w, g := classFiles(t, want), classFiles(t, got)
+	if len(w) != len(g) {
+		t.Errorf("%s: %d class files, want %d", name, len(g), len(w))
+		return 0
+	}
+	for k, f := range w {
+		if g[k].name != f.name {
+			t.Errorf("%s: class file %d is %s, want %s", name, k, g[k].name, f.name)
+			return k
+		}
+		if !bytes.Equal(f.data, g[k].data) {
+			t.Errorf("%s!%s differs", name, f.name)
+		}
+	}
+	return len(w)
+}
+
+type classFile struct {
+	name string
+	data []byte
+}
+
+func classFiles(t *testing.T, jar string) []classFile {
+	t.Helper()
+	z, err := zip.OpenReader(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var list []classFile
+	for _, f := range z.File {
+		if strings.HasSuffix(f.Name, ".class") {
+			list = append(list, classFile{f.Name, content(t, f)})
+		}
+	}
+	return list
+}
+
+func content(t *testing.T, f *zip.File) []byte {
+	t.Helper()
+	r, err := f.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
