@@ -112,12 +112,12 @@ func (b *block) use(i uint16) {
 // has says whether index i lies in the block.
 func (b *block) has(i uint16) bool { return int(i) >= b.start }
 
-// unused gives the first constant that nothing needs, or false.
-func (b *block) unused() (uint16, bool) {
-	for i, used := range b.used {
-		if !used {
-			return uint16(b.start + i), true
+// checkUse reports a constant of the block that nothing needs. After other findings that says nothing.
+func (b *body) checkUse() {
+	for i, used := range b.block.used {
+		if !used && len(b.findings) == 0 {
+			b.member = nil
+			b.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", b.block.start+i))
 		}
 	}
-	return 0, false
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// checkDemands holds the calls of the method in hand to what was wanted: where they stand, which ID they
-// report, and what they need. before is the original's code, which the method's own is now known to be.
-func (r *referee) checkDemands(before *classfile.Code, id uint32, hooked bool) {
-	r.checkIDs(id, hooked)
+// checkDemands holds the calls of the method in hand to what was wanted: where they stand and what they need.
+// before is the original's code, which the method's own is now known to be.
+func (r *referee) checkDemands(before *classfile.Code, id uint32) {
 	r.checkStack(before)
 	if id == 0 {
 		return // checkIDs has reported every call but the hook

@@ -71,10 +71,7 @@ func Equivalent(original, rewritten *classfile.Class, want Instrumentation) []Fi
 		for i := range original.Methods() {
 			r.checkMethod(i)
 		}
-		r.member = nil
-		if unused, ok := r.block.unused(); ok {
-			r.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", unused))
-		}
+		r.checkUse()
 	}
 	return r.findings
 }
@@ -230,10 +227,12 @@ func (r *referee) checkMethod(i int) {
 	}
 	r.rebuilt = r.rebuild(r.rebuilt[:0])
 	a, _ := classfile.FindAttribute(old.Attributes, "Code")
-	if !bytes.Equal(r.rebuilt, a.Info) && len(r.findings) == known {
+	r.checkIDs(id, hooked)
+	if bytes.Equal(r.rebuilt, a.Info) {
+		r.checkDemands(&before, id)
+	} else if len(r.findings) == known {
 		r.explain(&before, a.Info)
 	}
-	r.checkDemands(&before, id, hooked)
 }
 
 // checkAttributes compares a method_info but for what its Code attribute holds.

@@ -160,8 +160,8 @@ var asPlanted = flag.Bool("planted", false, "be the program with a planted fault
 // TestPlantedFaults builds this test's program with faults in the injector and expects the referee to object
 // to what comes out of each, and to nothing when none is switched on.
 func TestPlantedFaults(t *testing.T) {
-	if *asPlanted {
-		t.Skip("this is the program with the fault")
+	if *asPlanted || testing.Short() {
+		t.Skip("no program is built in a short run, nor by that program itself")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

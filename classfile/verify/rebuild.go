@@ -76,7 +76,8 @@ func (b *body) appendBranch(out []byte, e edit) []byte {
 	return binary.BigEndian.AppendUint32(append(out, byte(op)), uint32(b.offset(e.pc, b.farTarget(e))))
 }
 
-// appendSwitch writes a tableswitch or lookupswitch (JVMS 6.5). Padding of another size becomes zeros.
+// appendSwitch writes a tableswitch or lookupswitch (JVMS 6.5). Padding of another size is zeros: what it was
+// cannot be told, and HotSpot demands them up to major version 50.
 func (b *body) appendSwitch(out []byte, e edit) []byte {
 	bytecode := b.code.Bytecode
 	now, before := padding(e.pc), padding(int(b.places[e.pc]>>sideBits))
@@ -85,6 +86,11 @@ func (b *body) appendSwitch(out []byte, e edit) []byte {
 		out = append(out, bytecode[e.pc+1:e.pc+1+now]...)
 	} else {
 		out = append(out, 0, 0, 0)[:len(out)+before]
+		for _, pad := range bytecode[e.pc+1 : e.pc+1+now] {
+			if pad != 0 {
+				b.report(e.pc, ruleCode, "padding of zeros", fmt.Sprint(pad))
+			}
+		}
 	}
 	operands := e.pc + 1 + now
 	shift := len(out) - operands

@@ -14,6 +14,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
 // mode is one way to instrument, told to the injector and to the referee.
@@ -186,24 +188,38 @@ func jarClasses(path string, do func(name string, c *classfile.Class)) error {
 	return nil
 }
 
-func TestTmpJars(t *testing.T) {
-	paths := strings.Fields(os.Getenv("TMPJARS"))
-	for _, path := range paths {
-		for _, m := range modes {
-			in, traced, n, bad := m.injector(), 0, 0, 0
-			err := jarClasses(path, func(name string, c *classfile.Class) {
-				k, err := m.roundTrip(in, c, m.request(in, c))
-				if err != nil && bad < 5 {
-					t.Errorf("%s!%s: %s: %v", path, name, m.name, err)
-				}
+// TestCorpusRoundTrip puts every method that the injector takes, of every class of released jars, to the
+// referee, in all modes.
+func TestCorpusRoundTrip(t *testing.T) {
+	share := os.Getenv("TRACEGEN_CORPUS")
+	if share == "off" || testing.Short() {
+		t.Skip("the corpus is not wanted")
+	}
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars, err := c.Fetch(t.Context(), c.Names(share == "full")...)
+	oracle.Require(t, err)
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			in, classes, traced := m.injector(), 0, 0
+			for _, jar := range jars {
+				err := jarClasses(jar.Classes, func(name string, c *classfile.Class) {
+					n, err := m.roundTrip(in, c, m.request(in, c))
+					if err != nil {
+						t.Errorf("%s!%s: %v", jar.Name, name, err)
+					}
+					classes++
+					traced += n
+				})
 				if err != nil {
-					bad++
+					t.Errorf("%s: %v", jar.Name, err)
 				}
-				traced += k
-				n++
-			})
-			t.Logf("%s %s: %d classes, %d methods, %d bad %v", filepath.Base(path), m.name, n, traced, bad, err)
-		}
+			}
+			t.Logf("measured: %s: %d jars, %d classes, %d methods traced, equivalent and stripped to what they were", m.name, len(jars), classes, traced)
+		})
 	}
 }
 

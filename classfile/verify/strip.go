@@ -43,22 +43,26 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		return c.Bytes(), 0, nil
 	}
 	block, why := findBlock(pool, runtimeClass)
-	if block == nil {
-		if f, found := findCall(c, runtimeClass); found {
-			if why == "" {
-				why = f.Got
-			}
-			return nil, 0, fmt.Errorf("%w: class %s: method %s%s at %d: %s", ErrForeignCalls, f.Class, f.Method, f.Descriptor, f.Offset, why)
+	if block != nil {
+		s := stripper{body: body{class: c, pool: pool, block: block}}
+		edit := s.edit()
+		if len(s.findings) == 0 && s.removed > 0 {
+			stripped, err = c.Rewrite(edit)
+			return stripped, s.removed, err
 		}
+		if len(s.findings) > 0 {
+			why = s.findings[0].String()
+		}
+	}
+	// What looks like a block may be the constants of any class that names the runtime: calls decide.
+	call, found := findCall(c, runtimeClass)
+	if !found {
 		return c.Bytes(), 0, nil
 	}
-	s := stripper{body: body{class: c, pool: pool, block: block}}
-	edit := s.edit()
-	if len(s.findings) > 0 {
-		return nil, 0, fmt.Errorf("%w: %v", ErrForeignCalls, s.findings[0])
+	if why == "" {
+		why = call
 	}
-	stripped, err = c.Rewrite(edit)
-	return stripped, s.removed, err
+	return nil, 0, fmt.Errorf("%w: %s", ErrForeignCalls, why)
 }
 
 // digestOf gives the string that MappingInfo.digest() returns, with the index of its Utf8, if c is that class
@@ -94,8 +98,8 @@ func isDigest(s string) bool {
 	return len(s) == len(unstamped) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// findCall looks for an instruction that calls i, o or at of the runtime class.
-func findCall(c *classfile.Class, runtimeClass string) (Finding, bool) {
+// findCall looks for an instruction that calls i, o or at of the runtime class, and describes it.
+func findCall(c *classfile.Class, runtimeClass string) (call string, found bool) {
 	pool := c.ConstantPool()
 	called := make(map[uint16]string)
 	for i := 1; i < pool.Len(); i++ {
@@ -107,7 +111,7 @@ func findCall(c *classfile.Class, runtimeClass string) (Finding, bool) {
 		}
 	}
 	if len(called) == 0 {
-		return Finding{}, false
+		return "", false
 	}
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -120,11 +124,11 @@ func findCall(c *classfile.Class, runtimeClass string) (Finding, bool) {
 				break
 			}
 			if name, ok := called[in.Constant()]; ok {
-				return Finding{Class: c.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: in.PC, Got: "a call of " + name}, true
+				return fmt.Sprintf("%s#%s%s@%d: a call of %s", c.Name(), m.Name, m.Descriptor, in.PC, name), true
 			}
 		}
 	}
-	return Finding{}, false
+	return "", false
 }
 
 // isReport says whether the method is one of those that inserted code calls.
@@ -143,6 +147,7 @@ type stripper struct {
 
 func (s *stripper) edit() classfile.Edit {
 	edit := classfile.Edit{KeepConstants: s.block.start}
+	s.checkConstants()
 	methods := s.class.Methods()
 	if s.addedMethod() {
 		methods = methods[:len(methods)-1]
@@ -155,10 +160,15 @@ func (s *stripper) edit() classfile.Edit {
 		if err != nil || !ok {
 			continue // malformed, so that nothing was inserted
 		}
+		s.load(i, c)
 		if !s.mentionsBlock(&c) {
+			for in, err := range code.Instructions(c.Bytecode) {
+				if err == nil {
+					s.checkConstant(in)
+				}
+			}
 			continue
 		}
-		s.load(i, c)
 		if !s.recognise() || len(s.calls) == 0 {
 			continue
 		}
@@ -167,11 +177,28 @@ func (s *stripper) edit() classfile.Edit {
 		s.removed += len(s.calls)
 		edit.Codes = append(edit.Codes, classfile.CodeEdit{Method: i, Info: info})
 	}
-	s.member = nil
-	if unused, ok := s.block.unused(); ok {
-		s.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", unused))
-	}
+	s.checkUse()
 	return edit
+}
+
+// checkConstants reports constants before the block that refer into it: it is then no block of ours.
+func (b *body) checkConstants() {
+	for i := 1; i < b.block.start; i++ {
+		raw := b.pool.Raw(uint16(i))
+		switch b.pool.Tag(uint16(i)) {
+		case classfile.TagUtf8, classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble:
+			continue
+		case classfile.TagMethodHandle:
+			raw = raw[1:]
+		case classfile.TagDynamic, classfile.TagInvokeDynamic:
+			raw = raw[2:]
+		}
+		for ; len(raw) >= 2; raw = raw[2:] {
+			if b.block.has(binary.BigEndian.Uint16(raw)) {
+				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start), fmt.Sprintf("a use of one by constant %d", i))
+			}
+		}
+	}
 }
 
 // mentionsBlock says whether the code may call a method of the block: whether it holds the bytes of such an
