@@ -83,7 +83,7 @@ func parseArgument(arg string) (argument, error) {
 			return argument{}, err
 		}
 		if found && i+1 == len(arg) {
-			return argument{}, fmt.Errorf("%s: the output behind = is missing", arg)
+			return argument{}, misuse("%s: the output behind = is missing", arg)
 		}
 		if found {
 			return argument{arg[:i], arg[i+1:]}, nil

@@ -75,7 +75,6 @@ func (c *console) progress(what string) (advance func(done, total int64), done f
 		progressbar.OptionSetWriter(c.err),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionSetWidth(30),
-		progressbar.OptionShowBytes(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)

@@ -12,6 +12,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -45,7 +46,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	con := &console{in: stdin, out: stdout, err: stderr}
 	root := newRootCmd(con)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
 		return exitDone
@@ -54,6 +55,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitAnswer
 	case errors.Is(err, context.Canceled):
 		con.log("error", "interrupted; nothing was written")
+	case errors.As(err, new(usage)):
+		con.log("error", fmt.Sprintf("%v (see %s --help)", err, cmd.CommandPath()))
 	default:
 		con.log("error", err.Error())
 	}

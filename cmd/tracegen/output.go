@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,15 +29,15 @@ func resolveOutputs(args []argument, out string, merge bool) (destination, error
 	}
 	switch {
 	case merge && pairs > 0:
-		return destination{}, errors.New("with --merge there is one output, named by --output: no INPUT=OUTPUT")
+		return destination{}, misuse("with --merge there is one output, named by --output: no INPUT=OUTPUT")
 	case pairs > 0 && out != "":
-		return destination{}, errors.New("outputs are named either by --output or by INPUT=OUTPUT, not by both")
+		return destination{}, misuse("outputs are named either by --output or by INPUT=OUTPUT, not by both")
 	case pairs > 0 && pairs < len(args):
-		return destination{}, errors.New("either every input is INPUT=OUTPUT or none is")
+		return destination{}, misuse("either every input is INPUT=OUTPUT or none is")
 	case pairs > 0:
 		return pairedOutputs(args)
 	case out == "":
-		return destination{}, errors.New("no output given: name it by --output, or write INPUT=OUTPUT")
+		return destination{}, misuse("no output given: name it by --output, or write INPUT=OUTPUT")
 	case merge:
 		return mergedOutput(args, out)
 	case len(args) == 1:
@@ -60,7 +59,7 @@ func pairedOutputs(args []argument) (destination, error) {
 
 func mergedOutput(args []argument, out string) (destination, error) {
 	if isDirectory(out) || endsInSeparator(out) {
-		return destination{}, fmt.Errorf("--output %s is a directory; --merge makes one jar: name a file", out)
+		return destination{}, misuse("--output %s is a directory; --merge makes one jar: name a file", out)
 	}
 	d := destination{merge: out, beside: filepath.Dir(out)}
 	for _, a := range args {
@@ -87,7 +86,7 @@ func singleOutput(path, out string) (destination, error) {
 func outputsInDirectory(args []argument, out string) (destination, error) {
 	if !isDirectory(out) {
 		if _, err := os.Stat(out); err == nil {
-			return destination{}, fmt.Errorf("--output %s is a file; several inputs need a directory, or --merge", out)
+			return destination{}, misuse("--output %s is a file; several inputs need a directory, or --merge", out)
 		}
 	}
 	names := make([]string, len(args))
@@ -140,56 +139,54 @@ func baseName(path string) (string, error) {
 // checkKind refuses a directory as the output of a file. A directory can become either, by the output's name.
 func checkKind(input, output string) error {
 	if !isDirectory(input) && (isDirectory(output) || endsInSeparator(output)) {
-		return fmt.Errorf("input %s is a file, its output %s a directory", input, output)
+		return misuse("input %s is a file, its output %s a directory", input, output)
 	}
 	return nil
 }
 
-// checkWritten refuses files to be written that are each other or are read. That no output is an input,
-// package pipeline sees to. sides are the files beside the outputs, read those that are read beside the inputs.
-func checkWritten(d destination, sides []sideFile, read []string) error {
-	written := d.outputs()
-	for _, s := range sides {
-		written = append(written, sideFile{"--" + s.option, s.path})
-	}
+// checkWritten refuses files to be written that are each other or are read. sides are the files beside the
+// outputs, the mapping first; read those that are read beside the inputs; base the mapping that IDs come from,
+// or "", which alone may be replaced, by the mapping: it is in memory by then.
+func checkWritten(d destination, sides []target, read []string, base string) error {
 	first := map[string]string{}
-	for _, f := range written {
-		key := f.path
-		if absolute, err := filepath.Abs(f.path); err == nil {
+	for _, t := range slices.Concat(d.outputs(), sides) {
+		key := t.path
+		if absolute, err := filepath.Abs(t.path); err == nil {
 			key = absolute
 		}
-		if other, ok := first[key]; ok && f.path != os.DevNull {
-			return fmt.Errorf("%s and %s would both be written to %s", other, f.option, f.path)
+		if other, ok := first[key]; ok && t.path != os.DevNull {
+			return misuse("%s and %s would both be written to %s", other, t.what, t.path)
 		}
-		first[key] = f.option
-		if err := checkNotRead(f, read); err != nil {
-			return err
-		}
+		first[key] = t.what
 	}
+	// That no output is an input, package pipeline sees to.
 	inputs := make([]string, len(d.inputs))
 	for i, in := range d.inputs {
 		inputs[i] = in.Path
 	}
-	for _, s := range sides {
-		if err := checkNotRead(sideFile{"--" + s.option, s.path}, inputs); err != nil {
-			return err
-		}
+	if err := checkNotRead(sides, inputs); err != nil {
+		return err
 	}
-	return nil
+	if err := checkNotRead(slices.Concat(d.outputs(), sides), read); err != nil || base == "" {
+		return err
+	}
+	return checkNotRead(slices.Concat(d.outputs(), sides[1:]), []string{base})
 }
 
-// checkNotRead refuses a file to be written that is one of those read, or lies in a directory of them.
-func checkNotRead(f sideFile, read []string) error {
-	linked, err := jar.Linked(f.path, read...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.option, err)
-	}
-	if linked != "" {
-		return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", f.option, f.path, linked)
-	}
-	for _, dir := range read {
-		if isDirectory(dir) && liesIn(dir, f.path) {
-			return fmt.Errorf("%s: %s lies in the input %s; choose another place", f.option, f.path, dir)
+// checkNotRead refuses files to be written that are among those read, or lie in a directory of them.
+func checkNotRead(written []target, read []string) error {
+	for _, t := range written {
+		linked, err := jar.Linked(t.path, read...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.what, err)
+		}
+		if linked != "" {
+			return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", t.what, t.path, linked)
+		}
+		for _, dir := range read {
+			if isDirectory(dir) && liesIn(dir, t.path) {
+				return fmt.Errorf("%s: %s lies in the input %s; choose another place", t.what, t.path, dir)
+			}
 		}
 	}
 	return nil
@@ -214,6 +211,9 @@ func liesIn(dir, file string) bool {
 			below = resolved
 			break
 		}
+		if below == filepath.Dir(below) {
+			return false // a drive that is not there
+		}
 		below = filepath.Dir(below)
 	}
 	relative, err := filepath.Rel(above, below)
@@ -221,20 +221,20 @@ func liesIn(dir, file string) bool {
 }
 
 // outputs lists the outputs, each with what to call it.
-func (d destination) outputs() []sideFile {
+func (d destination) outputs() []target {
 	if d.merge != "" {
-		return []sideFile{{"--output", d.merge}}
+		return []target{{"--output", d.merge}}
 	}
-	list := make([]sideFile, len(d.inputs))
+	list := make([]target, len(d.inputs))
 	for i, in := range d.inputs {
-		list[i] = sideFile{"the output of " + in.Path, in.Output}
+		list[i] = target{"the output of " + in.Path, in.Output}
 	}
 	return list
 }
 
 // makeDirectories makes the directories that files are to be written into. undo removes again those that were
 // made and are still empty.
-func makeDirectories(files []sideFile) (undo func(), err error) {
+func makeDirectories(files []target) (undo func(), err error) {
 	var made []string
 	undo = func() {
 		for _, dir := range slices.Backward(made) {
@@ -252,7 +252,7 @@ func makeDirectories(files []sideFile) (undo func(), err error) {
 		for _, dir := range slices.Backward(missing) {
 			if err := os.Mkdir(dir, 0o777); err != nil {
 				undo()
-				return nil, fmt.Errorf("%s: %w", f.option, err)
+				return nil, fmt.Errorf("%s: %w", f.what, err)
 			}
 			made = append(made, dir)
 		}
@@ -260,8 +260,8 @@ func makeDirectories(files []sideFile) (undo func(), err error) {
 	return undo, nil
 }
 
-// sideFile is a file to be written, and the option that names it.
-type sideFile struct{ option, path string }
+// target is something to be written, and what to call it in messages.
+type target struct{ what, path string }
 
 func isDirectory(path string) bool {
 	info, err := os.Stat(path)

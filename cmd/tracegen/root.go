@@ -1,8 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,16 +21,21 @@ method.
 Exit codes: 0 done, though there may be warnings; 1 done, and something that was
 asked about is so (lookup found nothing); 2 it could not be done, and nothing was
 written.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("which command? (see tracegen help)")
-		},
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
 	}
+	root.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(root, args[0])
+		}
+		return nil
+	}
+	root.RunE = func(*cobra.Command, []string) error { return misuse("which command?") }
 	root.SetIn(con.in)
 	root.SetOut(con.out)
 	root.SetErr(con.err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse("%w", err) })
 	root.SetUsageFunc(printUsage)
 
 	flags := root.PersistentFlags()
@@ -51,31 +56,52 @@ func nameOwnCommands(root *cobra.Command) {
 		switch cmd.Name() {
 		case "help":
 			cmd.Short = "explain a command"
+			cmd.Run, cmd.RunE = nil, func(_ *cobra.Command, args []string) error { return explain(root, args) }
 		case "completion":
 			cmd.Short = "write a script that lets a shell complete commands"
+			cmd.RunE = func(*cobra.Command, []string) error { return misuse("which shell?") }
 		}
 	}
 }
 
-// usageError says that the command line is wrong, and where to read how it would be right.
-func usageError(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+// explain prints the help of a command. Cobra's own way answers an unknown one with the help of the root, as
+// if all were well.
+func explain(root *cobra.Command, args []string) error {
+	cmd, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 {
+		return unknownCommand(root, strings.Join(args, " "))
+	}
+	cmd.InitDefaultHelpFlag()
+	return cmd.Help()
+}
+
+// usage is an error of the command line; run adds where to read how it would be right.
+type usage struct{ error }
+
+func misuse(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
+
+// unknownCommand complains about a command, and names those that may be meant.
+func unknownCommand(root *cobra.Command, name string) error {
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		return misuse("unknown command %q; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return misuse("unknown command %q", name)
 }
 
 // atLeastOne is cobra.MinimumNArgs(1), with a message that says what is missing.
 func atLeastOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
+	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageError(cmd, fmt.Errorf("no %s given", what))
+			return misuse("no %s given", what)
 		}
 		return nil
 	}
 }
 
 // noArguments is cobra.NoArgs for commands that have no subcommands either.
-func noArguments(cmd *cobra.Command, args []string) error {
+func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError(cmd, fmt.Errorf("unexpected argument %q", args[0]))
+		return misuse("unexpected argument %q", args[0])
 	}
 	return nil
 }

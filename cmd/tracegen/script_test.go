@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	hardlink OLD NEW            makes a second name for a file
 //	swap FILE OLD NEW           replaces a text in a file, which must have it
 //	class FILE NAME SUPER SIZE  makes a class with one static method m()V of that many bytes
+//	pack FILE ENTRY=FILE...     makes an archive of files; an ENTRY that ends in a slash is a directory
 //	notemp                      wants no temporary file to be left behind
 //
 // and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
@@ -56,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"hardlink": scriptHardlink,
 			"swap":     scriptSwap,
 			"class":    scriptClass,
+			"pack":     scriptPack,
 			"notemp":   scriptNoTemp,
 		},
 	})
@@ -117,6 +119,24 @@ func scriptClass(ts *testscript.TestScript, neg bool, args []string) {
 	b = append(b, make([]byte, size-1)...)
 	b = append(b, 0xB1, 0, 0, 0, 0, 0, 0) // return; no handlers, no attributes; none of the class
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
+}
+
+func scriptPack(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 2, "pack FILE ENTRY=FILE...")
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	w := zip.NewWriter(f)
+	for _, arg := range args[1:] {
+		name, from, _ := strings.Cut(arg, "=")
+		entry, err := w.Create(name)
+		ts.Check(err)
+		if !strings.HasSuffix(name, "/") {
+			_, err = entry.Write([]byte(ts.ReadFile(from)))
+			ts.Check(err)
+		}
+	}
+	ts.Check(w.Close())
 }
 
 func scriptNoTemp(ts *testscript.TestScript, neg bool, args []string) {

@@ -10,15 +10,16 @@ import (
 // files makes what is written beside the outputs.
 func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	run := i.reportOf(result)
+	i.reported = run
 	contents := map[string]io.WriterTo{
-		"mapping": result.Mapping,
-		"lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
-		"skipped": content(run.WriteSkipped),
-		"report":  content(run.WriteJSON),
+		"--mapping": result.Mapping,
+		"--lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
+		"--skipped": content(run.WriteSkipped),
+		"--report":  content(run.WriteJSON),
 	}
 	var files []pipeline.File
 	for _, f := range i.sideFiles() {
-		files = append(files, pipeline.File{Path: f.path, Content: contents[f.option]})
+		files = append(files, pipeline.File{Path: f.path, Content: contents[f.what]})
 	}
 	return files, nil
 }
@@ -34,10 +35,10 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		Warnings:    result.Warnings,
 		DryRun:      i.dryRun,
 	}
+	for _, rule := range i.rules {
+		run.Rules = append(run.Rules, rule.String())
+	}
 	for _, in := range result.Inputs {
-		if i.destination.merge != "" {
-			in.Output = i.destination.merge
-		}
 		run.Inputs = append(run.Inputs, report.Input(in))
 	}
 	for _, s := range result.Skipped {

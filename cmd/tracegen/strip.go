@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -23,9 +22,9 @@ remains of a class are the bytes that it had before.
 
 INPUT and OUT are as for instrument.`,
 		Example: `  tracegen strip out/app.jar -o original.jar`,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError(cmd, fmt.Errorf("one input is needed, %d are given", len(args)))
+				return misuse("one input is needed, %d are given", len(args))
 			}
 			return nil
 		},
@@ -37,7 +36,7 @@ INPUT and OUT are as for instrument.`,
 	f.StringVar(&s.runtimeClass, "runtime-class", strings.ReplaceAll(inject.DefaultRuntimeClass, "/", "."), "the `CLASS` that is called")
 	f.IntVarP(&s.jobs, "jobs", "j", 0, "`N` classes at a time; 0 is one per processor")
 	f.Var(compression(&s.level), "compression", "of entries that change; the others are copied as they are")
-	addVerbosity(f, con)
+	addQuiet(f, con)
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -46,7 +45,7 @@ INPUT and OUT are as for instrument.`,
 		}
 		config, err := s.config(args[0])
 		if err != nil {
-			return usageError(cmd, err)
+			return err
 		}
 		return s.run(cmd, config)
 	}
@@ -65,13 +64,10 @@ type strip struct {
 func (s *strip) config(arg string) (pipeline.Config, error) {
 	runtime, err := internalName(s.runtimeClass)
 	if err != nil {
-		return pipeline.Config{}, fmt.Errorf("--runtime-class: %w", err)
+		return pipeline.Config{}, misuse("--runtime-class: %w", err)
 	}
 	if s.jobs < 0 {
-		return pipeline.Config{}, fmt.Errorf("--jobs %d: must not be negative", s.jobs)
-	}
-	if s.con.quiet && s.con.verbose {
-		return pipeline.Config{}, errors.New("--quiet and --verbose exclude each other")
+		return pipeline.Config{}, misuse("--jobs %d: must not be negative", s.jobs)
 	}
 	input, err := parseArgument(arg)
 	if err != nil {
@@ -90,7 +86,7 @@ func (s *strip) config(arg string) (pipeline.Config, error) {
 }
 
 func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
-	undo, err := makeDirectories([]sideFile{{"--output", config.Inputs[0].Output}})
+	undo, err := makeDirectories([]target{{"--output", config.Inputs[0].Output}})
 	if err != nil {
 		return err
 	}
@@ -121,7 +117,7 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 	for _, in := range result.Inputs {
 		if _, err := fmt.Fprintf(s.con.out, "%s -> %s: calls taken out of %d of %d classes\n",
 			report.Printable(in.Path), report.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
-			return err
+			s.con.warn("the summary could not be printed: %v", err)
 		}
 	}
 	return nil

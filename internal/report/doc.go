@@ -10,6 +10,7 @@
 //	schema     1
 //	version    of tracegen
 //	options    name of the option -> its value, defaults included, for all that can change the output
+//	rules      FILE:LINE: TEXT of every rule, in their order
 //	mapping    file, digest, methods, retired, headroom (IDs that are left); base: the file of --base, if any
 //	inputs     in order: input, output, classes, rewritten, methods, traced,
 //	           classBytes and outputClassBytes (uncompressed, of all classes), skipped by reason

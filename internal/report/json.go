@@ -15,6 +15,7 @@ type document struct {
 	Schema   int               `json:"schema"`
 	Version  string            `json:"version"`
 	Options  map[string]string `json:"options"`
+	Rules    []string          `json:"rules"`
 	Mapping  mappingPart       `json:"mapping"`
 	Inputs   []inputPart       `json:"inputs"`
 	Totals   counts            `json:"totals"`
@@ -67,7 +68,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		retired++
 	}
 	d := document{
-		Schema: schema, Version: r.Version, Options: r.Options,
+		Schema: schema, Version: r.Version, Options: r.Options, Rules: printableAll(r.Rules),
 		Mapping: mappingPart{
 			File: r.MappingFile, Base: r.BaseFile, Digest: r.Mapping.Digest(),
 			Methods: r.Mapping.Len(), Retired: retired, Headroom: r.Mapping.Headroom(),
@@ -76,7 +77,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Totals:   countsOf(r.total(), r.totalReasons()),
 		Packages: r.packages(),
 		Focus:    []focusPart{}, // an empty list is written as one, not as null
-		Warnings: make([]string, len(r.Warnings)),
+		Warnings: printableAll(r.Warnings),
 	}
 	reasons := r.reasons()
 	for i, in := range r.Inputs {
@@ -85,13 +86,19 @@ func (r *Run) WriteJSON(w io.Writer) error {
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
 	}
-	for i, warning := range r.Warnings {
-		d.Warnings[i] = Printable(warning)
-	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(d)
+}
+
+// printableAll makes every text printable; the list of none is empty, not nil.
+func printableAll(texts []string) []string {
+	printable := make([]string, len(texts))
+	for i, text := range texts {
+		printable[i] = Printable(text)
+	}
+	return printable
 }
 
 // totalReasons counts the skipped methods of all inputs.

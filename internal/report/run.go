@@ -16,6 +16,8 @@ type Run struct {
 	Version string
 	// Options are all that can change the output, by name.
 	Options map[string]string
+	// Rules are those of block lists and tracegen.yml in their order, each with its position.
+	Rules []string
 	// MappingFile and BaseFile are where the mapping goes to and where its IDs come from, as the user named
 	// them; BaseFile may be empty.
 	MappingFile, BaseFile string
@@ -54,12 +56,12 @@ type Skipped struct {
 	Detail string
 }
 
-// class gives the name of the class in text form; of one that could not be read, what its entry is called.
+// class gives the internal name of the class; of one that could not be read, what its entry is called.
 func (s Skipped) class() string {
 	if s.Class == "" {
-		return mapping.Text(strings.TrimSuffix(s.Entry, ".class"))
+		return strings.TrimSuffix(s.Entry, ".class")
 	}
-	return mapping.Text(s.Class)
+	return s.Class
 }
 
 // total sums the inputs up.
@@ -116,7 +118,7 @@ func (r *Run) packages() []packageCount {
 		of(e.Class).Traced++
 	}
 	for _, s := range r.Skipped {
-		of(s.Class).Skipped++
+		of(s.class()).Skipped++
 	}
 	list := make([]packageCount, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
@@ -136,7 +138,7 @@ type skippedLine struct {
 func (r *Run) skippedLines() []skippedLine {
 	lines := make([]skippedLine, len(r.Skipped))
 	for i, s := range r.Skipped {
-		lines[i] = skippedLine{s.class(), s}
+		lines[i] = skippedLine{mapping.Text(s.class()), s}
 	}
 	slices.SortFunc(lines, func(a, b skippedLine) int {
 		return cmp.Or(strings.Compare(a.class, b.class), strings.Compare(a.Name, b.Name),

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// TestInterrupted wants a run that is interrupted to fail and to leave nothing behind.
+func TestInterrupted(t *testing.T) {
+	sample, err := filepath.Abs("../../testdata/sample/sample.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTree(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, args := range [][]string{
+		{"instrument", sample, "-o", "out/x.jar", "--report", "lists/report.json"},
+		{"strip", sample, "-o", "out/x.jar"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
+		if code != exitFailed || stderr.String() != "tracegen: interrupted; nothing was written\n" || stdout.Len() > 0 {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args[0], code, &stdout, &stderr)
+		}
+		if left, _ := os.ReadDir("."); len(left) > 0 {
+			t.Errorf("%s leaves %v", args[0], left)
+		}
+	}
+}
+
+func TestInterruptible(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot send itself an interrupt on Windows")
+	}
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done() // or the test process dies of the signal
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Errorf("context ended with %v", ctx.Err())
+	}
+}
+
+// failingWriter is standard output on a full disk.
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+// TestResultsCannotBePrinted: what lookup cannot print is lost, which is a failure; the summary of work that
+// is done is not.
+func TestResultsCannotBePrinted(t *testing.T) {
+	sample, err := filepath.Abs("../../testdata/sample/sample.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTree(t)
+	cases := []struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		{[]string{"instrument", sample, "-o", "x.jar"}, exitDone, "tracegen: warning: the summary could not be printed: no space\n"},
+		{[]string{"strip", "x.jar", "-o", "y.jar"}, exitDone, "tracegen: warning: the summary could not be printed: no space\n"},
+		{[]string{"lookup", "1048574"}, exitFailed, "tracegen: no space\n"},
+		{[]string{"version"}, exitFailed, "tracegen: no space\n"},
+	}
+	for _, c := range cases {
+		var stderr bytes.Buffer
+		code := run(context.Background(), c.args, strings.NewReader(""), failingWriter{}, &stderr)
+		if code != c.code || stderr.String() != c.stderr {
+			t.Errorf("%v: exit code %d, stderr %q", c.args, code, &stderr)
+		}
+	}
+}
+
+// TestMessagesArePrintable: a name from a jar must not command the terminal.
+func TestMessagesArePrintable(t *testing.T) {
+	cases := []struct {
+		con     console
+		level   string
+		message string
+		want    string
+	}{
+		{console{}, "error", "a\x1b[2Jb", "tracegen: a%1B[2Jb\n"},
+		{console{}, "warning", "two\nlines\r\n", "tracegen: warning: two\ntracegen: warning: lines\n"},
+		{console{}, "", "\n\nx", "tracegen: x\n"},
+		{console{asJSON: true}, "", "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
+	}
+	for _, c := range cases {
+		var b bytes.Buffer
+		c.con.err = &b
+		c.con.log(c.level, c.message)
+		if b.String() != c.want {
+			t.Errorf("%q: got %q, want %q", c.message, &b, c.want)
+		}
+	}
+}
+
+func allCommands(cmd *cobra.Command) []*cobra.Command {
+	list := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		list = append(list, allCommands(sub)...)
+	}
+	return list
+}
+
+func testedRoot() *cobra.Command {
+	return newRootCmd(&console{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}})
+}
+
+// TestFlagsAreDocumentedAndTested wants every flag to be explained, in the words of the house, and to be used
+// by a script.
+func TestFlagsAreDocumentedAndTested(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	var used strings.Builder
+	for _, name := range scripts {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used.Write(text)
+	}
+	for _, cmd := range testedRoot().Commands() {
+		if cmd.Name() == "completion" || cmd.Name() == "help" {
+			continue // cobra's
+		}
+		if cmd.Short == "" {
+			t.Errorf("%s is not explained", cmd.CommandPath())
+		}
+		var help bytes.Buffer
+		cmd.SetOut(&help)
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" || cmd.InheritedFlags().Lookup(f.Name) != nil {
+				return
+			}
+			if len(f.Usage) < 10 || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s --%s: %q explains nothing, or ends in a period", cmd.CommandPath(), f.Name, f.Usage)
+			}
+			if !strings.Contains(help.String(), "--"+f.Name+" ") {
+				t.Errorf("%s --%s is not in its help", cmd.CommandPath(), f.Name)
+			}
+			in := regexp.MustCompile(`(?m)tracegen .*\b` + cmd.Name() + `\b.* (--` + f.Name + `\b|-` + f.Shorthand + `[ \d])`)
+			inFile := cmd.Name() == "instrument" && regexp.MustCompile(`(?m)^`+f.Name+`: `).MatchString(used.String())
+			if !in.MatchString(used.String()) && !inFile {
+				t.Errorf("no script uses %s --%s", cmd.CommandPath(), f.Name)
+			}
+		})
+	}
+}
+
+// TestDocumentsNameFlagsThatExist looks for --flag anywhere in the texts for users.
+func TestDocumentsNameFlagsThatExist(t *testing.T) {
+	known := map[string]bool{"help": true}
+	for _, cmd := range allCommands(testedRoot()) {
+		add := func(f *pflag.Flag) { known[f.Name] = true }
+		cmd.Flags().VisitAll(add)
+		cmd.PersistentFlags().VisitAll(add)
+	}
+	// Of other programs.
+	known["add-reads"] = true
+	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z-]*)")
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := named.FindAllStringSubmatch(string(text), -1)
+		for _, m := range found {
+			if !known[m[1]] {
+				t.Errorf("%s names --%s, which no command has", name, m[1])
+			}
+		}
+		if name == "README.md" && len(found) < 5 {
+			t.Errorf("only %d flags are found in %s; is it still searched rightly?", len(found), name)
+		}
+	}
+}
+
+// TestConfigurableFlags wants every flag that names a file to be known as one, or its name in tracegen.yml
+// would be relative to something else than that of the others.
+func TestConfigurableFlags(t *testing.T) {
+	cmd, _, err := testedRoot().Find([]string{"instrument"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		named, _ := pflag.UnquoteUsage(f)
+		if want := (named == "FILE" || named == "OUT") && f.Name != "config"; isPath(f.Name) != want {
+			t.Errorf("--%s %s: taken for a path: %v, want %v", f.Name, named, !want, want)
+		}
+	})
+}
