@@ -1,9 +1,12 @@
 package code
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // DescriptorWords counts the stack words of a method descriptor (JVMS 4.3.3): those of its arguments without
-// this, and those of its result. long and double take two.
+// this, of which there may be 255 (JVMS 4.3.3), and those of its result. long and double take two.
 func DescriptorWords(descriptor string) (arguments, result int, err error) {
 	if len(descriptor) == 0 || descriptor[0] != '(' {
 		return 0, 0, fmt.Errorf("%q is no method descriptor", descriptor)
@@ -14,7 +17,9 @@ func DescriptorWords(descriptor string) (arguments, result int, err error) {
 		if size == 0 {
 			return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
 		}
-		arguments += words
+		if arguments += words; arguments > maxWords {
+			return 0, 0, fmt.Errorf("method descriptor has more than %d words of arguments: %.60q...", maxWords, descriptor)
+		}
 		i += size
 	}
 	if i+1 < len(descriptor) && descriptor[i+1:] == "V" {
@@ -28,21 +33,23 @@ func DescriptorWords(descriptor string) (arguments, result int, err error) {
 	return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
 }
 
+// maxWords is the limit of JVMS 4.3.3 on arguments, and of 4.3.2 on the dimensions of an array. Holding
+// descriptors to it keeps one of 64 KiB from being read anew at each call.
+const maxWords = 255
+
 // fieldWords measures the field descriptor (JVMS 4.3.2) that s starts with: its stack words and its length,
 // which is 0 if there is none.
 func fieldWords(s string) (words, size int) {
-	for size < len(s) && s[size] == '[' {
+	for size < len(s) && size <= maxWords && s[size] == '[' {
 		size++
 	}
-	if size == len(s) {
+	if size == len(s) || size > maxWords {
 		return 0, 0
 	}
 	switch s[size] {
 	case 'L':
-		for i := size + 1; i < len(s); i++ {
-			if s[i] == ';' {
-				return 1, i + 1
-			}
+		if n := strings.IndexByte(s[size:], ';'); n >= 0 {
+			return 1, size + n + 1
 		}
 		return 0, 0
 	case 'B', 'C', 'F', 'I', 'S', 'Z':

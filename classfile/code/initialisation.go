@@ -2,6 +2,7 @@ package code
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,8 @@ func (i *Initialised) At(pc int) bool {
 
 // Initialisation follows `this` through the locals and the operand stack of a constructor along every path.
 // The code may branch before it calls the other constructor, and may call one in several places. maxLocals
-// is the method's max_locals. It fails where [StackDepths] does.
+// is the method's max_locals. It fails where [StackDepths] does, and for a method so contrived that following
+// it would take seconds.
 func Initialisation(pool *classfile.ConstantPool, code *classfile.Code) (Initialised, error) {
 	f := initFlow{
 		pool: pool, code: code,
@@ -77,6 +79,10 @@ func (s *thisState) clone() *thisState {
 	return &thisState{locals: slices.Clone(s.locals), stack: slices.Clone(s.stack), initialised: s.initialised}
 }
 
+// maxInitWork bounds the steps of one analysis, counted in words looked at. A constructor of 64 KiB with hundreds
+// of handlers and locals stays far below; 65,535 handlers over each of as many instructions do not.
+const maxInitWork = 1 << 26
+
 type initFlow struct {
 	pool    *classfile.ConstantPool
 	code    *classfile.Code
@@ -85,6 +91,7 @@ type initFlow struct {
 	pending []int
 	reached []initState
 	calls   map[int]bool // invokespecial <init> by position: does it initialise this, as known so far
+	work    int
 }
 
 func (f *initFlow) findLeaders() error {
@@ -113,6 +120,9 @@ func (f *initFlow) findLeaders() error {
 func (f *initFlow) merge(pc int, s *thisState) error {
 	if pc < 0 || pc >= len(f.code.Bytecode) {
 		return fmt.Errorf("control leaves the code: target %d of %d bytes", pc, len(f.code.Bytecode))
+	}
+	if f.work += len(s.locals) + len(s.stack); f.work > maxInitWork {
+		return errors.New("constructor is too large to be followed")
 	}
 	old := f.states[pc]
 	if old == nil {
@@ -173,6 +183,7 @@ func (f *initFlow) run(pc int) error {
 }
 
 func (f *initFlow) mergeHandlers(pc int, s *thisState) error {
+	f.work += len(f.code.ExceptionTable) / 8
 	for entry := f.code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
 		if pc < int(binary.BigEndian.Uint16(entry)) || pc >= int(binary.BigEndian.Uint16(entry[2:])) {
 			continue

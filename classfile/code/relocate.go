@@ -176,9 +176,10 @@ func (r *Relocator) findBranches() error {
 
 // layOut finds where everything will stand. Widening one branch can push another out of reach, and moves
 // switches, whose padding changes: it goes round until no branch has to be widened any more. Every round but
-// the last widens at least one, and nothing is ever narrowed, so it ends.
+// the last widens at least one, and nothing is ever narrowed, so it ends; for code contrived to need thousands
+// of rounds, early.
 func (r *Relocator) layOut() error {
-	for {
+	for range maxRounds {
 		r.layOutOnce()
 		widened := false
 		for i := range r.branches {
@@ -198,7 +199,11 @@ func (r *Relocator) layOut() error {
 			return nil
 		}
 	}
+	return fmt.Errorf("%w: its branches push each other out of reach more than %d times", ErrTooLarge, maxRounds)
 }
+
+// maxRounds is how often [Relocator.layOut] starts again. Compiled code takes two or three rounds.
+const maxRounds = 100
 
 func (r *Relocator) layOutOnce() {
 	r.shifts, r.sums = r.shifts[:0], append(r.sums[:0], 0)

@@ -157,17 +157,27 @@ func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
 }
 
 // moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1): frames as full_frame has them, behind absolute
-// positions.
+// positions. It adds none behind widened branches: no method of that size is worth it.
 func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 	if len(info) < 2 {
 		return nil, errTruncated
 	}
-	n := int(binary.BigEndian.Uint16(info))
-	if r.patch.Handler != nil {
-		n++
+	for i := range r.branches {
+		if r.branches[i].width == 8 && r.branches[i].Op.IsConditional() {
+			return nil, fmt.Errorf("%w: the branch at %d would need a frame", ErrTooLarge, r.branches[i].PC)
+		}
 	}
-	out = binary.BigEndian.AppendUint16(out, uint16(n))
-	for info = info[2:]; len(info) > 0; {
+	n := int(binary.BigEndian.Uint16(info))
+	added := 0
+	if r.patch.Handler != nil {
+		added = 1
+	}
+	if n+added > MaxLength {
+		return nil, fmt.Errorf("%w: %d frames", ErrTooLarge, n+added)
+	}
+	out = binary.BigEndian.AppendUint16(out, uint16(n+added))
+	info = info[2:]
+	for range n {
 		size, ok := 0, false
 		if len(info) > 2 {
 			size, ok = frameBodySize(fullFrame, info[2:])
@@ -184,6 +194,9 @@ func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 		out = append(out, info[2:2+size]...)
 		r.moveUninitialized(fullFrame, out[start:])
 		info = info[2+size:]
+	}
+	if len(info) > 0 {
+		return nil, fmt.Errorf("%d bytes follow the last frame", len(info))
 	}
 	if h := r.patch.Handler; h != nil {
 		out = binary.BigEndian.AppendUint16(out, uint16(r.newLength))
@@ -211,8 +224,9 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	}
 	at := len(out)
 	out = append(out, 0, 0)
-	n, previous := 0, -1
+	n, previous, ordered := 0, -1, true
 	push := func(f frame) {
+		ordered = ordered && f.pc > previous
 		out = r.appendFrame(out, f, previous)
 		previous = f.pc
 		n++
@@ -225,15 +239,20 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 		}
 		return pushed
 	}
+	flow := typeFlow{r: r}
 	for i, f := range frames {
 		if f.pc >= len(r.code.Bytecode) {
 			return nil, fmt.Errorf("frame %d is at %d, outside of the %d bytes of code", i, f.pc, len(r.code.Bytecode))
 		}
 		form := f.kind
-		if pushAdded(f.pc) {
+		if pushAdded(f.pc) && f.kind != fullFrame {
 			// Delta forms build on the locals of the frame before, which is another one now.
-			if f, err = r.fullFrame(i); err != nil {
+			if err := flow.applyFrames(i + 1); err != nil {
 				return nil, err
+			}
+			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)
+			if len(out)-at > len(info)+2*maxAddedFrames {
+				return nil, fmt.Errorf("%w: its frames would take more than %d bytes", ErrTooLarge, len(out)-at)
 			}
 		}
 		f.pc = r.target(f.pc)
@@ -252,6 +271,9 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	}
 	if n > MaxLength {
 		return nil, fmt.Errorf("%w: %d frames", ErrTooLarge, n)
+	}
+	if !ordered { // as those inside a switch's padding would be when that shrinks
+		return nil, errors.New("frames stand where no instruction starts")
 	}
 	binary.BigEndian.PutUint16(out[at:], uint16(n))
 	return out, nil

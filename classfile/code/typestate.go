@@ -24,11 +24,17 @@ type typeState struct {
 	locals, stack []item
 }
 
+// maxAddedFrames bounds the bytes that frames added to one method may take. Each may name every local of the
+// method, so that few bytes could ask for very many.
+const maxAddedFrames = 1 << 20
+
 // addedFrames gives full frames, at old positions and in order, for what becomes a branch target because the
 // conditional branch before it was widened. There are none without a StackMapTable: code that is verified
 // by inference needs none.
 func (r *Relocator) addedFrames() ([]frame, error) {
 	var added []frame
+	flow := typeFlow{r: r}
+	size := 0
 	for i := range r.branches {
 		b := &r.branches[i]
 		next := b.PC + b.Size
@@ -40,43 +46,56 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 			r.notes = append(r.notes, Note{Kind: NoteKeptFrame, Index: at})
 			continue
 		}
-		s, err := r.stateAt(at - 1)
+		err := flow.applyFrames(at)
+		if err == nil {
+			err = flow.execute(next)
+		}
 		if err != nil {
-			return nil, err
-		}
-		pc := 0
-		if at > 0 {
-			pc = r.frames[at-1].pc
-		}
-		if err := r.execute(s, pc, next); err != nil {
 			return nil, fmt.Errorf("frame behind the branch at %d, which is too long for two bytes: %w", b.PC, err)
 		}
-		added = append(added, frame{pc: next, kind: fullFrame, body: r.fullFrameBody(s)})
+		for n := len(flow.now.locals); n > 0 && flow.now.locals[n-1].tag == itemTop; n-- {
+			flow.now.locals = flow.now.locals[:n-1]
+		}
+		f := frame{pc: next, kind: fullFrame, body: r.fullFrameBody(&flow.now)}
+		if size += len(f.body); size > maxAddedFrames {
+			return nil, fmt.Errorf("%w: its added frames would take more than %d bytes", ErrTooLarge, maxAddedFrames)
+		}
+		added = append(added, f)
 	}
 	return added, nil
 }
 
-// fullFrame gives frame i as a full_frame.
-func (r *Relocator) fullFrame(i int) (frame, error) {
-	s, err := r.stateAt(i)
-	if err != nil {
-		return frame{}, err
-	}
-	return frame{pc: r.frames[i].pc, kind: fullFrame, body: r.fullFrameBody(s)}, nil
+// typeFlow follows the types through a method, forward only.
+type typeFlow struct {
+	r      *Relocator
+	frames int       // how many have been applied to frame, plus 1 for the initial state
+	frame  typeState // what the last frame says
+	now    typeState // what holds at pc
+	pc     int
 }
 
-// stateAt gives what frame i describes, and for -1 what holds at the method's start.
-func (r *Relocator) stateAt(i int) (*typeState, error) {
-	s, err := r.initialState()
-	if err != nil {
-		return nil, err
+// applyFrames goes to the n-th frame (1 for the first, 0 for the method's start), unless it is already there
+// or behind it.
+func (f *typeFlow) applyFrames(n int) error {
+	if f.frames > n {
+		return nil
 	}
-	for _, f := range r.frames[:i+1] {
-		if err := s.apply(r.class.ConstantPool(), f); err != nil {
-			return nil, err
+	if f.frames == 0 {
+		s, err := f.r.initialState()
+		if err != nil {
+			return err
 		}
+		f.frame, f.frames = *s, 1
 	}
-	return s, nil
+	for ; f.frames <= n; f.frames++ {
+		next := f.r.frames[f.frames-1]
+		if err := f.frame.apply(f.r.class.ConstantPool(), next); err != nil {
+			return err
+		}
+		f.pc = next.pc
+	}
+	f.now = typeState{slices.Clone(f.frame.locals), slices.Clone(f.frame.stack)}
+	return nil
 }
 
 // initialState is the frame that the method's descriptor and flags imply (JVMS 4.10.1.6).
@@ -196,27 +215,23 @@ func (r *Relocator) fullFrameBody(s *typeState) []byte {
 		}
 		binary.BigEndian.PutUint16(b[at:], uint16(n))
 	}
-	locals := s.locals
-	for len(locals) > 0 && locals[len(locals)-1].tag == itemTop {
-		locals = locals[:len(locals)-1]
-	}
-	write(locals)
+	write(s.locals)
 	write(s.stack)
 	return b
 }
 
-// execute lets the instructions from position pc up to end act on s. There is no frame in between, so that
+// execute lets the instructions up to position end act on the state. There is no frame in between, so that
 // each is entered from the one before it only.
-func (r *Relocator) execute(s *typeState, pc, end int) error {
-	for pc < end {
-		in, err := At(r.code.Bytecode, pc)
+func (f *typeFlow) execute(end int) error {
+	for f.pc < end {
+		in, err := At(f.r.code.Bytecode, f.pc)
 		if err != nil {
 			return err
 		}
-		if err := r.executeOne(s, in); err != nil {
-			return fmt.Errorf("%v at %d: %w", in.Op, pc, err)
+		if err := f.r.executeOne(&f.now, in); err != nil {
+			return fmt.Errorf("%v at %d: %w", in.Op, f.pc, err)
 		}
-		pc += in.Size
+		f.pc += in.Size
 	}
 	return nil
 }
