@@ -179,6 +179,11 @@ func (in *Injector) newWriter(c *classfile.Class, trial bool) *writer {
 
 func (w *writer) write(request Request) (classfile.Edit, error) {
 	traced := request.Methods
+	for _, t := range traced {
+		if t.ID < 1 || t.ID > lastID {
+			return w.edit, fmt.Errorf("class %s: ID %d for method %d: IDs run from 1 to %d", w.class.Name(), t.ID, t.Method, lastID)
+		}
+	}
 	for i := range w.class.Methods() {
 		m := &w.class.Methods()[i]
 		id, isTraced := uint32(0), len(traced) > 0 && traced[0].Method == i
@@ -195,6 +200,10 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			}
 		}
 	}
+	if len(traced) > 0 {
+		return w.edit, fmt.Errorf("class %s: request for method %d, which is out of order or not one of %d",
+			w.class.Name(), traced[0].Method, len(w.class.Methods()))
+	}
 	if request.Focus == FocusAdd {
 		super, err := w.superIndex()
 		if err != nil {
@@ -207,7 +216,8 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			return w.edit, err
 		}
 	}
-	if len(w.notes) > 0 {
+	// Other IDs may take notes that the trial's do not: their constant has to have room too.
+	if len(w.notes) > 0 || w.block.trial {
 		w.block.AddUtf8(notesPrefix + strings.Join(w.notes, ";"))
 	}
 	w.edit.Constants = w.block.PoolBuilder

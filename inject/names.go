@@ -41,6 +41,7 @@ const (
 	placeholderID     = 1 << 16 // of trials: behind sipush, so that it needs a constant and the longest push
 	entryStackWords   = 1
 	maxStackLimit     = math.MaxUint16
+	lastID            = 1048573 // the one above is the message dispatch's
 )
 
 // block is what is appended to a class's constant pool. Its first two constants are the name and the Class

@@ -15,6 +15,9 @@ func CheckRuntime(c *classfile.Class, focus bool) error {
 	if focus {
 		needed = append(needed, [2]string{focusCallName, focusCallDescriptor})
 	}
+	if c.AccessFlags()&classfile.AccInterface != 0 {
+		return fmt.Errorf("runtime class %s is an interface, whose methods are called in another way", c.Name())
+	}
 	if c.AccessFlags()&classfile.AccPublic == 0 {
 		return fmt.Errorf("runtime class %s is not public", c.Name())
 	}
@@ -47,12 +50,13 @@ type methodRef struct{ class, name, descriptor string }
 // of the methods called, found in the class named or its superclasses, and those whose initialisers the calls,
 // allocations and static field accesses run. Instrumented, they would call the runtime without end.
 //
-// find gives a class of the inputs by its internal name, or nil. The result maps each class, the runtime
-// class not included, to the path of calls that leads there: "AppMethodBeat.i -> Foo.bar".
-func Reached(runtimeClass string, find func(name string) (*classfile.Class, error)) (map[string]string, error) {
+// find gives the classes of the inputs of an internal name: none, one, or several if it is there more than once,
+// as under META-INF/versions; all of them are followed. The result maps each class, the runtime class not
+// included, to the path of calls that leads there: "AppMethodBeat.i -> Foo.bar".
+func Reached(runtimeClass string, find func(name string) ([]*classfile.Class, error)) (map[string]string, error) {
 	r := reach{find: find, seen: make(map[methodRef]bool), classes: map[string]string{}}
 	for _, m := range [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor}, {focusCallName, focusCallDescriptor}} {
-		r.push(methodRef{runtimeClass, m[0], m[1]}, "")
+		r.push(methodRef{runtimeClass, m[0], m[1]}, methodPath(runtimeClass, m[0]))
 	}
 	for len(r.pending) > 0 {
 		step := r.pending[0]
@@ -65,84 +69,94 @@ func Reached(runtimeClass string, find func(name string) (*classfile.Class, erro
 	return r.classes, nil
 }
 
+const (
+	initialiserName       = "<clinit>"
+	initialiserDescriptor = "()V"
+)
+
+func methodPath(class, name string) string {
+	return class[strings.LastIndexByte(class, '/')+1:] + "." + name
+}
+
 type reach struct {
-	find    func(name string) (*classfile.Class, error)
+	find    func(name string) ([]*classfile.Class, error)
 	seen    map[methodRef]bool
 	pending []reachStep // breadth first, so that paths are the shortest
 	classes map[string]string
 }
 
+// reachStep is a method to be looked up and followed; path leads to it.
 type reachStep struct {
 	methodRef
 	path string
 }
 
-func (r *reach) push(m methodRef, from string) {
-	if r.seen[m] {
-		return
+func (r *reach) push(m methodRef, path string) {
+	if !r.seen[m] {
+		r.seen[m] = true
+		r.pending = append(r.pending, reachStep{m, path})
 	}
-	r.seen[m] = true
-	path := m.class[strings.LastIndexByte(m.class, '/')+1:] + "." + m.name
-	if from != "" {
-		path = from + " -> " + path
-	}
-	r.pending = append(r.pending, reachStep{m, path})
 }
 
 // follow looks the method up where the JVM would (JVMS 5.4.3.3), interfaces aside, and pushes what it calls.
 func (r *reach) follow(step reachStep) error {
-	for name := step.class; name != ""; {
-		c, err := r.find(name)
-		if err != nil || c == nil {
-			return err
+	classes, err := r.find(step.class)
+	if err != nil {
+		return err
+	}
+	for _, c := range classes {
+		m := findMethod(c, step.name, step.descriptor)
+		if step.name != initialiserName {
+			r.enter(c.Name(), step.path)
+			r.initialise(c.Name(), step.path)
+		} else if m != nil {
+			r.enter(c.Name(), step.path)
 		}
-		r.enter(c, step.path)
-		if m := findMethod(c, step.name, step.descriptor); m != nil {
-			return r.calls(c, m, step.path)
+		if m != nil {
+			r.calls(c, m, step.path)
 		}
-		name = c.SuperName()
+		switch super := c.SuperName(); {
+		case super == "":
+		case step.name == initialiserName: // superclasses are initialised first (JVMS 5.5)
+			r.initialise(super, step.path)
+		case m == nil:
+			r.push(methodRef{super, step.name, step.descriptor}, step.path)
+		}
 	}
 	return nil
 }
 
-// enter notes that c is reached. Its initialiser may run then.
-func (r *reach) enter(c *classfile.Class, path string) {
-	if _, ok := r.classes[c.Name()]; ok {
-		return
-	}
-	r.classes[c.Name()] = path
-	if findMethod(c, "<clinit>", "()V") != nil {
-		r.push(methodRef{c.Name(), "<clinit>", "()V"}, path)
+// enter notes that a class is reached.
+func (r *reach) enter(class, path string) {
+	if _, known := r.classes[class]; !known {
+		r.classes[class] = path
 	}
 }
 
-func (r *reach) calls(c *classfile.Class, m *classfile.Member, path string) error {
+// initialise follows what runs when a class is first used. A class is not reached by that alone: if it has no
+// initialiser, nothing of it runs.
+func (r *reach) initialise(class, path string) {
+	r.push(methodRef{class, initialiserName, initialiserDescriptor}, path+" -> "+methodPath(class, initialiserName))
+}
+
+func (r *reach) calls(c *classfile.Class, m *classfile.Member, path string) {
 	body, ok, err := c.Code(m)
 	if err != nil || !ok {
-		return nil // malformed code is for the verifier to report; it calls nothing that we could follow
+		return // malformed code is for the verifier to report; it calls nothing that we could follow
 	}
 	for in, err := range code.Instructions(body.Bytecode) {
 		if err != nil {
-			return nil
+			return
 		}
 		switch in.Op {
 		case code.Invokestatic, code.Invokespecial, code.Invokevirtual, code.Invokeinterface:
 			if ref, err := c.ConstantPool().Ref(in.Constant()); err == nil {
-				r.push(methodRef{ref.Class, ref.Name, ref.Descriptor}, path)
+				r.push(methodRef{ref.Class, ref.Name, ref.Descriptor}, path+" -> "+methodPath(ref.Class, ref.Name))
 			}
 		case code.Getstatic, code.Putstatic:
-			ref, err := c.ConstantPool().Ref(in.Constant())
-			if err != nil {
-				continue
-			}
-			owner, err := r.find(ref.Class)
-			if err != nil {
-				return err
-			}
-			if owner != nil {
-				r.enter(owner, path+" -> "+ref.Class[strings.LastIndexByte(ref.Class, '/')+1:])
+			if ref, err := c.ConstantPool().Ref(in.Constant()); err == nil {
+				r.initialise(ref.Class, path)
 			}
 		}
 	}
-	return nil
 }
