@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -19,30 +20,42 @@ func (r *run) decideWhole() error {
 			return err
 		}
 	}
-	byName := make(map[string]*unit, len(r.units))
+	if r.config.Disabled {
+		return nil
+	}
+	byName := make(map[string][]*unit, len(r.units))
 	stamped := false
 	for _, u := range r.units {
 		if u.warning != "" {
 			r.warn("%s", u.warning)
 		}
-		stamped = stamped || u.stamped
 		if u.class == "" || u.entry.dropped {
 			continue
 		}
-		// A class may be there more than once, for one under META-INF/versions: then the first speaks.
-		if _, known := byName[u.class]; !known {
-			byName[u.class] = u
-		}
+		stamped = stamped || u.stamped
+		byName[u.class] = append(byName[u.class], u)
+	}
+	for _, same := range byName {
+		slices.SortStableFunc(same, compareUnits)
 	}
 	if !stamped {
 		r.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
 	}
-	r.decideFocus(byName)
+	if err := r.decideFocus(byName); err != nil {
+		return err
+	}
 	if err := r.protectRuntime(byName); err != nil {
 		return err
 	}
 	r.decideRequires()
 	return nil
+}
+
+// compareUnits tells which of several classes of one name speaks for them: one outside of META-INF/versions,
+// of the first input. The order of entries has no say.
+func compareUnits(a, b *unit) int {
+	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.source.input, b.source.input),
+		cmp.Compare(a.source.name, b.source.name), cmp.Compare(a.entry.name, b.entry.name))
 }
 
 // decideRequires finds the modules whose classes are going to call the runtime.
@@ -67,6 +80,7 @@ func (r *run) decideRequires() {
 func (r *run) dropDuplicates() error {
 	first := make(map[string]*source)
 	for _, s := range r.sources {
+		s.placeClass()
 		for i := range s.entries {
 			e := &s.entries[i]
 			if e.nested != nil {
@@ -77,7 +91,7 @@ func (r *run) dropDuplicates() error {
 				first[e.name] = s
 				continue
 			}
-			if winner == s && e.unit == nil {
+			if winner == s {
 				continue // within one input, duplicates are kept
 			}
 			e.dropped = true
@@ -95,14 +109,25 @@ func (r *run) dropDuplicates() error {
 	return nil
 }
 
-// decideFocus finds the Activities that report focus changes.
-func (r *run) decideFocus(byName map[string]*unit) {
-	if !r.config.FocusHooks {
+// placeClass gives a lone class file the name under which a class loader looks for it in a jar.
+func (s *source) placeClass() {
+	if s.archive != nil || s.isDir {
 		return
 	}
+	e := &s.entries[0]
+	if name := e.unit.class + ".class"; e.unit.class != "" && jar.CheckName(name) == nil {
+		e.name = name
+	}
+}
+
+// decideFocus finds the Activities that report focus changes.
+func (r *run) decideFocus(byName map[string][]*unit) error {
+	if !r.config.FocusHooks {
+		return nil
+	}
 	classes := make(map[string]inject.Ancestry, len(byName))
-	for name, u := range byName {
-		classes[name] = u.ancestry
+	for name, same := range byName {
+		classes[name] = same[0].ancestry
 	}
 	hooks := inject.FocusHooks(classes)
 	for _, u := range r.units {
@@ -114,13 +139,38 @@ func (r *run) decideFocus(byName map[string]*unit) {
 			u.focus = inject.FocusHook
 		case action == inject.FocusAdd && !u.ancestry.BarsFocus:
 			u.focus = inject.FocusAdd
+		default:
+			continue
+		}
+		if err := r.tryFocus(u); err != nil {
+			return err
 		}
 		r.hooksFocus = r.hooksFocus || u.focus != inject.FocusNone
 	}
+	return nil
+}
+
+// tryFocus gives up the focus hook of a class that has no room for it beside the calls of its methods.
+func (r *run) tryFocus(u *unit) error {
+	c, err := r.parse(u)
+	if err != nil {
+		return err
+	}
+	var traced []int
+	for i := range u.methods {
+		if u.methods[i].decision.Traced() {
+			traced = append(traced, u.methods[i].index)
+		}
+	}
+	if refusals := r.newWorker().injector.Try(c, traced, u.focus); len(refusals) > 0 {
+		u.focus = inject.FocusNone
+		r.warn("%s: changes of focus are not reported: %v", u.source.where(u.entry), refusals[0].Err)
+	}
+	return nil
 }
 
 // protectRuntime checks the runtime class and takes out of tracing what it reaches.
-func (r *run) protectRuntime(byName map[string]*unit) error {
+func (r *run) protectRuntime(byName map[string][]*unit) error {
 	name := r.config.Inject.RuntimeClass
 	if byName[name] == nil {
 		if r.config.RuntimeExternal {
@@ -129,24 +179,31 @@ func (r *run) protectRuntime(byName map[string]*unit) error {
 		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, name another by --runtime-class, or say --runtime-external if it is elsewhere on purpose",
 			mapping.Text(name))
 	}
-	find := func(name string) (*classfile.Class, error) {
-		u := byName[name]
-		if u == nil {
-			return nil, nil
+	parsed := make(map[string][]*classfile.Class)
+	find := func(name string) ([]*classfile.Class, error) {
+		if known, ok := parsed[name]; ok {
+			return known, nil
 		}
-		data, err := r.read(u.entry, nil)
-		if err != nil {
-			return nil, err
+		var classes []*classfile.Class
+		for _, u := range byName[name] {
+			c, err := r.parse(u)
+			if err != nil {
+				return nil, err
+			}
+			classes = append(classes, c)
 		}
-		return classfile.Parse(data)
+		parsed[name] = classes
+		return classes, nil
 	}
-	c, err := find(name)
+	classes, err := find(name)
 	if err != nil {
 		return err
 	}
-	if err := inject.CheckRuntime(c, r.hooksFocus); err != nil {
-		u := byName[name]
-		return fmt.Errorf("%s: %w", u.source.where(u.entry), err)
+	for i, c := range classes {
+		if err := inject.CheckRuntime(c, r.hooksFocus); err != nil {
+			u := byName[name][i]
+			return fmt.Errorf("%s: %w; repair it, or name another by --runtime-class", u.source.where(u.entry), err)
+		}
 	}
 	reached, err := inject.Reached(name, find)
 	if err != nil {
@@ -179,7 +236,9 @@ func (r *run) assign() error {
 		}
 		switch u.focus {
 		case inject.FocusHook:
-			focus[u.class] = mapping.FocusHook
+			if focus[u.class] != mapping.FocusAdd { // of the same class elsewhere
+				focus[u.class] = mapping.FocusHook
+			}
 		case inject.FocusAdd:
 			focus[u.class] = mapping.FocusAdd
 		}

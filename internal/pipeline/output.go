@@ -25,19 +25,22 @@ func (r *run) checkOutputs() error {
 			outputs = append(outputs, in.Output)
 		}
 	}
-	seen := make(map[string]bool)
+	seen := make(map[string]string)
 	for _, output := range outputs {
 		if err := checkOutput(output, inputs); err != nil {
 			return err
 		}
-		absolute, err := filepath.Abs(output)
+		real, err := resolve(output)
 		if err != nil {
-			return err
+			return fmt.Errorf("check output: %w", err)
 		}
-		if seen[absolute] {
-			return fmt.Errorf("output %s is named twice", output)
+		if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue // a device takes any number of outputs
 		}
-		seen[absolute] = true
+		if other, ok := seen[real]; ok {
+			return fmt.Errorf("outputs %s and %s are the same file; choose another for one of them", other, output)
+		}
+		seen[real] = output
 	}
 	return nil
 }
@@ -63,31 +66,44 @@ func contains(dir, name string) bool {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return false
 	}
-	above, err := filepath.EvalSymlinks(dir)
+	above, err := resolve(dir)
 	if err != nil {
 		return false
 	}
-	below := filepath.Clean(name)
-	for {
-		resolved, err := filepath.EvalSymlinks(below)
-		if err == nil {
-			below = resolved
-			break
-		}
-		parent := filepath.Dir(below)
-		if parent == below {
-			return false
-		}
-		below = parent
-	}
-	if above, err = filepath.Abs(above); err != nil {
-		return false
-	}
-	if below, err = filepath.Abs(below); err != nil {
+	below, err := resolve(name)
+	if err != nil {
 		return false
 	}
 	relative, err := filepath.Rel(above, below)
-	return err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator))
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// resolve gives the absolute path that name leads to when all links are followed. What does not exist yet lies
+// where its name, or the link that names it, says.
+func resolve(name string) (string, error) {
+	missing := ""
+	for at := filepath.Clean(name); ; {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			real, err = filepath.Abs(real)
+			return filepath.Join(real, missing), err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if to, err := os.Readlink(at); err == nil {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			at = to
+			continue
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return filepath.Abs(name)
+		}
+		at, missing = parent, filepath.Join(filepath.Base(at), missing)
+	}
 }
 
 // outputs are the files and directories that are being written. None is visible before commit.
@@ -129,6 +145,11 @@ func (o *outputs) commit() error {
 		}
 	}
 	for _, d := range o.directories {
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
+	for _, d := range o.directories {
 		if err := d.commit(); err != nil {
 			return err
 		}
@@ -141,70 +162,104 @@ func (o *outputs) commit() error {
 	return nil
 }
 
-// stagedDirectory is an output directory whose files are written elsewhere first, in a directory beside it.
+// stagedDirectory is an output directory whose files are written elsewhere first. A target that is not there
+// appears whole, by one renaming. One that is there may be another file system's: its stage lies in it, so that
+// every file can be renamed.
 type stagedDirectory struct {
-	target, stage string // stage is "" for a dry run
-	files         []string
+	target string
+	temp   string // "" for a dry run, and when nothing is left to remove
+	stage  string // in temp
+	names  []string
 }
 
 func (o *outputs) stage(target string, dryRun bool) (*stagedDirectory, error) {
 	d := &stagedDirectory{target: filepath.Clean(target)}
+	beside := filepath.Dir(d.target)
+	switch info, err := os.Stat(target); {
+	case err == nil && !info.IsDir():
+		return nil, fmt.Errorf("output %s is to be a directory, but there is a file of that name; choose another name", target)
+	case err == nil:
+		beside = d.target
+	}
 	if dryRun {
 		return d, nil
 	}
-	if info, err := os.Stat(target); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("output %s is to be a directory, but there is a file of that name", target)
-	}
 	var err error
-	if d.stage, err = os.MkdirTemp(filepath.Dir(d.target), "."+filepath.Base(d.target)+".tracegen-*"); err != nil {
-		return nil, fmt.Errorf("cannot write output directory: %w", err)
+	if d.temp, err = os.MkdirTemp(beside, ".tracegen-*.tmp"); err != nil {
+		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
 	}
 	o.directories = append(o.directories, d)
+	// MkdirTemp lets nobody else in, which is not for the output.
+	d.stage = filepath.Join(d.temp, "output")
+	if err := os.Mkdir(d.stage, 0o777); err != nil {
+		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
+	}
 	return d, nil
 }
 
-// write puts data into the file name, which has slashes.
-func (d *stagedDirectory) write(name string, data []byte) error {
-	if d.stage == "" {
+// write puts data in the place of the entry e, which keeps its permissions.
+func (d *stagedDirectory) write(e *entry, data []byte) error {
+	if d.temp == "" {
 		return nil
 	}
-	if err := jar.CheckName(name); err != nil {
-		return err
+	file := filepath.Join(d.stage, filepath.FromSlash(e.name))
+	d.names = append(d.names, e.name)
+	if strings.HasSuffix(e.name, "/") {
+		return os.MkdirAll(file, 0o777)
 	}
-	file := filepath.Join(d.stage, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	d.files = append(d.files, name)
-	return os.WriteFile(file, data, 0o666)
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		return err
+	}
+	return os.Chmod(file, e.mode.Perm())
 }
 
-// copy puts a copy of the file from under name, with the permissions that it has.
-func (d *stagedDirectory) copy(name, from string) error {
-	data, err := os.ReadFile(from)
+// copy writes the entry as it is.
+func (d *stagedDirectory) copy(e *entry) error {
+	if strings.HasSuffix(e.name, "/") {
+		return d.write(e, nil)
+	}
+	data, err := os.ReadFile(e.file)
 	if err != nil {
 		return err
 	}
-	if err := d.write(name, data); err != nil || d.stage == "" {
-		return err
+	return d.write(e, data)
+}
+
+// check finds what would keep commit from putting the files into the target that is there.
+func (d *stagedDirectory) check() error {
+	for _, name := range d.names {
+		to := filepath.Join(d.target, filepath.FromSlash(name))
+		info, err := os.Stat(to)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("cannot write output directory %s: %w", d.target, err)
+		case info.IsDir() != strings.HasSuffix(name, "/"):
+			return fmt.Errorf("cannot write %s: what is there is not of the same kind, a file or a directory; remove it", to)
+		}
 	}
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	return os.Chmod(filepath.Join(d.stage, filepath.FromSlash(name)), info.Mode().Perm())
+	return nil
 }
 
 // commit makes the staged directory the target, or moves its files into the target that is there.
 func (d *stagedDirectory) commit() error {
-	if _, err := os.Lstat(d.target); errors.Is(err, fs.ErrNotExist) {
-		if err := os.Chmod(d.stage, 0o755); err != nil {
+	if _, err := os.Stat(d.target); errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(d.stage, d.target); err != nil {
 			return err
 		}
-		return os.Rename(d.stage, d.target)
+		d.names = nil
 	}
-	for _, name := range d.files {
+	for _, name := range d.names {
 		to := filepath.Join(d.target, filepath.FromSlash(name))
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(to, 0o777); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			return err
 		}
@@ -212,11 +267,14 @@ func (d *stagedDirectory) commit() error {
 			return err
 		}
 	}
-	return os.RemoveAll(d.stage)
+	d.abort()
+	return nil
 }
 
+// abort removes what was not committed.
 func (d *stagedDirectory) abort() {
-	if d.stage != "" {
-		os.RemoveAll(d.stage)
+	if d.temp != "" {
+		os.RemoveAll(d.temp)
+		d.temp = ""
 	}
 }

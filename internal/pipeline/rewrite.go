@@ -61,26 +61,44 @@ var (
 	}
 )
 
+// parse reads the class of u once more, without the calls of an earlier run. The file may not have changed since
+// the scan: what was decided is about the class that it was.
+func (r *run) parse(u *unit) (*classfile.Class, error) {
+	data, err := r.read(u.entry, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := classfile.Parse(data)
+	if err == nil {
+		c, err = r.original(c)
+	}
+	same := err == nil && c.Name() == u.class
+	for i := 0; same && i < len(u.methods); i++ {
+		m := &u.methods[i]
+		same = m.index < len(c.Methods()) && c.Methods()[m.index].Name == m.identity.Name &&
+			c.Methods()[m.index].Descriptor == m.identity.Descriptor
+	}
+	if !same {
+		return nil, fmt.Errorf("%s: changed while tracegen was running; run it again when nothing else writes it", u.source.where(u.entry))
+	}
+	return c, nil
+}
+
 // rewrite gives the class as it is to be written. objection, unless empty, says why the class must stay as it
 // was; the result is then the original.
 func (w *worker) rewrite(u *unit) (data []byte, objection string, err error) {
-	if data, err = w.read(u.entry, nil); err != nil {
+	c, err := w.parse(u)
+	if err != nil {
 		return nil, "", err
 	}
-	w.advance(int64(len(data)))
-	c, err := classfile.Parse(data)
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: changed while tracegen was running: %w", u.source.where(u.entry), err)
-	}
-	if u.stripped {
-		if c, err = w.original(u, c); err != nil {
-			return nil, "", err
-		}
-	}
+	w.advance(u.entry.size)
 	if u.requires {
 		return w.addRequires(c)
 	}
 	request, ids := w.request(u)
+	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
+		return c.Bytes(), "", nil // all that changes is what an earlier run inserted
+	}
 	rewritten, err := w.injector.Rewrite(c, request)
 	if err != nil {
 		return c.Bytes(), err.Error(), nil

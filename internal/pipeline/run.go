@@ -31,9 +31,11 @@ type run struct {
 	outputs    outputs
 	written    []InputResult
 
-	total    int64
-	done     atomic.Int64
-	progress sync.Mutex
+	progress struct {
+		sync.Mutex
+		total, done int64
+		told        int64 // what was reported last: after a second round of writing, more than is done
+	}
 }
 
 // Run instruments the inputs. On an error nothing has been written; it is one of reading, of writing, of a
@@ -44,11 +46,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if !c.Disabled {
-		if err := r.decideWhole(); err != nil {
-			return nil, err
-		}
+	if err := r.decideWhole(); err != nil {
+		return nil, err
 	}
+	decided := len(r.warnings)
 	// Every round but the last excludes at least one class.
 	for {
 		if err := r.assign(); err != nil {
@@ -62,14 +63,16 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			break
 		}
 		r.outputs.abort()
+		r.warnings = r.warnings[:decided] // what was said of these outputs will be said of the next
 		for _, u := range r.units {
 			if objection := objections[u]; objection != "" {
 				r.warn("%s is written as it came, please report this: %s", u.source.where(u.entry), objection)
 				u.exclude(objection)
 			}
 		}
+		decided = len(r.warnings)
 	}
-	return r.finish()
+	return r.finish(ctx)
 }
 
 func newRun(c Config) *run {
@@ -109,32 +112,46 @@ func (r *run) prepare(ctx context.Context) error {
 	return r.eachUnit(ctx, (*worker).scan)
 }
 
-// eachUnit lets the workers loose on the units.
+// eachUnit lets the workers loose on the units. Of several errors it gives that of the first unit, whoever was
+// faster.
 func (r *run) eachUnit(ctx context.Context, work func(*worker, *unit) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
+	var (
+		next, failed atomic.Int64
+		group        errgroup.Group
+		failures     = make([]error, len(r.units))
+	)
+	failed.Store(int64(len(r.units)))
 	for range min(r.config.Jobs, len(r.units)) {
 		group.Go(func() error {
 			w := r.newWorker()
 			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(r.units) {
-					return nil
-				}
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if err := work(w, r.units[i]); err != nil {
-					return err
+				// All units before one that failed have been taken by then, and will be finished.
+				i := next.Add(1) - 1
+				if i >= failed.Load() {
+					return nil
+				}
+				if failures[i] = work(w, r.units[i]); failures[i] != nil {
+					failed.Store(i) // of two workers, either stops the rest
 				}
 			}
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, err := range failures {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish writes the files beside the outputs, makes everything appear, and reports.
-func (r *run) finish() (*Result, error) {
+func (r *run) finish(ctx context.Context) (*Result, error) {
 	result := r.result()
 	if r.config.Files != nil {
 		files, err := r.config.Files(result)
@@ -145,10 +162,13 @@ func (r *run) finish() (*Result, error) {
 			return nil, err
 		}
 	}
-	if r.config.DryRun {
-		return result, nil
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return result, r.outputs.commit()
+	if err := r.outputs.commit(); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 func (r *run) result() *Result {
@@ -170,7 +190,10 @@ func (r *run) result() *Result {
 				continue
 			}
 			in.Traced++
-			if id, ok := r.mapping.ByMethod(m.identity); ok && r.config.Lines {
+			if !r.config.Lines || u.sourceFile == "" {
+				continue
+			}
+			if id, ok := r.mapping.ByMethod(m.identity); ok {
 				result.Lines = append(result.Lines, mapping.SourceLine{ID: id, Source: u.sourceFile, First: m.line})
 			}
 		}
@@ -186,7 +209,7 @@ func (r *run) result() *Result {
 
 func (r *run) skipped(u *unit, m mapping.Identity, d filter.Decision) Skipped {
 	return Skipped{
-		Input: r.config.Inputs[u.source.input].Path, Entry: u.entry.name,
+		Input: r.config.Inputs[u.source.input].Path, Entry: u.source.outer + u.entry.name,
 		Class: m.Class, Name: m.Name, Descriptor: m.Descriptor,
 		Reason: d.Reason, Detail: d.Detail,
 	}
@@ -198,11 +221,21 @@ func (r *run) warn(format string, args ...any) {
 
 // advance reports progress.
 func (r *run) advance(n int64) {
-	done := r.done.Add(n)
+	p := &r.progress
 	if r.config.Progress == nil {
 		return
 	}
+	p.Lock()
+	defer p.Unlock()
+	if p.done += n; p.done > p.told {
+		p.told = p.done
+		r.config.Progress(p.done, p.total)
+	}
+}
+
+// restartProgress goes back, or forward, to where the writing begins.
+func (r *run) restartProgress() {
 	r.progress.Lock()
 	defer r.progress.Unlock()
-	r.config.Progress(min(done, r.total), r.total)
+	r.progress.done = r.progress.total / 2
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -23,6 +25,7 @@ type unit struct {
 	class      string          // internal name; "" if it could not be read
 	whole      filter.Decision // why no method of a class that could not be read is traced
 	methods    []method        // those with code
+	version    int             // N of META-INF/versions/N/, 0 elsewhere
 	ancestry   inject.Ancestry
 	stripped   bool   // held calls of ours, which are taken out before anything else
 	untouched  bool   // must stay as it is, whatever the rules say
@@ -45,9 +48,24 @@ type method struct {
 }
 
 func (r *run) addUnit(s *source, e *entry) {
-	e.unit = &unit{source: s, entry: e}
+	e.unit = &unit{source: s, entry: e, version: releaseOf(e.name)}
 	r.units = append(r.units, e.unit)
-	r.total += 2 * e.size
+	r.progress.total += 2 * e.size
+}
+
+// releaseOf gives the Java release from which on a multi-release jar replaces a class by the entry of that name
+// (META-INF/versions/N/), 0 for other entries.
+func releaseOf(name string) int {
+	rest, ok := strings.CutPrefix(name, "META-INF/versions/")
+	if !ok {
+		return 0
+	}
+	digits, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
 }
 
 // worker has what one goroutine needs to work on classes.
@@ -65,6 +83,7 @@ func (r *run) newWorker() *worker {
 // error: a class that cannot be read as one is left as it is.
 func (w *worker) scan(u *unit) error {
 	data, err := w.read(u.entry, w.buffer)
+	w.advance(u.entry.size)
 	if errors.Is(err, jar.ErrUnsupported) {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		return nil
@@ -73,7 +92,6 @@ func (w *worker) scan(u *unit) error {
 		return err
 	}
 	w.buffer = data
-	w.advance(int64(len(data)))
 	c, err := classfile.Parse(data)
 	if err != nil {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
@@ -84,33 +102,34 @@ func (w *worker) scan(u *unit) error {
 		return nil
 	}
 	foreign := ""
-	original, err := w.original(u, c)
-	switch {
-	case err == nil:
-		c = original
-	case errors.Is(err, verify.ErrForeignCalls):
+	if original, err := w.original(c); err != nil {
 		foreign = err.Error()
-		u.warning = fmt.Sprintf("%s is left as it is: %v", u.source.where(u.entry), err)
-	default:
-		return err
+	} else {
+		u.stripped = original != c
+		c = original
 	}
 	u.class = strings.Clone(c.Name())
 	u.ancestry = inject.AncestryOf(c)
 	u.ancestry.SuperName = strings.Clone(u.ancestry.SuperName)
-	u.stamped = inject.IsMappingInfo(c)
 	w.scanMethods(u, c, foreign)
+	if inject.IsMappingInfo(c) && foreign == "" {
+		err := inject.CheckMappingInfo(c)
+		if u.stamped = err == nil; err != nil {
+			u.warning = fmt.Sprintf("%s: the digest of the mapping has no place: %v", u.source.where(u.entry), err)
+		}
+	}
 	return nil
 }
 
-// original gives the class without calls that an earlier run inserted.
-func (w *worker) original(u *unit, c *classfile.Class) (*classfile.Class, error) {
-	stripped, removed, err := verify.Strip(c, w.config.Inject.RuntimeClass)
+// original gives the class without calls that an earlier run inserted; c itself if it has none. The error is
+// about calls that are not ours, or of which only parts are.
+func (r *run) original(c *classfile.Class) (*classfile.Class, error) {
+	stripped, removed, err := verify.Strip(c, r.config.Inject.RuntimeClass)
 	if err != nil || removed == 0 {
 		return c, err
 	}
-	u.stripped = true
 	if c, err = classfile.Parse(stripped); err != nil {
-		return nil, fmt.Errorf("%s: class without the calls of an earlier run: %w", u.source.where(u.entry), err)
+		return nil, fmt.Errorf("without the calls of an earlier run, it is no class any more: %w", err)
 	}
 	return c, nil
 }
@@ -131,8 +150,12 @@ var refusalReasons = []struct {
 func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	forClass := w.config.Filter.ForClass(c)
 	whole, isWhole := forClass.Whole()
-	if foreign != "" && !isWhole {
+	switch {
+	case foreign != "" && !isWhole:
 		whole, isWhole = filter.Decision{Reason: filter.ReasonAlreadyInstrumented, Detail: foreign}, true
+		u.warning = fmt.Sprintf("%s is left as it is: %s", u.source.where(u.entry), foreign)
+	case isWhole && whole.Reason == filter.ReasonUnsupportedVersion:
+		u.warning = fmt.Sprintf("%s is left as it is: %s", u.source.where(u.entry), whole.Detail)
 	}
 	u.untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked && whole.Reason != filter.ReasonGenerated
 	if w.config.Lines {

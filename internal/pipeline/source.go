@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
@@ -14,6 +15,7 @@ import (
 // source is something with entries: an archive, an archive in an .aar, a directory, a single class file.
 type source struct {
 	name    string // as in messages: PATH or PATH!ENTRY
+	outer   string // the entry that it is in an .aar, with a ! behind it
 	input   int    // index into Config.Inputs
 	archive *jar.Archive
 	isDir   bool
@@ -22,8 +24,9 @@ type source struct {
 
 // entry is one file of a source.
 type entry struct {
-	name    string     // with slashes, below its source
-	file    string     // on disk, if the source is no archive
+	name    string // with slashes, below its source; that of a directory ends in one
+	file    string // on disk, if the source is no archive
+	mode    fs.FileMode
 	size    int64      // uncompressed, as the container says
 	zip     *jar.Entry // if the source is an archive
 	unit    *unit      // if it is a class
@@ -54,7 +57,7 @@ func (r *run) openInput(index int, name string) (*source, error) {
 		s.isDir = true
 		return s, r.openDirectory(s)
 	case extension == ".class":
-		s.entries = []entry{{name: filepath.Base(name), file: name, size: info.Size()}}
+		s.entries = []entry{{name: filepath.Base(name), file: name, mode: info.Mode(), size: info.Size()}}
 		r.addUnit(s, &s.entries[0])
 		return s, nil
 	default:
@@ -97,7 +100,7 @@ func (r *run) openNested(s *source) error {
 		if err != nil {
 			return err
 		}
-		nested := &source{name: s.name + "!" + e.name, input: s.input}
+		nested := &source{name: s.name + "!" + e.name, outer: e.name + "!", input: s.input}
 		if nested.archive, err = jar.New(nested.name, data); err != nil {
 			return err
 		}
@@ -107,28 +110,50 @@ func (r *run) openNested(s *source) error {
 	return nil
 }
 
+// openDirectory lists what is below a directory: all files, and the directories that hold nothing.
 func (r *run) openDirectory(s *source) error {
-	err := filepath.WalkDir(s.name, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := os.Stat(file) // of what a link leads to
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is neither a file nor a directory", file)
-		}
-		below, err := filepath.Rel(s.name, file)
-		s.entries = append(s.entries, entry{name: filepath.ToSlash(below), file: file, size: info.Size()})
-		return err
-	})
+	info, err := os.Stat(s.name)
+	if err == nil {
+		err = s.list("", []fs.FileInfo{info})
+	}
 	if err != nil {
 		return fmt.Errorf("cannot read input directory: %w", err)
 	}
 	for i := range s.entries {
 		if e := &s.entries[i]; isClassName(e.name) {
 			r.addUnit(s, e)
+		}
+	}
+	return nil
+}
+
+// list appends what is in the directory below the source's own, in the order of names. Links are followed: the
+// output is to hold what the input does wherever it is moved to. around are the directories on the way down.
+func (s *source) list(below string, around []fs.FileInfo) error {
+	dir := filepath.Join(s.name, filepath.FromSlash(below))
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 && below != "" {
+		s.entries = append(s.entries, entry{name: below + "/", file: dir})
+	}
+	for _, f := range files {
+		file, name := filepath.Join(dir, f.Name()), path.Join(below, f.Name())
+		info, err := os.Stat(file)
+		switch {
+		case err != nil:
+			return err
+		case info.Mode().IsRegular():
+			s.entries = append(s.entries, entry{name: name, file: file, mode: info.Mode(), size: info.Size()})
+			continue
+		case !info.IsDir():
+			return fmt.Errorf("%s is neither a file nor a directory; take it out of the input", file)
+		case slices.ContainsFunc(around, func(a fs.FileInfo) bool { return os.SameFile(a, info) }):
+			return fmt.Errorf("%s is a link to a directory that it lies in; take it out of the input", file)
+		}
+		if err := s.list(name, append(slices.Clip(around), info)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -35,5 +35,5 @@ func Strip(ctx context.Context, c Config) (*Result, error) {
 	if _, err := r.write(ctx); err != nil {
 		return nil, err
 	}
-	return r.finish()
+	return r.finish(ctx)
 }

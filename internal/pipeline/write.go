@@ -39,7 +39,7 @@ type writing struct {
 // write rewrites what changes and writes every output to a temporary file. It gives the classes that have to
 // stay as they were; if there are any, the outputs are worth nothing.
 func (r *run) write(ctx context.Context) (map[*unit]string, error) {
-	r.done.Store(r.total / 2)
+	r.restartProgress()
 	r.written = make([]InputResult, len(r.config.Inputs))
 	for i, in := range r.config.Inputs {
 		r.written[i] = InputResult{Path: in.Path, Output: in.Output}
@@ -154,6 +154,7 @@ func (w *writing) count(s *source) {
 		if e := &s.entries[i]; e.unit != nil {
 			in.ClassBytes += e.size
 			in.OutputBytes += e.size
+			w.advance(e.size)
 		} else if e.nested != nil {
 			w.count(e.nested)
 		}
@@ -169,10 +170,13 @@ func (w *writing) each(s *source, put func(*entry, *slot) error) error {
 		for i := range s.entries {
 			e := &s.entries[i]
 			if e.dropped {
+				if e.unit != nil {
+					w.advance(e.size)
+				}
 				continue
 			}
 			next := &slot{entry: e}
-			changed := e.unit != nil && !w.config.Disabled && e.unit.changes()
+			changed := e.unit != nil && e.unit.changes()
 			if changed {
 				next.ready = make(chan struct{})
 			}
@@ -215,6 +219,8 @@ func (w *writing) put(s *slot, put func(*entry, *slot) error) error {
 		in.OutputBytes += e.size
 		if s.ready != nil {
 			in.OutputBytes += int64(len(s.data)) - e.size
+		} else {
+			w.advance(e.size)
 		}
 	}
 	if s.objection != "" {
@@ -282,15 +288,19 @@ func (a *archiveWriter) replace(e *entry, data []byte) error {
 // addFile writes an entry that comes from the disk.
 func (a *archiveWriter) addFile(e *entry, s *slot) error {
 	var data []byte
-	if s != nil {
+	level := a.config.Level
+	switch {
+	case s != nil:
 		data = s.data
-	} else {
+	case strings.HasSuffix(e.name, "/"):
+		level = jar.LevelStore
+	default:
 		var err error
 		if data, err = os.ReadFile(e.file); err != nil {
 			return err
 		}
 	}
-	packed, err := a.codec.Compress(data, a.config.Level)
+	packed, err := a.codec.Compress(data, level)
 	if err != nil {
 		return err
 	}
@@ -313,9 +323,9 @@ func (w *writing) writeDirectory(s *source, name string) error {
 	}
 	return w.each(s, func(e *entry, filled *slot) error {
 		if filled != nil {
-			return dir.write(e.name, filled.data)
+			return dir.write(e, filled.data)
 		}
-		return dir.copy(e.name, e.file)
+		return dir.copy(e)
 	})
 }
 
@@ -325,11 +335,14 @@ func (w *writing) writeClass(s *source, name string) error {
 		return err
 	}
 	return w.each(s, func(e *entry, filled *slot) error {
-		data := []byte(nil)
+		var data []byte
 		if filled != nil {
 			data = filled.data
-		} else if data, err = os.ReadFile(e.file); err != nil {
-			return err
+		} else {
+			var err error
+			if data, err = os.ReadFile(e.file); err != nil {
+				return err
+			}
 		}
 		_, err := out.Write(data)
 		return err
