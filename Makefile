@@ -33,8 +33,7 @@ fuzz:
 	TRACEGEN_FUZZTIME=$(TRACEGEN_FUZZTIME) .ci/fuzz
 
 corpus: deps
-	TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run Corpus ./...
-	.ci/gotest -timeout 60m ./internal/oracle/corpus -full
+	TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run 'Corpus|Shapes' ./...
 
 golden:
 	$(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update
