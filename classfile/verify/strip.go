@@ -47,10 +47,15 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		s := stripper{body: body{class: c, pool: pool, block: block}}
 		edit := s.edit()
 		if len(s.findings) == 0 && s.removed > 0 {
-			stripped, err = c.Rewrite(edit)
-			return stripped, s.removed, err
-		}
-		if len(s.findings) > 0 {
+			if stripped, err = c.Rewrite(edit); err != nil {
+				return nil, 0, err
+			}
+			// Members and attributes might be named by constants of the block: then it was none.
+			if _, err = classfile.Parse(stripped); err == nil {
+				return stripped, s.removed, nil
+			}
+			why = fmt.Sprintf("%s: without its last constants the class is none: %v", c.Name(), err)
+		} else if len(s.findings) > 0 {
 			why = s.findings[0].String()
 		}
 	}

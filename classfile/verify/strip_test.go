@@ -82,6 +82,10 @@ func TestStripForeign(t *testing.T) {
 			}
 			return c
 		}, "to be apart"},
+		{"a method named by a constant behind the block", hand(func(h *byHand) {
+			h.rewritten.known[string(append([]byte{byte(classfile.TagUtf8), 0, 1}, 'i'))] = h.entry - 3
+			h.rewritten.add(method{access: static | classfile.AccNative, name: "i", descriptor: "(I)V"})
+		}), "without its last constants the class is none"},
 		{"an ID pushed in a longer way", hand(func(h *byHand) { h.after.code = pushWide(h.after.code) }), "7 pushed by bipush"},
 		{"an exit of another ID", hand(func(h *byHand) { h.after.code[10] = 9 }), "the method's ID 7, found 9"},
 		{"exits alone", hand(func(h *byHand) {
