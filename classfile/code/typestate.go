@@ -292,7 +292,7 @@ func (s *typeState) store(index int, words []item) {
 	for len(s.locals) < index+len(words) {
 		s.locals = append(s.locals, item{tag: itemTop})
 	}
-	if s.locals[index].tag == secondWord {
+	if s.locals[index].tag == secondWord && index > 0 {
 		s.locals[index-1] = item{tag: itemTop}
 	}
 	copy(s.locals[index:], words)
@@ -338,10 +338,14 @@ func (r *Relocator) result(s *typeState, in Instruction, op Op, taken []item) (i
 	pool := r.class.ConstantPool()
 	switch op {
 	case Aaload:
-		if taken[0].tag != itemObject || len(taken[0].class) < 2 || taken[0].class[0] != '[' {
+		class, isArray := strings.CutPrefix(taken[0].class, "[")
+		if !isArray { // null is an array of null
 			return item{tag: itemNull}, nil
 		}
-		return fieldItem(taken[0].class[1:]), nil
+		if _, size := fieldWords(class); size == 0 || size != len(class) {
+			return item{}, fmt.Errorf("malformed array class %q", taken[0].class)
+		}
+		return fieldItem(class), nil
 	case New:
 		return item{tag: itemUninitialized, pc: uint16(in.PC)}, nil
 	case Newarray:
@@ -352,10 +356,11 @@ func (r *Relocator) result(s *typeState, in Instruction, op Op, taken []item) (i
 		return item{tag: itemObject, class: "[" + "ZCFDBSIJ"[i:i+1]}, nil
 	case Anewarray, Checkcast, Multianewarray:
 		name, err := pool.ClassName(in.Constant())
-		if err == nil && op == Anewarray {
-			if name = "[" + name; name[1] != '[' {
-				name = "[L" + name[1:] + ";"
+		if op == Anewarray {
+			if !strings.HasPrefix(name, "[") {
+				name = "L" + name + ";"
 			}
+			name = "[" + name
 		}
 		return item{tag: itemObject, class: name}, err
 	case Ldc, LdcW, Ldc2W:
