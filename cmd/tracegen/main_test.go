@@ -199,6 +199,20 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	}
 }
 
+// TestJobsReachThePipeline, which nothing that is written can show.
+func TestJobsReachThePipeline(t *testing.T) {
+	i := instrument{jobs: 3}
+	if jobs := i.pipelineConfig().Jobs; jobs != 3 {
+		t.Errorf("%d workers, want 3", jobs)
+	}
+	s := strip{runtimeClass: "a.B", output: "out", jobs: 3}
+	inTree(t, "a.jar")
+	config, err := s.config("a.jar")
+	if err != nil || config.Jobs != 3 {
+		t.Errorf("strip: %d workers and error %v, want 3", config.Jobs, err)
+	}
+}
+
 // TestConfigurableFlags wants every flag that names a file to be known as one, or its name in tracegen.yml
 // would be relative to something else than that of the others.
 func TestConfigurableFlags(t *testing.T) {

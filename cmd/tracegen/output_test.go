@@ -198,7 +198,7 @@ func TestMakeDirectoriesUndone(t *testing.T) {
 	if isDirectory("there/a/b") || !isDirectory("there/a/c") || !isDirectory("there") {
 		t.Error("want the empty directory gone, the full one and the old one still there")
 	}
-	if _, err := makeDirectories([]target{{"x", "new/x"}, {"y", "file/sub/y"}}); err == nil {
+	if _, err := makeDirectories([]target{{"x", "new/deep/x"}, {"y", "file/sub/y"}}); err == nil {
 		t.Error("a directory below a file was made")
 	}
 	if isDirectory("new") {

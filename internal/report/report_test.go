@@ -42,7 +42,7 @@ func sampleRun(t *testing.T) *Run {
 	return &Run{
 		Version:     "1.2.3",
 		Options:     map[string]string{"exits": "throws", "trivial": "smart"},
-		Rules:       []string{"tracegen.yml:3: block com.example.**#get*"},
+		Rules:       []string{"tracegen.yml:3: block com.example.**#get*", "list.txt:1: block Foo#<init>"},
 		MappingFile: "out/map.txt", BaseFile: "old.txt",
 		Mapping: m,
 		Inputs: []Input{
