@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -144,6 +145,7 @@ func TestCorpusInstrumented(t *testing.T) {
 	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
 	oracle.Require(t, err)
 	before := asmIndex(classes, methods)
+	verified := classFileErrors(t, jars)
 	runs := []struct {
 		mode  string
 		flags []string
@@ -172,6 +174,9 @@ func TestCorpusInstrumented(t *testing.T) {
 			oracle.Require(t, err)
 			after := asmIndex(classes, methods)
 			compareAsm(t, before, after)
+			if verified != nil {
+				compareClassFile(t, verified, classFileErrors(t, outputs(made)))
+			}
 			afterSuper := tt.mode == "exact" || slices.Contains(tt.flags, "after-super")
 			traced := compareMethods(t, made, before, after, tt.mode, afterSuper)
 			stripped := compareStripped(t, bin, made)
@@ -381,4 +386,41 @@ func content(t *testing.T, f *zip.File) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// classFileErrors asks java.lang.classfile about all jars; nil, and a line that says so, where no JDK
+// is new enough to have it.
+func classFileErrors(t *testing.T, jars []corpus.Jar) map[[2]string]string {
+	t.Helper()
+	results, err := oracle.VerifyClassFiles(t.Context(), jobs(jars))
+	if errors.Is(err, oracle.ErrMissing) {
+		t.Logf("measured: java.lang.classfile not run: %v", err)
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[[2]string]string{}
+	for _, r := range results {
+		found[[2]string{r.Job, r.Entry}] = r.Error
+	}
+	return found
+}
+
+// compareClassFile wants no finding in a class that had none.
+func compareClassFile(t *testing.T, before, after map[[2]string]string) {
+	t.Helper()
+	bad := 0
+	for key, old := range before {
+		now, there := after[key]
+		if old != "" || there && now == "" {
+			continue
+		}
+		if bad++; bad < 20 {
+			t.Errorf("java.lang.classfile, %s!%s: %s", key[0], key[1], now)
+		}
+	}
+	if bad > 0 {
+		t.Errorf("java.lang.classfile objects to %d classes that it took before", bad)
+	}
 }

@@ -1,0 +1,147 @@
+package oracle
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLinkBoot lets the JVM judge classes of its own java.base, as they are and with a fault.
+func TestLinkBoot(t *testing.T) {
+	j, err := FindJDK(17)
+	Require(t, err)
+	names := []string{"java/util/HashMap.class", "java/lang/Thread.class", "java/io/File.class"}
+	dir := t.TempDir()
+	for _, n := range names {
+		// The classes come out of the runtime image by the only tool that every JDK has: java itself.
+		if err := dumpClass(t, j, dir, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jar := filepath.Join(t.TempDir(), "base.jar")
+	f, err := os.Create(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	if err := z.AddFS(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for fault, want := range map[string]LinkStatus{"": Linked, "none": Linked, "stack": LinkFailed} {
+		in := jar
+		if fault != "" {
+			in = plant(t.Context(), t, jar, fault)
+		}
+		results, err := LinkBoot(t.Context(), j, []LinkJob{{ID: "base", Jar: in}})
+		Require(t, err)
+		if len(results) != len(names) {
+			t.Fatalf("fault %q: %d results, want %d", fault, len(results), len(names))
+		}
+		for _, r := range results {
+			if r.Status != want || !slices.Contains(names, r.Entry) {
+				t.Errorf("fault %q: %+v, want %s", fault, r, want)
+			}
+		}
+	}
+	// The ordinary loaders may not define these, and must say so instead of judging the JVM's own.
+	results, err := Link(t.Context(), j, []LinkJob{{ID: "base", Jar: jar}})
+	Require(t, err)
+	for _, r := range results {
+		if r.Status != LinkOfBoot {
+			t.Errorf("%s: %s, want %s", r.Entry, r.Status, LinkOfBoot)
+		}
+	}
+}
+
+const dumper = `
+public class Dump {
+	public static void main(String[] a) throws Exception {
+		try (java.io.InputStream in = Object.class.getResourceAsStream("/" + a[0])) { in.transferTo(System.out); }
+		System.out.flush();
+	}
+}
+`
+
+func dumpClass(t *testing.T, j JDK, dir, name string) error {
+	t.Helper()
+	src := filepath.Join(t.TempDir(), "Dump.java")
+	if err := os.WriteFile(src, []byte(dumper), 0o644); err != nil {
+		return err
+	}
+	out, err := exec.Command(j.Tool("java"), src, name).Output()
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, out, 0o644)
+}
+
+// TestSecondOpinions tries what is not for batches, and the JDK's own library.
+func TestSecondOpinions(t *testing.T) {
+	jar := compileShapes(t, "17")
+	z, err := zip.OpenReader(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	in, err := z.Open("Shapes.class")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "Shapes.class")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err := Javap(t.Context(), file)
+	Require(t, err)
+	for _, want := range []string{"major version: 61", "StackMapTable", "int guarded(java.lang.Object)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("javap does not say %q", want)
+		}
+	}
+	if _, err := DecodeJVMGo(data); err == nil {
+		t.Error("jvm.go reads version 61; the corpus test can compare more")
+	}
+	data[7] = 57
+	s, err := DecodeJVMGo(data)
+	if err != nil || s.Name != "Shapes" || len(s.Methods) < 6 || s.Methods[0].Code == nil {
+		t.Errorf("jvm.go: %+v, %v", s, err)
+	}
+	if _, err := DecodeJVMGo(data[:len(data)/2]); err == nil {
+		t.Error("jvm.go reads half a class file")
+	}
+}
+
+func TestVerifyClassFiles(t *testing.T) {
+	jar := compileShapes(t, "17")
+	for fault, want := range map[string]string{"none": "", "stack": "stack", "frame": "frame"} {
+		results, err := VerifyClassFiles(t.Context(), []LinkJob{{ID: "x", Jar: plant(t.Context(), t, jar, fault)}})
+		if errors.Is(err, ErrMissing) {
+			// Unlike everything else, a JDK this new need not be there in CI.
+			t.Skipf("skipped: %v", err)
+		}
+		Require(t, err)
+		var found []string
+		for _, r := range results {
+			found = appendIf(found, r.Error != "", strings.ToLower(r.Error))
+		}
+		wantPart(t, fault, found, want)
+	}
+}

@@ -1,0 +1,63 @@
+package corpus_test
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// TestCorpusEveryRelease compiles small programs for every release that the newest javac here knows,
+// since hardly any released jar has the versions between the long-term ones, and puts them through
+// what the released ones go through.
+func TestCorpusEveryRelease(t *testing.T) {
+	jdks, err := oracle.FindJDKs()
+	oracle.Require(t, err)
+	jdk := jdks[len(jdks)-1]
+	var jars []corpus.Jar
+	for release := 8; release <= jdk.Feature; release++ {
+		var sources []string
+		for _, since := range []int{8, 17, 21, 25} {
+			if since <= release {
+				sources = append(sources, filepath.Join("testdata", "shapes", "Since"+strconv.Itoa(since)+".java"))
+			}
+		}
+		jar := compile(t, jdk.Tool("javac"), strconv.Itoa(release), sources...)
+		jars = append(jars, corpus.Jar{Row: corpus.Row{Name: strconv.Itoa(release)}, Path: jar, Classes: jar})
+	}
+	if jdk.Feature < 25 {
+		t.Logf("measured: no JDK 25 here (newest is %d): newer class files and code before super() not run", jdk.Feature)
+	}
+	bin := buildTool(t)
+	linked, err := oracle.Link(t.Context(), jdk, jobs(jars))
+	oracle.Require(t, err)
+	for _, r := range linked {
+		if r.Status != oracle.Linked {
+			t.Fatalf("release %s: %s: %s", r.Job, r.Class, r.Message)
+		}
+	}
+	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
+	oracle.Require(t, err)
+	before := asmIndex(classes, methods)
+	for _, flags := range []string{"normal", "throws", "exact", "throws --constructor-entry after-super", "normal --constructor-entry after-super"} {
+		t.Run(flags, func(t *testing.T) {
+			f := strings.Fields(flags)
+			made := instrumentAll(t, bin, jars, append([]string{"--trivial", "none", "--exits"}, f...)...)
+			now, err := oracle.Link(t.Context(), jdk, jobs(outputs(made)))
+			oracle.Require(t, err)
+			for _, r := range oracle.Regressions(linked, now) {
+				t.Errorf("release %s: %s: %s", r.Job, r.Class, r.Message)
+			}
+			classes, methods, err := oracle.Disassemble(t.Context(), jobs(outputs(made)), oracle.AsmOptions{Check: true})
+			oracle.Require(t, err)
+			after := asmIndex(classes, methods)
+			compareAsm(t, before, after)
+			traced := compareMethods(t, made, before, after, f[0], len(f) > 1 || f[0] == "exact")
+			compareStripped(t, bin, made)
+			t.Logf("measured: %s: releases 8 to %d, %d classes, %d methods traced", t.Name(), jdk.Feature, len(now), traced)
+		})
+	}
+}

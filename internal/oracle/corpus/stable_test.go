@@ -1,0 +1,173 @@
+package corpus_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// TestCorpusUntouched lets every class pass with nothing to do for any of them: by a rule that blocks
+// all, where each is still read and judged, and by --disabled. No byte may change.
+func TestCorpusUntouched(t *testing.T) {
+	jars := fetch(t)
+	bin := buildTool(t)
+	config := filepath.Join(t.TempDir(), "tracegen.yml")
+	if err := os.WriteFile(config, []byte("rules:\n  - block: \"**\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{{"--config", config}, {"--disabled"}} {
+		n := 0
+		for _, m := range instrumentAll(t, bin, jars, flags...) {
+			if len(m.mapping) != 0 {
+				t.Errorf("%s %v: %d methods in the mapping", m.Name, flags, len(m.mapping))
+			}
+			n += sameClasses(t, m.Name, m.original, m.Classes)
+		}
+		t.Logf("measured: %s: %d class files unchanged", flags[0], n)
+	}
+}
+
+// TestCorpusStable instruments the same classes in ways that must make no difference: with one worker
+// and with eight, with the entries of the jar shuffled, other times in it, another name and place of
+// the file, another time zone and locale, and with the output as the input.
+func TestCorpusStable(t *testing.T) {
+	jars := fetch(t)
+	bin := buildTool(t)
+	n := 0
+	for _, mode := range []string{"throws", "exact"} {
+		flags := []string{"--exits", mode, "--trivial", "none"}
+		first := instrumentAll(t, bin, jars, append(flags, "-j", "1")...)
+		var again []corpus.Jar
+		for _, m := range first {
+			out := m.Jar
+			out.Path = m.released
+			again = append(again, out)
+		}
+		twice := instrumentAll(t, bin, again, append(flags, "-j", "8")...)
+		for k, m := range first {
+			n += sameClasses(t, m.Name+" twice", m.Classes, twice[k].Classes)
+			sameMapping(t, m.Name+" twice", m.mapping, twice[k].mapping)
+		}
+		t.Setenv("TZ", "Asia/Kathmandu")
+		t.Setenv("LC_ALL", "tr_TR.UTF-8")
+		var moved []corpus.Jar
+		for _, j := range jars {
+			j.Path = shuffle(t, j.Classes)
+			j.Classes = j.Path
+			moved = append(moved, j)
+		}
+		for k, m := range instrumentAll(t, bin, moved, append(flags, "-j", "8")...) {
+			n += sameSet(t, m.Name, first[k].Classes, m.Classes)
+			sameMapping(t, m.Name, first[k].mapping, m.mapping)
+		}
+	}
+	t.Logf("measured: %d class files are the same whatever the workers, order, times, names, zone, and when instrumented twice", n)
+}
+
+func sameMapping(t *testing.T, name string, want, got map[string]int) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%s: %d methods in the mapping, want %d", name, len(got), len(want))
+	}
+	for method, id := range want {
+		if got[method] != id {
+			t.Errorf("%s: %s has ID %d, want %d", name, method, got[method], id)
+			return
+		}
+	}
+}
+
+// sameSet is sameClasses for jars in different orders.
+func sameSet(t *testing.T, name, want, got string) int {
+	t.Helper()
+	by := map[string][]byte{}
+	for _, f := range classFiles(t, got) {
+		by[f.name] = f.data
+	}
+	files := classFiles(t, want)
+	for _, f := range files {
+		if !bytes.Equal(f.data, by[f.name]) {
+			t.Errorf("%s!%s differs", name, f.name)
+		}
+	}
+	return len(files)
+}
+
+// shuffle writes the entries of a jar in reverse order, with another time, to a file of another name.
+// Of entries of one name only the first is kept, as their order would otherwise mean something.
+func shuffle(t *testing.T, jar string) string {
+	t.Helper()
+	in, err := zip.OpenReader(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	to := filepath.Join(t.TempDir(), "another name.jar")
+	f, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := zip.NewWriter(f)
+	var files []*zip.File
+	seen := map[string]bool{}
+	for _, e := range in.File {
+		if !seen[e.Name] && !strings.HasSuffix(e.Name, "/") {
+			seen[e.Name] = true
+			files = append(files, e)
+		}
+	}
+	slices.Reverse(files)
+	for _, e := range files {
+		header := e.FileHeader
+		header.Modified = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+		w, err := out.CreateRaw(&header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := e.OpenRaw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(w, raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// compile makes a jar of the sources by javac for a release.
+func compile(t *testing.T, javac, release string, sources ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	args := append([]string{"--release", release, "-Xlint:none", "-g", "-d", dir}, sources...)
+	if out, err := exec.Command(javac, args...).CombinedOutput(); err != nil {
+		t.Fatalf("javac --release %s: %v\n%s", release, err, out)
+	}
+	jar := filepath.Join(t.TempDir(), "shapes-"+release+".jar")
+	f, err := os.Create(jar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	if err := z.AddFS(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return jar
+}
