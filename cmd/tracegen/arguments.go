@@ -35,8 +35,9 @@ func parseArguments(args []string) (list []argument, argfiles []string, err erro
 	return list, argfiles, nil
 }
 
-// readArgfile reads a file of arguments, one a line, taken as they are: a name may hold spaces and quotes.
-// Empty lines and those that start with # are left out.
+// readArgfile reads a file of arguments, one a line, taken as they are: a name may hold spaces and quotes, and
+// no two programs agree on how to escape them. Empty lines and those that start with # are left out. Options
+// are refused, for they would be read after those of the command line, or before: nobody could tell which win.
 func readArgfile(name string) ([]argument, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -14,7 +14,8 @@ type named[T comparable] struct {
 	value T
 }
 
-// choice is a flag whose value is one of a few words.
+// choice is a flag whose value is one of a few words. Parsing, the error, help and shell completion all come
+// from the one list, so that none can know a word that the others do not.
 type choice[T comparable] struct {
 	target *T
 	values []named[T]

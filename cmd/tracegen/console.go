@@ -63,8 +63,8 @@ func (c *console) log(level, message string) {
 	}
 }
 
-// progress shows a bar on standard error if somebody is there to see it. done takes it away again. Both are
-// nil-safe in that advance may be nil, as the pipeline allows.
+// progress shows a bar on standard error if somebody is there to see it; if not, advance is nil. done takes the
+// bar away again, so that what is printed next starts on a clean line.
 func (c *console) progress(what string) (advance func(done, total int64), done func()) {
 	f, isFile := c.err.(*os.File)
 	if c.quiet || c.asJSON || !isFile || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {

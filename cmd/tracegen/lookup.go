@@ -69,6 +69,7 @@ type lookup struct {
 func (l *lookup) run(args []string) (err error) {
 	l.out = bufio.NewWriter(l.con.out)
 	defer func() { err = errors.Join(err, l.out.Flush()) }()
+	// All are read before the first is answered: a slip in the last must not cost the output of the others.
 	patterns := make([]*mapping.Pattern, len(args))
 	for i, arg := range args {
 		if arg == "-" {

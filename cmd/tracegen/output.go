@@ -19,7 +19,9 @@ type destination struct {
 	beside string
 }
 
-// resolveOutputs decides where each input's output goes. out is the value of --output, or "".
+// resolveOutputs decides where each input's output goes. out is the value of --output, or "". It looks at what
+// is on the disk, for a directory is not always named as one; what it decides is not to depend on anything
+// else, so that a build that is run again finds its outputs where they were.
 func resolveOutputs(args []argument, out string, merge bool) (destination, error) {
 	pairs := 0
 	for _, a := range args {

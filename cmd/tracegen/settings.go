@@ -153,6 +153,8 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 		return misuse("--exits exact and --constructor-entry start exclude each other: " +
 			"no handler may cover a constructor's code before super()")
 	}
+	// A preset changes only what neither the command line nor the file says: who names a preset and a value
+	// wants that value, in whichever place it stands.
 	for name, value := range presetValues(i.preset) {
 		if f := flags.Lookup(name); f != nil && !f.Changed {
 			if err := f.Value.Set(value); err != nil {
@@ -160,6 +162,7 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 			}
 		}
 	}
+	// Package inject would do the same; here it is for the report to say so.
 	if i.exits == inject.ExitsExact {
 		i.entry = inject.EntryAfterSuper
 	}
@@ -187,7 +190,8 @@ func internalName(class string) (string, error) {
 	return name, nil
 }
 
-// reportedOptions gives the values, defaults included, of the flags that can change what is written.
+// reportedOptions gives the values, defaults included, of the flags that can change what is written. The
+// number of workers and where files are cannot, and would make reports of equal runs differ.
 func reportedOptions(flags *pflag.FlagSet) map[string]string {
 	options := map[string]string{}
 	for _, name := range []string{"merge", "id-order", "trivial", "target", "allow-huge", "preset", "runtime-class", "runtime-external",

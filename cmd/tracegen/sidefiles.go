@@ -7,7 +7,8 @@ import (
 	"github.com/tracegen/tracegen/internal/report"
 )
 
-// files makes what is written beside the outputs.
+// files makes what is written beside the outputs. The pipeline calls it when all is decided and nothing is
+// visible yet, so that a list that cannot be written keeps the outputs from appearing as well.
 func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	run := i.reportOf(result)
 	i.reported = run

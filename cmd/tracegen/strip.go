@@ -52,6 +52,8 @@ INPUT and OUT are as for instrument.`,
 	return cmd
 }
 
+// strip holds what the command line says. It has no configuration file: which class is called is all there is
+// to know, and what was called then need not be what tracegen.yml says today.
 type strip struct {
 	con          *console
 	output       string
