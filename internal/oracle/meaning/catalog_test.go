@@ -42,7 +42,7 @@ var programs = []program{
 	{
 		name: "H2 runs a script",
 		jars: []string{"h2-2.3.232"}, files: []string{"script.sql"},
-		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:./db", "-script", "script.sql", "-showResults", "-continueOnError"},
+		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults", "-continueOnError"},
 	},
 	{
 		name: "Scala compiles a file",
@@ -52,7 +52,7 @@ var programs = []program{
 	{
 		name: "Batik draws a picture",
 		jars: []string{"batik-all-1.19"}, files: []string{"picture.svg"},
-		args: []string{"org.apache.batik.apps.rasterizer.Main", "-d", "picture.png", "picture.svg"},
+		args: []string{"org.apache.batik.apps.rasterizer.Main", "-scriptSecurityOff", "-d", "picture.png", "picture.svg"},
 	},
 	{
 		name: "Rhino runs a script",

@@ -15,7 +15,7 @@
 (println (unless false (map area [(->Circle 2) (Square. 3)])))
 (println (map kind [{:type :fish} {:type :bird}]))
 (println (take 40 primes))
-(println (reduce + (comp (filter even?) (map #(* % %))) 0 (range 10)))
+(println (transduce (comp (filter even?) (map #(* % %))) + 0 (range 10)))
 (println (transduce (comp (filter odd?) (map inc) (partition-all 7)) (completing (fn [a b] (+ a (count b)))) 0 (range 20000)))
 (def account (ref 100)) (def log (atom []))
 (doseq [n (range 200)] (dosync (alter account + n) (when (zero? (mod n 50)) (swap! log conj @account))))

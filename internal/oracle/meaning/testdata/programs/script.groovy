@@ -25,7 +25,7 @@ println((1..2000).collect { closure(it) }.findAll { it % 2 }.size())
 def text = (1..300).collect { "line $it of ${it % 3 == 0 ? 'fizz' : 'buzz'}" }.join('\n')
 println text.readLines().findAll { it =~ /fizz$/ }.collect { (it =~ /\d+/)[0] as int }.sum()
 def memo = { long n -> n < 2 ? n : call(n - 1) + call(n - 2) }.memoize()
-println memo(40)
+println memo(14)
 try { null.foo() } catch (NullPointerException e) { println 'no foo on null' }
 try { items.first().nothing } catch (MissingPropertyException e) { println e.property }
 def sum = 0

@@ -21,3 +21,4 @@ MERGE INTO customer AS t USING (SELECT 5 id UNION SELECT 900) s ON t.id = s.id W
 SELECT points, COUNT(*) FROM customer GROUP BY points ORDER BY points;
 INSERT INTO customer(id, name) VALUES (1, 'twice');
 SELECT JSON_OBJECT('a': 1, 'b': JSON_ARRAY(1, 2)) FROM DUAL;
+SCRIPT TO './dump.sql';
