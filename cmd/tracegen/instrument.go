@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/pipeline"
@@ -177,6 +178,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		},
 		FocusHooks:      i.focus,
 		RuntimeExternal: i.runtimeExternal,
+		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
 		Base:            i.baseMapping,
 		Order:           i.order,
 		Level:           i.level,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -33,6 +34,7 @@ type instrument struct {
 	preset          preset
 	runtimeClass    string
 	runtimeExternal bool
+	addRequires     string
 	exits           inject.ExitMode
 	entry           inject.ConstructorEntry
 	focus           bool
@@ -108,6 +110,8 @@ func (i *instrument) callFlags() flagGroup {
 		"preset", "defaults for tracegen's own runtime or that of Matrix (its runtime class, after-super, its trivial rule)")
 	f.StringVar(&i.runtimeClass, "runtime-class", strings.ReplaceAll(inject.DefaultRuntimeClass, "/", "."), "the `CLASS` to call")
 	f.BoolVar(&i.runtimeExternal, "runtime-external", false, "the runtime class is not among the inputs, and this is meant")
+	f.StringVar(&i.addRequires, "add-requires", "", "let the modules among the inputs require `MODULE`, that of the runtime class (without a value: the name of its package)")
+	f.Lookup("add-requires").NoOptDefVal = packageModule
 	f.Var(newChoice(&i.exits, inject.ExitsThrows, named[inject.ExitMode]{"normal", inject.ExitsNormal}, named[inject.ExitMode]{"throws", inject.ExitsThrows},
 		named[inject.ExitMode]{"exact", inject.ExitsExact}), "exits", "report returns, also throws that the method does not catch, or every way out")
 	f.Var(newChoice(&i.entry, inject.EntryAtStart, named[inject.ConstructorEntry]{"start", inject.EntryAtStart}, named[inject.ConstructorEntry]{"after-super", inject.EntryAfterSuper}),
@@ -169,12 +173,18 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return misuse("--runtime-class: %w", err)
 	}
+	if i.addRequires == packageModule {
+		i.addRequires = strings.ReplaceAll(path.Dir(i.runtime), "/", ".")
+	}
 	i.options = reportedOptions(flags)
 	if i.configFile != "" {
 		i.con.detail("options and %d rules from %s", len(i.rules), i.configFile)
 	}
 	return nil
 }
+
+// packageModule is the value of --add-requires without one.
+const packageModule = "the runtime's package"
 
 // internalName gives the internal form of a class name with dots or slashes.
 func internalName(class string) (string, error) {
@@ -194,7 +204,7 @@ func internalName(class string) (string, error) {
 // number of workers and where files are cannot, and would make reports of equal runs differ.
 func reportedOptions(flags *pflag.FlagSet) map[string]string {
 	options := map[string]string{}
-	for _, name := range []string{"merge", "id-order", "trivial", "target", "allow-huge", "preset", "runtime-class", "runtime-external",
+	for _, name := range []string{"merge", "id-order", "trivial", "target", "allow-huge", "preset", "runtime-class", "runtime-external", "add-requires",
 		"exits", "constructor-entry", "focus-hook", "compression", "disabled"} {
 		options[name] = flags.Lookup(name).Value.String()
 	}
