@@ -107,11 +107,12 @@ func (p *ConstantPool) fillAttributes(table []Attribute, data []byte, at int) in
 
 // Code is a Code attribute (JVMS 4.7.3). Its slices share the class file's memory.
 type Code struct {
-	MaxStack, MaxLocals uint16
-	Bytecode            []byte // the code array
-	Offset              int    // of Bytecode in the class file
-	ExceptionTable      []byte // exception_table_length entries of start_pc, end_pc, handler_pc, catch_type
-	Attributes          []Attribute
+	MaxStack       uint16 // operand stack words
+	MaxLocals      uint16 // local variable words, the arguments included
+	Bytecode       []byte // the code array
+	Offset         int    // of Bytecode in the class file
+	ExceptionTable []byte // exception_table_length entries of start_pc, end_pc, handler_pc, catch_type
+	Attributes     []Attribute
 }
 
 // codeHeader is the length of what stands before the code array: max_stack, max_locals and code_length.

@@ -50,7 +50,7 @@ type Class struct {
 
 // Member is a field_info or method_info (JVMS 4.5, 4.6).
 type Member struct {
-	AccessFlags uint16
+	AccessFlags uint16 // JVMS tables 4.5-A and 4.6-A
 	Name        string // as in the pool: modified UTF-8
 	Descriptor  string // as in the pool; its grammar (JVMS 4.3) is not checked
 	Attributes  []Attribute

@@ -148,8 +148,10 @@ func (p *ConstantPool) NameAndType(i uint16) (name, descriptor string, err error
 // Ref is a resolved Fieldref, Methodref or InterfaceMethodref (JVMS 4.4.2). For Dynamic and InvokeDynamic
 // (JVMS 4.4.10) Class is empty.
 type Ref struct {
-	Tag                     Tag
-	Class, Name, Descriptor string
+	Tag        Tag    // the kind of the entry
+	Class      string // the class named, in internal form or as an array descriptor
+	Name       string // of the member
+	Descriptor string // of the member (JVMS 4.3)
 }
 
 // Ref resolves entry i, which must be one of the five kinds that name a member and its descriptor.

@@ -19,7 +19,7 @@ var frameworkActivities = map[string]bool{
 
 // Ancestry is what [FocusHooks] needs to know of a class.
 type Ancestry struct {
-	SuperName string
+	SuperName string // of the superclass in internal form, "" for none
 	// DeclaresFocus says that the class itself has an onWindowFocusChanged(Z)V with code, not static.
 	DeclaresFocus bool
 	// BarsFocus says that it has one of another kind (static, abstract, native or private), or is no class

@@ -9,8 +9,8 @@ import (
 
 // Instruction is one instruction of a code array, at its place.
 type Instruction struct {
-	PC   int
-	Op   Op
+	PC   int // of the opcode, from the start of the code array
+	Op   Op  // as it stands there: Wide for a widened one
 	Size int // bytes, padding of a switch included
 
 	code []byte

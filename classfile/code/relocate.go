@@ -47,9 +47,9 @@ type Patch struct {
 // Note is something about the old code that cannot be told from the new code by undoing the patch in the
 // canonical way. See package inject for the ways.
 type Note struct {
-	Kind  NoteKind
-	Index int // a frame's number, or the old position of a branch
-	Value int // the frame's frame_type, a short form as the first value of its range
+	Kind  NoteKind // what it is about
+	Index int      // a frame's number, or the old position of a branch
+	Value int      // the frame's frame_type, a short form as the first value of its range
 }
 
 // NoteKind is the kind of a [Note]; its value is the letter that stands for it in the class file.

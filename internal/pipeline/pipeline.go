@@ -29,7 +29,7 @@ import (
 
 // Input is one argument: a jar, zip or aar, a .class file, or a directory.
 type Input struct {
-	Path   string
+	Path   string // of the file or directory
 	Output string // file or directory to write; unused with Config.Merge
 }
 
@@ -71,14 +71,14 @@ type Config struct {
 
 // File is a file to be written beside the outputs.
 type File struct {
-	Path    string
-	Content io.WriterTo
+	Path    string      // where it appears; what is there is replaced
+	Content io.WriterTo // what it will hold
 }
 
 // Result is what was done.
 type Result struct {
-	Mapping  *mapping.Mapping
-	Inputs   []InputResult
+	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds
+	Inputs   []InputResult        // as in Config.Inputs
 	Skipped  []Skipped            // methods with code that are not traced, and classes that could not be read, in input order
 	Warnings []string             // in input order
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
@@ -86,19 +86,23 @@ type Result struct {
 
 // InputResult counts what was done with one input.
 type InputResult struct {
-	Path, Output string
-	Classes      int   // class entries
-	Rewritten    int   // of them, classes that changed
-	Methods      int   // methods with code, in classes that could be read
-	Traced       int   // of them, methods with an ID
-	ClassBytes   int64 // of all classes, uncompressed
-	OutputBytes  int64 // of all classes as written, uncompressed
+	Path        string // as in Config.Inputs
+	Output      string // likewise, or Config.Merge
+	Classes     int    // class entries
+	Rewritten   int    // of them, classes that changed
+	Methods     int    // methods with code, in classes that could be read
+	Traced      int    // of them, methods with an ID
+	ClassBytes  int64  // of all classes, uncompressed
+	OutputBytes int64  // of all classes as written, uncompressed
 }
 
 // Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
 type Skipped struct {
-	Input, Entry            string
-	Class, Name, Descriptor string // as in the constant pool
-	Reason                  filter.Reason
-	Detail                  string
+	Input      string // the path of its input
+	Entry      string // the class's entry in it
+	Class      string // in internal form, as the constant pool has it
+	Name       string // likewise
+	Descriptor string // likewise
+	Reason     filter.Reason
+	Detail     string // which rule, which limit, which path of calls
 }
