@@ -1,0 +1,132 @@
+package inject_test
+
+import (
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+)
+
+// realClasses are those that compilers made, in the repository's testdata.
+func realClasses(t testing.TB) (classes []*classfile.Class) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join("..", "testdata", "classes", "bin"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".class" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		c, err := classfile.Parse(data)
+		if err == nil && c.Name() != "module-info" {
+			classes = append(classes, c)
+		}
+		return err
+	})
+	if err != nil || len(classes) < 20 {
+		t.Fatalf("%d classes: %v", len(classes), err)
+	}
+	return classes
+}
+
+// acceptable gives the methods that Try takes.
+func acceptable(in *inject.Injector, c *classfile.Class) (methods []int) {
+	for i := range c.Methods() {
+		if _, ok, err := c.Code(&c.Methods()[i]); ok && err == nil {
+			methods = append(methods, i)
+		}
+	}
+	refused := map[int]bool{}
+	for _, r := range in.Try(c, methods, inject.FocusNone) {
+		refused[r.Method] = true
+	}
+	accepted := methods[:0]
+	for _, m := range methods {
+		if !refused[m] {
+			accepted = append(accepted, m)
+		}
+	}
+	return accepted
+}
+
+// nearTheLimits are classes for which one byte or one constant decides.
+func nearTheLimits() []*classfile.Class {
+	var classes []*classfile.Class
+	for _, size := range []int{65500, 65521, 65522, 65523} {
+		classes = append(classes, assembly.Class{Name: "Long", Methods: []assembly.Method{
+			{Access: static, Name: "f", Descriptor: "()V", Code: "nops " + strconv.Itoa(size) + " | return"},
+			{Access: static, Name: "g", Descriptor: "(I)V", Stack: 1, Locals: 1, Code: "iload_0 | ifeq end | nops 30000 | iload_0 | ifne far | return | far: nops 2755 | end: return"},
+		}}.Parse())
+	}
+	for constants := 65515; constants < 65528; constants++ {
+		classes = append(classes, assembly.Class{Name: "Full", Constants: constants, Methods: []assembly.Method{
+			{Access: static, Name: "f", Descriptor: "()V", Stack: 1, Code: "return"},
+			{Access: static, Name: "g", Descriptor: "()V", Stack: 2, Code: "return"},
+		}}.Parse())
+	}
+	return classes
+}
+
+// TestRewriteTakesWhatTryTakes holds Try to its promise: what it accepts is rewritten without error whatever the
+// IDs, and the referee has no objection.
+func TestRewriteTakesWhatTryTakes(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	ids := []uint32{1, 5, 6, 127, 128, 32767, 32768, 1048573}
+	id := func() uint32 {
+		if n := random.IntN(2 * len(ids)); n < len(ids) {
+			return ids[n]
+		}
+		return 1 + random.Uint32N(1048573)
+	}
+	classes := append(realClasses(t), nearTheLimits()...)
+	modes := []struct {
+		inject.Options
+		exits verify.Exits
+		entry verify.ConstructorEntry
+	}{
+		{inject.Options{Exits: inject.ExitsNormal}, verify.ExitsNormal, verify.EntryStart},
+		{inject.Options{Exits: inject.ExitsThrows}, verify.ExitsThrows, verify.EntryStart},
+		{inject.Options{Exits: inject.ExitsThrows, ConstructorEntry: inject.EntryAfterSuper}, verify.ExitsThrows, verify.EntryAfterSuper},
+		{inject.Options{Exits: inject.ExitsExact}, verify.ExitsExact, verify.EntryAfterSuper},
+	}
+	rewritten := 0
+	for _, mode := range modes {
+		in := inject.New(mode.Options)
+		for _, c := range classes {
+			accepted := acceptable(in, c)
+			for range 3 {
+				request := inject.Request{}
+				want := verify.Instrumentation{RuntimeClass: inject.DefaultRuntimeClass, Exits: mode.exits, ConstructorEntry: mode.entry,
+					IDs: make([]uint32, len(c.Methods()))}
+				for _, m := range accepted {
+					want.IDs[m] = id()
+					request.Methods = append(request.Methods, inject.Traced{Method: m, ID: want.IDs[m]})
+				}
+				data, err := in.Rewrite(c, request)
+				if err != nil {
+					t.Errorf("%s with %d constants: %v", c.Name(), c.ConstantPool().Len(), err)
+					break
+				}
+				out, err := classfile.Parse(data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if findings := verify.Equivalent(c, out, want); len(findings) > 0 {
+					t.Errorf("%s: %v", c.Name(), findings[0])
+				}
+				rewritten += len(accepted)
+			}
+		}
+	}
+	if rewritten < 1000 {
+		t.Errorf("only %d methods were tried", rewritten)
+	}
+}

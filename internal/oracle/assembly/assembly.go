@@ -1,0 +1,347 @@
+// Package assembly writes class files for tests from text, also such that no compiler would write, and prints
+// code in the same notation. It knows the layout of a class file by itself (JVMS 4), but opcodes by package
+// code, which other tests hold against other decoders.
+//
+// A method's code is a list of instructions, separated by bars or line ends, by the mnemonics of JVMS 6.5:
+//
+//	iload_0 | ifeq end | sipush 300 | invokestatic a/B.f(I)V | end: return
+//
+// A word with a colon is a label of the instruction behind it, and may be the target of a branch. Fields and
+// methods are named as OWNER.NAME followed by the descriptor, which for a field comes behind a colon; ldc takes
+// an int, or a string in quotes, or a class. "nops N" stands for N nops, "byte N" for a byte. There are no switches and no
+// invokedynamic.
+package assembly
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// Class describes a class file. The zero values are those of a public class of major version 52 that extends
+// java/lang/Object.
+type Class struct {
+	Major, Minor uint16      // versions
+	Access       uint16      // access_flags
+	Name, Super  string      // in internal form; Super "-" is none
+	Interfaces   []string    // in internal form
+	Methods      []Method    // in class file order
+	Constants    int         // Integer constants fill the pool up to this constant_pool_count
+	Attributes   []Attribute // of the class
+}
+
+// Method describes a method. Without code, it has none.
+type Method struct {
+	Access           uint16      // access_flags
+	Name, Descriptor string      // as in the pool
+	Stack, Locals    uint16      // max_stack and max_locals
+	Code             string      // in the notation of the package
+	Handlers         []string    // each "START END HANDLER TYPE", by labels; TYPE "any" is all
+	Attributes       []Attribute // of the Code
+}
+
+// Attribute is an attribute_info (JVMS 4.7).
+type Attribute struct {
+	Name string // as in the pool
+	Info []byte // what follows attribute_length
+}
+
+// Bytes gives the class file. It panics on a description that makes none: only tests write them.
+func (c Class) Bytes() []byte {
+	w := writer{next: 1, known: map[string]uint16{}}
+	access, major, super := c.Access, c.Major, c.Super
+	if access == 0 {
+		access = classfile.AccPublic
+	}
+	if major == 0 {
+		major = 52
+	}
+	body := u2(access, w.class(c.Name))
+	switch super {
+	case "-":
+		body = append(body, 0, 0)
+	case "":
+		super = "java/lang/Object"
+		fallthrough
+	default:
+		body = append(body, u2(w.class(super))...)
+	}
+	body = append(body, u2(uint16(len(c.Interfaces)))...)
+	for _, name := range c.Interfaces {
+		body = append(body, u2(w.class(name))...)
+	}
+	body = append(body, u2(0, uint16(len(c.Methods)))...)
+	for _, m := range c.Methods {
+		body = append(body, w.method(m)...)
+	}
+	body = append(body, w.attributes(c.Attributes)...)
+	for i := 0; int(w.next) < c.Constants; i++ {
+		w.constant(classfile.TagInteger, 0x7f, byte(i>>16), byte(i>>8), byte(i))
+	}
+	head := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2(c.Minor, major, w.next)...)
+	return slices.Concat(head, w.pool, body)
+}
+
+// Parse gives the class, parsed. It panics where Bytes does.
+func (c Class) Parse() *classfile.Class {
+	parsed, err := classfile.Parse(c.Bytes())
+	if err != nil {
+		panic(err)
+	}
+	return parsed
+}
+
+type writer struct {
+	pool  []byte
+	next  uint16
+	known map[string]uint16
+}
+
+// constant gives the index of the constant with these bytes, which it adds if there is none.
+func (w *writer) constant(tag classfile.Tag, operands ...byte) uint16 {
+	entry := append([]byte{byte(tag)}, operands...)
+	if i, ok := w.known[string(entry)]; ok {
+		return i
+	}
+	w.known[string(entry)] = w.next
+	w.pool = append(w.pool, entry...)
+	w.next++
+	return w.next - 1
+}
+
+func u2(values ...uint16) (b []byte) {
+	for _, v := range values {
+		b = binary.BigEndian.AppendUint16(b, v)
+	}
+	return b
+}
+
+func (w *writer) utf8(s string) uint16 {
+	return w.constant(classfile.TagUtf8, append(u2(uint16(len(s))), s...)...)
+}
+
+func (w *writer) class(name string) uint16 {
+	return w.constant(classfile.TagClass, u2(w.utf8(name))...)
+}
+
+// ref gives the constant of a method like a/B.f(I)V, of the kind tag, or the Fieldref of a field like a/B.f:I.
+func (w *writer) ref(tag classfile.Tag, name string) uint16 {
+	split := strings.IndexByte(name, '(')
+	descriptor := split
+	if split < 0 {
+		tag, split = classfile.TagFieldref, strings.IndexByte(name, ':')
+		descriptor = split + 1
+	}
+	dot := strings.LastIndexByte(name[:split], '.')
+	class, member := w.class(name[:dot]), w.utf8(name[dot+1:split])
+	nameAndType := w.constant(classfile.TagNameAndType, u2(member, w.utf8(name[descriptor:]))...)
+	return w.constant(tag, u2(class, nameAndType)...)
+}
+
+func (w *writer) loadable(operand string) uint16 {
+	if s, err := strconv.Unquote(operand); err == nil {
+		return w.constant(classfile.TagString, u2(w.utf8(s))...)
+	}
+	if n, err := strconv.ParseInt(operand, 10, 32); err == nil {
+		return w.constant(classfile.TagInteger, binary.BigEndian.AppendUint32(nil, uint32(int32(n)))...)
+	}
+	return w.class(operand)
+}
+
+func (w *writer) attributes(list []Attribute) []byte {
+	out := u2(uint16(len(list)))
+	for _, a := range list {
+		out = append(out, u2(w.utf8(a.Name))...)
+		out = binary.BigEndian.AppendUint32(out, uint32(len(a.Info)))
+		out = append(out, a.Info...)
+	}
+	return out
+}
+
+func (w *writer) method(m Method) []byte {
+	out := u2(m.Access, w.utf8(m.Name), w.utf8(m.Descriptor))
+	if m.Code == "" {
+		return append(out, 0, 0)
+	}
+	bytecode, labels := w.assemble(m.Code)
+	info := binary.BigEndian.AppendUint32(u2(m.Stack, m.Locals), uint32(len(bytecode)))
+	info = append(append(info, bytecode...), u2(uint16(len(m.Handlers)))...)
+	for _, h := range m.Handlers {
+		f := strings.Fields(h)
+		catch := uint16(0)
+		if f[3] != "any" {
+			catch = w.class(f[3])
+		}
+		info = append(info, u2(uint16(position(labels, f[0])), uint16(position(labels, f[1])), uint16(position(labels, f[2])), catch)...)
+	}
+	info = append(info, w.attributes(m.Attributes)...)
+	return append(out, w.attributes([]Attribute{{"Code", info}})...)
+}
+
+func position(labels map[string]int, label string) int {
+	pc, ok := labels[label]
+	if !ok {
+		panic("no label " + label)
+	}
+	return pc
+}
+
+// assemble goes over the text twice: the first time no branch knows its target.
+func (w *writer) assemble(text string) (bytecode []byte, labels map[string]int) {
+	labels = map[string]int{}
+	for pass := range 2 {
+		bytecode = nil
+		for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == '\n' }) {
+			fields := strings.Fields(line)
+			for len(fields) > 0 && strings.HasSuffix(fields[0], ":") {
+				labels[strings.TrimSuffix(fields[0], ":")] = len(bytecode)
+				fields = fields[1:]
+			}
+			if len(fields) > 0 {
+				bytecode = w.instruction(bytecode, fields, labels, pass == 0)
+			}
+		}
+	}
+	return bytecode, labels
+}
+
+var opcodes = func() map[string]code.Op {
+	byName := map[string]code.Op{}
+	for o := code.Op(0); o.Known(); o++ {
+		byName[o.String()] = o
+	}
+	return byName
+}()
+
+// instruction appends one instruction, or nops.
+func (w *writer) instruction(out []byte, fields []string, labels map[string]int, first bool) []byte {
+	pc := len(out)
+	operand := func(i int) string {
+		if i+1 >= len(fields) {
+			panic(fmt.Sprintf("%v lacks an operand", fields))
+		}
+		return fields[i+1]
+	}
+	number := func(i int) int {
+		n, err := strconv.Atoi(operand(i))
+		if err != nil {
+			panic(err)
+		}
+		return n
+	}
+	offset := func() int {
+		if first {
+			return 0
+		}
+		return position(labels, operand(0)) - pc
+	}
+	switch fields[0] {
+	case "nops":
+		return append(out, make([]byte, number(0))...)
+	case "byte":
+		return append(out, byte(number(0)))
+	}
+	op, ok := opcodes[fields[0]]
+	if !ok {
+		panic("unknown mnemonic " + fields[0])
+	}
+	out = append(out, byte(op))
+	switch op.Operand() {
+	case code.OperandNone:
+	case code.OperandByte, code.OperandLocal:
+		out = append(out, byte(number(0)))
+	case code.OperandIinc:
+		out = append(out, byte(number(0)), byte(number(1)))
+	case code.OperandShort:
+		out = append(out, u2(uint16(number(0)))...)
+	case code.OperandConstant:
+		out = append(out, byte(w.loadable(operand(0))))
+	case code.OperandBranch:
+		out = append(out, u2(uint16(offset()))...)
+	case code.OperandBranchW:
+		out = binary.BigEndian.AppendUint32(out, uint32(offset()))
+	case code.OperandConstantW, code.OperandInvoke4:
+		out = append(out, u2(w.operand(op, operand(0)))...)
+		if op == code.Invokeinterface {
+			out = append(out, 1, 0)
+		}
+	default:
+		panic("no notation for " + fields[0])
+	}
+	return out
+}
+
+// operand gives the constant of an instruction with a two-byte index.
+func (w *writer) operand(op code.Op, text string) uint16 {
+	switch {
+	case op == code.Invokeinterface:
+		return w.ref(classfile.TagInterfaceMethodref, text)
+	case op >= code.Getstatic && op < code.Invokeinterface:
+		return w.ref(classfile.TagMethodref, text)
+	case op == code.LdcW || op == code.Ldc2W:
+		return w.loadable(text)
+	}
+	return w.class(text)
+}
+
+// Listing prints a method's code: instructions in the notation of the package, but with positions for labels,
+// and then the exception table. Members of the class short are named without it.
+func Listing(c *classfile.Class, m *classfile.Member, short string) string {
+	body, ok, err := c.Code(m)
+	if err != nil || !ok {
+		return fmt.Sprintf("no code: %v", err)
+	}
+	var lines []string
+	for in, err := range code.Instructions(body.Bytecode) {
+		if err != nil {
+			return err.Error()
+		}
+		lines = append(lines, fmt.Sprintf("%d: %v%s", in.PC, in.Op, operandText(c.ConstantPool(), in, short)))
+	}
+	for t := body.ExceptionTable; len(t) >= 8; t = t[8:] {
+		catch := "any"
+		if i := binary.BigEndian.Uint16(t[6:]); i != 0 {
+			catch, _ = c.ConstantPool().ClassName(i)
+		}
+		lines = append(lines, fmt.Sprintf("%d-%d %d %s", binary.BigEndian.Uint16(t), binary.BigEndian.Uint16(t[2:]), binary.BigEndian.Uint16(t[4:]), catch))
+	}
+	return strings.Join(lines, " | ")
+}
+
+func operandText(pool *classfile.ConstantPool, in code.Instruction, short string) string {
+	if target, ok := in.Branch(); ok {
+		return " " + strconv.Itoa(target)
+	}
+	switch in.Op.Operand() {
+	case code.OperandNone:
+		return ""
+	case code.OperandByte:
+		return " " + strconv.Itoa(int(int8(in.U1(0))))
+	case code.OperandShort:
+		return " " + strconv.Itoa(int(int16(in.U2(0))))
+	case code.OperandConstant, code.OperandConstantW, code.OperandInvoke4:
+		return " " + constantText(pool, in.Constant(), short)
+	}
+	return fmt.Sprintf(" %x", in.Bytes()[1:])
+}
+
+func constantText(pool *classfile.ConstantPool, index uint16, short string) string {
+	if ref, err := pool.Ref(index); err == nil {
+		if ref.Class == short {
+			return ref.Name
+		}
+		return ref.Class + "." + ref.Name + ref.Descriptor
+	}
+	if name, err := pool.ClassName(index); err == nil {
+		return name
+	}
+	if pool.Tag(index) == classfile.TagInteger {
+		return strconv.Itoa(int(int32(binary.BigEndian.Uint32(pool.Raw(index)))))
+	}
+	return fmt.Sprintf("#%d", index)
+}
