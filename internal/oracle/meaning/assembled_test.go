@@ -24,6 +24,10 @@ func TestAssembled(t *testing.T) {
 	oracle.Require(t, err)
 	classes := assemble(t)
 	want := expectations(t, []string{filepath.Join("testdata", "assembled", "Assemble.java")})
+	t.Run("widened", func(t *testing.T) {
+		outputs, _ := instrument(t, filepath.Join(t.TempDir(), "out"), throwsSmart, []string{classes})
+		checkWidened(t, classes, outputs[classes])
+	})
 	for _, feature := range []int{17, 25} {
 		t.Run(fmt.Sprintf("on %d", feature), func(t *testing.T) {
 			j := jdk(t, feature)
@@ -73,6 +77,26 @@ func checkTraced(t *testing.T, ids *mapping.Mapping) {
 		"Far52.backward Far52.compilable Far52.forward Far52.large Far52.lookup Far52.table Far52.wide")
 	if !slices.Equal(names, want) {
 		t.Errorf("traced %v, want %v", names, want)
+	}
+}
+
+// checkWidened makes sure that the far branches are what they are for: short before and wide after.
+func checkWidened(t *testing.T, before, after string) {
+	t.Helper()
+	for _, name := range []string{"Far48", "Far52"} {
+		// Only the method wide has wide branches to begin with.
+		for _, c := range []struct {
+			dir             string
+			atLeast, atMost int
+		}{{before, 1, 1}, {after, 4, 100}} {
+			listing, err := oracle.Javap(t.Context(), filepath.Join(c.dir, name+".class"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(listing, ": goto_w ") + strings.Count(listing, ": jsr_w "); n < c.atLeast || n > c.atMost {
+				t.Errorf("%s: %d wide branches, want %d to %d", name, n, c.atLeast, c.atMost)
+			}
+		}
 	}
 }
 

@@ -66,8 +66,10 @@ var programs = []program{
 			"objenesis-3.4", "junit-pioneer-1.9.1", "hamcrest-2.2"},
 		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors", "--disable-banner",
 			"--details", "tree", "--fail-if-no-tests",
+			// One of its tests takes ten times as long as all others.
+			"--exclude-classname", ".*ExtendedMessageFormatTest",
 			"--select-package", "org.apache.commons.lang3.math", "--select-package", "org.apache.commons.lang3.text",
-			"--select-package", "org.apache.commons.lang3.builder", "--select-package", "org.apache.commons.lang3.mutable"},
+			"--select-package", "org.apache.commons.lang3.tuple", "--select-package", "org.apache.commons.lang3.mutable"},
 		noise: regexp.MustCompile(`\d+ ms`),
 	},
 }

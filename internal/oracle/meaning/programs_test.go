@@ -39,8 +39,7 @@ type program struct {
 
 // TestCorpusPrograms runs real programs as they are and instrumented.
 func TestCorpusPrograms(t *testing.T) {
-	set := os.Getenv("TRACEGEN_CORPUS")
-	if set == "off" || testing.Short() {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)
@@ -52,11 +51,11 @@ func TestCorpusPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	modes := []mode{throwsSmart, exactNone}
-	if set == "full" {
+	if wholeCorpus() {
 		modes = []mode{normalNone, throwsSmart, throwsNone, afterSuperNone, exactSmart, exactNone}
 	}
 	for _, p := range programs {
-		if !p.small && set != "full" {
+		if !p.small && !wholeCorpus() {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
@@ -68,6 +67,9 @@ func TestCorpusPrograms(t *testing.T) {
 		})
 	}
 }
+
+// wholeCorpus tells whether everything is to be run.
+func wholeCorpus() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
 // A runner runs one program in many ways.
 type runner struct {

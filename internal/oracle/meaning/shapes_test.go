@@ -64,7 +64,7 @@ func TestShapes(t *testing.T) {
 	recorder, err := oracle.Recorder(t.Context())
 	oracle.Require(t, err)
 	for _, b := range builds {
-		if b.full && os.Getenv("TRACEGEN_CORPUS") != "full" {
+		if b.full && !wholeCorpus() {
 			continue
 		}
 		t.Run(fmt.Sprintf("release %d by javac %d on %d", b.release, b.compiler, b.run), func(t *testing.T) {
@@ -92,6 +92,7 @@ type shapes struct {
 	classes string   // the directory
 	main    []string // the main class and the programs, in the order to run them
 	sources []string
+	library string // a jar that they need as it is, or empty
 }
 
 func compileShapes(t *testing.T, b build) shapes {
@@ -143,7 +144,7 @@ func text(t *testing.T, file string) string {
 func (s shapes) check(t *testing.T, j oracle.JDK, recorder string) {
 	want := expectations(t, s.sources)
 	run := func(t *testing.T, classes string, flags ...string) outcome {
-		args := append(slices.Clone(flags), "-Xverify:all", "-cp", classes)
+		args := append(slices.Clone(flags), "-Xverify:all", "-cp", pathList(classes, s.library))
 		o := command{j, append(args, s.main...), t.TempDir()}.run(t)
 		if o.code != 0 {
 			t.Fatalf("exit code %d\n%s", o.code, tail(o.text))

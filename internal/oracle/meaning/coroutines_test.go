@@ -1,0 +1,41 @@
+package meaning
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// TestCorpusCoroutines does for Kotlin's suspend functions what TestShapes does for Java. It is of the whole
+// corpus for the sake of its compiler.
+func TestCorpusCoroutines(t *testing.T) {
+	if !wholeCorpus() {
+		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
+	}
+	recorder, err := oracle.Recorder(t.Context())
+	oracle.Require(t, err)
+	j := jdk(t, 17)
+	s := shapes{build: build{release: 8, compiler: 17, run: 17}, main: []string{"Run", "Coroutines"}}
+	source := filepath.Join("testdata", "coroutines", "Coroutines.kt")
+	s.sources = []string{source}
+	s.classes = filepath.Join(t.TempDir(), "classes")
+	javac(t, j, s.classes, "--release", "8", filepath.Join("testdata", "shapes", "Probe.java"),
+		filepath.Join("testdata", "shapes", "Run.java"))
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := fetch(t, c, []string{"kotlin-compiler-embeddable-2.2.20"})[0]
+	library := fetch(t, c, []string{"kotlin-stdlib-2.2.20"})[0].Path
+	cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-XX:TieredStopAtLevel=1",
+		"-cp", pathList(append(compiler.DepPaths, compiler.Path)...), "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+		"-no-stdlib", "-no-reflect", "-cp", pathList(library, s.classes), "-d", s.classes, source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("kotlin: %v\n%s", err, tail(string(out)))
+	}
+	s.library = library
+	s.check(t, j, recorder)
+}
