@@ -31,17 +31,17 @@ func VerifyClassFiles(ctx context.Context, jobs []LinkJob) ([]ClassFileResult, e
 	if err != nil {
 		return nil, err
 	}
-	rows, err := batch(ctx, j, []string{"-Xmx2g", "-Xss8m", "-XX:+UseParallelGC", "-cp", main,
-		"dev.tracegen.oracle.VerifyClassFile"}, jobLines(jobs), strconv.Itoa(linkThreads))
-	if err != nil {
-		return nil, fmt.Errorf("java.lang.classfile: %w", err)
-	}
-	results := make([]ClassFileResult, 0, len(rows))
-	for _, r := range rows {
+	var results []ClassFileResult
+	err = batch(ctx, j, []string{"-Xmx2g", "-Xss8m", "-XX:+UseParallelGC", "-cp", main,
+		"dev.tracegen.oracle.VerifyClassFile"}, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
 		if len(r) != 3 {
-			return nil, fmt.Errorf("java.lang.classfile: %q has %d columns", r, len(r))
+			return fmt.Errorf("%d columns", len(r))
 		}
 		results = append(results, ClassFileResult{r[0], r[1], r[2]})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("java.lang.classfile: %w", err)
 	}
 	return results, nil
 }

@@ -75,10 +75,6 @@ func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass,
 	if err != nil {
 		return nil, nil, err
 	}
-	lines := make([]string, len(jobs))
-	for k, job := range jobs {
-		lines[k] = job.ID + "\t" + job.Jar
-	}
 	if o.Runtime == "" {
 		o.Runtime = DefaultRuntime
 	}
@@ -88,45 +84,46 @@ func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass,
 	}
 	args := []string{"-Xmx1g", "-Xss8m", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...),
 		"dev.tracegen.oracle.Disassemble"}
-	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads), o.Runtime, what)
-	if err != nil {
+	var v asmVerdicts
+	if err := batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads), o.Runtime, what}, v.add); err != nil {
 		return nil, nil, fmt.Errorf("disassemble: %w", err)
 	}
-	return parseAsm(rows)
+	// Stable: jobs are read side by side, but the rows of each come in order.
+	slices.SortStableFunc(v.classes, func(a, b AsmClass) int { return strings.Compare(a.Job, b.Job) })
+	slices.SortStableFunc(v.methods, func(a, b AsmMethod) int { return strings.Compare(a.Job, b.Job) })
+	return v.classes, v.methods, nil
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
-func parseAsm(rows [][]string) (classes []AsmClass, methods []AsmMethod, err error) {
-	for _, r := range rows {
-		for k := range r {
-			r[k] = unescape.Replace(r[k])
-		}
-		var bad error
-		switch {
-		case r[0] == "C" && len(r) == 7:
-			classes = append(classes, AsmClass{
-				Job: r[1], Entry: r[2], Class: r[3], Major: number(r[4], &bad),
-				Subroutines: r[5] == "1", Error: r[6],
-			})
-		case r[0] == "M" && len(r) == 14:
-			methods = append(methods, AsmMethod{
-				Job: r[1], Entry: r[2], Class: r[3], Name: r[4], Desc: r[5],
-				Access: number(r[6], &bad), EntryIDs: numbers(r[7], &bad), ExitIDs: numbers(r[8], &bad),
-				Returns: number(r[9], &bad), BareThrows: number(r[10], &bad),
-				Handlers: number(r[11], &bad), Exposed: number(r[12], &bad), Faults: r[13],
-			})
-		default:
-			bad = fmt.Errorf("%d columns", len(r))
-		}
-		if bad != nil {
-			return nil, nil, fmt.Errorf("disassemble: %q: %w", r, bad)
-		}
+// asmVerdicts collects the rows of both kinds.
+type asmVerdicts struct {
+	classes []AsmClass
+	methods []AsmMethod
+}
+
+func (v *asmVerdicts) add(r []string) error {
+	for k := range r {
+		r[k] = unescape.Replace(r[k])
 	}
-	// Stable: jobs are read side by side, but the rows of each come in order.
-	slices.SortStableFunc(classes, func(a, b AsmClass) int { return strings.Compare(a.Job, b.Job) })
-	slices.SortStableFunc(methods, func(a, b AsmMethod) int { return strings.Compare(a.Job, b.Job) })
-	return classes, methods, nil
+	var bad error
+	switch {
+	case r[0] == "C" && len(r) == 7:
+		v.classes = append(v.classes, AsmClass{
+			Job: r[1], Entry: r[2], Class: r[3], Major: number(r[4], &bad),
+			Subroutines: r[5] == "1", Error: r[6],
+		})
+	case r[0] == "M" && len(r) == 14:
+		v.methods = append(v.methods, AsmMethod{
+			Job: r[1], Entry: r[2], Class: r[3], Name: r[4], Desc: r[5],
+			Access: number(r[6], &bad), EntryIDs: numbers(r[7], &bad), ExitIDs: numbers(r[8], &bad),
+			Returns: number(r[9], &bad), BareThrows: number(r[10], &bad),
+			Handlers: number(r[11], &bad), Exposed: number(r[12], &bad), Faults: r[13],
+		})
+	default:
+		bad = fmt.Errorf("%d columns", len(r))
+	}
+	return bad
 }
 
 func number(s string, bad *error) int {

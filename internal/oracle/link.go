@@ -81,11 +81,11 @@ func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 	}
 	args := slices.Concat(linkFlags, []string{"-Xbootclasspath/a:" + whiteBox,
 		"-cp", classPath(main, recorder), "dev.tracegen.oracle.Link"})
-	rows, err := batch(ctx, j, args, jobLines(jobs), strconv.Itoa(linkThreads))
+	results, err := linkBatch(ctx, j, args, jobs, strconv.Itoa(linkThreads))
 	if err != nil {
 		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
 	}
-	return linkResults(rows)
+	return results, nil
 }
 
 // LinkBoot puts the classes of jars made from the JDK's own modules to the verifier of the JVM that
@@ -101,12 +101,12 @@ func LinkBoot(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) 
 	if err := writeAgent(agent, main); err != nil {
 		return nil, err
 	}
-	rows, err := batch(ctx, j, []string{"-Xmx1g", "-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
-		"-javaagent:" + agent, "-cp", agent, "dev.tracegen.oracle.Redefine"}, jobLines(jobs))
+	results, err := linkBatch(ctx, j, []string{"-Xmx1g", "-XX:+UnlockDiagnosticVMOptions",
+		"-XX:+BytecodeVerificationLocal", "-javaagent:" + agent, "-cp", agent, "dev.tracegen.oracle.Redefine"}, jobs)
 	if err != nil {
 		return nil, fmt.Errorf("redefine on JDK %d: %w", j.Feature, err)
 	}
-	return linkResults(rows)
+	return results, nil
 }
 
 func writeAgent(to, dir string) error {
@@ -134,26 +134,19 @@ func writeAgent(to, dir string) error {
 	return os.Rename(f.Name(), to)
 }
 
-func jobLines(jobs []LinkJob) []string {
-	lines := make([]string, len(jobs))
-	for k, job := range jobs {
-		lines[k] = strings.Join(append([]string{job.ID, job.Jar}, job.Deps...), "\t")
-	}
-	return lines
-}
-
-// linkResults reads the rows that Link and Redefine write.
-func linkResults(rows [][]string) ([]LinkResult, error) {
-	results := make([]LinkResult, 0, len(rows))
-	for _, r := range rows {
+// linkBatch runs Link or Redefine and returns their results in order.
+func linkBatch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest ...string) ([]LinkResult, error) {
+	var results []LinkResult
+	err := batch(ctx, j, args, jobs, rest, func(r []string) error {
 		if len(r) != 6 {
-			return nil, fmt.Errorf("link: %q has %d columns", r, len(r))
+			return fmt.Errorf("%d columns", len(r))
 		}
 		major, err := strconv.Atoi(r[3])
-		if err != nil {
-			return nil, fmt.Errorf("link: %q: %w", r, err)
-		}
 		results = append(results, LinkResult{r[0], r[1], r[2], major, LinkStatus(r[4]), r[5]})
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(results, func(a, b LinkResult) int {
 		return strings.Compare(a.Job+"\x00"+a.Entry, b.Job+"\x00"+b.Entry)
@@ -189,30 +182,35 @@ func Regressions(before, after []LinkResult) []LinkResult {
 }
 
 // batch runs a tool that takes a file of jobs and a file to write to before its other arguments, and
-// returns the tab-separated rows it wrote.
-func batch(ctx context.Context, j JDK, args, jobs []string, rest ...string) ([][]string, error) {
+// hands over the tab-separated rows that it wrote, one by one: there may be millions.
+func batch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest []string, row func([]string) error) error {
 	tmp, err := os.MkdirTemp("", "tracegen-oracle-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(tmp)
+	var lines strings.Builder
+	for _, job := range jobs {
+		lines.WriteString(strings.Join(append([]string{job.ID, job.Jar}, job.Deps...), "\t") + "\n")
+	}
 	in, out := filepath.Join(tmp, "jobs"), filepath.Join(tmp, "out")
-	if err := os.WriteFile(in, []byte(strings.Join(jobs, "\n")+"\n"), 0o644); err != nil {
-		return nil, err
+	if err := os.WriteFile(in, []byte(lines.String()), 0o644); err != nil {
+		return err
 	}
 	if err := j.java(ctx, slices.Concat(args, []string{in, out}, rest)...); err != nil {
-		return nil, err
+		return err
 	}
 	f, err := os.Open(out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	var rows [][]string
 	scan := bufio.NewScanner(f)
 	scan.Buffer(nil, 1<<24)
 	for scan.Scan() {
-		rows = append(rows, strings.Split(scan.Text(), "\t"))
+		if err := row(strings.Split(scan.Text(), "\t")); err != nil {
+			return fmt.Errorf("row %q: %w", scan.Text(), err)
+		}
 	}
-	return rows, scan.Err()
+	return scan.Err()
 }
