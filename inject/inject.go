@@ -194,7 +194,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 		if !isTraced && !focus {
 			continue
 		}
-		if err := w.method(i, m, id, focus); err != nil {
+		if err := w.methodOrTrial(i, m, id, focus); err != nil {
 			if err := w.refuse(i, err); err != nil {
 				return w.edit, err
 			}
@@ -222,6 +222,20 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 	}
 	w.edit.Constants = w.block.PoolBuilder
 	return w.edit, w.block.Err()
+}
+
+// methodOrTrial adds the edit of one method. In a trial, a method in which a branch could need widening is tried
+// with every length of push: behind a shorter one, the padding of a switch may be longer, and be what pushes a
+// branch out of reach.
+func (w *writer) methodOrTrial(index int, m *classfile.Member, id uint32, focus bool) error {
+	if a, ok := classfile.FindAttribute(m.Attributes, "Code"); w.block.trial && id != 0 && ok && len(a.Info) > shortBranches {
+		for _, short := range []uint32{iconstID, bipushID} {
+			if err := w.method(index, m, short, focus); err != nil {
+				return err
+			}
+		}
+	}
+	return w.method(index, m, id, focus)
 }
 
 func (w *writer) superIndex() (uint16, error) {

@@ -39,6 +39,9 @@ const (
 	exactHandlerStack = 2
 	largestSipush     = math.MaxInt16
 	placeholderID     = 1 << 16 // of trials: behind sipush, so that it needs a constant and the longest push
+	iconstID          = 1       // pushed by one byte
+	bipushID          = 6       // pushed by two bytes
+	shortBranches     = 32000   // bytes of code in which every branch stays short
 	entryStackWords   = 1
 	maxStackLimit     = math.MaxUint16
 	lastID            = 1048573 // the one above is the message dispatch's
@@ -53,7 +56,7 @@ type block struct {
 	entry        uint16 // Methodrefs, 0 until asked for
 	exit         uint16
 	focus        uint16
-	trial        bool // every ID is pushed in the longest way
+	trial        bool // the placeholder is pushed in the longest way
 }
 
 func newBlock(pool *classfile.ConstantPool, runtimeClass string, trial bool) *block {
@@ -94,7 +97,7 @@ func (b *block) push(id uint32) []byte {
 	}
 	var out []byte
 	switch {
-	case b.trial:
+	case b.trial && id == placeholderID:
 		return binary.BigEndian.AppendUint16(append(out, byte(code.LdcW)), b.AddInteger(int32(id)))
 	case id <= 5:
 		return append(out, byte(code.Iconst0)+byte(id))
