@@ -143,6 +143,7 @@ func crafted(t testing.TB) map[string]*classfile.Class {
 	for name, make := range map[string]func() *assembler{
 		"far branches":         farBranches,
 		"far branches, wide":   farWideBranches,
+		"far types":            farTypes,
 		"subroutines":          subroutines,
 		"StackMap":             cldcStackMap,
 		"activity":             func() *assembler { return activity(true) },
@@ -187,6 +188,63 @@ func farBranches() *assembler {
 	g = append(nops(g, 32764), branch(code.Goto, 32764, 0)...)
 	g = append(g, byte(code.Return))
 	a.add(method{static, "g", "(I)V", 1, 1, g, nil, []attribute{frames([]byte{0}, []byte{8}, sameExtended(32757))}})
+	return a
+}
+
+// farTypes has far conditional branches with no frame behind them, among locals of all types, with a frame of
+// each delta form as the next one.
+func farTypes() *assembler {
+	a := newAssembler(52, "FarTypes", "java/lang/Object")
+	text, throwable := u2(a.class("java/lang/String")), u2(a.class("java/lang/Throwable"))
+	b := slices.Concat(op(code.Lload1), op(code.Lstore, 5), op(code.Aload3), op(code.Astore, 7), op(code.Fconst0),
+		op(code.Fstore, 8), op(code.Dconst0), op(code.Wide, byte(code.Dstore), 1, 44), op(code.Iconst0), op(code.Istore, 9))
+	var table [][]byte
+	previous := -1
+	frame := func(pc, short int, kind byte, body ...byte) { // short: how the form writes small deltas, or -1
+		delta := pc - previous - 1
+		entry := append([]byte{kind}, u2(uint16(delta))...)
+		if short >= 0 && delta <= 63 {
+			entry = []byte{byte(short + delta)}
+		}
+		table = append(table, append(entry, body...))
+		previous = pc
+	}
+	var targets []int
+	far := func() {
+		targets = append(targets, len(b)+1+32767)
+		b = append(b, slices.Concat(op(code.Aload0), op(code.Ifnull, 0x7F, 0xFF))...)
+	}
+	leave := func() { // returns, or goes on behind it
+		b = append(b, slices.Concat(op(code.Aload0), branch(code.Ifnonnull, len(b)+1, len(b)+5), op(code.Return))...)
+	}
+	far()
+	leave()
+	frame(len(b), -1, 254, slices.Concat([]byte{4, 7}, text, []byte{2})...)
+	far()
+	leave()
+	frame(len(b), -1, 248) // chop_frame by three
+	far()
+	leave()
+	frame(len(b), 0, 251)
+	far()
+	b = append(b, byte(code.Return))
+	handlerAt := len(b)
+	frame(handlerAt, 64, 247, append([]byte{7}, throwable...)...)
+	b = append(b, byte(code.Pop), byte(code.Return))
+	for _, target := range targets {
+		b = nops(b, target)
+		frame(target, 0, 251)
+	}
+	b = append(b, byte(code.Return))
+	a.add(method{classfile.AccPublic, "f", "(JLjava/lang/String;[I)V", 2, 302, b,
+		[]handler{{0, uint16(handlerAt), uint16(handlerAt), 0}}, []attribute{frames(table...)}})
+
+	super := a.methodref("java/lang/Object", "<init>", "()V")
+	c := slices.Concat(op(code.Iload1), branch(code.Ifne, 1, 32765), op(code.Iload1), branch(code.Iflt, 5, 14), op(code.Aload0),
+		op(code.Invokespecial, u2(super)...), op(code.Return), op(code.Nop))
+	c = nops(c, 32765)
+	c = append(c, slices.Concat(op(code.Aload0), op(code.Invokespecial, u2(super)...), op(code.Return))...)
+	a.add(method{classfile.AccPublic, "<init>", "(I)V", 1, 2, c, nil, []attribute{frames([]byte{14}, sameExtended(32750))}})
 	return a
 }
 
