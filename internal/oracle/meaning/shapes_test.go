@@ -3,6 +3,7 @@ package meaning
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -22,9 +24,8 @@ import (
 //	// retry: +retry (+flaky -flaky)*2 -retry
 //
 // which is a scenario, the modes it holds for (none: all that have no line of their own), and the names of
-// methods entered and left: a constructor's with its class before it, a lambda's without its number, which
-// differs from javac to javac. In the mode after-super, what is
-// said of throws holds where it has no line. Events of main, scenario, mark and out are not listed.
+// methods entered and left: a constructor's with its class before it, a lambda's is lambda, whatever else its
+// compiler calls it. In the mode after-super, what is said of throws holds where it has no line. Events of main, scenario, mark and out are not listed.
 
 // shapeModes are those that the comments speak of, by the words they use.
 var shapeModes = []struct {
@@ -41,14 +42,23 @@ var shapeModes = []struct {
 type build struct {
 	release  int
 	compiler int  // feature release of the javac
+	ecj      bool // compile with ECJ instead
 	run      int  // feature release of the JDK to run on
 	full     bool // only with the whole corpus
+}
+
+func (b build) String() string {
+	if b.ecj {
+		return fmt.Sprintf("release %d by ECJ on %d", b.release, b.run)
+	}
+	return fmt.Sprintf("release %d by javac %d on %d", b.release, b.compiler, b.run)
 }
 
 var builds = []build{
 	{release: 8, compiler: 17, run: 17},
 	{release: 17, compiler: 17, run: 17},
 	{release: 25, compiler: 25, run: 25},
+	{release: 17, ecj: true, run: 17, full: true},
 	{release: 8, compiler: 17, run: 25, full: true},
 	{release: 11, compiler: 17, run: 17, full: true},
 	{release: 17, compiler: 17, run: 25, full: true},
@@ -67,7 +77,7 @@ func TestShapes(t *testing.T) {
 		if b.full && !wholeCorpus() {
 			continue
 		}
-		t.Run(fmt.Sprintf("release %d by javac %d on %d", b.release, b.compiler, b.run), func(t *testing.T) {
+		t.Run(b.String(), func(t *testing.T) {
 			compileShapes(t, b).check(t, jdk(t, b.run), recorder)
 		})
 	}
@@ -112,8 +122,28 @@ func compileShapes(t *testing.T, b build) shapes {
 			s.main = append(s.main, name)
 		}
 	}
-	javac(t, jdk(t, b.compiler), s.classes, append([]string{"--release", strconv.Itoa(b.release), "-g"}, s.sources...)...)
+	args := append([]string{"--release", strconv.Itoa(b.release), "-g"}, s.sources...)
+	if b.ecj {
+		ecj(t, jdk(t, b.run), s.classes, args...)
+	} else {
+		javac(t, jdk(t, b.compiler), s.classes, args...)
+	}
 	return s
+}
+
+// ecj compiles sources by Eclipse's compiler, which lays out try, finally and switches in its own way.
+func ecj(t *testing.T, j oracle.JDK, out string, args ...string) {
+	t.Helper()
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar := fetch(t, c, []string{"ecj-3.40.0"})[0].Path
+	args = append([]string{"-cp", jar, "org.eclipse.jdt.internal.compiler.batch.Main", "-nowarn", "-proc:none",
+		"-encoding", "UTF-8", "-d", out}, args...)
+	if text, err := exec.CommandContext(t.Context(), j.Tool("java"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("ecj: %v\n%s", err, tail(string(text)))
+	}
 }
 
 var headerLine = regexp.MustCompile(`^// release: (\d+)(, alone)?\n`)
@@ -165,8 +195,8 @@ func (s shapes) check(t *testing.T, j oracle.JDK, recorder string) {
 			}
 			judge(t, m.mode, sums)
 			checked := want.hold(t, m.word, scenarios(t, got.text, events, ids))
-			t.Logf("measured: shapes for release %d by javac %d on %d, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
-				s.release, s.compiler, j.Feature, m.word, len(s.main)-1, checked, sums.Entries+sums.Exits, sums.ExitsTooMany, sums.ClosedLate)
+			t.Logf("measured: shapes for %v, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
+				s.build, m.word, len(s.main)-1, checked, sums.Entries+sums.Exits, sums.ExitsTooMany, sums.ClosedLate)
 		})
 	}
 }
@@ -179,6 +209,9 @@ type scenario struct {
 
 // unlisted are the methods that drive the scenarios.
 var unlisted = []string{"main", "scenario", "mark", "out", "frames"}
+
+// switchTable begins the name of a method that ECJ calls for a switch on an enum; javac needs none.
+const switchTable = "$SWITCH_TABLE$"
 
 // scenarios cuts the main thread's events at the marks; what the marks are called was printed.
 func scenarios(t *testing.T, printed, events string, ids *mapping.Mapping) []scenario {
@@ -203,7 +236,7 @@ func scenarios(t *testing.T, printed, events string, ids *mapping.Mapping) []sce
 		if e[0] == '+' && name == "mark" {
 			at++
 		}
-		if at >= 0 && !slices.Contains(unlisted, name) {
+		if at >= 0 && !slices.Contains(unlisted, name) && !strings.HasPrefix(name, switchTable) {
 			all[at].events = append(all[at].events, e[:1]+name)
 		}
 	}
@@ -225,8 +258,8 @@ func mainEvents(t *testing.T, file string) []string {
 }
 
 func shortName(e mapping.Entry) string {
-	if name, ok := strings.CutPrefix(e.Name, "lambda$"); ok {
-		return "lambda$" + strings.Split(name, "$")[0]
+	if strings.HasPrefix(e.Name, "lambda$") {
+		return "lambda"
 	}
 	if !strings.HasPrefix(e.Name, "<") {
 		return e.Name

@@ -15,16 +15,16 @@ public final class Calls {
         return 41;
     }
 
-    // lambdas: +lambdas +lambda$lambdas +leaf -leaf -lambda$lambdas +lambda$lambdas -lambda$lambdas -lambdas
+    // lambdas: +lambdas +lambda +leaf -leaf -lambda +lambda -lambda -lambdas
     static int lambdas(int captured) {
         Supplier<Integer> s = () -> leaf() + captured;
         IntBinaryOperator o = (a, b) -> a * b;
         return o.applyAsInt(s.get(), 2);
     }
 
-    // thrownByLambda exact: +thrownByLambda +lambda$thrownByLambda -lambda$thrownByLambda -thrownByLambda
-    // thrownByLambda throws: +thrownByLambda +lambda$thrownByLambda -lambda$thrownByLambda
-    // thrownByLambda normal: +thrownByLambda +lambda$thrownByLambda
+    // thrownByLambda exact: +thrownByLambda +lambda -lambda -thrownByLambda
+    // thrownByLambda throws: +thrownByLambda +lambda -lambda
+    // thrownByLambda normal: +thrownByLambda +lambda
     static void thrownByLambda() throws Exception {
         Callable<String> c = () -> {
             throw new java.io.IOException("lambda");

@@ -84,11 +84,11 @@ public final class Flexible {
     // two normal: +Branching.<init>
     // two throws: +Branching.<init> -Branching.<init>
     // two after-super,exact:
-    // four: +Branching.<init> +lambda$new +check -check -lambda$new +check -check +Base.<init> +show -show -Base.<init> -Branching.<init>
-    // four after-super,exact: +lambda$new +check -check -lambda$new +check -check +Base.<init> +show -show -Base.<init> +Branching.<init> -Branching.<init>
-    // five normal: +Branching.<init> +lambda$new +check -check -lambda$new +check -check +Base.<init> +show -show -Base.<init>
-    // five throws: +Branching.<init> +lambda$new +check -check -lambda$new +check -check +Base.<init> +show -show -Base.<init> -Branching.<init>
-    // five after-super,exact: +lambda$new +check -check -lambda$new +check -check +Base.<init> +show -show -Base.<init> +Branching.<init> -Branching.<init>
+    // four: +Branching.<init> +lambda +check -check -lambda +check -check +Base.<init> +show -show -Base.<init> -Branching.<init>
+    // four after-super,exact: +lambda +check -check -lambda +check -check +Base.<init> +show -show -Base.<init> +Branching.<init> -Branching.<init>
+    // five normal: +Branching.<init> +lambda +check -check -lambda +check -check +Base.<init> +show -show -Base.<init>
+    // five throws: +Branching.<init> +lambda +check -check -lambda +check -check +Base.<init> +show -show -Base.<init> -Branching.<init>
+    // five after-super,exact: +lambda +check -check -lambda +check -check +Base.<init> +show -show -Base.<init> +Branching.<init> -Branching.<init>
 
     public static void main(String[] args) {
         Probe.mark("before");
