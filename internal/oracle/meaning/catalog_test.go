@@ -13,9 +13,7 @@ var programs = []program{
 	{
 		name: "modules: Jackson", small: true,
 		jars:  []string{"jackson-databind-2.19.0"},
-		files: []string{"module/module-info.java", "module/Orders.java"},
-		modules: []string{"dev.tracegen.meaning", "com.fasterxml.jackson.core", "com.fasterxml.jackson.databind",
-			"com.fasterxml.jackson.annotation"},
+		files: []string{"module/module-info.java", "module/Orders.java"}, modules: true,
 		args: []string{"-m", "dev.tracegen.meaning/meaning.Orders"},
 	},
 	{

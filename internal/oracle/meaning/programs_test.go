@@ -33,8 +33,8 @@ type program struct {
 	args []string
 	// noise is what differs from run to run of the original itself.
 	noise *regexp.Regexp
-	// modules are named modules that are instrumented. With any, everything stands on the module path.
-	modules []string
+	// modules puts everything on the module path and makes the modules require the runtime's.
+	modules bool
 }
 
 // TestCorpusPrograms runs real programs as they are and instrumented.
@@ -112,7 +112,7 @@ func newRunner(t *testing.T, p program, j oracle.JDK, recorder string, c *corpus
 	if len(sources) > 0 {
 		out := filepath.Join(t.TempDir(), "main")
 		path := "-cp"
-		if len(p.modules) > 0 {
+		if p.modules {
 			path = "-p"
 		}
 		javac(t, j, out, append([]string{path, pathList(slices.Concat(r.instrument, r.plain)...)}, sources...)...)
@@ -139,7 +139,7 @@ func (r *runner) command(t *testing.T, classes []string, flags ...string) comman
 		unzip(t, r.source, filepath.Join(dir, "src"))
 	}
 	path := "-cp"
-	if len(r.modules) > 0 {
+	if r.modules {
 		path = "-p"
 	}
 	return command{r.jdk, slices.Concat(flags, r.flags, []string{path, pathList(classes...)}, r.args), dir}
@@ -163,6 +163,9 @@ func (r *runner) quiet(o outcome) outcome {
 }
 
 func (r *runner) instrumented(t *testing.T, m mode, want outcome) {
+	if r.modules {
+		m.requires = oracle.RecorderModule
+	}
 	outputs, all := instrument(t, filepath.Join(t.TempDir(), "jars"), m, r.instrument)
 	var classes []string
 	for _, in := range r.instrument {
@@ -170,12 +173,8 @@ func (r *runner) instrumented(t *testing.T, m mode, want outcome) {
 	}
 	summary := filepath.Join(t.TempDir(), "summary.json")
 	flags := []string{oracle.RecorderFlag(summary)}
-	if len(r.modules) > 0 {
+	if r.modules {
 		classes = append(classes, r.recorder)
-		flags = append(flags, "--add-modules", oracle.RecorderModule)
-		for _, name := range r.modules {
-			flags = append(flags, "--add-reads", name+"="+oracle.RecorderModule)
-		}
 	} else {
 		flags = append(flags, "-Xbootclasspath/a:"+r.recorder)
 	}
