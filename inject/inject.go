@@ -184,6 +184,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			return w.edit, fmt.Errorf("class %s: ID %d for method %d: IDs run from 1 to %d", w.class.Name(), t.ID, t.Method, lastID)
 		}
 	}
+	w.block.reserve(traced)
 	for i := range w.class.Methods() {
 		m := &w.class.Methods()[i]
 		id, isTraced := uint32(0), len(traced) > 0 && traced[0].Method == i

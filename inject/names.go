@@ -56,7 +56,8 @@ type block struct {
 	entry        uint16 // Methodrefs, 0 until asked for
 	exit         uint16
 	focus        uint16
-	trial        bool // the placeholder is pushed in the longest way
+	integers     []uint16 // of the IDs still to be pushed
+	trial        bool     // the placeholder is pushed in the longest way
 }
 
 func newBlock(pool *classfile.ConstantPool, runtimeClass string, trial bool) *block {
@@ -90,15 +91,24 @@ func call(push []byte, methodref uint16) []byte {
 	return appendInvoke(append(make([]byte, 0, widestCall), push...), code.Invokestatic, methodref)
 }
 
-// push gives the shortest instruction that pushes id.
-func (b *block) push(id uint32) []byte {
-	if b.class == 0 {
-		b.start() // the ID's constant may not be the block's first
+// reserve adds the Integers of the IDs that need one. They come before all else that the calls need, so that as
+// many as possible have an index that ldc can hold, which is a byte shorter than ldc_w.
+func (b *block) reserve(methods []Traced) {
+	for _, m := range methods {
+		if m.ID <= largestSipush {
+			continue
+		}
+		if b.class == 0 {
+			b.start()
+		}
+		b.integers = append(b.integers, b.AddInteger(int32(m.ID)))
 	}
+}
+
+// push gives the shortest instruction that pushes id, the next of those that were reserved.
+func (b *block) push(id uint32) []byte {
 	var out []byte
 	switch {
-	case b.trial && id == placeholderID:
-		return binary.BigEndian.AppendUint16(append(out, byte(code.LdcW)), b.AddInteger(int32(id)))
 	case id <= 5:
 		return append(out, byte(code.Iconst0)+byte(id))
 	case id <= math.MaxInt8:
@@ -106,8 +116,9 @@ func (b *block) push(id uint32) []byte {
 	case id <= largestSipush:
 		return append(out, byte(code.Sipush), byte(id>>8), byte(id))
 	}
-	index := b.AddInteger(int32(id))
-	if index <= math.MaxUint8 {
+	index := b.integers[0]
+	b.integers = b.integers[1:]
+	if index <= math.MaxUint8 && !b.trial {
 		return append(out, byte(code.Ldc), byte(index))
 	}
 	return binary.BigEndian.AppendUint16(append(out, byte(code.LdcW)), index)
