@@ -104,13 +104,13 @@ func (b *block) addMethodref(i uint16, raw []byte) (why string) {
 
 // use notes that constant i is needed; those before the block need no note.
 func (b *block) use(i uint16) {
-	if int(i) >= b.start && int(i) < b.start+len(b.used) {
+	if b.has(i) {
 		b.used[int(i)-b.start] = true
 	}
 }
 
 // has says whether index i lies in the block.
-func (b *block) has(i uint16) bool { return int(i) >= b.start }
+func (b *block) has(i uint16) bool { return int(i) >= b.start && int(i) < b.start+len(b.used) }
 
 // checkUse reports a constant of the block that nothing needs. After other findings that says nothing.
 func (b *body) checkUse() {

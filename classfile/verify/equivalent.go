@@ -102,6 +102,7 @@ func (r *referee) checkBlock() bool {
 			return false
 		}
 		r.block = found
+		r.checkConstants() // what led nowhere before must not lead to a new constant now
 	}
 	stamped := uint16(0)
 	if r.want.Digest != "" {

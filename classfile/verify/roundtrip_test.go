@@ -3,6 +3,7 @@ package verify_test
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -81,6 +82,8 @@ func (m mode) request(in *inject.Injector, c *classfile.Class) inject.Request {
 	return request
 }
 
+var errInject = errors.New("the injector refuses")
+
 // objection is the error of a class that the referee objects to.
 type objection struct{ findings []verify.Finding }
 
@@ -100,7 +103,7 @@ func (m mode) roundTrip(in *inject.Injector, c *classfile.Class, request inject.
 	}
 	out, err := in.Rewrite(c, request)
 	if err != nil {
-		return 0, fmt.Errorf("inject: %w", err)
+		return 0, fmt.Errorf("%w: %w", errInject, err)
 	}
 	rewritten, err := classfile.Parse(out)
 	if err != nil {
