@@ -175,7 +175,7 @@ func (r *run) result() *Result {
 	result := &Result{Mapping: r.mapping, Inputs: r.written, Warnings: r.warnings}
 	for _, u := range r.units {
 		in := &result.Inputs[u.source.input]
-		if u.class == "" || len(u.methods) == 0 && u.whole.Reason != "" {
+		if u.whole.Reason != "" && len(u.methods) == 0 {
 			result.Skipped = append(result.Skipped, r.skipped(u, mapping.Identity{Class: u.class}, u.whole))
 		}
 		if u.changes() {
@@ -190,7 +190,7 @@ func (r *run) result() *Result {
 				continue
 			}
 			in.Traced++
-			if !r.config.Lines || u.sourceFile == "" {
+			if !r.config.Lines || u.sourceFile == "" && m.line == 0 {
 				continue
 			}
 			if id, ok := r.mapping.ByMethod(m.identity); ok {
