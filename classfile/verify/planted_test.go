@@ -84,7 +84,7 @@ var faults = []fault{
 	// Constants and the rest of the class.
 	{"the ID of another method", "inject/inject.go", "			id, traced = traced[0].ID, traced[1:]\n", "			id, traced = traced[0].ID+pick[uint32](PLANTED && len(traced) > 1, 1, 0), traced[1:]\n"},
 	{"a push that is not the shortest", "inject/names.go", "	case id <= math.MaxInt8:\n", "	case id <= math.MaxInt8 && !PLANTED:\n"},
-	{"an ID cut off", "inject/names.go", "	index := b.AddInteger(int32(id))\n", "	index := b.AddInteger(int32(pick(PLANTED, id&0xFFFF, id)))\n"},
+	{"an ID cut off", "inject/names.go", "b.AddInteger(int32(m.ID))", "b.AddInteger(int32(pick(PLANTED, m.ID&0xFFFF, m.ID)))"},
 	{"exits that report entries", "inject/names.go", "	return call(push, b.runtimeMethod(&b.exit, exitName, callDescriptor))\n", "	return call(push, b.runtimeMethod(&b.exit, pick(PLANTED, entryName, exitName), callDescriptor))\n"},
 	{"another descriptor", "inject/names.go", "	return call(push, b.runtimeMethod(&b.entry, entryName, callDescriptor))\n", "	return call(push, b.runtimeMethod(&b.entry, entryName, pick(PLANTED, \"(J)V\", callDescriptor)))\n"},
 	{"a constant nobody needs", "inject/inject.go", "	if len(w.notes) > 0 || w.block.trial {\n", "	if PLANTED {\n		w.block.AddClass(w.block.Utf8(\"java/util/List\"))\n	}\n	if len(w.notes) > 0 || w.block.trial {\n"},
