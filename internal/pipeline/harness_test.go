@@ -20,7 +20,6 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
@@ -29,8 +28,6 @@ import (
 const (
 	public = classfile.AccPublic
 	static = classfile.AccPublic | classfile.AccStatic
-
-	runtimeEntry = inject.DefaultRuntimeClass + ".class"
 )
 
 // file is an entry of a jar, or a file in a directory.

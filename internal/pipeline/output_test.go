@@ -252,7 +252,9 @@ func TestOutputsAreNotInputs(t *testing.T) {
 		set  func(t *testing.T, dir string) []pipeline.Input
 		want string
 	}{
-		{"the same name", func(t *testing.T, dir string) []pipeline.Input { return []pipeline.Input{{Path: "in.jar", Output: "in.jar"}} }, "choose another output"},
+		{"the same name", func(t *testing.T, dir string) []pipeline.Input {
+			return []pipeline.Input{{Path: "in.jar", Output: "in.jar"}}
+		}, "choose another output"},
 		{"the same file", func(t *testing.T, dir string) []pipeline.Input {
 			return []pipeline.Input{{Path: "in.jar", Output: "folder/../in.jar"}}
 		}, "choose another output"},

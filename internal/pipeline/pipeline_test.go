@@ -192,7 +192,9 @@ func TestSkipped(t *testing.T) {
 		return assembly.Class{Name: "T", Methods: []assembly.Method{m}}
 	}
 	plain := class("T", "f").data
-	with := func(at int, b ...byte) []byte { return append(append(slices.Clone(plain[:at]), b...), plain[at+len(b):]...) }
+	with := func(at int, b ...byte) []byte {
+		return append(append(slices.Clone(plain[:at]), b...), plain[at+len(b):]...)
+	}
 	for _, row := range []struct {
 		name    string
 		data    []byte
@@ -504,7 +506,9 @@ func TestProgress(t *testing.T) {
 	for name, adjust := range map[string]func(*pipeline.Config){
 		"instrumented": func(*pipeline.Config) {},
 		"trivial":      func(c *pipeline.Config) { c.Filter = nil },
-		"merged":       func(c *pipeline.Config) { c.Inputs, c.Merge = append(c.Inputs, c.Inputs[0]), filepath.Join(dir, "merged.jar") },
+		"merged": func(c *pipeline.Config) {
+			c.Inputs, c.Merge = append(c.Inputs, c.Inputs[0]), filepath.Join(dir, "merged.jar")
+		},
 		"nothing to do": func(c *pipeline.Config) {
 			c.Filter = filter.New(filter.Options{Rules: []filter.Rule{blockAll(t)}})
 		},
