@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -135,34 +136,68 @@ func (j *testJar) close() string {
 	return j.path
 }
 
-// TestCorpusStretchedLinks puts classes whose branches were driven out of reach to HotSpot's verifier, which
-// finds any frame that is wrong or missing.
-func TestCorpusStretchedLinks(t *testing.T) {
-	const share = 8 // of the classes; HotSpot takes its time over so many nops
+// linkedAlike links jobs before and after, of the same IDs, with the newest JDK and reports what no longer links.
+func linkedAlike(t *testing.T, before, after []oracle.LinkJob) (worse int) {
+	t.Helper()
 	jdks, err := oracle.FindJDKs()
 	oracle.Require(t, err)
 	jdk := jdks[len(jdks)-1]
+	linkedBefore, err := oracle.Link(context.Background(), jdk, before)
+	oracle.Require(t, err)
+	linkedAfter, err := oracle.Link(context.Background(), jdk, after)
+	oracle.Require(t, err)
+	regressions := oracle.Regressions(linkedBefore, linkedAfter)
+	for i, r := range regressions {
+		if i < 10 {
+			t.Errorf("%s: %s: %.300s", r.Job, r.Class, r.Message)
+		}
+	}
+	return len(regressions)
+}
+
+// TestStretchedLinks puts classes of testdata whose branches were driven out of reach to HotSpot's verifier,
+// which finds any frame that is wrong or missing.
+func TestStretchedLinks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: runs a JVM for some seconds")
+	}
+	random := rand.New(rand.NewPCG(23, 24))
+	dir := t.TempDir()
+	var before, after []oracle.LinkJob
+	widened := 0
+	for round := range 8 {
+		id := fmt.Sprint("round ", round)
+		original := newTestJar(t, filepath.Join(dir, fmt.Sprint(round, "-before.jar")))
+		moved := newTestJar(t, filepath.Join(dir, fmt.Sprint(round, "-after.jar")))
+		for _, path := range sampleFiles(t) {
+			if parent := filepath.Base(filepath.Dir(path)); parent != "g" && parent != "modern" {
+				continue // others have the same names
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, n := stretched(t, random, path, data)
+			widened += n
+			original.add(filepath.Base(path), data)
+			moved.add(filepath.Base(path), out)
+		}
+		before = append(before, oracle.LinkJob{ID: id, Jar: original.close()})
+		after = append(after, oracle.LinkJob{ID: id, Jar: moved.close()})
+	}
+	linkedAlike(t, before, after)
+	if widened < 100 {
+		t.Errorf("only %d branches were widened", widened)
+	}
+}
+
+// TestCorpusStretchedLinks does the same with released classes.
+func TestCorpusStretchedLinks(t *testing.T) {
+	const share = 8 // of the classes; HotSpot takes its time over so many nops
 	random := rand.New(rand.NewPCG(21, 22))
 	dir := t.TempDir()
 	var before, after []oracle.LinkJob
 	classes, widened := 0, 0
-	own := newTestJar(t, filepath.Join(dir, "own-before.jar"))
-	ownStretched := newTestJar(t, filepath.Join(dir, "own-after.jar"))
-	for _, path := range sampleFiles(t) {
-		if parent := filepath.Base(filepath.Dir(path)); parent != "g" && parent != "modern" {
-			continue // others have the same names
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, n := stretched(t, random, path, data)
-		classes, widened = classes+1, widened+n
-		own.add(filepath.Base(path), data)
-		ownStretched.add(filepath.Base(path), out)
-	}
-	before = append(before, oracle.LinkJob{ID: "own", Jar: own.close()})
-	after = append(after, oracle.LinkJob{ID: "own", Jar: ownStretched.close()})
 	for _, jar := range corpusJars(t) {
 		out := newTestJar(t, filepath.Join(dir, jar.Name+".jar"))
 		eachClass(t, jar.Classes, func(name string, data []byte) {
@@ -175,18 +210,8 @@ func TestCorpusStretchedLinks(t *testing.T) {
 		before = append(before, oracle.LinkJob{ID: jar.Name, Jar: jar.Classes, Deps: jar.DepPaths})
 		after = append(after, oracle.LinkJob{ID: jar.Name, Jar: out.close(), Deps: jar.DepPaths})
 	}
-	linkedBefore, err := oracle.Link(context.Background(), jdk, before)
-	oracle.Require(t, err)
-	linkedAfter, err := oracle.Link(context.Background(), jdk, after)
-	oracle.Require(t, err)
-	worse := oracle.Regressions(linkedBefore, linkedAfter)
-	for i, r := range worse {
-		if i < 10 {
-			t.Errorf("%s: %s: %s", r.Job, r.Class, r.Message)
-		}
-	}
-	t.Logf("measured: %d classes with %d conditional branches widened, %d no longer link on JDK %d",
-		classes, widened, len(worse), jdk.Feature)
+	worse := linkedAlike(t, before, after)
+	t.Logf("measured: %d classes with %d conditional branches widened, %d no longer link", classes, widened, worse)
 	if widened < 1000 {
 		t.Errorf("only %d branches were widened", widened)
 	}
