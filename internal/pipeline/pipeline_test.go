@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -122,9 +123,10 @@ func TestSameWhateverTheOrder(t *testing.T) {
 	for seed := range uint64(4) {
 		shuffled := slices.Clone(files)
 		rand.New(rand.NewPCG(seed, 7)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		jobs := []int{2, 8, 100, math.MaxInt}[seed]
 		path := filepath.Join(t.TempDir(), "deep", fmt.Sprint(seed), "another name.zip")
 		zone := time.FixedZone("far", int(seed)*3600)
-		got := run(t, path, 8, day.Add(time.Duration(seed)*1000*time.Hour).In(zone), shuffled)
+		got := run(t, path, jobs, day.Add(time.Duration(seed)*1000*time.Hour).In(zone), shuffled)
 		if got.mapping != want.mapping {
 			t.Errorf("seed %d: another mapping\n%s\nwant\n%s", seed, got.mapping, want.mapping)
 		}

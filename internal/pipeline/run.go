@@ -106,6 +106,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.open(); err != nil {
 		return err
 	}
+	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units))) // what the queues' length depends on
 	if r.config.Disabled {
 		return nil
 	}
