@@ -23,6 +23,7 @@ func TestAddedFrame(t *testing.T) {
 		{"this initialised", "()V", "<init>", asm(code.Aload0, code.Dup, code.Invokespecial, superInit), "[LT] [LT]"},
 		{"long over int", "(I)V", "", asm(code.Lconst0, code.Lstore0), "[J] []"},
 		{"int over the first half of a long", "(J)V", "", asm(code.Iconst0, code.Istore0), "[I] []"},
+		{"int over the first half, and more behind", "(JI)V", "", asm(code.Iconst0, code.Istore0), "[I top I] []"},
 		{"int over the second half of a long", "(J)V", "", asm(code.Iconst0, code.Istore1), "[top I] []"},
 		{"long over halves of two", "(JD)V", "", asm(code.Lconst0, code.Lstore1), "[top J] []"},
 		{"a gap", "()V", "", asm(code.Fconst0, code.Fstore2), "[top top F] []"},
