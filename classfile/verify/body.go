@@ -38,7 +38,8 @@ type body struct {
 	handlers      int // exception entries of the exact handler
 	handlerFrames int // frames of it
 	types         frameTypes
-	need          int // the max_stack that the calls ask for
+	framesOnly    [1]classfile.Attribute // what of the original's attributes the stack analysis asks for
+	need          int                    // the max_stack that the calls ask for
 	subroutines   bool
 }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
+// atStart is where a method's one entry stands, but for some constructors.
+var atStart = []int{0}
+
 // checkDemands holds the calls of the method in hand to what was wanted: where they stand and what they need.
 // before is the original's code, which the method's own is now known to be.
 func (r *referee) checkDemands(before *classfile.Code, id uint32) {
@@ -17,14 +20,14 @@ func (r *referee) checkDemands(before *classfile.Code, id uint32) {
 		return // checkIDs has reported every call but the hook
 	}
 	var entered *code.Initialised
-	entries := []int{0}
+	entries := atStart
 	if r.want.ConstructorEntry == EntryAfterSuper && r.member.Name == "<init>" && r.original.SuperName() != "" {
 		initialised, err := code.Initialisation(r.original.ConstantPool(), before)
 		if err != nil {
 			r.report(-1, ruleEntry, "a constructor whose paths can be followed", err.Error())
 			return
 		}
-		entered, entries = &initialised, entries[:0]
+		entered, entries = &initialised, nil
 		for _, pc := range initialised.Calls {
 			if in, err := code.At(before.Bytecode, pc); err == nil {
 				entries = append(entries, pc+in.Size)
@@ -49,7 +52,11 @@ func (r *referee) checkIDs(id uint32, hooked bool) {
 			r.report(c.start, ruleID, fmt.Sprint(id), fmt.Sprint(c.id))
 		}
 	}
-	if want := map[bool]int{true: 1}[hooked]; hooks != want {
+	want := 0
+	if hooked {
+		want = 1
+	}
+	if hooks != want {
 		r.report(-1, ruleFocus, fmt.Sprintf("%d calls of at", want), fmt.Sprint(hooks))
 	}
 }
@@ -67,12 +74,13 @@ func (r *referee) checkStack(before *classfile.Code) {
 }
 
 func (r *referee) checkEntries(want []int) {
-	var got []int
+	got := r.entries[:0]
 	for _, c := range r.calls {
 		if c.kind == callEntry {
 			got = append(got, c.orig)
 		}
 	}
+	r.entries = got
 	if !slices.Equal(got, want) {
 		r.report(-1, ruleEntry, fmt.Sprintf("entries before the original's %d", want), fmt.Sprint(got))
 	}
@@ -192,7 +200,12 @@ func (r *referee) rangesToCover(entered *code.Initialised) (ranges [][2]int) {
 }
 
 // explain reports where the Code attribute that was rebuilt differs from the original's.
-func (r *referee) explain(before *classfile.Code, info []byte) {
+func (r *referee) explain(old *classfile.Member, info []byte) {
+	before, _, err := r.original.Code(old)
+	if err != nil {
+		r.report(-1, ruleMethod, "an original with well-formed code", err.Error())
+		return
+	}
 	rebuilt := r.rebuilt
 	u2 := func(b []byte, at int) int { return int(binary.BigEndian.Uint16(b[at:])) }
 	if u2(rebuilt, 0) != u2(info, 0) {
@@ -208,7 +221,7 @@ func (r *referee) explain(before *classfile.Code, info []byte) {
 	}
 	if at, differs := firstDifference(info[8+len(own):], rebuilt[8+len(own):]); differs {
 		at += 8 + len(own)
-		r.report(-1, ruleTable, "the tables of the original when the calls are taken out", r.partAt(before, info, at))
+		r.report(-1, ruleTable, "the tables of the original when the calls are taken out", r.partAt(&before, info, at))
 	}
 }
 

@@ -163,7 +163,8 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 		binary.BigEndian.PutUint32(out[start+2:], uint32(len(out)-start-6))
 		if a.Name == "StackMapTable" && !framed {
 			framed = true
-			stripped.Attributes = []classfile.Attribute{{Name: a.Name, Info: out[start+6:]}}
+			b.framesOnly[0] = classfile.Attribute{Name: a.Name, Info: out[start+6:]}
+			stripped.Attributes = b.framesOnly[:]
 		}
 		count++
 	}
