@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -289,7 +290,7 @@ func (b *PoolBuilder) Utf8(s string) uint16 {
 func (b *PoolBuilder) Class(name string) uint16 {
 	return b.once(TagClass, name, "", func() uint16 {
 		utf8 := b.Utf8(name)
-		if i, ok := b.base.Find(TagClass, utf8); ok {
+		if i, ok := b.find(TagClass, utf8); ok {
 			return i
 		}
 		return b.AddClass(utf8)
@@ -300,11 +301,20 @@ func (b *PoolBuilder) Class(name string) uint16 {
 func (b *PoolBuilder) NameAndType(name, descriptor string) uint16 {
 	return b.once(TagNameAndType, name, descriptor, func() uint16 {
 		n, d := b.Utf8(name), b.Utf8(descriptor)
-		if i, ok := b.base.Find(TagNameAndType, n, d); ok {
+		if i, ok := b.find(TagNameAndType, n, d); ok {
 			return i
 		}
 		return b.AddNameAndType(n, d)
 	})
+}
+
+// find looks into the base pool for an entry whose operands are of the base pool too. One of a malformed class
+// may name an index past its end, where now something is.
+func (b *PoolBuilder) find(tag Tag, operands ...uint16) (uint16, bool) {
+	if int(slices.Max(operands)) >= b.base.Len() {
+		return 0, false
+	}
+	return b.base.Find(tag, operands...)
 }
 
 func (b *PoolBuilder) once(tag Tag, name, descriptor string, get func() uint16) uint16 {

@@ -270,3 +270,36 @@ func TestPoolBuilderLimits(t *testing.T) {
 		t.Errorf("got %v, want %s", long.Err(), want)
 	}
 }
+
+func TestPoolBuilderReuse(t *testing.T) {
+	s := everything()
+	first := uint16(s.count + 1)
+	dangling := s.refer(classfile.TagClass, first)
+	c := parse(t, s.bytes())
+	b := classfile.NewPoolBuilder(c.ConstantPool())
+	if int(first) != b.Len() || dangling != first-1 {
+		t.Fatalf("the first new constant is %d, not %d", b.Len(), first)
+	}
+	for _, test := range []struct {
+		what      string
+		got, want uint16
+	}{
+		{"Utf8 of the class", b.Utf8("run"), 5},
+		{"Class of the class", b.Class("a/B"), 2},
+		{"NameAndType of the class", b.NameAndType("run", "()V"), 7},
+		{"a new Utf8", b.Utf8("new"), first},
+		{"a new Class, not the one that happens to name its Utf8", b.Class("new"), first + 1},
+		{"the new Utf8 again", b.Utf8("new"), first},
+		{"the new Class again", b.Class("new"), first + 1},
+		{"a new Class of an old Utf8", b.Class("run"), first + 2},
+		{"a new NameAndType of old Utf8s", b.NameAndType("()V", "run"), first + 3},
+		{"it again", b.NameAndType("()V", "run"), first + 3},
+		{"a new NameAndType of new Utf8s", b.NameAndType("x", "new"), first + 5},
+		{"one that is always new", b.AddUtf8("run"), first + 6},
+		{"a Module", b.AddModule(5), first + 7},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s is at %d, want %d", test.what, test.got, test.want)
+		}
+	}
+}

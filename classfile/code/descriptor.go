@@ -18,7 +18,7 @@ func DescriptorWords(descriptor string) (arguments, result int, err error) {
 			return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
 		}
 		if arguments += words; arguments > maxWords {
-			return 0, 0, fmt.Errorf("method descriptor has more than %d words of arguments: %.60q...", maxWords, descriptor)
+			return 0, 0, fmt.Errorf("method descriptor %.60q has more than %d words of arguments", descriptor, maxWords)
 		}
 		i += size
 	}

@@ -1,0 +1,42 @@
+package classfile_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// TestRewriteJavap: javap reads a class with constants and a method added, and finds them.
+func TestRewriteJavap(t *testing.T) {
+	jdk, err := oracle.FindJDK(11)
+	oracle.Require(t, err)
+	c := parse(t, sampleClasses(t)["g/Constants.class"])
+	b := classfile.NewPoolBuilder(c.ConstantPool())
+	b.AddInteger(-123456789)
+	b.AddMethodref(b.AddClass(b.AddUtf8("added/Runtime")), b.NameAndType("enter", "(I)V"))
+	method := memberSource{classfile.AccPublic | classfile.AccStatic, b.Utf8("added"), b.Utf8("()V"), []attributeSource{
+		{b.Utf8("Code"), codeInfo(0, 0, []byte{0xB1}, nil)},
+	}}
+	data, err := c.Rewrite(classfile.Edit{Constants: b, AddMethods: [][]byte{method.append(nil)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "Constants.class")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(jdk.Tool("javap"), "-v", "-p", file).CombinedOutput()
+	if err != nil || strings.Contains(string(out), "Error") {
+		t.Fatalf("javap: %v\n%s", err, out)
+	}
+	for _, want := range []string{"-123456789", "added/Runtime.enter:(I)V", "public static void added();"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("javap does not show %s", want)
+		}
+	}
+}
