@@ -182,7 +182,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestCancelled cancels after each report of progress, from the first to the last.
+// TestCancelled cancels after reports of progress from the first to nearly the last, and when all is written but
+// the names.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	var files []file
@@ -191,7 +192,7 @@ func TestCancelled(t *testing.T) {
 	}
 	in := archive(t, filepath.Join(dir, "in.jar"), files...)
 	before := tree(t, dir)
-	for after := 1; after <= 80; after += 7 {
+	for after := 1; after <= 85; after += 7 {
 		ctx, cancel := context.WithCancel(context.Background())
 		c := config(in, filepath.Join(dir, "out.jar"))
 		c.RuntimeExternal, c.Jobs = true, 3
@@ -200,6 +201,10 @@ func TestCancelled(t *testing.T) {
 			if reports++; reports == after {
 				cancel()
 			}
+		}
+		if after > 78 {
+			c.Progress = nil
+			c.Files = func(*pipeline.Result) ([]pipeline.File, error) { cancel(); return nil, nil }
 		}
 		fails(t, ctx, c, "context canceled")
 		if left := tree(t, dir); !maps.Equal(before, left) {
@@ -215,9 +220,10 @@ func TestFirstErrorWins(t *testing.T) {
 	for i := range 60 {
 		files = append(files, class(fmt.Sprintf("app/C%02d", i), "f"))
 	}
+	files[7].data = make([]byte, 8<<20) // the first one takes the longest to be found out
 	path := archive(t, filepath.Join(dir, "in.jar"), files...)
 	damage(t, path, func(name string) bool { return name >= "app/C07.class" })
-	for range 20 {
+	for range 5 {
 		c := config(path, filepath.Join(dir, "out.jar"))
 		c.RuntimeExternal, c.Jobs = true, 8
 		fails(t, t.Context(), c, "in.jar!app/C07.class")

@@ -127,7 +127,7 @@ func (w *writing) writeEntries(sources []*source, out io.Writer) error {
 	}
 	zip := jar.NewWriter(out, from)
 	for _, s := range sources {
-		a := archiveWriter{writing: w, source: s, zip: zip, unsign: s.archive != nil && (from == nil || s.changes())}
+		a := archiveWriter{writing: w, source: s, zip: zip}
 		if err := w.each(s, a.put); err != nil {
 			return err
 		}
@@ -232,12 +232,12 @@ func (w *writing) put(s *slot, put func(*entry, *slot) error) error {
 	return put(e, s)
 }
 
-// archiveWriter puts the entries of one source into an archive.
+// archiveWriter puts the entries of one source into an archive, not all of them as they came: where the source is
+// an archive itself, it is not what was signed any more.
 type archiveWriter struct {
 	*writing
 	source *source
 	zip    *jar.Writer
-	unsign bool // the classes are not what was signed any more
 
 	signatures, digests int
 }
@@ -259,10 +259,10 @@ func (a *archiveWriter) put(e *entry, s *slot) error {
 		return a.replace(e, inner.Bytes())
 	case e.nested != nil:
 		a.count(e.nested)
-	case a.unsign && jar.IsSignature(e.name):
+	case jar.IsSignature(e.name):
 		a.signatures++
 		return nil
-	case a.unsign && jar.IsManifest(e.name):
+	case jar.IsManifest(e.name):
 		manifest, err := a.codec.Read(e.zip, nil)
 		if err != nil {
 			return err
