@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestCorpusCoroutines does for Kotlin's suspend functions what TestShapes does for Java. It is of the whole
+// TestCorpusCoroutines does for Kotlin's suspend functions what TestCorpusShapes does for Java. It is of the whole
 // corpus for the sake of its compiler.
 func TestCorpusCoroutines(t *testing.T) {
 	if !wholeCorpus() {

@@ -29,16 +29,20 @@ type mode struct {
 	exits   inject.ExitMode
 	entry   inject.ConstructorEntry
 	trivial filter.TrivialMode
+	// order decides how long the code is that pushes an ID.
+	order mapping.Order
 	// requires is what modules are made to require, or empty.
 	requires string
+	// focus hooks Activities.
+	focus bool
 }
 
 var (
-	normalNone     = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart, trivial: filter.None}
+	normalNone     = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart, trivial: filter.None, order: mapping.OrderCompact}
 	throwsSmart    = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.Smart}
 	throwsNone     = mode{name: "throws none", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.None}
 	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper, trivial: filter.None}
-	exactSmart     = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.Smart}
+	exactSmart     = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.Smart, order: mapping.OrderCompact}
 	exactNone      = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.None}
 )
 
@@ -56,6 +60,8 @@ func instrument(t *testing.T, dir string, m mode, inputs []string) (map[string]s
 		Filter:          filter.New(filter.Options{Trivial: m.trivial}),
 		Inject:          inject.Options{Exits: m.exits, ConstructorEntry: m.entry},
 		RuntimeExternal: true,
+		FocusHooks:      m.focus,
+		Order:           m.order,
 		AddRequires:     m.requires,
 		Jobs:            2,
 	}

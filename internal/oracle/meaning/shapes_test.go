@@ -66,8 +66,9 @@ var builds = []build{
 	{release: 21, compiler: 25, run: 25, full: true},
 }
 
-// TestShapes compiles the small programs in several ways and holds them against what their sources say.
-func TestShapes(t *testing.T) {
+// TestCorpusShapes compiles the small programs in several ways and holds them against what their sources say.
+// Of the ways, some are only for the run of the whole corpus.
+func TestCorpusShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts many JVMs")
 	}

@@ -23,13 +23,18 @@ public final class Assemble {
         Path out = Paths.get(args[0]);
         Files.createDirectories(out);
         Files.write(out.resolve("Subroutines.class"), subroutines());
+        Files.write(out.resolve("Twice.class"), twice());
         Files.write(out.resolve("Far48.class"), far("Far48", V1_4));
         Files.write(out.resolve("Far52.class"), far("Far52", V1_8));
     }
 
     private static ClassWriter begin(String name, int version) {
+        return begin(name, version, "java/lang/Object");
+    }
+
+    private static ClassWriter begin(String name, int version, String superName) {
         ClassWriter w = new ClassWriter(version >= V1_7 ? ClassWriter.COMPUTE_FRAMES : ClassWriter.COMPUTE_MAXS);
-        w.visit(version, ACC_PUBLIC | ACC_SUPER, name, null, "java/lang/Object", null);
+        w.visit(version, ACC_PUBLIC | ACC_SUPER, name, null, superName, null);
         return w;
     }
 
@@ -159,6 +164,89 @@ public final class Assemble {
         m.visitInsn(POP);
         m.visitIincInsn(0, -1);
         m.visitVarInsn(RET, 1);
+        end(m);
+    }
+
+    private static final String BASE = "Assembled$Base";
+
+    private static void initialise(MethodVisitor m, String owner, int argument) {
+        m.visitVarInsn(ALOAD, 0);
+        m.visitIntInsn(BIPUSH, argument);
+        m.visitMethodInsn(INVOKESPECIAL, owner, "<init>", "(I)V", false);
+    }
+
+    /** Constructors that initialise this in several places, or in none on some path. */
+    private static byte[] twice() {
+        ClassWriter w = begin("Twice", V1_8, BASE);
+        branches(w);
+        retries(w);
+        return w.toByteArray();
+    }
+
+    /**
+     * if (n > 0) { super(1); } else if (n < 0) { super(2); Assembled.leaf(); } else { throw null; }, and one return
+     * behind all of it. A throw with this still uninitialised leaves what was never entered.
+     */
+    // superFirst: +Twice.<init> +Base.<init> -Base.<init> -Twice.<init>
+    // superFirst after-super,exact: +Base.<init> -Base.<init> +Twice.<init> -Twice.<init>
+    // superSecond: +Twice.<init> +Base.<init> -Base.<init> +leaf -leaf -Twice.<init>
+    // superSecond after-super,exact: +Base.<init> -Base.<init> +Twice.<init> +leaf -leaf -Twice.<init>
+    // superNever normal: +Twice.<init>
+    // superNever throws: +Twice.<init> -Twice.<init>
+    // superNever after-super,exact:
+    private static void branches(ClassWriter w) {
+        MethodVisitor m = w.visitMethod(ACC_PUBLIC, "<init>", "(I)V", null, null);
+        m.visitCode();
+        Label second = new Label();
+        Label never = new Label();
+        Label out = new Label();
+        m.visitVarInsn(ILOAD, 1);
+        m.visitJumpInsn(IFLE, second);
+        initialise(m, BASE, 1);
+        m.visitJumpInsn(GOTO, out);
+        m.visitLabel(second);
+        m.visitVarInsn(ILOAD, 1);
+        m.visitJumpInsn(IFEQ, never);
+        initialise(m, BASE, 2);
+        call(m, "Assembled", "leaf", "()I");
+        m.visitInsn(POP);
+        m.visitJumpInsn(GOTO, out);
+        m.visitLabel(never);
+        m.visitInsn(ACONST_NULL);
+        m.visitInsn(ATHROW);
+        m.visitLabel(out);
+        m.visitInsn(RETURN);
+        end(m);
+    }
+
+    /**
+     * A loop, back to offset 0, in front of this(1) or this(-1); behind that a throw that its own method catches
+     * and a second one that it does not.
+     */
+    // thisLoops normal: +Twice.<init> (+leaf -leaf)*2 +Twice.<init> +Base.<init> -Base.<init> -Twice.<init>
+    // thisLoops throws: +Twice.<init> (+leaf -leaf)*2 +Twice.<init> +Base.<init> -Base.<init> -Twice.<init> -Twice.<init>
+    // thisLoops after-super,exact: (+leaf -leaf)*2 +Base.<init> -Base.<init> +Twice.<init> -Twice.<init> +Twice.<init> -Twice.<init>
+    private static void retries(ClassWriter w) {
+        MethodVisitor m = w.visitMethod(ACC_PUBLIC, "<init>", "(IZ)V", null, null);
+        m.visitCode();
+        Label top = new Label();
+        Label start = new Label();
+        Label end = new Label();
+        Label handler = new Label();
+        m.visitTryCatchBlock(start, end, handler, "java/lang/NullPointerException");
+        m.visitLabel(top);
+        call(m, "Assembled", "leaf", "()I");
+        m.visitInsn(POP);
+        m.visitIincInsn(1, -1);
+        m.visitVarInsn(ILOAD, 1);
+        m.visitJumpInsn(IFGT, top);
+        initialise(m, "Twice", 1);
+        m.visitLabel(start);
+        m.visitInsn(ACONST_NULL);
+        m.visitInsn(ATHROW);
+        m.visitLabel(end);
+        m.visitLabel(handler);
+        m.visitInsn(ATHROW);
         end(m);
     }
 

@@ -7,6 +7,12 @@ public final class Assembled {
         int call(int a, int b);
     }
 
+    public static class Base {
+        public Base(int n) {
+            Probe.out("base " + n);
+        }
+    }
+
     static int leaf() {
         return 41;
     }
@@ -47,6 +53,22 @@ public final class Assembled {
         }
         Probe.mark("jsrLooped");
         Probe.out(Subroutines.looped(3));
+        Probe.mark("superFirst");
+        new Twice(1);
+        Probe.mark("superSecond");
+        new Twice(-1);
+        try {
+            Probe.mark("superNever");
+            new Twice(0);
+        } catch (NullPointerException e) {
+            Probe.out("never");
+        }
+        try {
+            Probe.mark("thisLoops");
+            new Twice(2, true);
+        } catch (NullPointerException e) {
+            Probe.out("twice");
+        }
         Probe.mark("far");
         all("forward", Far48::forward, 32);
         all("wide", Far48::wide, 32);

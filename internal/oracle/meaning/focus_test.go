@@ -1,0 +1,48 @@
+package meaning
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// TestFocus runs Activities on a framework of ours and counts what the focus hook reports.
+func TestFocus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts JVMs")
+	}
+	recorder, err := oracle.Recorder(t.Context())
+	oracle.Require(t, err)
+	j := jdk(t, 17)
+	dir := t.TempDir()
+	framework, app := filepath.Join(dir, "framework"), filepath.Join(dir, "app")
+	javac(t, j, framework, "--release", "8", filepath.Join("testdata", "focus", "android", "app", "Activity.java"))
+	javac(t, j, app, "--release", "8", "-cp", framework, filepath.Join("testdata", "focus", "Focus.java"))
+	run := func(t *testing.T, app string, flags ...string) outcome {
+		t.Helper()
+		args := append(flags, "-cp", pathList(app, framework, recorder), "-Xverify:all", "Focus")
+		return command{j, args, t.TempDir()}.run(t)
+	}
+	original := run(t, app)
+	// Plain, Quiet and Own once, Child twice, each of them for two changes.
+	const calls = 2 * (1 + 1 + 1 + 2)
+	for _, m := range shapeModes {
+		t.Run(m.word, func(t *testing.T) {
+			m.mode.focus = true
+			outputs, _ := instrument(t, filepath.Join(t.TempDir(), "out"), m.mode, []string{app})
+			summary := filepath.Join(t.TempDir(), "summary")
+			compare(t, run(t, outputs[app], oracle.RecorderFlag(summary)), original)
+			s, err := oracle.ReadSummary(summary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			judge(t, m.mode, s)
+			if s.FocusCalls != calls {
+				t.Errorf("%d focus changes reported, want %d", s.FocusCalls, calls)
+			}
+			t.Logf("measured: focus hook, %s: %d changes reported, %d events, %d exits too many", m.word, s.FocusCalls,
+				s.Entries+s.Exits, s.ExitsTooMany)
+		})
+	}
+}
