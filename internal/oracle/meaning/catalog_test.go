@@ -58,6 +58,11 @@ var programs = []program{
 		args: []string{"org.mozilla.javascript.tools.shell.Main", "-opt", "-1", "script.js"},
 	},
 	{
+		name: "Rhino of 2002 compiles and runs a script",
+		jars: []string{"js-1.5R4.1"}, files: []string{"script-es3.js"},
+		args: []string{"org.mozilla.javascript.tools.shell.Main", "script-es3.js"},
+	},
+	{
 		name: "commons-lang tests itself",
 		jars: []string{"commons-lang3-3.17.0", "commons-lang3-tests-3.17.0"},
 		plain: []string{"junit-platform-console-standalone-1.11.4", "commons-text-1.12.0", "easymock-5.4.0",
