@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // knownOptions are option names as a caller has them.
@@ -222,6 +224,15 @@ func checkRules(t *testing.T, name string, data []byte, rules []Rule) {
 		if err != nil || patternText(again.pattern) != patternText(r.pattern) {
 			t.Errorf("%v: %s is read again as %s, %v", r, patternText(r.pattern), patternText(again.pattern), err)
 		}
+		globs := []string{r.pattern.class.glob, r.pattern.class.nested}
+		if m := r.pattern.method; m != nil {
+			globs = append(globs, m.glob)
+		}
+		for _, glob := range globs {
+			if !doublestar.ValidatePattern(glob) {
+				t.Errorf("%v: %s is no pattern of doublestar", r, glob)
+			}
+		}
 	}
 	for _, class := range []string{"A", "a/B$C", "com/example/Foo", strings.Repeat("a/", 50) + "b$c$d"} {
 		found := f.index.match(class)
@@ -242,6 +253,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("exits: throws\nrules:\n- block: com.example.**\n- allow: \"**.*B#get*(int, **)\"\n"))
 	f.Add([]byte("rules: [{block: &a a.B}, {allow: *a}, {block: 'Foo#a(I[La.B;)V'}]\n---\n"))
 	f.Add([]byte("rules:\n  block: {annotation: x}\nexist: 1\n? [a]\n: b\n"))
+	f.Add([]byte(`rules: [{block: 'a{b\.c}#d{e]'}]`))
 	f.Add([]byte("a: &x [*x]\n<<: *x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := ParseConfig("f.yml", data, knownOptions)

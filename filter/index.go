@@ -25,7 +25,6 @@ type packageRules struct {
 	below    map[string][]int32 // ** and a literal class name
 	all      []int32            // ** alone
 	globs    globRules          // the rest, by the last segment
-	depth    int                // the number of those packages
 	longest  int                // the length of the longest key of here and below
 }
 
@@ -120,7 +119,7 @@ func (x *ruleIndex) insert(rule int32) {
 		}
 		next := n.packages[segments[first]]
 		if next == nil {
-			next = &packageRules{depth: first + 1}
+			next = &packageRules{}
 			n.packages[segments[first]] = next
 		}
 		n, first = next, first+1
@@ -178,7 +177,7 @@ type classRules struct {
 
 // match finds the rules for a class, but those for methods everywhere.
 func (x *ruleIndex) match(name string) classRules {
-	found := classRules{class: -1}
+	found, whole := classRules{class: -1}, matchable(name)
 	simple := name[strings.LastIndexByte(name, '/')+1:]
 	for n, rest := &x.root, name; n != nil; {
 		x.take(&found, n.all)
@@ -189,7 +188,7 @@ func (x *ruleIndex) match(name string) classRules {
 		}
 		n.globs.each(simple, true, func(list []int32) {
 			for i := len(list) - 1; i >= 0 && list[i] > found.class; i-- {
-				if x.rules[list[i]].pattern.class.match(n.depth, rest) {
+				if x.rules[list[i]].pattern.class.match(whole) {
 					x.takeRule(&found, list[i])
 				}
 			}
@@ -235,9 +234,9 @@ func (x *ruleIndex) takeRule(found *classRules, rule int32) {
 
 // last gives the last rule for a method of a class with these rules, -1 if there is none.
 func (x *ruleIndex) last(of *classRules, name, descriptor string) int32 {
-	best := of.class
+	best, whole := of.class, matchable(name)
 	for _, rule := range of.methods {
-		if x.rules[rule].pattern.method.match(name, descriptor) {
+		if x.rules[rule].pattern.method.match(whole, descriptor) {
 			best = rule
 			break
 		}
@@ -247,7 +246,7 @@ func (x *ruleIndex) last(of *classRules, name, descriptor string) int32 {
 	}
 	visit := func(list []int32) {
 		for i := len(list) - 1; i >= 0 && list[i] > best; i-- {
-			if x.rules[list[i]].pattern.method.match(name, descriptor) {
+			if x.rules[list[i]].pattern.method.match(whole, descriptor) {
 				best = list[i]
 			}
 		}

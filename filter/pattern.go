@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/tracegen/tracegen/classfile"
 )
 
@@ -20,15 +22,18 @@ type pattern struct {
 }
 
 // classPattern is a class name cut at its slashes, each segment with wildcards. A ** at the end has become a
-// ** and a *, so that the last segment is always one for the class's simple name.
+// ** and a *, so that the last segment is always one for the class's simple name; doublestar would take
+// com/example/** to match com/example as well.
 type classPattern struct {
 	segments []string
-	nested   string // the last segment with $* behind it, for the nested classes; "" to leave them out
+	glob     string // the segments, for matchGlob
+	nested   string // the same for the nested classes; "" to leave them out
 }
 
 // methodPattern is what follows the #.
 type methodPattern struct {
 	name       string
+	glob       string             // the name, for matchGlob
 	descriptor *descriptorPattern // nil: any
 }
 
@@ -89,8 +94,9 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	if p.segments[len(p.segments)-1] == spanning {
 		p.segments = append(p.segments, "*")
 	}
+	p.glob = makeGlob(strings.Join(p.segments, "/"))
 	if withNested {
-		p.nested = p.segments[len(p.segments)-1] + "$*"
+		p.nested = p.glob + "$*"
 	}
 	return p, nil
 }
@@ -103,7 +109,12 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 	case name != "<init>" && name != "<clinit>" && (strings.ContainsAny(name, ".;[/<>#)") || strings.TrimSpace(name) != name):
 		return nil, fmt.Errorf("method pattern %q: %q is not the name of a method", s, name)
 	}
-	m := &methodPattern{name: strings.ReplaceAll(classfile.EncodeMUTF8(name), "**", "*")}
+	// One * says as much as several, which at the end of a name doublestar would not take for nothing.
+	m := &methodPattern{name: classfile.EncodeMUTF8(name)}
+	for strings.Contains(m.name, spanning) {
+		m.name = strings.ReplaceAll(m.name, spanning, "*")
+	}
+	m.glob = makeGlob(m.name)
 	if !hasDescriptor {
 		return m, nil
 	}
@@ -120,75 +131,42 @@ func (p *classPattern) matchesAll() bool {
 	return len(p.segments) == 2 && p.segments[0] == spanning && p.segments[1] == "*"
 }
 
-// match says whether the segments from number first on match the name, an internal name without the packages
-// that the segments before it stand for.
-//
-// Both are read from the left. On a mismatch, the last ** is taken to span one package more; an earlier ** need
-// not be tried again, for whatever it could give, the later one can give as well.
-func (p *classPattern) match(first int, name string) bool {
-	segments := p.segments[first:]
-	if !p.matchLast(name[strings.LastIndexByte(name, '/')+1:]) {
-		return false
-	}
-	at, rest, done := 0, name, false
-	retry, retryRest := -1, ""
-	for !done {
-		if at < len(segments) && segments[at] == spanning {
-			at++
-			retry, retryRest = at, rest
-			continue
-		}
-		segment, next, more := strings.Cut(rest, "/")
-		switch {
-		case at == len(segments)-1 && !more:
-			return true // matchLast said so
-		case at < len(segments)-1 && more && matchGlob(segments[at], segment):
-			at, rest = at+1, next
-		case retry < 0:
-			return false
-		default:
-			_, retryRest, more = strings.Cut(retryRest, "/")
-			done = !more
-			at, rest = retry, retryRest
-		}
-	}
-	return false
+// match says whether the pattern matches an internal name, given as matchable gives it.
+func (p *classPattern) match(name string) bool {
+	return matchGlob(p.glob, name) || p.nested != "" && matchGlob(p.nested, name)
 }
 
-// matchLast matches the class's simple name.
-func (p *classPattern) matchLast(simple string) bool {
-	last := p.segments[len(p.segments)-1]
-	return matchGlob(last, simple) || p.nested != "" && matchGlob(p.nested, simple)
-}
-
+// match says whether the pattern matches a method; its name is given as matchable gives it.
 func (m *methodPattern) match(name, descriptor string) bool {
-	return matchGlob(m.name, name) && (m.descriptor == nil || m.descriptor.match(descriptor))
+	return matchGlob(m.glob, name) && (m.descriptor == nil || m.descriptor.match(descriptor))
 }
 
-// matchGlob matches s against a glob in which * stands for any bytes. Its time is bounded by the product of the
-// two lengths, as only the last * is ever tried again.
-func matchGlob(glob, s string) bool {
-	i, j := 0, 0
-	star, from := -1, 0
-	for j < len(s) {
-		switch {
-		case i < len(glob) && glob[i] == '*':
-			star, from = i, j
-			i++
-		case i < len(glob) && glob[i] == s[j]:
-			i++
-			j++
-		case star < 0:
-			return false
-		default:
-			from++
-			i, j = star+1, from
-		}
+// matchGlob matches a name that came from matchable against what makeGlob made. On a mismatch doublestar tries
+// only the last * and the last ** again, so the time is bounded by the product of the two lengths and the number
+// of the name's segments. Braces would double it each, which is why nested is a glob of its own.
+func matchGlob(glob, name string) bool { return doublestar.MatchUnvalidated(glob, name) }
+
+// metaCharacters is what means something to doublestar and is part of a name to us.
+var metaCharacters = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `?`, `\?`)
+
+// makeGlob writes a pattern whose only wildcards are * and ** as doublestar wants it.
+func makeGlob(pattern string) string { return metaCharacters.Replace(matchable(pattern)) }
+
+// matchable gives modified UTF-8 with a character for each byte. doublestar compares characters, and to it, all
+// bytes that are not UTF-8 are the same one; surrogates consist of such.
+func matchable(s string) string {
+	ascii := true
+	for i := 0; i < len(s) && ascii; i++ {
+		ascii = s[i] < utf8.RuneSelf
 	}
-	for i < len(glob) && glob[i] == '*' {
-		i++
+	if ascii {
+		return s
 	}
-	return i == len(glob)
+	runes := make([]rune, len(s))
+	for i := range runes {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
 }
 
 // isLiteral says whether a segment or name has no wildcard.

@@ -54,7 +54,11 @@ func TestClassPatterns(t *testing.T) {
 		{"com.example.Foo$*", "com/example/Foo$Bar com/example/Foo$", "com/example/Foo com/example/Food$1"},
 		{"com.example.*Foo*Bar", "com/example/FooBar com/example/aFooFoobBar com/example/FooBar$1 com/example/FooBarBar", "com/example/FooBa com/example/BarFoo"},
 		{"com.example.Fo*", "com/example/Fo com/example/Foo$1", "com/example/F"},
-		{"com.exämple.😀", "com/exämple/\xed\xa0\xbd\xed\xb8\x80 com/exämple/\xed\xa0\xbd\xed\xb8\x80$1", "com/exämple/😀 com/example/A"},
+		{"com.exämple.😀", "com/exämple/\xed\xa0\xbd\xed\xb8\x80 com/exämple/\xed\xa0\xbd\xed\xb8\x80$1", "com/exämple/😀 com/example/A com/exämple/\xed\xa0\xbd\xed\xb8\x81 com/exämple/\ufffd"},
+		{"com.*😀", "com/\xed\xa0\xbd\xed\xb8\x80 com/ä\xed\xa0\xbd\xed\xb8\x80$ö", "com/\xed\xa0\xbd\xed\xb8\x81"},
+		{"**.a{b}*", "a{b} x/a{b}d a{b}$1", "ab x/ab a{b/d"},
+		{`a*\b`, `a\b ax\b a\\b$1`, `ab a*b axb a\bc a\\`},
+		{"*!^-}", "a!^-} !^-}$1", "a!^-"},
 	}
 	for _, c := range cases {
 		x := newRuleIndex(parseRules(t, "-"+c.pattern))
@@ -100,6 +104,12 @@ func TestMethodPatterns(t *testing.T) {
 		{"a.B#f(**)V", "f()V f(IJ)V", "f()I f(V)V f(I"},
 		{"a.B#f(**)[I", "f(I)[I", "f(I)I f(I)[[I"},
 		{"a.B#f(int)*", "f(I)V f(I)J", "f(J)V"},
+		{"a.B#a*****", "a()V ab()V", "b()V"},
+		{"a.B#***a***b***", "ab()V xaybz()V", "ba()V"},
+		{"a.B#{a,b}*]", "{a,b}]()V {a,b}x]()V", "a]()V b]()V {a,b}()V"},
+		{`a.B#a\*`, `a\()V a\b()V`, `a*()V ab()V`},
+		{"a.B#*😀", "\xed\xa0\xbd\xed\xb8\x80()V ä\xed\xa0\xbd\xed\xb8\x80()V", "\xed\xa0\xbd\xed\xb8\x81()V"},
+		{"a.B#f(*😀)", "f(L\xed\xa0\xbd\xed\xb8\x80;)V", "f(L\xed\xa0\xbd\xed\xb8\x81;)V"},
 		{"a.B#a\u2060b", "a\u2060b()V", "a()V b()V"},
 		{"**#f(int)", "f(I)V", "f(J)V g(I)V"},
 		{"**#g*(int)", "g(I)V get(I)V", "f(I)V g(J)V"},
@@ -213,6 +223,25 @@ func TestFaultyPatterns(t *testing.T) {
 	}
 }
 
+// A pattern of many wildcards must not take exponential time.
+func TestManyWildcards(t *testing.T) {
+	wide, deep := strings.Repeat("a", 65535), strings.Repeat("aaa/", 16383)+"aaa"
+	for _, text := range []string{
+		strings.Repeat("*a", 50) + "b",
+		strings.Repeat("**.*a*.", 50) + "b",
+		"**." + strings.Repeat("*a*.", 50) + "b",
+		strings.Repeat("**."+strings.Repeat("*a", 3)+".*.", 20) + "b*b",
+	} {
+		p, err := parsePattern(text + "#" + strings.Repeat("*a", 50) + "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.class.match(wide) || p.class.match(deep) || p.method.match(wide, "()V") {
+			t.Errorf("%s matched", text)
+		}
+	}
+}
+
 // TestPatternsAgreeWithRegexp holds class patterns against regular expressions that say the same, over all short
 // patterns and names of a small alphabet.
 func TestPatternsAgreeWithRegexp(t *testing.T) {
@@ -228,7 +257,7 @@ func TestPatternsAgreeWithRegexp(t *testing.T) {
 		expr = strings.ReplaceAll(expr, `\*`, "[^/]*")
 		re := regexp.MustCompile(`^` + expr + `($|\$[^/]*$)`)
 		for _, name := range names {
-			if got, want := p.class.match(0, name), re.MatchString(name); got != want {
+			if got, want := p.class.match(name), re.MatchString(name); got != want {
 				t.Errorf("%s and %s: got %v, want %v as %s", text, name, got, want, re)
 			}
 		}
@@ -276,7 +305,7 @@ func TestIndexAgreesWithPatterns(t *testing.T) {
 					want := int32(-1)
 					for i, r := range rules[start:end] {
 						p := r.pattern
-						if p.class.match(0, name) && (p.method == nil || p.method.match(method, "()V")) {
+						if p.class.match(name) && (p.method == nil || p.method.match(method, "()V")) {
 							want = int32(i)
 						}
 					}

@@ -208,6 +208,10 @@ func (p *Pattern) match(key string) bool {
 // taking more, the last one reaches too. So time grows with the length of the
 // pattern and, at worst, with that of s times that of its longest segment but
 // the last.
+//
+// It is our own because doublestar, which package filter uses, knows "**" only
+// as a whole segment and takes it for nothing at all, separator included; here
+// it stands for any characters anywhere, as in (I**)V.
 func glob(pattern, s string) bool {
 	type retry struct{ pattern, s int } // pattern is -1 if there is none
 	star, deep := retry{-1, 0}, retry{-1, 0}
