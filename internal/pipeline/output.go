@@ -125,7 +125,7 @@ func (o *outputs) create(name string, dryRun bool) (io.Writer, error) {
 	return f, nil
 }
 
-// abort removes whatever was not committed.
+// abort removes whatever was not committed, and temporary directories.
 func (o *outputs) abort() {
 	for _, f := range o.files {
 		f.Abort()
@@ -244,7 +244,8 @@ func (d *stagedDirectory) check() error {
 	return nil
 }
 
-// commit makes the staged directory the target, or moves its files into the target that is there.
+// commit makes the staged directory the target, or moves its files into the target that is there. What is left of
+// the stage, abort removes.
 func (d *stagedDirectory) commit() error {
 	if _, err := os.Stat(d.target); errors.Is(err, fs.ErrNotExist) {
 		if err := os.Rename(d.stage, d.target); err != nil {
@@ -267,11 +268,10 @@ func (d *stagedDirectory) commit() error {
 			return err
 		}
 	}
-	d.abort()
 	return nil
 }
 
-// abort removes what was not committed.
+// abort removes the stage.
 func (d *stagedDirectory) abort() {
 	if d.temp != "" {
 		os.RemoveAll(d.temp)

@@ -377,7 +377,7 @@ func TestDirectory(t *testing.T) {
 		}
 	})
 	t.Run("into one that a link leads to", func(t *testing.T) {
-		there := t.TempDir()
+		there := otherFileSystem(t)
 		out := filepath.Join(t.TempDir(), "link")
 		must(os.Symlink(there, out))
 		c := config(in, out)
@@ -416,6 +416,17 @@ func TestDirectory(t *testing.T) {
 		fails(t, t.Context(), c, "cannot read input directory", "broken")
 		must(os.Remove(filepath.Join(in, "broken")))
 	})
+}
+
+// otherFileSystem gives an empty directory, if possible on another file system than that of t.TempDir.
+func otherFileSystem(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "tracegen-test-*")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func TestClassFile(t *testing.T) {
