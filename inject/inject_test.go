@@ -144,6 +144,13 @@ var shapes = []struct {
 			"11: iconst_5 | 12: invokestatic o | 15: lreturn | 16: iconst_5 | 17: invokestatic o | 20: athrow | 4-5 16 any | 10-11 16 any | stack 3",
 	},
 	{
+		name:   "dead code that needs more than all that is reached",
+		method: assembly.Method{Descriptor: "()J", Stack: 2, Code: "start: goto start | lreturn"},
+		normal: "0: iconst_5 | 1: invokestatic i | 4: goto 4 | 7: iconst_5 | 8: invokestatic o | 11: lreturn | stack 3",
+		exact: "0: iconst_5 | 1: invokestatic i | 4: goto 4 | 7: iconst_5 | 8: invokestatic o | 11: lreturn | " +
+			"12: iconst_5 | 13: invokestatic o | 16: athrow | 4-7 12 any | stack 3",
+	},
+	{
 		name: "a subroutine: one word more",
 		method: assembly.Method{Stack: 3, Locals: 1,
 			Code: "jsr sub | return | sub: astore_0 | ret 0"},
