@@ -145,11 +145,6 @@ func (o *outputs) commit() error {
 		}
 	}
 	for _, d := range o.directories {
-		if err := d.check(); err != nil {
-			return err
-		}
-	}
-	for _, d := range o.directories {
 		if err := d.commit(); err != nil {
 			return err
 		}
@@ -228,20 +223,41 @@ func (d *stagedDirectory) copy(e *entry) error {
 	return d.write(e, data)
 }
 
-// check finds what would keep commit from putting the files into the target that is there.
-func (d *stagedDirectory) check() error {
+// check finds what would keep commit from putting the files into the target that is there, and counts the files
+// in it that are not of this run.
+func (d *stagedDirectory) check() (others int, err error) {
+	ours := make(map[string]bool, len(d.names))
 	for _, name := range d.names {
+		ours[name] = true
 		to := filepath.Join(d.target, filepath.FromSlash(name))
 		info, err := os.Stat(to)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return fmt.Errorf("cannot write output directory %s: %w", d.target, err)
+			return 0, fmt.Errorf("cannot write output directory %s: %w", d.target, err)
 		case info.IsDir() != strings.HasSuffix(name, "/"):
-			return fmt.Errorf("cannot write %s: what is there is not of the same kind, a file or a directory; remove it", to)
+			return 0, fmt.Errorf("cannot write %s: what is there is not of the same kind, a file or a directory; remove it", to)
 		}
 	}
-	return nil
+	behindLink := d.target + string(filepath.Separator)
+	err = filepath.WalkDir(behindLink, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // the target appears with this run
+		case err != nil:
+			return err
+		case file == d.temp:
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(d.target, file)
+		if !ours[filepath.ToSlash(name)] {
+			others++
+		}
+		return err
+	})
+	return others, err
 }
 
 // commit makes the staged directory the target, or moves its files into the target that is there. What is left of

@@ -346,8 +346,8 @@ func TestDirectory(t *testing.T) {
 			c := config(from, out)
 			c.RuntimeExternal = true
 			result := instrument(t, c)
-			if result.Mapping.Len() != 2 {
-				t.Errorf("%d methods", result.Mapping.Len())
+			if result.Mapping.Len() != 2 || warned(result, "not of this run") {
+				t.Errorf("%d methods, warnings %q", result.Mapping.Len(), result.Warnings)
 			}
 			got := tree(t, out)
 			want := "[. app app/A.class app/Still.class app/file-link app/run.sh back\\slash c:colon empty empty/deep linked linked/L.class]"
@@ -370,7 +370,9 @@ func TestDirectory(t *testing.T) {
 		write(t, filepath.Join(out, "mine.txt"), []byte("kept"))
 		c := config(in, out)
 		c.RuntimeExternal = true
-		instrument(t, c)
+		if result := instrument(t, c); !warned(result, out+": holds 1 files that are not of this run") {
+			t.Errorf("warnings %q", result.Warnings)
+		}
 		got := tree(t, out)
 		if got["mine.txt"] != "kept" || got["app/A.class"] == "old" || len(got) != 13 {
 			t.Errorf("there is %s", sortedKeys(got))
@@ -382,9 +384,9 @@ func TestDirectory(t *testing.T) {
 		must(os.Symlink(there, out))
 		c := config(in, out)
 		c.RuntimeExternal = true
-		instrument(t, c)
-		if got := tree(t, there); len(got) != 12 {
-			t.Errorf("there is %s", sortedKeys(got))
+		result := instrument(t, c)
+		if got := tree(t, there); len(got) != 12 || warned(result, "not of this run") {
+			t.Errorf("there is %s, warnings %q", sortedKeys(got), result.Warnings)
 		}
 	})
 	t.Run("into a jar", func(t *testing.T) {

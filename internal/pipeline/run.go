@@ -153,6 +153,15 @@ func (r *run) eachUnit(ctx context.Context, work func(*worker, *unit) error) err
 
 // finish writes the files beside the outputs, makes everything appear, and reports.
 func (r *run) finish(ctx context.Context) (*Result, error) {
+	for _, d := range r.outputs.directories {
+		others, err := d.check()
+		if err != nil {
+			return nil, err
+		}
+		if others > 0 {
+			r.warn("%s: holds %d files that are not of this run, and keeps them; classes of an earlier one call by its mapping", d.target, others)
+		}
+	}
 	result := r.result()
 	if r.config.Files != nil {
 		files, err := r.config.Files(result)
