@@ -118,6 +118,9 @@ type Code struct {
 // codeHeader is the length of what stands before the code array: max_stack, max_locals and code_length.
 const codeHeader = 8
 
+// firstWideCodeMinor is the minor version of major 45 since which Code has the layout of JVMS 4.7.3.
+const firstWideCodeMinor = 3
+
 // Code reads the method's Code attribute; ok is false if it has none (abstract and native methods). A
 // second Code attribute is an error, as for every JVM (JVMS 4.7.3).
 func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
@@ -132,6 +135,11 @@ func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
 		if other.Name == "Code" && other.Offset != a.Offset {
 			return fail(other.Offset, "a second Code attribute")
 		}
+	}
+	// Before 45.3, max_stack and max_locals had one byte and code_length two. Nothing released is known to hold
+	// such code, which would be misread below.
+	if c.major == MinMajor && c.minor < firstWideCodeMinor {
+		return fail(a.Offset, "Code of version %d.%d has a layout that is not supported", c.major, c.minor)
 	}
 	info := a.Info
 	if len(info) < codeHeader {
