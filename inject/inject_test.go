@@ -47,12 +47,24 @@ func listing(t *testing.T, c *classfile.Class, method int) string {
 	return fmt.Sprintf("%s | stack %d", assembly.Listing(c, m, inject.DefaultRuntimeClass), body.MaxStack)
 }
 
-// shapes are methods by what is special about them, with what each exit mode makes of them.
-var shapes = []struct {
+// shape is a method with something special about it, and what each exit mode makes of it.
+type shape struct {
 	name                  string
 	method                assembly.Method
 	normal, throws, exact string // "" is as the one before
-}{
+}
+
+// class gives the class whose only method the shape is, without frames, which are tested by others.
+func (s shape) class() *classfile.Class {
+	m := s.method
+	m.Name, m.Access = "f", static
+	if m.Descriptor == "" {
+		m.Descriptor = "()V"
+	}
+	return assembly.Class{Name: "T", Major: 48, Methods: []assembly.Method{m}}.Parse()
+}
+
+var shapes = []shape{
 	{
 		name:   "one return",
 		method: assembly.Method{Code: "return"},
@@ -162,13 +174,7 @@ var shapes = []struct {
 
 func TestInsertedCode(t *testing.T) {
 	for _, shape := range shapes {
-		m := shape.method
-		m.Name, m.Access = "f", static
-		if m.Descriptor == "" {
-			m.Descriptor = "()V"
-		}
-		major := uint16(48) // without frames, which are tested by others
-		c := assembly.Class{Name: "T", Major: major, Methods: []assembly.Method{m}}.Parse()
+		c := shape.class()
 		want := ""
 		for _, mode := range []struct {
 			name  string

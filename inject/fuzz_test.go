@@ -1,0 +1,51 @@
+package inject_test
+
+import (
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/inject"
+)
+
+// FuzzRewrite gives the package whatever parses. Nothing panics or goes on forever, and what Try takes, Rewrite
+// takes with another ID. That the result is right, package verify's fuzzing sees to.
+func FuzzRewrite(f *testing.F) {
+	for _, c := range append(realClasses(f), nearTheLimits()[:2]...) {
+		if len(c.Bytes()) < 10_000 {
+			f.Add(c.Bytes(), uint32(300), byte(len(c.Methods())))
+		}
+	}
+	for _, shape := range shapes {
+		f.Add(shape.class().Bytes(), uint32(5), byte(2))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, id uint32, mode byte) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			return
+		}
+		o := inject.Options{Exits: inject.ExitMode(mode % 3), ConstructorEntry: inject.ConstructorEntry(mode / 3 % 2), KeepCompilable: mode&64 != 0}
+		in := inject.New(o)
+		request := inject.Request{}
+		for _, m := range acceptable(in, c) {
+			request.Methods = append(request.Methods, inject.Traced{Method: m, ID: 1 + id%1048573})
+		}
+		if _, err := in.Rewrite(c, request); err != nil {
+			t.Errorf("accepted, then: %v", err)
+		}
+		in.Try(c, nil, inject.FocusAdd)
+		in.Try(c, nil, inject.FocusHook)
+		inject.FocusHooks(map[string]inject.Ancestry{c.Name(): inject.AncestryOf(c)})
+		_ = inject.CheckRuntime(c, true)
+		_ = inject.CheckMappingInfo(c)
+		_, _ = inject.AddRequires(c, "m")
+		_, err = inject.Reached(c.Name(), func(name string) ([]*classfile.Class, error) {
+			if name == c.Name() {
+				return []*classfile.Class{c, c}, nil
+			}
+			return nil, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
