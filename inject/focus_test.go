@@ -148,6 +148,8 @@ func TestStamp(t *testing.T) {
 		{info(""), "it has no code"},
 		{info("aconst_null | areturn"), "it does more than return a constant"},
 		{info(`ldc "0000000000000000" | nop | areturn`), "it does more than return a constant"},
+		{info(`ldc "0000000000000000" | areturn | areturn`), "it does more than return a constant"},
+		{info(`ldc "0000000000000000"`), "it does more than return a constant"},
 		{info("ldc 12 | areturn"), "String"},
 		{info(`ldc "0" | areturn`), `its string "0" is not one of 16 hexadecimal digits`},
 		{info(`ldc "000000000000000G" | areturn`), "is not one of 16 hexadecimal digits"},
