@@ -157,7 +157,7 @@ func (r *runner) original(t *testing.T) outcome {
 
 func (r *runner) quiet(o outcome) outcome {
 	if r.noise != nil {
-		o.text = r.noise.ReplaceAllString(o.text, "~")
+		o.text = r.noise.ReplaceAllString(o.text, "")
 	}
 	return o
 }
