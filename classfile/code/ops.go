@@ -503,3 +503,10 @@ var stackEffects = func() (effects [len(ops)]stackEffect) {
 	}
 	return effects
 }()
+
+// Stack gives what the instruction takes off the operand stack and what it leaves there, in the letters that
+// the opcode table explains; ok is false if its operand decides. The opcode must be known.
+func (o Op) Stack() (taken, left string, ok bool) {
+	taken, left, ok = strings.Cut(ops[o].stack, ">")
+	return taken, left, ok && left != "*"
+}

@@ -9,6 +9,10 @@ type Finding struct {
 	Offset             int    // position in the code of the judged class, -1 if the finding has none
 	Rule               string // what was broken
 	Want, Got          string // what was expected, what was there
+	Frame              string // the types at that point, if they were asked for
+	Note               bool   // HotSpot takes the class all the same: the JVMS is stricter
+
+	fatal bool // HotSpot throws it: a class of version 50 gets no second chance
 }
 
 // String gives the finding in one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.

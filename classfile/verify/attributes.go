@@ -1,0 +1,320 @@
+package verify
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// attributeForm is what is demanded of an attribute whose content nothing else looks at: HotSpot checks the length
+// of some, and that there is but one of others.
+type attributeForm struct {
+	length int // -1: any
+	once   bool
+	since  int // class file version from which on the name means anything
+	index  classfile.Tag
+}
+
+var anyAnnotations = attributeForm{length: -1, once: true, since: majorJava5}
+
+// memberForms are the attributes of fields and methods.
+var memberForms = map[string]attributeForm{
+	"Synthetic":                       {length: 0},
+	"Deprecated":                      {length: 0},
+	"Signature":                       {length: 2, once: true, since: majorJava5, index: classfile.TagUtf8},
+	"RuntimeVisibleAnnotations":       anyAnnotations,
+	"RuntimeInvisibleAnnotations":     anyAnnotations,
+	"RuntimeVisibleTypeAnnotations":   anyAnnotations,
+	"RuntimeInvisibleTypeAnnotations": anyAnnotations,
+}
+
+// methodForms are more of methods.
+var methodForms = map[string]attributeForm{
+	"RuntimeVisibleParameterAnnotations":   anyAnnotations,
+	"RuntimeInvisibleParameterAnnotations": anyAnnotations,
+	"AnnotationDefault":                    anyAnnotations,
+	"Exceptions":                           {length: -1, once: true},
+	"MethodParameters":                     {length: -1, once: true},
+	"Code":                                 {length: -1, once: true},
+}
+
+// classForms are those of classes.
+var classForms = map[string]attributeForm{
+	"SourceFile":                      {length: 2, once: true, index: classfile.TagUtf8},
+	"SourceDebugExtension":            {length: -1, once: true},
+	"InnerClasses":                    {length: -1, once: true},
+	"Synthetic":                       {length: 0},
+	"Deprecated":                      {length: 0},
+	"Signature":                       {length: 2, once: true, since: majorJava5, index: classfile.TagUtf8},
+	"RuntimeVisibleAnnotations":       anyAnnotations,
+	"RuntimeInvisibleAnnotations":     anyAnnotations,
+	"RuntimeVisibleTypeAnnotations":   anyAnnotations,
+	"RuntimeInvisibleTypeAnnotations": anyAnnotations,
+	"EnclosingMethod":                 {length: 4, once: true, since: majorJava5},
+	"BootstrapMethods":                {length: -1, once: true, since: majorIndy},
+	"NestMembers":                     {length: -1, once: true, since: majorCondy},
+	"NestHost":                        {length: 2, once: true, since: majorCondy, index: classfile.TagClass},
+	"Record":                          {length: -1, once: true, since: 60},
+	"PermittedSubclasses":             {length: -1, once: true, since: 61},
+}
+
+// checkForm checks one attribute of a table and says whether its content may be looked at.
+func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, seen map[string]bool, report func(rule, want, got string)) bool {
+	if k.major < form.since {
+		return false
+	}
+	switch {
+	case form.length >= 0 && len(a.Info) != form.length:
+		report(ruleAttribute, fmt.Sprintf("%s of %d bytes", a.Name, form.length), fmt.Sprint(len(a.Info)))
+		return false
+	case form.once && seen[a.Name]:
+		report(ruleAttribute, "one "+a.Name, "two")
+		return false
+	case form.index != 0 && k.pool.Tag(u2(a.Info)) != form.index:
+		report(ruleAttribute, fmt.Sprintf("a %v for %s", form.index, a.Name), kindAt(k.pool, u2(a.Info)))
+		return false
+	}
+	seen[a.Name] = true
+	return true
+}
+
+func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
+	if len(m.Attributes) == 0 {
+		return
+	}
+	report := func(rule, want, got string) { k.memberFinding(m, rule, want, got) }
+	seen := map[string]bool{}
+	for i := range m.Attributes {
+		a := &m.Attributes[i]
+		form, ok := memberForms[a.Name]
+		if !ok && isMethod {
+			form, ok = methodForms[a.Name]
+		}
+		if !ok && !isMethod && a.Name == "ConstantValue" && m.AccessFlags&classfile.AccStatic != 0 {
+			form, ok = attributeForm{length: 2, once: true}, true
+		}
+		if !ok || !k.checkForm(a, form, seen, report) {
+			continue
+		}
+		switch a.Name {
+		case "ConstantValue":
+			k.checkConstantValue(m, u2(a.Info))
+		case "Exceptions":
+			k.checkClassList(a, "Exceptions", report)
+		case "MethodParameters":
+			if len(a.Info) == 0 || len(a.Info) != 1+4*int(a.Info[0]) {
+				report(ruleAttribute, "MethodParameters as long as its count says", fmt.Sprint(len(a.Info)))
+			}
+		}
+	}
+}
+
+// checkClassList is about an attribute that is a count and as many indices of Class entries.
+func (k *checker) checkClassList(a *classfile.Attribute, name string, report func(rule, want, got string)) {
+	if len(a.Info) < 2 || len(a.Info) != 2+2*int(u2(a.Info)) {
+		report(ruleAttribute, name+" as long as its count says", fmt.Sprint(len(a.Info)))
+		return
+	}
+	for at := 2; at < len(a.Info); at += 2 {
+		if i := u2(a.Info[at:]); k.pool.Tag(i) != classfile.TagClass {
+			report(ruleAttribute, "a Class in "+name, kindAt(k.pool, i))
+		}
+	}
+}
+
+// checkConstantValue is about the value of a static field (JVMS 4.7.2).
+func (k *checker) checkConstantValue(f *classfile.Member, i uint16) {
+	want := classfile.TagInteger
+	switch f.Descriptor {
+	case "J":
+		want = classfile.TagLong
+	case "F":
+		want = classfile.TagFloat
+	case "D":
+		want = classfile.TagDouble
+	case "Ljava/lang/String;":
+		want = classfile.TagString
+	default:
+		if f.Descriptor[0] == 'L' || f.Descriptor[0] == '[' {
+			k.memberFinding(f, "JVMS 4.7.2", "no ConstantValue for "+f.Descriptor, "one")
+			return
+		}
+	}
+	if k.pool.Tag(i) != want {
+		k.memberFinding(f, "JVMS 4.7.2", fmt.Sprintf("a %v for %s", want, f.Descriptor), kindAt(k.pool, i))
+	}
+}
+
+func (k *checker) checkClassAttributes() {
+	attributes := k.class.Attributes()
+	seen := map[string]bool{}
+	bootstraps := -1
+	for i := range attributes {
+		a := &attributes[i]
+		form, ok := classForms[a.Name]
+		if !ok || !k.checkForm(a, form, seen, k.finding) {
+			continue
+		}
+		switch a.Name {
+		case "InnerClasses":
+			k.checkInnerClasses(a)
+		case "EnclosingMethod":
+			k.checkEnclosingMethod(a)
+		case "BootstrapMethods":
+			bootstraps = k.checkBootstrapMethods(a)
+		case "NestMembers":
+			k.checkClassList(a, a.Name, k.finding)
+		case "PermittedSubclasses":
+			if k.class.AccessFlags()&classfile.AccFinal != 0 {
+				k.finding(ruleAttribute, "no PermittedSubclasses of a final class", "one")
+			}
+			k.checkClassList(a, a.Name, k.finding)
+		case "Record":
+			k.checkRecord(a)
+		}
+	}
+	if seen["NestHost"] && seen["NestMembers"] {
+		k.finding(ruleAttribute, "either NestHost or NestMembers", "both")
+	}
+	k.checkBootstrapUse(bootstraps)
+}
+
+// checkBootstrapUse demands that every Dynamic and InvokeDynamic names a bootstrap method that there is.
+func (k *checker) checkBootstrapUse(count int) {
+	for i := 1; i < k.pool.Len(); i++ {
+		tag := k.pool.Tag(uint16(i))
+		if tag != classfile.TagDynamic && tag != classfile.TagInvokeDynamic {
+			continue
+		}
+		if n := int(u2(k.pool.Raw(uint16(i)))); n >= count {
+			k.poolFinding(uint16(i), rulePoolEntry, "a bootstrap method", fmt.Sprintf("number %d of %d", n, max(count, 0)))
+			return
+		}
+	}
+}
+
+// checkInnerClasses is about JVMS 4.7.6.
+func (k *checker) checkInnerClasses(a *classfile.Attribute) {
+	const row = 8
+	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
+		k.finding(ruleAttribute, "InnerClasses as long as its count says", fmt.Sprint(len(a.Info)))
+		return
+	}
+	seen := map[string]bool{}
+	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
+		inner, outer, name, flags := u2(b), u2(b[2:]), u2(b[4:]), u2(b[6:])
+		if k.pool.Tag(inner) != classfile.TagClass || outer != 0 && k.pool.Tag(outer) != classfile.TagClass ||
+			name != 0 && k.pool.Tag(name) != classfile.TagUtf8 {
+			k.finding(ruleAttribute, "classes and a name in InnerClasses", "other constants")
+			return
+		}
+		if inner == outer {
+			k.finding(ruleAttribute, "an inner class other than its outer one", "the same")
+		}
+		if flags&classfile.AccModule != 0 && k.major >= majorModules {
+			k.finding(ruleAttribute, "no module in InnerClasses", "one")
+		}
+		flags &= classFlags
+		if flags&classfile.AccInterface != 0 && k.major < majorFrames {
+			flags |= classfile.AccAbstract
+		}
+		k.checkClassFlags("an inner class", flags)
+		if k.major >= majorJava5 && seen[string(b[:row])] {
+			k.finding(ruleAttribute, "no row of InnerClasses twice", "one")
+		}
+		seen[string(b[:row])] = true
+	}
+}
+
+func (k *checker) checkEnclosingMethod(a *classfile.Attribute) {
+	class, method := u2(a.Info), u2(a.Info[2:])
+	if k.pool.Tag(class) != classfile.TagClass || method != 0 && k.pool.Tag(method) != classfile.TagNameAndType {
+		k.finding(ruleAttribute, "a Class and a NameAndType in EnclosingMethod", kindAt(k.pool, class)+", "+kindAt(k.pool, method))
+	}
+}
+
+// checkBootstrapMethods is about JVMS 4.7.23. It gives the number of methods, -1 if they are malformed.
+func (k *checker) checkBootstrapMethods(a *classfile.Attribute) int {
+	malformed := func(got string) int {
+		k.finding(ruleAttribute, "well-formed BootstrapMethods", got)
+		return -1
+	}
+	if len(a.Info) < 2 {
+		return malformed("too few bytes")
+	}
+	count := int(u2(a.Info))
+	b := a.Info[2:]
+	for range count {
+		if len(b) < 4 || len(b) < 4+2*int(u2(b[2:])) {
+			return malformed("too few bytes")
+		}
+		if tag := k.pool.Tag(u2(b)); tag != classfile.TagMethodHandle {
+			return malformed("a bootstrap method that is " + kindAt(k.pool, u2(b)))
+		}
+		arguments := b[4 : 4+2*int(u2(b[2:]))]
+		for ; len(arguments) > 0; arguments = arguments[2:] {
+			if !isLoadable(k.pool.Tag(u2(arguments))) {
+				return malformed("an argument that is " + kindAt(k.pool, u2(arguments)))
+			}
+		}
+		b = b[4+2*int(u2(b[2:])):]
+	}
+	if len(b) > 0 {
+		return malformed(fmt.Sprintf("%d bytes too many", len(b)))
+	}
+	return count
+}
+
+// isLoadable is about table 4.4-C of the JVMS.
+func isLoadable(tag classfile.Tag) bool {
+	switch tag {
+	case classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble, classfile.TagClass,
+		classfile.TagString, classfile.TagMethodHandle, classfile.TagMethodType, classfile.TagDynamic:
+		return true
+	}
+	return false
+}
+
+// checkRecord is about JVMS 4.7.30.
+func (k *checker) checkRecord(a *classfile.Attribute) {
+	malformed := func() { k.finding(ruleAttribute, "a well-formed Record", "another") }
+	if len(a.Info) < 2 {
+		malformed()
+		return
+	}
+	b := a.Info[2:]
+	for range u2(a.Info) {
+		if len(b) < 6 {
+			malformed()
+			return
+		}
+		name, err := k.pool.Utf8(u2(b))
+		descriptor, err2 := k.pool.Utf8(u2(b[2:]))
+		if err != nil || err2 != nil || !validName(name, nameOfField, k.major) || !validField(descriptor, k.major) {
+			k.finding(ruleAttribute, "a name and a field descriptor in Record", quoted(name+" "+descriptor))
+		}
+		n := int(u2(b[4:]))
+		b = b[6:]
+		seen := map[string]bool{}
+		for range n {
+			if len(b) < 6 || uint64(len(b)-6) < uint64(binary.BigEndian.Uint32(b[2:])) {
+				malformed()
+				return
+			}
+			size := 6 + int(binary.BigEndian.Uint32(b[2:]))
+			attribute := classfile.Attribute{NameIndex: u2(b), Info: b[6:size]}
+			if attribute.Name, err = k.pool.Utf8(u2(b)); err != nil {
+				malformed()
+				return
+			}
+			if form, ok := memberForms[attribute.Name]; ok && form.since == majorJava5 {
+				k.checkForm(&attribute, form, seen, k.finding)
+			}
+			b = b[size:]
+		}
+	}
+	if len(b) > 0 {
+		malformed()
+	}
+}

@@ -1,0 +1,252 @@
+package verify
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// Checker judges classes as HotSpot does when it loads and links them. The zero value with a Hierarchy is
+// ready; it is not changed by use and may be shared by goroutines if its Hierarchy may.
+type Checker struct {
+	// Hierarchy knows the other classes. Without one, all are unknown.
+	Hierarchy Hierarchy
+	// Frames asks for the frame at the place of each finding about types.
+	Frames bool
+	// Notes asks for findings that HotSpot does not share: where the JVMS is stricter. They have Note set.
+	Notes bool
+}
+
+// Result is what a Checker has to say of one class.
+type Result struct {
+	// Findings are in the order of the class file.
+	Findings []Finding
+	// Unknown are the classes that the Hierarchy did not know and that were assumed to fit wherever they
+	// were met, in order.
+	Unknown []string
+	// Inferred says that frames of a class of major version 50 were wrong and its types were inferred
+	// instead, as HotSpot does then (JVMS 4.10).
+	Inferred bool
+}
+
+// Check judges a class with a hierarchy that may be nil. No findings mean that HotSpot links the class, as
+// far as the classes it refers to are known.
+func Check(c *classfile.Class, h Hierarchy) []Finding {
+	checker := Checker{Hierarchy: h}
+	return checker.Check(c).Findings
+}
+
+// The class file versions from which on something else holds.
+const (
+	majorFrames     = 50 // StackMapTable, with failover
+	majorNoFailover = 51 // and without
+	majorIndy       = 51
+	majorJava8      = 52
+	majorModules    = 53
+	majorCondy      = 55
+	majorJava5      = 49
+)
+
+func majorOf(c *classfile.Class) int {
+	_, major := c.Version()
+	return int(major)
+}
+
+func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
+
+// checker judges one class.
+type checker struct {
+	names
+	class     *classfile.Class
+	pool      *classfile.ConstantPool
+	major     int
+	hierarchy Hierarchy
+	wantFrame bool
+	wantNotes bool
+
+	self             *ClassInfo
+	thisType, object vtype
+	throwable        vtype
+	unknown          map[string]bool
+	supers           map[string]bool
+	supersKnown      bool
+	memo             [memoSize]memoSlot
+	methodTypes      map[string]*methodType
+	constants        []constant // by pool index; filled when asked for
+
+	findings []Finding
+	work     int64
+}
+
+// Check judges a class. The class may be as broken as [classfile.Parse] lets it be.
+func (c *Checker) Check(class *classfile.Class) Result {
+	k := &checker{
+		names:       names{byName: map[string]vtype{}},
+		class:       class,
+		pool:        class.ConstantPool(),
+		major:       majorOf(class),
+		hierarchy:   c.Hierarchy,
+		wantFrame:   c.Frames,
+		wantNotes:   c.Notes,
+		unknown:     map[string]bool{},
+		methodTypes: map[string]*methodType{},
+	}
+	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
+	var result Result
+	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
+		return result // a module declaration is no class: no JVM loads it as one
+	}
+	if k.checkPool() {
+		k.self = NewClassInfo(class)
+		k.thisType = k.of(class.Name())
+		k.throwable = k.of("java/lang/Throwable")
+		k.constants = make([]constant, k.pool.Len())
+		k.checkClass()
+		k.checkSupers()
+		result.Inferred = k.checkCode()
+	}
+	result.Findings = k.findings
+	for name := range k.unknown {
+		result.Unknown = append(result.Unknown, name)
+	}
+	slices.Sort(result.Unknown)
+	return result
+}
+
+// finding starts a finding about the class as a whole.
+func (k *checker) finding(rule, want, got string) {
+	k.findings = append(k.findings, Finding{Class: k.class.Name(), Offset: -1, Rule: rule, Want: want, Got: got})
+}
+
+// memberFinding is one about a field or method.
+func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
+	k.findings = append(k.findings, Finding{
+		Class: k.class.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: -1, Rule: rule, Want: want, Got: got,
+	})
+}
+
+// checkCode judges every method's code, by its frames from version 50 on, by inference before that, and says
+// whether frames were given up on.
+func (k *checker) checkCode() (inferred bool) {
+	before := len(k.findings)
+	if k.major < majorFrames {
+		k.eachCode((*method).infer)
+		return false
+	}
+	k.eachCode((*method).checkTypes)
+	if k.major >= majorNoFailover || len(k.findings) == before {
+		return false
+	}
+	// HotSpot gives up on the first method that fails. The frames of the others are never looked at, so that
+	// all that counts is what inference finds; but the message is the one about the frames.
+	byFrames := slices.Clone(k.findings[before:])
+	for _, f := range byFrames {
+		if f.fatal {
+			return false
+		}
+	}
+	k.findings = k.findings[:before]
+	k.eachCode((*method).infer)
+	if len(k.findings) > before {
+		k.findings = append(k.findings[:before], byFrames...)
+		return false
+	}
+	return true
+}
+
+// eachCode judges each method that has code.
+func (k *checker) eachCode(judge func(*method)) {
+	methods := k.class.Methods()
+	for i := range methods {
+		m := &methods[i]
+		if k.methodFlags(m)&(classfile.AccNative|classfile.AccAbstract) != 0 {
+			continue
+		}
+		body, ok, err := k.class.Code(m)
+		if err != nil || !ok {
+			continue // checkClass has said so
+		}
+		t := &method{checker: k, member: m, code: body}
+		if t.prepare() {
+			judge(t)
+		}
+		if t.problem != nil {
+			k.findings = append(k.findings, *t.problem)
+		}
+	}
+}
+
+// method judges one method's code. The first problem ends that: what follows from a wrong type is no news.
+type method struct {
+	*checker
+	machine
+	member  *classfile.Member
+	code    classfile.Code
+	starts  []byte // by position: what begins there
+	problem *Finding
+	pc      int
+
+	handlers  []handler
+	frames    []stackFrame
+	frameAt   []int32 // by position: number of the frame plus one
+	result    vtype   // what the method returns, tTop for void
+	inferring bool
+}
+
+// What can begin at a position of the code.
+const (
+	noStart byte = iota
+	instructionStart
+	newStart // of a new instruction: what uninitialized types refer to
+)
+
+// fail records a problem at the current instruction, unless there is one already.
+func (m *method) fail(rule, want, got string) { m.failAt(m.pc, rule, want, got) }
+
+func (m *method) failAt(pc int, rule, want, got string) {
+	if m.problem != nil {
+		return
+	}
+	m.problem = &Finding{
+		Class: m.class.Name(), Method: m.member.Name, Descriptor: m.member.Descriptor, Offset: pc,
+		Rule: rule, Want: want, Got: got,
+	}
+	if m.wantFrame && m.locals != nil {
+		m.problem.Frame = m.describeFrame(m.locals, m.stack, m.thisUninitialized)
+	}
+}
+
+// failFatal is fail for what HotSpot throws where others only fail: no second chance for version 50.
+func (m *method) failFatal(rule, want, got string) {
+	m.fail(rule, want, got)
+	m.problem.fatal = true
+}
+
+func (m *method) failed() bool { return m.problem != nil }
+
+// prepare finds where the instructions begin.
+func (m *method) prepare() bool {
+	m.starts = make([]byte, len(m.code.Bytecode))
+	for in, err := range code.Instructions(m.code.Bytecode) {
+		if err != nil {
+			m.failAt(in.PC, ruleInstructions, "an instruction", err.Error())
+			return false
+		}
+		m.starts[in.PC] = instructionStart
+		if in.Op == code.New {
+			m.starts[in.PC] = newStart
+		}
+		if in.Op == code.Lookupswitch && in.Size < 13 && in.PC+in.Size == len(m.starts) {
+			// HotSpot reads one byte more than there is, and calls the instruction illegal.
+			m.failAt(in.PC, ruleInstructions, "a byte behind a lookupswitch without cases", "the end of the code")
+			return false
+		}
+	}
+	return m.readHandlers()
+}
+
+func (m *method) isStart(pc int) bool {
+	return pc >= 0 && pc < len(m.starts) && m.starts[pc] != noStart
+}

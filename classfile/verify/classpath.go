@@ -1,0 +1,245 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/jar"
+)
+
+// ClassPath is a Hierarchy over files. Nothing is read before it is asked for; what was read last is kept, up to
+// a bound, so that its size does not depend on that of the class path.
+type ClassPath struct {
+	sources []source
+	codec   jar.Codec
+
+	mu         sync.Mutex
+	young, old map[string]*ClassInfo // nil for names that are not there
+	unreadable map[string]error
+}
+
+// generation is how many classes each of the two generations of the cache holds. A class that is asked for moves
+// to the young one; when that is full, the old one is dropped.
+const generation = 1 << 14
+
+// source is one place to look for classes.
+type source interface {
+	// class gives the class file of that name, nil if it has none.
+	class(name string, codec *jar.Codec) ([]byte, error)
+	Close() error
+}
+
+// NewHierarchy opens a class path: jars, .aar and .jmod files, directories of classes, lib/modules images, and
+// the home directories of JDKs. The first that has a class wins. The caller closes it.
+func NewHierarchy(paths ...string) (*ClassPath, error) {
+	c := &ClassPath{young: map[string]*ClassInfo{}, unreadable: map[string]error{}}
+	for _, path := range paths {
+		opened, err := openSources(path)
+		c.sources = append(c.sources, opened...)
+		if err != nil {
+			c.Close()
+			return nil, fmt.Errorf("class path: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Close releases the files. The ClassPath must not be used afterwards; what it gave out stays good.
+func (c *ClassPath) Close() error {
+	var all error
+	for _, s := range c.sources {
+		all = errors.Join(all, s.Close())
+	}
+	c.sources = nil
+	return all
+}
+
+// Lookup implements [Hierarchy]. A class that cannot be read or parsed counts as not there.
+func (c *ClassPath) Lookup(name string) *ClassInfo {
+	c.mu.Lock()
+	info, found := c.young[name]
+	if !found {
+		if info, found = c.old[name]; found {
+			c.keep(name, info)
+		}
+	}
+	c.mu.Unlock()
+	if found {
+		return info
+	}
+	info, err := c.load(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.unreadable[name] = err
+	}
+	c.keep(name, info)
+	return info
+}
+
+// Unreadable gives the classes that are on the class path but could not be read, and why.
+func (c *ClassPath) Unreadable() map[string]error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	copied := make(map[string]error, len(c.unreadable))
+	for name, err := range c.unreadable {
+		copied[name] = err
+	}
+	return copied
+}
+
+func (c *ClassPath) keep(name string, info *ClassInfo) {
+	if len(c.young) >= generation {
+		c.old, c.young = c.young, make(map[string]*ClassInfo, generation)
+	}
+	c.young[strings.Clone(name)] = info
+}
+
+func (c *ClassPath) load(name string) (*ClassInfo, error) {
+	for _, s := range c.sources {
+		data, err := s.class(name, &c.codec)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			continue
+		}
+		class, err := classfile.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		if class.Name() != name {
+			return nil, fmt.Errorf("%s holds class %s", name, class.Name())
+		}
+		return NewClassInfo(class), nil
+	}
+	return nil, nil
+}
+
+// Chain is several hierarchies as one: the first that knows a class wins.
+type Chain []Hierarchy
+
+// Lookup implements [Hierarchy].
+func (c Chain) Lookup(name string) *ClassInfo {
+	for _, h := range c {
+		if info := h.Lookup(name); info != nil {
+			return info
+		}
+	}
+	return nil
+}
+
+// openSources opens what a path stands for.
+func openSources(path string) ([]source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return openDirectory(path)
+	}
+	if isImage(path) {
+		image, err := openImage(path)
+		if err != nil {
+			return nil, err
+		}
+		return []source{image}, nil
+	}
+	a, err := jar.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return []source{&archive{Archive: a}}, nil
+}
+
+// openDirectory opens a JDK, a directory of .jmod files, or one of classes.
+func openDirectory(path string) ([]source, error) {
+	for _, inside := range []string{"lib/modules", "jmods", "jre/lib/rt.jar", "lib/rt.jar"} {
+		within := filepath.Join(path, filepath.FromSlash(inside))
+		if _, err := os.Stat(within); err == nil {
+			return openSources(within)
+		}
+	}
+	modules, err := filepath.Glob(filepath.Join(path, "*.jmod"))
+	if err != nil || len(modules) == 0 {
+		return []source{directory(path)}, err
+	}
+	var all []source
+	for _, m := range modules {
+		opened, err := openSources(m)
+		all = append(all, opened...)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// directory is a directory of class files.
+type directory string
+
+func (d directory) class(name string, _ *jar.Codec) ([]byte, error) {
+	if jar.CheckName(name) != nil {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Join(string(d), filepath.FromSlash(name)+".class"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Close does nothing.
+func (d directory) Close() error { return nil }
+
+// archive is a jar, .aar or .jmod file.
+type archive struct {
+	*jar.Archive
+	once    sync.Once
+	entries map[string]*jar.Entry // by class name
+	inner   *archive              // classes.jar of an .aar
+}
+
+// moduleClasses is where a .jmod file has its classes.
+const moduleClasses = "classes/"
+
+func (a *archive) class(name string, codec *jar.Codec) ([]byte, error) {
+	a.once.Do(func() { a.index(codec) })
+	if e, found := a.entries[name]; found {
+		return codec.Read(e, nil)
+	}
+	if a.inner != nil {
+		return a.inner.class(name, codec)
+	}
+	return nil, nil
+}
+
+func (a *archive) index(codec *jar.Codec) {
+	isModule := strings.HasSuffix(a.Name(), ".jmod")
+	a.entries = map[string]*jar.Entry{}
+	entries := a.Entries()
+	for i := range entries {
+		e := &entries[i]
+		if e.Name == "classes.jar" {
+			if data, err := codec.Read(e, nil); err == nil {
+				if inner, err := jar.New(a.Name()+"!"+e.Name, data); err == nil {
+					a.inner = &archive{Archive: inner}
+				}
+			}
+			continue
+		}
+		name, isClass := strings.CutSuffix(e.Name, ".class")
+		if isClass && isModule {
+			name, isClass = strings.CutPrefix(name, moduleClasses)
+		}
+		if _, twice := a.entries[name]; isClass && !twice {
+			a.entries[name] = e
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// checkBody checks a method's Code attribute but for its instructions (JVMS 4.7.3). arguments are the words that the
+// locals begin with.
+func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
+	report := func(rule, want, got string) { k.memberFinding(m, rule, want, got) }
+	body, ok, err := k.class.Code(m)
+	withoutCode := flags&(classfile.AccNative|classfile.AccAbstract) != 0
+	switch {
+	case err != nil:
+		report(ruleCodeFormat, "a well-formed Code attribute", err.Error())
+		return
+	case ok == withoutCode:
+		report(ruleMethodInfo, "code in a method that is neither native nor abstract, and in no other", map[bool]string{true: "code", false: "none"}[ok])
+		return
+	case !ok:
+		return
+	case len(body.Bytecode) == 0 || len(body.Bytecode) > mostCode:
+		report(ruleCodeFormat, "1 to 65535 bytes of code", fmt.Sprint(len(body.Bytecode)))
+	case arguments > int(body.MaxLocals):
+		report(ruleCodeFormat, fmt.Sprintf("max_locals of at least %d", arguments), fmt.Sprint(body.MaxLocals))
+	}
+	for t := body.ExceptionTable; len(t) >= 8; t = t[8:] {
+		start, end, handler, catch := int(u2(t)), int(u2(t[2:])), int(u2(t[4:])), u2(t[6:])
+		if start >= end || end > len(body.Bytecode) || handler >= len(body.Bytecode) {
+			report(ruleCodeFormat, "exception ranges and handlers in the code", fmt.Sprintf("%d to %d, handler %d", start, end, handler))
+		}
+		if catch != 0 && k.pool.Tag(catch) != classfile.TagClass {
+			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
+		}
+	}
+	k.checkCodeAttributes(&body, report)
+}
+
+// variableKey is what may be in a LocalVariableTable but once: start, length, name and index.
+type variableKey [4]uint16
+
+func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
+	frames := 0
+	variables := map[variableKey]bool{}
+	var typed []variableKey
+	for i := range body.Attributes {
+		a := &body.Attributes[i]
+		switch {
+		case a.Name == "LineNumberTable":
+			k.checkLines(a, body, report)
+		case a.Name == "LocalVariableTable":
+			for _, v := range k.variables(a, body, true, report) {
+				if variables[v] && k.major >= majorJava5 {
+					report("JVMS 4.7.13", "a variable once", "twice")
+				}
+				variables[v] = true
+			}
+		case a.Name == "LocalVariableTypeTable" && k.major >= majorJava5:
+			typed = append(typed, k.variables(a, body, false, report)...)
+		case a.Name == "StackMapTable" && k.major >= majorFrames:
+			if frames++; frames == 2 {
+				report(ruleStackMap, "one StackMapTable", "two")
+			}
+		}
+	}
+	if len(variables) == 0 {
+		return // HotSpot then forgets about the types
+	}
+	seen := map[variableKey]bool{}
+	for _, v := range typed {
+		if !variables[v] || seen[v] {
+			report("JVMS 4.7.14", "one row of LocalVariableTable for each of LocalVariableTypeTable", "none or two")
+			return
+		}
+		seen[v] = true
+	}
+}
+
+func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, report func(rule, want, got string)) {
+	if len(a.Info) < 2 || len(a.Info) != 2+4*int(u2(a.Info)) {
+		report("JVMS 4.7.12", "LineNumberTable as long as its count says", fmt.Sprint(len(a.Info)))
+		return
+	}
+	for row := a.Info[2:]; len(row) > 0; row = row[4:] {
+		if int(u2(row)) >= len(body.Bytecode) {
+			report("JVMS 4.7.12", "lines in the code", fmt.Sprintf("one at %d", u2(row)))
+			return
+		}
+	}
+}
+
+// variables checks a LocalVariableTable, or LocalVariableTypeTable, and gives its rows.
+func (k *checker) variables(a *classfile.Attribute, body *classfile.Code, described bool, report func(rule, want, got string)) []variableKey {
+	const row = 10
+	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
+		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
+		return nil
+	}
+	keys := make([]variableKey, 0, len(a.Info)/row)
+	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
+		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
+		name, err := k.pool.Utf8(u2(b[4:]))
+		descriptor, err2 := k.pool.Utf8(u2(b[6:]))
+		if described && (descriptor == "J" || descriptor == "D") {
+			index++
+		}
+		switch {
+		case start >= len(body.Bytecode) || start+length > len(body.Bytecode):
+			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
+			return keys
+		case err != nil || err2 != nil || !validName(name, nameOfField, k.major) || described && !validField(descriptor, k.major):
+			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(name+" "+descriptor))
+			return keys
+		case index >= int(body.MaxLocals):
+			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(index))
+			return keys
+		}
+		keys = append(keys, variableKey{u2(b), u2(b[2:]), u2(b[4:]), u2(b[8:])})
+	}
+	return keys
+}

@@ -1,0 +1,162 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// checkPool checks the constant pool (JVMS 4.4): each entry is of a kind that the version has, refers to entries of
+// the right kinds, and names and descriptors are well-formed. Nothing else is looked at if it is not so.
+func (k *checker) checkPool() bool {
+	before := len(k.findings)
+	for i := 1; i < k.pool.Len(); i++ {
+		if tag := k.pool.Tag(uint16(i)); tag != 0 {
+			k.checkEntry(uint16(i), tag)
+		}
+	}
+	if len(k.findings) > before {
+		return false
+	}
+	// Names only now: the references that lead to them are known to be right.
+	for i := 1; i < k.pool.Len(); i++ {
+		k.checkEntryNames(uint16(i), k.pool.Tag(uint16(i)))
+	}
+	return len(k.findings) == before
+}
+
+// poolFinding is one about entry i.
+func (k *checker) poolFinding(i uint16, rule, want, got string) {
+	k.finding(rule, fmt.Sprintf("%s at constant pool index %d", want, i), got)
+}
+
+// refersTo demands that the entry that i refers to is of a kind.
+func (k *checker) refersTo(i, to uint16, want classfile.Tag) {
+	if k.pool.Tag(to) != want {
+		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a reference to %v", want), kindAt(k.pool, to))
+	}
+}
+
+// firstMajors has the version from which on a kind may be used, for those that came later.
+var firstMajors = map[classfile.Tag]int{
+	classfile.TagMethodHandle: majorIndy, classfile.TagMethodType: majorIndy, classfile.TagInvokeDynamic: majorIndy,
+	classfile.TagDynamic: majorCondy,
+}
+
+func (k *checker) checkEntry(i uint16, tag classfile.Tag) {
+	if k.major < firstMajors[tag] {
+		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a kind that version %d has", k.major), tag.String())
+		return
+	}
+	raw := k.pool.Raw(i)
+	switch tag {
+	case classfile.TagUtf8:
+		if s, err := k.pool.Utf8(i); err != nil || !validUtf8(s, k.major) {
+			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
+		}
+	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
+		k.refersTo(i, u2(raw), classfile.TagUtf8)
+	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref:
+		k.refersTo(i, u2(raw), classfile.TagClass)
+		k.refersTo(i, u2(raw[2:]), classfile.TagNameAndType)
+	case classfile.TagNameAndType:
+		k.refersTo(i, u2(raw), classfile.TagUtf8)
+		k.refersTo(i, u2(raw[2:]), classfile.TagUtf8)
+	case classfile.TagDynamic, classfile.TagInvokeDynamic:
+		k.refersTo(i, u2(raw[2:]), classfile.TagNameAndType)
+	case classfile.TagMethodHandle:
+		k.checkMethodHandle(i, int(raw[0]), u2(raw[1:]))
+	case classfile.TagModule, classfile.TagPackage:
+		k.poolFinding(i, rulePoolEntry, "no Module or Package but in a module declaration", tag.String())
+	}
+}
+
+// The reference_kind values of a MethodHandle (JVMS table 5.4.3.5-A).
+const (
+	refPutStatic        = 4
+	refInvokeVirtual    = 5
+	refInvokeStatic     = 6
+	refInvokeSpecial    = 7
+	refNewInvokeSpecial = 8
+	refInvokeInterface  = 9
+)
+
+func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
+	tag := k.pool.Tag(to)
+	ok := false
+	switch {
+	case kind == 0 || kind > refInvokeInterface:
+		k.poolFinding(i, rulePoolEntry, "a reference_kind from 1 to 9", fmt.Sprint(kind))
+		return
+	case kind <= refPutStatic:
+		ok = tag == classfile.TagFieldref
+	case kind == refInvokeInterface:
+		ok = tag == classfile.TagInterfaceMethodref
+	case kind == refInvokeStatic || kind == refInvokeSpecial:
+		ok = tag == classfile.TagMethodref || tag == classfile.TagInterfaceMethodref && k.major >= majorJava8
+	default:
+		ok = tag == classfile.TagMethodref
+	}
+	if !ok {
+		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind), kindAt(k.pool, to))
+	}
+}
+
+// checkEntryNames checks the names and descriptors that an entry refers to.
+func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
+	switch tag {
+	case classfile.TagClass:
+		if name, _ := k.pool.ClassName(i); !validName(name, nameOfClass, k.major) {
+			k.poolFinding(i, ruleNames, "a class name", quoted(name))
+		}
+	case classfile.TagNameAndType:
+		k.checkNameAndType(i)
+	case classfile.TagMethodType:
+		descriptor, _ := k.pool.NamedBy(i, tag)
+		if _, ok := argumentWords("", descriptor, k.major); !ok {
+			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
+		}
+	case classfile.TagFieldref, classfile.TagDynamic:
+		if ref, _ := k.pool.Ref(i); isMethod(ref.Descriptor) {
+			k.poolFinding(i, ruleDescriptors, "a field descriptor", quoted(ref.Descriptor))
+		}
+	case classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagInvokeDynamic:
+		ref, _ := k.pool.Ref(i)
+		if !isMethod(ref.Descriptor) {
+			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(ref.Descriptor))
+		} else if tag == classfile.TagMethodref && ref.Name[0] == '<' && ref.Name != "<init>" {
+			k.poolFinding(i, ruleNames, "a name other than "+ref.Name, ref.Name)
+		}
+	case classfile.TagMethodHandle:
+		k.checkHandleName(i)
+	}
+}
+
+func (k *checker) checkNameAndType(i uint16) {
+	name, descriptor, _ := k.pool.NameAndType(i)
+	switch {
+	case descriptor == "" || name == "":
+		k.poolFinding(i, ruleNames, "a name and a descriptor", "an empty one")
+	case isMethod(descriptor):
+		if _, ok := argumentWords(name, descriptor, k.major); !ok || !validName(name, nameOfMethod, k.major) {
+			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
+		}
+	case !validName(name, nameOfField, k.major) || !validField(descriptor, k.major):
+		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
+	}
+}
+
+func (k *checker) checkHandleName(i uint16) {
+	raw := k.pool.Raw(i)
+	kind := int(raw[0])
+	if kind < refInvokeVirtual || kind == refInvokeInterface {
+		return
+	}
+	if ref, _ := k.pool.Ref(u2(raw[1:])); (ref.Name == "<init>") != (kind == refNewInvokeSpecial) {
+		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a method that a handle of kind %d can refer to", kind), ref.Name)
+	}
+}
+
+func isMethod(descriptor string) bool { return descriptor != "" && descriptor[0] == '(' }
+
+func quoted(s string) string { return fmt.Sprintf("%q", s) }

@@ -1,0 +1,217 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// Hierarchy knows the classes that a judged class refers to. Implementations must be safe for several
+// goroutines.
+type Hierarchy interface {
+	// Lookup gives the class or interface of that name in internal form, which is never an array, or nil
+	// if it cannot be found. What it gives must not change.
+	Lookup(name string) *ClassInfo
+}
+
+// ClassInfo is what the verifier asks of a class besides the one it judges: Name, Super ("" for
+// java/lang/Object) and Interfaces in internal form, AccessFlags as in the class file, and the members.
+type ClassInfo struct {
+	Name, Super string
+	Interfaces  []string
+	AccessFlags uint16
+	// Permitted are the subclasses that a sealed class permits; Sealed tells that from a class that is
+	// not sealed.
+	Permitted []string
+	Sealed    bool
+
+	methods, fields []memberInfo
+	finalMethods    bool // whether a method is final
+}
+
+// memberInfo is a field's or method's row in a ClassInfo.
+type memberInfo struct {
+	name, descriptor string
+	flags            uint16
+}
+
+// NewClassInfo takes what a Hierarchy gives out from a parsed class, without holding on to its memory.
+func NewClassInfo(c *classfile.Class) *ClassInfo {
+	info := &ClassInfo{
+		Name: strings.Clone(c.Name()), Super: strings.Clone(c.SuperName()), AccessFlags: c.AccessFlags(),
+		methods: members(c.Methods()), fields: members(c.Fields()),
+	}
+	for _, i := range c.Interfaces() {
+		info.Interfaces = append(info.Interfaces, strings.Clone(i))
+	}
+	for i := range info.methods {
+		info.finalMethods = info.finalMethods || info.methods[i].flags&classfile.AccFinal != 0
+	}
+	if a, ok := classfile.FindAttribute(c.Attributes(), "PermittedSubclasses"); ok && len(a.Info) >= 2 && majorOf(c) >= 61 {
+		info.Sealed = true
+		for at := 2; at+2 <= len(a.Info); at += 2 {
+			if name, err := c.ConstantPool().ClassName(u2(a.Info[at:])); err == nil {
+				info.Permitted = append(info.Permitted, strings.Clone(name))
+			}
+		}
+	}
+	return info
+}
+
+// members copies names and descriptors into one string, which is one allocation instead of hundreds.
+func members(of []classfile.Member) []memberInfo {
+	if len(of) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for i := range of {
+		b.WriteString(of[i].Name)
+		b.WriteString(of[i].Descriptor)
+	}
+	text := b.String()
+	rows := make([]memberInfo, len(of))
+	for i := range of {
+		n, d := len(of[i].Name), len(of[i].Descriptor)
+		rows[i] = memberInfo{text[:n], text[n : n+d], of[i].AccessFlags}
+		text = text[n+d:]
+	}
+	return rows
+}
+
+func (c *ClassInfo) isInterface() bool { return c.AccessFlags&classfile.AccInterface != 0 }
+
+func findMember(rows []memberInfo, name, descriptor string) *memberInfo {
+	for i := range rows {
+		if rows[i].name == name && rows[i].descriptor == descriptor {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// packageOf gives the package of a class name, "" for the unnamed one.
+func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '/'))] }
+
+// deepest is how many superclasses are followed: a class path may hold classes that extend each other.
+const deepest = 1 << 12
+
+const objectName = "java/lang/Object"
+
+// lookup gives what is known of a class or interface, nil if nothing is; it then counts as unknown.
+func (k *checker) lookup(t vtype) *ClassInfo {
+	entry := &k.list[t.index()]
+	if !entry.looked {
+		entry.looked = true
+		entry.info = k.find(entry.name)
+	}
+	return entry.info
+}
+
+// find is lookup by name. The judged class is itself, whatever the class path has by its name.
+func (k *checker) find(name string) *ClassInfo {
+	if name == k.class.Name() {
+		return k.self
+	}
+	var info *ClassInfo
+	if k.hierarchy != nil {
+		info = k.hierarchy.Lookup(name)
+	}
+	if info == nil {
+		k.unknown[name] = true
+	}
+	return info
+}
+
+// walkSupers calls visit for the superclasses of a class, nearest first, until it returns true. known is
+// false if the walk came to a class that is not known, or to no end.
+func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassInfo) bool) (known bool) {
+	for range deepest {
+		if of.Super == "" {
+			return true
+		}
+		info := k.lookup(k.of(of.Super))
+		if visit(of.Super, info) {
+			return true
+		}
+		if info == nil {
+			return false
+		}
+		of = info
+	}
+	return false
+}
+
+// isSubclass says whether superclasses lead from one class to another. Where they lead to a class that is not
+// known, it is assumed.
+func (k *checker) isSubclass(from *ClassInfo, to string) bool {
+	if from.Name == to {
+		return true
+	}
+	found := false
+	known := k.walkSupers(from, func(name string, _ *ClassInfo) bool {
+		found = name == to
+		return found
+	})
+	return found || !known
+}
+
+// inSupers says whether the name is that of a superclass of the judged class.
+func (k *checker) inSupers(name string) bool {
+	if !k.supersKnown {
+		k.supersKnown = true
+		k.supers = map[string]bool{}
+		k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
+			k.supers[name] = true
+			return false
+		})
+	}
+	return k.supers[name]
+}
+
+// isProtectedElsewhere says whether the member that a superclass called owner has or inherits is protected
+// and declared in another package: access to it then depends on the type of the object (JVMS 4.10.1.8).
+func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bool) bool {
+	if !k.inSupers(owner) {
+		return false
+	}
+	info := k.lookup(k.of(owner))
+	for range deepest {
+		if info == nil {
+			return false
+		}
+		rows := info.fields
+		if method {
+			rows = info.methods
+		}
+		if m := findMember(rows, name, descriptor); m != nil {
+			return m.flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
+		}
+		if !method && k.interfaceHasField(info, name, descriptor, map[string]bool{}) {
+			return false // fields of interfaces are public
+		}
+		if info.Super == "" {
+			return false
+		}
+		info = k.lookup(k.of(info.Super))
+	}
+	return false
+}
+
+// interfaceHasField looks for a field in the superinterfaces of a class, which field resolution (JVMS
+// 5.4.3.2) asks before the superclass. seen are those that were asked.
+func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, seen map[string]bool) bool {
+	for _, i := range info.Interfaces {
+		if seen[i] {
+			continue
+		}
+		seen[i] = true
+		super := k.lookup(k.of(i))
+		if super == nil {
+			continue
+		}
+		if findMember(super.fields, name, descriptor) != nil || k.interfaceHasField(super, name, descriptor, seen) {
+			return true
+		}
+	}
+	return false
+}

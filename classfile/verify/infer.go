@@ -1,0 +1,322 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// inference is the verifier by type inference (JVMS 4.10.2), for classes without frames. The type state is kept
+// for the places where paths can join, and types are merged there until nothing changes any more.
+//
+// Every change of a state moves a type up (towards Object, and then to top), drops a subroutine or sets a bit,
+// so that it ends; how many steps that may take is bounded besides, as for type checking.
+type inference struct {
+	*method
+	states []*joinState // by position; nil where no paths join
+	order  []int        // positions of the states, ascending
+	jsrs   []int        // positions of jsr and jsr_w
+	rets   map[int]int  // by the position of a jsr, that of the ret that returns to behind it
+	now    flowFacts    // of the current instruction
+	merged map[int]int  // by handler, the length of changed when it was merged with last
+}
+
+// flowFacts are what is known of the paths to a point besides the types: the subroutines they are in, and how far
+// a constructor has come.
+type flowFacts struct {
+	subroutines    []subroutine // outermost first
+	constructed    bool         // on every path, another constructor was called
+	needsConstruct bool         // the method is a constructor that must call another
+	mayNotReturn   bool         // some path comes from another constructor's throwing
+}
+
+// joinState is the type state at one position, over all paths found so far.
+type joinState struct {
+	reached, changed bool
+	locals, stack    []vtype // locals without trailing tops
+	facts            flowFacts
+}
+
+// infer judges the method by inference.
+func (m *method) infer() {
+	m.inferring = true
+	descriptor := m.member.Descriptor
+	m.result = m.methodType(descriptor).result
+	f := inference{method: m, rets: map[int]int{}, merged: map[int]int{}}
+	if f.checkStatic(); m.failed() {
+		return
+	}
+	f.findJoins()
+	initial := m.initialLocals()
+	m.locals = make([]vtype, max(int(m.code.MaxLocals), len(initial)))
+	start := f.states[0]
+	start.reached, start.changed = true, true
+	start.locals = initial
+	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 && initial[0] == tUninitializedThis
+	for again := true; again && !m.failed(); {
+		again = false
+		for _, pc := range f.order {
+			if s := f.states[pc]; s.changed && !m.failed() {
+				again = true
+				s.changed = false
+				f.run(pc, s)
+			}
+		}
+	}
+}
+
+// checkStatic checks the operands of all instructions, also of those that no path leads to.
+func (f *inference) checkStatic() {
+	m := f.method
+	for in := range code.Instructions(m.code.Bytecode) {
+		m.pc = in.PC
+		if m.operands(in); m.failed() {
+			return
+		}
+	}
+	if len(m.handlers) > 0 && m.code.MaxStack == 0 {
+		m.failAt(-1, ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
+	}
+	for i := range m.handlers {
+		if m.handlers[i].pc == 0 {
+			m.failAt(0, ruleCodeFormat, "a handler behind the first instruction", "one at 0")
+		}
+	}
+}
+
+// findJoins finds where states are kept: the start, the targets of branches and handlers, subroutine calls and
+// returns, and what stands behind a call.
+func (f *inference) findJoins() {
+	f.states = make([]*joinState, len(f.starts))
+	join := func(pc int) {
+		if pc < len(f.states) && f.states[pc] == nil {
+			f.states[pc] = &joinState{}
+			f.order = append(f.order, pc)
+		}
+	}
+	join(0)
+	for i := range f.handlers {
+		join(f.handlers[i].pc)
+	}
+	for in := range code.Instructions(f.code.Bytecode) {
+		for target := range in.Targets() {
+			join(target)
+		}
+		switch op, _ := localAccess(in); op {
+		case code.Jsr, code.JsrW:
+			f.jsrs = append(f.jsrs, in.PC)
+			join(in.PC)
+			join(in.PC + in.Size)
+		case code.Ret:
+			join(in.PC)
+		}
+	}
+	slices.Sort(f.order)
+}
+
+// run follows the code from a position until it joins another state or ends.
+func (f *inference) run(pc int, s *joinState) {
+	m := f.method
+	copy(m.locals, s.locals)
+	clear(m.locals[len(s.locals):max(m.used, len(s.locals))])
+	m.used = len(s.locals)
+	m.stack = append(m.stack[:0], s.stack...)
+	m.changed = m.changed[:0]
+	clear(f.merged)
+	f.now = s.facts.clone()
+	for {
+		in, err := code.At(m.code.Bytecode, pc)
+		if err != nil {
+			return // prepare has decoded it
+		}
+		m.pc = pc
+		const stepCost = 16
+		if m.spend(stepCost + len(s.locals)/8); m.failed() {
+			return
+		}
+		f.mergeHandlers()
+		if f.act(in); m.failed() {
+			return
+		}
+		f.mergeTargets(in)
+		if op, _ := localAccess(in); op == code.Ret {
+			f.mergeReturn(in)
+		}
+		if m.failed() || !in.FallsThrough() {
+			return
+		}
+		if pc += in.Size; pc >= len(f.states) {
+			m.fail(ruleInference, "a jump, return or throw at the end of the code", "none")
+			return
+		}
+		if f.states[pc] != nil {
+			f.mergeInto(pc, m.locals[:m.used], m.stack, f.now)
+			return
+		}
+	}
+}
+
+// act lets the instruction act on the types and the other facts.
+func (f *inference) act(in code.Instruction) {
+	m := f.method
+	m.initialised = false
+	writtenBefore := len(m.changed)
+	if in.Op.IsReturn() {
+		switch {
+		case in.Op == code.Return && f.now.needsConstruct && !f.now.constructed:
+			m.fail(ruleInference, "a call of another constructor before return", "none on some path")
+		case f.now.mayNotReturn:
+			m.fail(ruleInference, "no return behind a constructor call that threw", "one")
+		}
+	}
+	if (in.Op == code.Jsr || in.Op == code.JsrW) && !m.failed() {
+		f.enterSubroutine(in)
+	}
+	if !m.failed() {
+		m.step(in)
+	}
+	if m.failed() || len(f.now.subroutines) == 0 && !m.initialised {
+		return
+	}
+	if index, ok := in.Local(); ok {
+		_, t := localAccess(in)
+		f.now.touch(index)
+		if _, two := t.secondWord(); two {
+			f.now.touch(index + 1)
+		}
+	}
+	if in.Op == code.New || in.Op == code.Invokespecial {
+		for _, local := range m.changed[writtenBefore:] {
+			f.now.touch(int(local))
+		}
+	}
+	if m.initialised {
+		f.now.constructed = true
+		f.mergeAfterInit()
+	}
+}
+
+// mergeHandlers merges the locals before the current instruction into the handlers around it.
+func (f *inference) mergeHandlers() {
+	for i := range f.handlers {
+		h := &f.handlers[i]
+		if !h.covers(f.pc) || f.failed() {
+			continue
+		}
+		if length, ok := f.merged[i]; ok && length == len(f.changed) && len(f.now.subroutines) == 0 {
+			continue
+		}
+		f.merged[i] = len(f.changed)
+		f.mergeInto(h.pc, f.locals[:f.used], []vtype{h.catch}, f.now)
+	}
+}
+
+// mergeAfterInit merges what a call of another constructor leaves behind into the handlers around it: nobody
+// knows whether it threw before it was done, so that such a path must not return.
+func (f *inference) mergeAfterInit() {
+	facts := f.now
+	facts.mayNotReturn = true
+	clear(f.merged)
+	for i := range f.handlers {
+		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
+			f.mergeInto(h.pc, f.locals[:f.used], []vtype{h.catch}, facts)
+		}
+	}
+}
+
+// mergeTargets merges the state behind the current instruction into where it may jump.
+func (f *inference) mergeTargets(in code.Instruction) {
+	locals, stack := f.locals[:f.used], f.stack
+	if in.Op == code.Jsr || in.Op == code.JsrW {
+		if ret, ok := f.rets[in.PC]; ok {
+			f.states[ret].changed = f.states[ret].reached
+		}
+		locals, stack = withoutUninitialized(locals), withoutUninitialized(stack)
+	}
+	for target := range in.Targets() {
+		if f.failed() {
+			return
+		}
+		f.mergeInto(target, locals, stack, f.now)
+	}
+}
+
+// mergeInto merges a type state into the one at a position.
+func (f *inference) mergeInto(pc int, locals, stack []vtype, facts flowFacts) {
+	s := f.states[pc]
+	if f.spend(len(locals) + len(stack)); f.failed() {
+		return
+	}
+	if !s.reached {
+		s.reached, s.changed = true, true
+		s.locals, s.stack = slices.Clone(trimTops(locals)), slices.Clone(stack)
+		s.facts = facts.clone()
+		return
+	}
+	f.mergeStack(s, pc, stack)
+	f.mergeLocals(s, locals)
+	if s.facts.merge(&facts) {
+		s.changed = true
+	}
+}
+
+func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
+	if len(stack) != len(s.stack) {
+		f.fail(ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc), fmt.Sprint(len(stack)))
+		return
+	}
+	for i, old := range s.stack {
+		if f.inferAssignable(stack[i], old) {
+			continue
+		}
+		t := f.merge(old, stack[i], false)
+		if t == tTop {
+			f.fail(ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d", f.describe(old), i, pc), f.describe(stack[i]))
+			return
+		}
+		if t != old {
+			s.stack[i] = t
+			s.changed = true
+		}
+	}
+}
+
+func (f *inference) mergeLocals(s *joinState, locals []vtype) {
+	for i, old := range s.locals {
+		t := tTop
+		if i < len(locals) {
+			if t = old; !f.inferAssignable(locals[i], old) {
+				t = f.merge(locals[i], old, false)
+			}
+		}
+		if t != old {
+			s.locals[i] = t
+			s.changed = true
+		}
+	}
+	s.locals = trimTops(s.locals)
+}
+
+func trimTops(locals []vtype) []vtype {
+	for len(locals) > 0 && locals[len(locals)-1] == tTop {
+		locals = locals[:len(locals)-1]
+	}
+	return locals
+}
+
+// withoutUninitialized gives the words with objects that are not initialised made unusable: they get neither into
+// a subroutine nor out of it.
+func withoutUninitialized(words []vtype) []vtype {
+	if !slices.ContainsFunc(words, func(t vtype) bool { return t.kind() == kindUninitialized }) {
+		return words
+	}
+	words = slices.Clone(words)
+	for i, t := range words {
+		if t.kind() == kindUninitialized {
+			words[i] = tTop
+		}
+	}
+	return words
+}

@@ -1,0 +1,194 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// The flags that only checks of their combinations ask for (JVMS tables 4.1-B, 4.5-A and 4.6-A). Super, Volatile,
+// Transient and Bridge share their bits with others.
+const (
+	accSuper      = 0x0020
+	accVolatile   = 0x0040
+	accTransient  = 0x0080
+	accStrict     = 0x0800
+	accAnnotation = 0x2000
+	accEnum       = 0x4000
+
+	visibility = classfile.AccPublic | classfile.AccPrivate | classfile.AccProtected
+)
+
+// What HotSpot looks at of access_flags; the other bits may be set.
+const (
+	classFlags = classfile.AccPublic | classfile.AccFinal | accSuper | classfile.AccInterface | classfile.AccAbstract |
+		classfile.AccSynthetic | accAnnotation | accEnum
+	memberFlags = classfile.AccPublic | classfile.AccPrivate | classfile.AccProtected | classfile.AccStatic |
+		classfile.AccFinal | 0x0FE0 | classfile.AccSynthetic | accEnum
+)
+
+const (
+	mostArguments = 255   // words, this included (JVMS 4.11)
+	mostCode      = 65535 // bytes (JVMS 4.11)
+)
+
+func (k *checker) isInterface() bool { return k.class.AccessFlags()&classfile.AccInterface != 0 }
+
+// checkClass checks everything but the pool and what is inside Code (JVMS 4.1, 4.5 to 4.8).
+func (k *checker) checkClass() {
+	flags := k.class.AccessFlags() & classFlags
+	if flags&classfile.AccInterface != 0 && k.major < majorFrames {
+		flags |= classfile.AccAbstract // was not demanded
+	}
+	k.checkClassFlags("the class", flags)
+	k.checkVersion()
+	seen := map[[2]string]bool{}
+	fields := k.class.Fields()
+	for i := range fields {
+		f := &fields[i]
+		k.checkField(f)
+		if seen[[2]string{f.Name, f.Descriptor}] {
+			k.memberFinding(f, ruleFieldInfo, "one field of a name and descriptor", "two")
+		}
+		seen[[2]string{f.Name, f.Descriptor}] = true
+	}
+	clear(seen)
+	methods := k.class.Methods()
+	for i := range methods {
+		m := &methods[i]
+		k.checkMethod(m)
+		if seen[[2]string{m.Name, m.Descriptor}] {
+			k.memberFinding(m, ruleMethodInfo, "one method of a name and descriptor", "two")
+		}
+		seen[[2]string{m.Name, m.Descriptor}] = true
+	}
+	k.checkClassAttributes()
+}
+
+// checkVersion is about the minor version (JVMS 4.1).
+func (k *checker) checkVersion() {
+	minor, _ := k.class.Version()
+	if k.major >= 56 && minor != 0 && minor != classfile.PreviewMinor {
+		k.finding(ruleClassFlags, "minor_version 0 or 65535", fmt.Sprint(minor))
+	}
+}
+
+func (k *checker) checkClassFlags(what string, flags uint16) {
+	has := func(bits uint16) bool { return flags&bits != 0 }
+	isInterface, modern := has(classfile.AccInterface), k.major >= majorJava5
+	switch {
+	case has(classfile.AccAbstract) && has(classfile.AccFinal),
+		isInterface && !has(classfile.AccAbstract),
+		isInterface && modern && has(accSuper|accEnum),
+		!isInterface && modern && has(accAnnotation):
+		k.finding(ruleClassFlags, "access_flags of "+what+" that go together", fmt.Sprintf("%#04x", flags))
+	}
+}
+
+// manyVisibilities says whether more than one of public, private and protected is set.
+func manyVisibilities(flags uint16) bool {
+	v := flags & visibility
+	return v&(v-1) != 0
+}
+
+func (k *checker) checkField(f *classfile.Member) {
+	flags := f.AccessFlags & memberFlags
+	const inInterface = classfile.AccPublic | classfile.AccStatic | classfile.AccFinal
+	bad := manyVisibilities(flags) || flags&classfile.AccFinal != 0 && flags&accVolatile != 0
+	if k.isInterface() {
+		never := uint16(classfile.AccPrivate | classfile.AccProtected | accVolatile | accTransient)
+		if k.major >= majorJava5 {
+			never |= accEnum
+		}
+		bad = flags&inInterface != inInterface || flags&never != 0
+	}
+	if bad {
+		k.memberFinding(f, ruleFieldInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
+	}
+	if !validName(f.Name, nameOfField, k.major) {
+		k.memberFinding(f, ruleNames, "a field name", quoted(f.Name))
+	}
+	if !validField(f.Descriptor, k.major) {
+		k.memberFinding(f, ruleDescriptors, "a field descriptor", quoted(f.Descriptor))
+		return
+	}
+	k.checkMemberAttributes(f, false)
+}
+
+func (k *checker) checkMethod(m *classfile.Member) {
+	if !validName(m.Name, nameOfMethod, k.major) {
+		k.memberFinding(m, ruleNames, "a method name", quoted(m.Name))
+		return
+	}
+	flags := k.methodFlags(m)
+	switch {
+	case m.Name == "<clinit>":
+		if flags&classfile.AccStatic == 0 {
+			k.memberFinding(m, ruleMethodInfo, "a static <clinit>", fmt.Sprintf("%#04x", flags))
+		}
+	case k.isInterface() && m.Name == "<init>":
+		k.memberFinding(m, ruleMethodInfo, "no <init> in an interface", "one")
+	case k.isInterface():
+		k.checkInterfaceMethodFlags(m, flags)
+	default:
+		k.checkMethodFlags(m, flags)
+	}
+	words, ok := argumentWords(m.Name, m.Descriptor, k.major)
+	if !ok {
+		k.memberFinding(m, ruleDescriptors, "a method descriptor", quoted(m.Descriptor))
+		return
+	}
+	if flags&classfile.AccStatic == 0 {
+		words++
+	}
+	if words > mostArguments {
+		k.memberFinding(m, ruleDescriptors, "at most 255 words of arguments", fmt.Sprint(words))
+		return
+	}
+	k.checkMemberAttributes(m, true)
+	k.checkBody(m, flags, words)
+}
+
+func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
+	const never = classfile.AccFinal | classfile.AccNative | classfile.AccPrivate | classfile.AccStatic
+	bad := manyVisibilities(flags)
+	if m.Name == "<init>" {
+		bad = bad || flags&(classfile.AccStatic|classfile.AccFinal|classfile.AccSynchronized|classfile.AccNative|classfile.AccAbstract) != 0 ||
+			k.major >= majorJava5 && flags&classfile.AccBridge != 0
+	} else if flags&classfile.AccAbstract != 0 {
+		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|accStrict) != 0
+	}
+	if bad {
+		k.memberFinding(m, ruleMethodInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
+	}
+}
+
+func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
+	has := func(bits uint16) bool { return flags&bits != 0 }
+	const never = classfile.AccNative | classfile.AccProtected | classfile.AccFinal | classfile.AccSynchronized
+	var bad bool
+	switch {
+	case k.major >= majorJava8:
+		bad = has(classfile.AccPublic) == has(classfile.AccPrivate) || has(never) ||
+			has(classfile.AccAbstract) && has(classfile.AccPrivate|classfile.AccStatic|accStrict)
+	case k.major >= majorJava5:
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(never|classfile.AccPrivate|classfile.AccStatic|accStrict)
+	default:
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
+	}
+	if bad {
+		k.memberFinding(m, ruleMethodInfo, "access_flags that go together in an interface", fmt.Sprintf("%#04x", flags))
+	}
+}
+
+// methodFlags gives the access_flags that count. A class initialiser has but two, and before version 51 always static
+// (JVMS 2.9.2, 4.6).
+func (k *checker) methodFlags(m *classfile.Member) uint16 {
+	switch {
+	case m.Name != "<clinit>":
+		return m.AccessFlags & memberFlags
+	case k.major < majorNoFailover:
+		return classfile.AccStatic
+	}
+	return m.AccessFlags & (classfile.AccStatic | accStrict)
+}

@@ -1,0 +1,208 @@
+package verify
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// operands checks what must hold of an instruction whatever the types are (JVMS 4.9.1).
+func (m *method) operands(in code.Instruction) {
+	if local, ok := in.Local(); ok {
+		m.checkLocal(in, local)
+		return
+	}
+	switch op := in.Op; op {
+	case code.Ldc, code.LdcW:
+		m.checkLoadable(in.Constant())
+	case code.Ldc2W:
+		c := m.constantOf(in.Constant(), classfile.TagLong, classfile.TagDouble, classfile.TagDynamic)
+		if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && !two {
+			m.fail(ruleInstructions, "a constant of two words", c.descriptor)
+		}
+	case code.Getstatic, code.Putstatic, code.Getfield, code.Putfield:
+		c := m.constantOf(in.Constant(), classfile.TagFieldref)
+		if !m.failed() && op >= code.Getfield && m.isArray(c.class) && !m.inferring {
+			m.fail(ruleInstructions, "a field of a class", m.describe(c.class))
+		}
+	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface, code.Invokedynamic:
+		m.checkInvoke(in)
+	case code.New, code.Anewarray, code.Checkcast, code.Instanceof, code.Multianewarray:
+		if c := m.constantOf(in.Constant(), classfile.TagClass); !m.failed() {
+			m.checkClassOperand(in, c.class)
+		}
+	case code.Newarray:
+		if t := in.U1(0); t < 4 || t > 11 {
+			m.fail(ruleInstructions, "an array type from 4 to 11", fmt.Sprint(t))
+		}
+	case code.Tableswitch, code.Lookupswitch:
+		m.checkSwitch(in)
+	case code.Jsr, code.JsrW, code.Ret:
+		if !m.inferring {
+			m.fail(ruleInstructions, "no "+op.String()+" from class file version 51 on", "one")
+		}
+	}
+	if m.inferring {
+		for target := range in.Targets() {
+			if !m.isStart(target) {
+				m.fail(ruleInstructions, "an instruction at the branch target", fmt.Sprintf("none at %d", target))
+			}
+		}
+	}
+}
+
+// localTypes are the types of the five load and store instructions in the order of their opcodes; tNull
+// stands for any reference.
+var localTypes = [...]vtype{tInt, tLong, tFloat, tDouble, tNull}
+
+// localAccess takes a load, store, iinc or ret apart, also behind wide: the plain instruction with its operand
+// (iload for iload_2) and the type it moves.
+func localAccess(in code.Instruction) (op code.Op, t vtype) {
+	op = in.Op
+	if op == code.Wide {
+		op = code.Op(in.U1(0))
+	}
+	switch {
+	case op >= code.Iload0 && op <= code.Aload3:
+		op = code.Iload + (op-code.Iload0)/4
+	case op >= code.Istore0 && op <= code.Astore3:
+		op = code.Istore + (op-code.Istore0)/4
+	}
+	switch {
+	case op >= code.Iload && op <= code.Aload:
+		return op, localTypes[op-code.Iload]
+	case op >= code.Istore && op <= code.Astore:
+		return op, localTypes[op-code.Istore]
+	}
+	return op, tInt
+}
+
+func (m *method) checkLocal(in code.Instruction, index int) {
+	op, t := localAccess(in)
+	if op == code.Ret && !m.inferring {
+		m.fail(ruleInstructions, "no ret from class file version 51 on", "one")
+	}
+	last := index
+	if _, two := t.secondWord(); two {
+		last++
+	}
+	if last >= int(m.code.MaxLocals) {
+		m.fail(ruleInstructions, fmt.Sprintf("a local below max_locals %d", m.code.MaxLocals), fmt.Sprint(last))
+	}
+}
+
+// checkLoadable is about ldc and ldc_w (JVMS 4.9.1, table 5.1-A).
+func (m *method) checkLoadable(i uint16) {
+	kinds := []classfile.Tag{classfile.TagInteger, classfile.TagFloat, classfile.TagString}
+	if m.major >= majorJava5 || !m.inferring {
+		kinds = append(kinds, classfile.TagClass)
+	}
+	if m.major >= majorIndy || !m.inferring {
+		kinds = append(kinds, classfile.TagMethodHandle, classfile.TagMethodType, classfile.TagDynamic)
+	}
+	c := m.constantOf(i, kinds...)
+	if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && two {
+		m.fail(ruleInstructions, "a constant of one word", c.descriptor)
+	}
+}
+
+func (m *method) checkClassOperand(in code.Instruction, class vtype) {
+	dimensions, _ := m.dimensions(class)
+	const mostDimensions = 255
+	switch in.Op {
+	case code.New:
+		if dimensions > 0 {
+			m.fail(ruleInstructions, "a class", m.describe(class))
+		}
+	case code.Anewarray:
+		if dimensions >= mostDimensions {
+			m.fail(ruleInstructions, "an array of at most 255 dimensions", m.describe(class)+"[]")
+		}
+	case code.Multianewarray:
+		if n := in.U1(2); n == 0 || n > dimensions {
+			m.fail(ruleInstructions, "from 1 to as many dimensions as "+m.describe(class)+" has", fmt.Sprint(n))
+		}
+	}
+}
+
+func (m *method) checkSwitch(in code.Instruction) {
+	at := (in.PC + 4) &^ 3
+	if m.major < majorNoFailover {
+		for _, b := range m.code.Bytecode[in.PC+1 : at] {
+			if b != 0 {
+				m.fail(ruleInstructions, "zero bytes of padding", fmt.Sprintf("%#x", b))
+			}
+		}
+	}
+	if in.Op == code.Tableswitch {
+		return // low and high have been compared: the instruction would have no length
+	}
+	word := func(i int) int32 { return int32(binary.BigEndian.Uint32(m.code.Bytecode[at+4*i:])) }
+	for i := 1; i < int(word(1)); i++ {
+		if word(2*i) >= word(2*i+2) {
+			m.fail(ruleInstructions, "cases in ascending order", fmt.Sprintf("%d before %d", word(2*i), word(2*i+2)))
+			return
+		}
+	}
+}
+
+// checkInvoke is about the constant of a call and the operands behind it.
+func (m *method) checkInvoke(in code.Instruction) {
+	c := m.invoked(in)
+	if m.failed() {
+		return
+	}
+	switch {
+	case in.Op == code.Invokeinterface && in.U1(2) != len(c.method.words)+1:
+		m.fail(ruleInstructions, fmt.Sprintf("a count of %d", len(c.method.words)+1), fmt.Sprint(in.U1(2)))
+	case in.Op == code.Invokeinterface && in.U1(3) != 0, in.Op == code.Invokedynamic && in.U2(2) != 0:
+		m.fail(ruleInstructions, "zero in the last operand bytes", "other bytes")
+	case c.name[0] == '<' && (in.Op != code.Invokespecial || c.name != "<init>"):
+		m.fail(ruleInstructions, "no call of "+c.name+" by "+in.Op.String(), "one")
+	case in.Op == code.Invokespecial && c.name != "<init>":
+		m.checkSpecialOwner(c)
+	}
+}
+
+// invoked gives the method reference of a call, which must be of a kind that the call may use.
+func (m *method) invoked(in code.Instruction) *constant {
+	i := in.Constant()
+	switch in.Op {
+	case code.Invokeinterface:
+		return m.constantOf(i, classfile.TagInterfaceMethodref)
+	case code.Invokedynamic:
+		return m.constantOf(i, classfile.TagInvokeDynamic)
+	case code.Invokespecial, code.Invokestatic:
+		if m.major >= majorJava8 {
+			return m.constantOf(i, classfile.TagMethodref, classfile.TagInterfaceMethodref)
+		}
+	}
+	return m.constantOf(i, classfile.TagMethodref)
+}
+
+// checkSpecialOwner is about invokespecial of other methods than <init>: they must be the class's own, a
+// superclass's or a direct superinterface's (JVMS 4.9.1).
+func (m *method) checkSpecialOwner(c *constant) {
+	owner := m.name(c.class)
+	if c.class == m.thisType || owner == m.class.SuperName() {
+		return
+	}
+	if m.inferring {
+		if !m.inSupers(owner) {
+			m.fail(ruleInstructions, "a method of the class or a superclass", "one of "+owner)
+		}
+		return
+	}
+	for _, i := range m.class.Interfaces() {
+		if i == owner {
+			return
+		}
+	}
+	if !m.assignable(m.thisType, c.class) {
+		m.fail(ruleInstructions, "a method of the class, a superclass or a direct superinterface", "one of "+owner)
+	} else if c.tag == classfile.TagInterfaceMethodref {
+		m.fail(ruleInstructions, "a direct superinterface", owner)
+	}
+}

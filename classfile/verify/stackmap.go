@@ -1,0 +1,220 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// stackFrame is one frame of a StackMapTable, spelled out.
+type stackFrame struct {
+	pc                int
+	locals, stack     []vtype // locals may share memory with those of the frame before
+	thisUninitialized bool
+
+	// checked says that all locals have been compared; those that changed since are the ones in
+	// machine.changed from checkedTo on.
+	checked   bool
+	checkedTo int
+}
+
+// frame_type values (JVMS 4.7.4), not those of package code: no line is shared with what shifted the frames.
+const (
+	typeSameEnd          = 64
+	typeSameLocals1End   = 128
+	typeSameLocals1Ext   = 247
+	typeChopFirst        = 248
+	typeSameExtended     = 251
+	typeFull             = 255
+	tagUninitializedThis = 6
+	tagObject            = 7
+	tagUninitialized     = 8
+)
+
+// maxFrameWords bounds the memory for the locals of a method's frames: append frames may stand for many
+// thousand times their own size. Compilers' methods stay far below.
+const maxFrameWords = 1 << 25
+
+// frameReader decodes a StackMapTable.
+type frameReader struct {
+	*method
+	b     []byte
+	words int
+}
+
+// readFrames decodes the method's StackMapTable, if it has one, into frames.
+func (m *method) readFrames() {
+	m.frameAt = make([]int32, len(m.starts))
+	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
+	if !ok || len(table.Info) == 0 {
+		return
+	}
+	r := frameReader{method: m, b: table.Info}
+	n := r.u2()
+	last := stackFrame{pc: -1, locals: m.initialLocals(), thisUninitialized: m.thisUninitialized}
+	for i := 0; i < n && !m.failed(); i++ {
+		last = r.next(last)
+		if m.failed() {
+			return
+		}
+		if !m.isStart(last.pc) {
+			m.failAt(last.pc, ruleStackMap, "an instruction at a frame's offset", "none")
+			return
+		}
+		m.frames = append(m.frames, last)
+		m.frameAt[last.pc] = int32(len(m.frames))
+	}
+	if len(r.b) != 0 {
+		m.malformed("the end of StackMapTable", fmt.Sprintf("%d bytes more", len(r.b)))
+	}
+}
+
+// malformed is a problem of the table's format, for which HotSpot gives no second chance.
+func (m *method) malformed(want, got string) {
+	if m.failed() {
+		return
+	}
+	m.pc = -1
+	m.failFatal(ruleStackMap, want, got)
+}
+
+func (r *frameReader) u1() int {
+	if len(r.b) < 1 {
+		r.malformed("more of StackMapTable", "its end")
+		return 0
+	}
+	v := int(r.b[0])
+	r.b = r.b[1:]
+	return v
+}
+
+func (r *frameReader) u2() int {
+	if len(r.b) < 2 {
+		r.malformed("more of StackMapTable", "its end")
+		return 0
+	}
+	v := int(u2(r.b))
+	r.b = r.b[2:]
+	return v
+}
+
+// next decodes one frame, given the one before.
+func (r *frameReader) next(last stackFrame) stackFrame {
+	kind := r.u1()
+	f := stackFrame{locals: last.locals, thisUninitialized: last.thisUninitialized}
+	delta := kind
+	switch {
+	case kind < typeSameEnd:
+	case kind < typeSameLocals1End:
+		delta = kind - typeSameEnd
+		f.stack = r.types(nil, 1, int(r.code.MaxStack), &f)
+	case kind < typeSameLocals1Ext:
+		r.malformed("a known frame_type", fmt.Sprint(kind))
+	default:
+		delta = r.u2()
+		r.long(kind, &f)
+	}
+	f.pc = last.pc + delta + 1
+	return f
+}
+
+// long decodes what follows the offset_delta of the forms that have one.
+func (r *frameReader) long(kind int, f *stackFrame) {
+	switch {
+	case kind == typeSameLocals1Ext:
+		f.stack = r.types(nil, 1, int(r.code.MaxStack), f)
+	case kind < typeSameExtended:
+		f.locals = r.chop(f.locals, typeSameExtended-kind)
+		f.thisUninitialized = false
+		for _, t := range f.locals {
+			f.thisUninitialized = f.thisUninitialized || t == tUninitializedThis
+		}
+	case kind == typeSameExtended:
+	case kind < typeFull:
+		r.words += len(f.locals)
+		f.locals = r.types(f.locals[:len(f.locals):len(f.locals)], kind-typeSameExtended, int(r.code.MaxLocals), f)
+	default:
+		f.thisUninitialized = false
+		f.locals = r.types(nil, r.u2(), int(r.code.MaxLocals), f)
+		f.stack = r.types(nil, r.u2(), int(r.code.MaxStack), f)
+	}
+	if r.words > maxFrameWords {
+		r.fail(ruleLimit, fmt.Sprintf("frames of at most %d locals in all", maxFrameWords), "more")
+	}
+}
+
+// chop drops the last values, of two words each if they are long or double.
+func (r *frameReader) chop(locals []vtype, values int) []vtype {
+	for range values {
+		n := len(locals)
+		switch {
+		case n == 0:
+			r.fail(ruleStackMap, "a local to chop", "none")
+			return nil
+		case locals[n-1].isSecondWord() && n > 1:
+			locals = locals[:n-2]
+		default:
+			locals = locals[:n-1]
+		}
+	}
+	return locals
+}
+
+// types decodes n verification_type_info structures behind the words there are.
+func (r *frameReader) types(words []vtype, n, most int, f *stackFrame) []vtype {
+	for i := 0; i < n && !r.failed(); i++ {
+		t := r.oneType(f)
+		words = append(words, t)
+		if second, two := t.secondWord(); two {
+			words = append(words, second)
+		}
+	}
+	r.words += n
+	if len(words) > most {
+		r.fail(ruleStackMap, fmt.Sprintf("at most %d words in a frame", most), fmt.Sprint(len(words)))
+	}
+	return words
+}
+
+// oneType decodes a verification_type_info.
+func (r *frameReader) oneType(f *stackFrame) vtype {
+	switch tag := r.u1(); tag {
+	case tagUninitializedThis:
+		f.thisUninitialized = true
+		return tUninitializedThis
+	case tagObject:
+		i := r.u2()
+		c := r.constant(uint16(i))
+		if c.tag != classfile.TagClass {
+			r.malformed(fmt.Sprintf("a Class at index %d", i), kindAt(r.pool, uint16(i)))
+			return tTop
+		}
+		return c.class
+	case tagUninitialized:
+		pc := r.u2()
+		if pc >= len(r.starts) || r.starts[pc] != newStart {
+			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", fmt.Sprintf("none at %d", pc))
+			return tTop
+		}
+		return uninitialized(pc)
+	default:
+		if tag > tagUninitialized {
+			r.malformed("a known verification_type_info", fmt.Sprint(tag))
+			return tTop
+		}
+		return [...]vtype{tTop, tInt, tFloat, tDouble, tLong, tNull}[tag]
+	}
+}
+
+// initialLocals are the types that the method's descriptor and flags give its first locals (JVMS 4.10.1.6).
+func (m *method) initialLocals() []vtype {
+	var locals []vtype
+	if m.methodFlags(m.member)&classfile.AccStatic == 0 {
+		this := m.thisType
+		if m.member.Name == "<init>" && m.thisType != m.object {
+			this = tUninitializedThis
+		}
+		locals = append(locals, this)
+	}
+	return append(locals, m.methodType(m.member.Descriptor).words...)
+}

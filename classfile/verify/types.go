@@ -1,0 +1,212 @@
+package verify
+
+import (
+	"strconv"
+	"strings"
+)
+
+// vtype is a verification type (JVMS 4.10.1.2) of one word of a frame: the kind in the low four bits, above
+// them the number of a class name, the position of a new or of a subroutine. Equal types are equal numbers.
+type vtype uint32
+
+// The kinds. The second words of long and double are types of their own, as each word of a frame has one.
+// The four small integer kinds are those of array components and of a method's result only: everywhere else
+// they are int.
+const (
+	tTop vtype = iota
+	tInt
+	tFloat
+	tDouble
+	tLong
+	tNull
+	tUninitializedThis
+	kindObject        // class, interface or array, by the number of its name
+	kindUninitialized // by the position of its new
+	tDouble2
+	tLong2
+	tBoolean
+	tByte
+	tShort
+	tChar
+	kindReturnAddress // by the position of the subroutine (JVMS 4.10.2.5); inference only
+)
+
+const kindBits = 4
+
+func (t vtype) kind() vtype { return t & (1<<kindBits - 1) }
+
+func (t vtype) index() int { return int(t >> kindBits) }
+
+func uninitialized(pc int) vtype { return vtype(pc)<<kindBits | kindUninitialized }
+
+func returnAddress(pc int) vtype { return vtype(pc)<<kindBits | kindReturnAddress }
+
+// isReference is about initialised references: only they have a place in the class hierarchy.
+func (t vtype) isReference() bool { return t == tNull || t.kind() == kindObject }
+
+func (t vtype) isUninitialized() bool {
+	return t == tUninitializedThis || t.kind() == kindUninitialized
+}
+
+func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
+
+// isOneWord says whether the type is of category 1 (JVMS table 2.11.1-B); top is of none.
+func (t vtype) isOneWord() bool {
+	return t != tTop && t != tLong && t != tDouble && !t.isSecondWord()
+}
+
+// secondWord gives what follows the first word of a long or double, and false for every other type.
+func (t vtype) secondWord() (vtype, bool) {
+	switch t {
+	case tLong:
+		return tLong2, true
+	case tDouble:
+		return tDouble2, true
+	}
+	return tTop, false
+}
+
+// className is one name that the judged class mentions, with what has been found out about it.
+type className struct {
+	name      string
+	component vtype // of an array; 0 for classes
+	looked    bool  // whether info is what the hierarchy said
+	info      *ClassInfo
+}
+
+// names numbers the names that one class mentions, so that types compare as numbers.
+type names struct {
+	byName map[string]vtype
+	list   []className
+}
+
+// of gives the type of a class, or of an array whose descriptor is given. The name must be well-formed.
+func (n *names) of(name string) vtype {
+	if t, ok := n.byName[name]; ok {
+		return t
+	}
+	t := vtype(len(n.list))<<kindBits | kindObject
+	n.byName[name] = t
+	n.list = append(n.list, className{name: name})
+	if name[0] == '[' {
+		component := n.component(name[1:])
+		n.list[t.index()].component = component
+	}
+	return t
+}
+
+// component gives the type of a descriptor with the small integers kept apart: int[] is no byte[].
+func (n *names) component(descriptor string) vtype {
+	switch descriptor[0] {
+	case 'Z':
+		return tBoolean
+	case 'B':
+		return tByte
+	case 'S':
+		return tShort
+	case 'C':
+		return tChar
+	}
+	return n.field(descriptor)
+}
+
+// field gives the type of a value of that field descriptor (JVMS 4.3.2), which must be well-formed.
+func (n *names) field(descriptor string) vtype {
+	switch descriptor[0] {
+	case 'J':
+		return tLong
+	case 'D':
+		return tDouble
+	case 'F':
+		return tFloat
+	case 'L':
+		return n.of(descriptor[1 : len(descriptor)-1])
+	case '[':
+		return n.of(descriptor)
+	}
+	return tInt
+}
+
+func (n *names) name(t vtype) string { return n.list[t.index()].name }
+
+func (n *names) isArray(t vtype) bool {
+	return t.kind() == kindObject && n.list[t.index()].component != 0
+}
+
+// isArrayOf says whether t is null or an array with one of these components.
+func (n *names) isArrayOf(t vtype, components ...vtype) bool {
+	if t == tNull {
+		return true
+	}
+	if !n.isArray(t) {
+		return false
+	}
+	for _, c := range components {
+		if n.list[t.index()].component == c {
+			return true
+		}
+	}
+	return false
+}
+
+// isReferenceArray says whether t is null or an array of references.
+func (n *names) isReferenceArray(t vtype) bool {
+	return t == tNull || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
+}
+
+// dimensions counts those of an array; the element is what is left, which may be a small integer.
+func (n *names) dimensions(t vtype) (count int, element vtype) {
+	for n.isArray(t) {
+		count++
+		t = n.list[t.index()].component
+	}
+	return count, t
+}
+
+var typeNames = [...]string{
+	tTop: "top", tInt: "int", tFloat: "float", tDouble: "double", tLong: "long", tNull: "null",
+	tUninitializedThis: "uninitializedThis", tDouble2: "double's second word", tLong2: "long's second word",
+	tBoolean: "boolean", tByte: "byte", tShort: "short", tChar: "char",
+}
+
+// describe names a type for a finding.
+func (n *names) describe(t vtype) string {
+	switch t.kind() {
+	case kindObject:
+		return n.name(t)
+	case kindUninitialized:
+		return "uninitialized(" + strconv.Itoa(t.index()) + ")"
+	case kindReturnAddress:
+		return "returnAddress(" + strconv.Itoa(t.index()) + ")"
+	}
+	return typeNames[t]
+}
+
+// describeFrame writes a frame as in JVMS 4.10.1: the locals, the operand stack, and whether this is still
+// uninitialised. Second words are left out.
+func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) string {
+	var b strings.Builder
+	list := func(title string, words []vtype) {
+		b.WriteString(title)
+		b.WriteByte('[')
+		separator := ""
+		for _, t := range words {
+			if t.isSecondWord() {
+				continue
+			}
+			b.WriteString(separator)
+			b.WriteString(n.describe(t))
+			separator = ", "
+		}
+		b.WriteByte(']')
+	}
+	for len(locals) > 0 && locals[len(locals)-1] == tTop {
+		locals = locals[:len(locals)-1]
+	}
+	list("locals ", locals)
+	list(" stack ", stack)
+	if thisUninitialized {
+		b.WriteString(" flagThisUninit")
+	}
+	return b.String()
+}
