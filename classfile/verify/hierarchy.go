@@ -155,23 +155,23 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	return found || !known
 }
 
-// inSupers says whether the name is that of a superclass of the judged class.
-func (k *checker) inSupers(name string) bool {
-	if !k.supersKnown {
-		k.supersKnown = true
+// inSupers says whether the name is that of a superclass of the judged class. complete is false if some of them
+// are not known.
+func (k *checker) inSupers(name string) (found, complete bool) {
+	if k.supers == nil {
 		k.supers = map[string]bool{}
-		k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
+		k.supersKnown = k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
 			k.supers[name] = true
 			return false
 		})
 	}
-	return k.supers[name]
+	return k.supers[name], k.supersKnown
 }
 
 // isProtectedElsewhere says whether the member that a superclass called owner has or inherits is protected
 // and declared in another package: access to it then depends on the type of the object (JVMS 4.10.1.8).
 func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bool) bool {
-	if !k.inSupers(owner) {
+	if found, _ := k.inSupers(owner); !found {
 		return false
 	}
 	info := k.lookup(k.of(owner))

@@ -190,7 +190,7 @@ func (m *method) checkSpecialOwner(c *constant) {
 		return
 	}
 	if m.inferring {
-		if !m.inSupers(owner) {
+		if found, complete := m.inSupers(owner); !found && complete {
 			m.fail(ruleInstructions, "a method of the class or a superclass", "one of "+owner)
 		}
 		return

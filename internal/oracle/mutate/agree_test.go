@@ -1,0 +1,210 @@
+package mutate_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/mutate"
+)
+
+var (
+	mutants = flag.Int("mutants", 3000, "how many mutants to put to HotSpot")
+	seed    = flag.Uint64("seed", 1, "for the choice of mutants")
+	listed  = flag.Int("list", 40, "how many disagreements to print")
+	dump    = flag.String("dump", "", "directory to write disagreements to")
+	only    = flag.String("only", "", "kind of mutants to make")
+	rows    = flag.String("rows", "", "rows of the corpus to take classes from")
+)
+
+// mutantRows are rows of the corpus by different compilers, of class file versions from 45 to 69.
+var mutantRows = []string{
+	"commons-lang3-3.17.0", "groovy-4.0.28", "h2-1.3.176", "guava-33.4.8-jre", "antlr-2.7.6", "commons-collections-3.1",
+}
+
+// tally counts verdicts of one kind of mutants.
+type tally struct{ made, rejected, falseAlarms, missed, left int }
+
+// TestCorpusMutantsAgree puts mutants of real classes to HotSpot and to the verifier, with the same class path.
+func TestCorpusMutantsAgree(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("mutants are not put to HotSpot: short tests")
+	}
+	ctx := context.Background()
+	jdk, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := mutantRows
+	if *rows != "" {
+		names = strings.Split(*rows, ",")
+	}
+	jars, err := c.Fetch(ctx, names...)
+	oracle.Require(t, err)
+	tallies := map[mutate.Kind]*tally{}
+	printed := 0
+	for i, j := range jars {
+		h, err := verify.NewHierarchy(append([]string{j.Classes}, append(slices.Clone(j.DepPaths), jdk.Home)...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := makeMutants(t, j.Classes, *mutants/len(jars), uint64(i), jdk.MaxMajor())
+		job := oracle.VariantJob{Jar: j.Classes, Deps: j.DepPaths}
+		for _, m := range made {
+			job.Variants = append(job.Variants, m.variant)
+		}
+		verdicts, err := oracle.LinkVariants(ctx, jdk, []oracle.VariantJob{job})
+		oracle.Require(t, err)
+		for n, m := range made {
+			v := verdicts[0][n]
+			row := tallies[m.kind]
+			if row == nil {
+				row = &tally{}
+				tallies[m.kind] = row
+			}
+			if v.MissingClass() {
+				row.left++
+				continue
+			}
+			row.made++
+			if !v.Linked {
+				row.rejected++
+			}
+			complaint, unknown := judge(m.variant, h)
+			if (complaint == "") == v.Linked {
+				continue
+			}
+			if v.Linked {
+				row.falseAlarms++
+			} else {
+				row.missed++
+			}
+			if printed++; printed <= *listed {
+				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message, complaint, unknown)
+			}
+			if *dump != "" {
+				name := fmt.Sprintf("%s/%d-%s.class", *dump, printed, strings.ReplaceAll(m.variant.Class, "/", "."))
+				if err := os.WriteFile(name, m.variant.Data, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		h.Close()
+	}
+	report(t, tallies)
+}
+
+func report(t *testing.T, tallies map[mutate.Kind]*tally) {
+	var all tally
+	kinds := mutate.Weighted()
+	slices.Sort(kinds)
+	for _, kind := range slices.Compact(kinds) {
+		row := tallies[kind]
+		if row == nil {
+			continue
+		}
+		line(t, string(kind), *row)
+		all.made += row.made
+		all.rejected += row.rejected
+		all.falseAlarms += row.falseAlarms
+		all.missed += row.missed
+		all.left += row.left
+	}
+	line(t, "all", all)
+	if wrong := all.falseAlarms + all.missed; wrong*1000 > all.made {
+		t.Errorf("%d of %d mutants are judged otherwise than by HotSpot", wrong, all.made)
+	}
+}
+
+func line(t *testing.T, kind string, row tally) {
+	alike := 100 * float64(row.made-row.falseAlarms-row.missed) / float64(max(1, row.made))
+	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d left out",
+		kind, row.made, row.rejected, row.falseAlarms, row.missed, alike, row.left)
+}
+
+type mutant struct {
+	kind    mutate.Kind
+	variant oracle.Variant
+}
+
+// makeMutants makes n mutants of a jar's classes.
+func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) []mutant {
+	a, err := jar.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var codec jar.Codec
+	var classes []*classfile.Class
+	for i := range a.Entries() {
+		e := &a.Entries()[i]
+		if !strings.HasSuffix(e.Name, ".class") || strings.HasPrefix(e.Name, "META-INF/") || strings.HasSuffix(e.Name, "module-info.class") {
+			continue
+		}
+		data, err := codec.Read(e, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := classfile.Parse(data)
+		if err != nil {
+			continue
+		}
+		if _, major := c.Version(); int(major) <= maxMajor && c.Name()+".class" == e.Name {
+			classes = append(classes, c)
+		}
+	}
+	rng := rand.New(rand.NewPCG(*seed, stream))
+	kinds := mutate.Weighted()
+	if *only != "" {
+		kinds = []mutate.Kind{mutate.Kind(*only)}
+	}
+	seen := map[uint64]bool{}
+	var made []mutant
+	for tries := 0; len(made) < n && tries < 50*n; tries++ {
+		c := classes[rng.IntN(len(classes))]
+		kind := kinds[rng.IntN(len(kinds))]
+		data, ok := mutate.New(c, rng).Mutate(kind)
+		if !ok {
+			continue
+		}
+		sum := fnv.New64a()
+		sum.Write(data)
+		if seen[sum.Sum64()] {
+			continue
+		}
+		seen[sum.Sum64()] = true
+		// A class by another name is not found, whatever is in it.
+		if changed, err := classfile.Parse(data); err == nil && changed.Name() != c.Name() {
+			continue
+		}
+		made = append(made, mutant{kind, oracle.Variant{Class: c.Name(), Data: data}})
+	}
+	return made
+}
+
+// judge gives the verifier's first finding, "" if it has none.
+func judge(v oracle.Variant, h verify.Hierarchy) (complaint string, unknown []string) {
+	c, err := classfile.Parse(v.Data)
+	if err != nil {
+		return err.Error(), nil
+	}
+	k := verify.Checker{Hierarchy: h, Frames: true}
+	r := k.Check(c)
+	if len(r.Findings) == 0 {
+		return "", r.Unknown
+	}
+	return r.Findings[0].String() + " " + r.Findings[0].Frame, r.Unknown
+}

@@ -1,0 +1,213 @@
+package mutate
+
+import (
+	"encoding/binary"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// splitFrames finds the frames of a StackMapTable and the types in them.
+func (b *body) splitFrames() {
+	info := b.frames.Info
+	if len(info) < 2 {
+		return
+	}
+	at := 2
+	for range binary.BigEndian.Uint16(info) {
+		start := at
+		kind := int(info[at])
+		at++
+		if kind >= 247 {
+			at += 2
+		}
+		switch {
+		case kind < 64 || kind >= 248 && kind <= 251:
+		case kind < 128 || kind == 247:
+			at = b.splitTypes(at, 1)
+		case kind < 255:
+			at = b.splitTypes(at, kind-251)
+		default:
+			for range 2 {
+				n := int(binary.BigEndian.Uint16(info[at:]))
+				at = b.splitTypes(at+2, n)
+			}
+		}
+		b.frameSpans = append(b.frameSpans, span{start, at})
+	}
+}
+
+func (b *body) splitTypes(at, n int) int {
+	for range n {
+		b.types = append(b.types, b.frames.Offset+at)
+		if b.frames.Info[at] >= 7 {
+			at += 2
+		}
+		at++
+	}
+	return at
+}
+
+// framePC gives where frame n stands in the code.
+func (b *body) framePC(n int) int {
+	pc := -1
+	for _, s := range b.frameSpans[:n+1] {
+		pc += 1 + b.delta(s)
+	}
+	return pc
+}
+
+func (b *body) delta(s span) int {
+	kind := int(b.frames.Info[s.from])
+	switch {
+	case kind < 64:
+		return kind
+	case kind < 128:
+		return kind - 64
+	}
+	return int(binary.BigEndian.Uint16(b.frames.Info[s.from+1:]))
+}
+
+// withFrames picks a method that has frames.
+func (m *Mutator) withFrames() (*body, bool) {
+	for range 60 {
+		if b := m.pick(); len(b.frameSpans) > 0 {
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+// frameEntry changes a frame's form or place.
+func (m *Mutator) frameEntry(data []byte) bool {
+	b, ok := m.withFrames()
+	if !ok {
+		return false
+	}
+	s := b.frameSpans[m.rng.IntN(len(b.frameSpans))]
+	at := b.frames.Offset + s.from
+	kind := int(data[at])
+	now := kind
+	switch {
+	case kind < 64:
+		now = m.rng.IntN(64)
+		if m.rng.IntN(4) == 0 {
+			now = m.rng.IntN(256)
+		}
+	case kind < 128:
+		now = 64 + m.rng.IntN(64)
+	case kind >= 248 && kind <= 251 && m.rng.IntN(2) == 0:
+		now = 248 + m.rng.IntN(4)
+	default:
+		delta := binary.BigEndian.Uint16(data[at+1:])
+		put2(data[at+1:], max(0, int(delta)+m.rng.IntN(9)-4))
+		return binary.BigEndian.Uint16(data[at+1:]) != delta
+	}
+	data[at] = byte(now)
+	return now != kind
+}
+
+// frameType changes a type in a frame: to another of the same size, or a class to another class.
+func (m *Mutator) frameType(data []byte) bool {
+	for range 60 {
+		b, ok := m.withFrames()
+		if !ok {
+			return false
+		}
+		if len(b.types) == 0 {
+			continue
+		}
+		at := b.types[m.rng.IntN(len(b.types))]
+		old := data[at]
+		switch {
+		case old < 7:
+			data[at] = byte(m.rng.IntN(7))
+		case m.rng.IntN(12) == 0:
+			data[at] ^= 15 // an Object for an Uninitialized, or the other way round
+		case old == 7:
+			put2(data[at+1:], m.classConstant())
+			return true
+		default:
+			put2(data[at+1:], b.pcs[m.rng.IntN(len(b.pcs))])
+			return true
+		}
+		return data[at] != old
+	}
+	return false
+}
+
+// dropFrame takes a frame out. The one behind it is led to where it was.
+func (m *Mutator) dropFrame() ([]byte, bool) {
+	b, ok := m.withFrames()
+	if !ok {
+		return nil, false
+	}
+	n := m.rng.IntN(len(b.frameSpans))
+	s := b.frameSpans[n]
+	info := append([]byte(nil), b.frames.Info...)
+	binary.BigEndian.PutUint16(info, binary.BigEndian.Uint16(info)-1)
+	if n+1 < len(b.frameSpans) {
+		next := b.frameSpans[n+1]
+		delta := b.delta(s) + 1 + b.delta(next)
+		kind := int(info[next.from])
+		switch {
+		case kind < 64 && delta < 64:
+			info[next.from] = byte(delta)
+		case kind >= 64 && kind < 128 && delta < 64:
+			info[next.from] = byte(64 + delta)
+		case kind < 128:
+			return nil, false
+		default:
+			put2(info[next.from+1:], delta)
+		}
+	}
+	info = append(info[:s.from], info[s.to:]...)
+	return m.replaceAttribute(b, b.frames, info), true
+}
+
+// replaceAttribute gives the class with other content of an attribute of Code.
+func (m *Mutator) replaceAttribute(b *body, a classfile.Attribute, info []byte) []byte {
+	data := append([]byte(nil), m.data[:a.Offset]...)
+	data = append(data, info...)
+	data = append(data, m.data[a.Offset+len(a.Info):]...)
+	binary.BigEndian.PutUint32(data[a.Offset-4:], uint32(len(info)))
+	length := binary.BigEndian.Uint32(data[b.attribute-4:])
+	binary.BigEndian.PutUint32(data[b.attribute-4:], uint32(int(length)+len(info)-len(a.Info)))
+	return data
+}
+
+// cut ends a method's code early, and takes its tables of lines and variables away, which would be wrong for no
+// reason that is of interest.
+func (m *Mutator) cut() ([]byte, bool) {
+	b := m.pick()
+	if len(b.pcs) < 2 {
+		return nil, false
+	}
+	length := b.pcs[1+m.rng.IntN(len(b.pcs)-1)]
+	info := binary.BigEndian.AppendUint32(append([]byte(nil), m.data[b.attribute:b.attribute+4]...), uint32(length))
+	info = append(info, b.code.Bytecode[:length]...)
+	info = binary.BigEndian.AppendUint16(info, uint16(len(b.code.ExceptionTable)/8))
+	info = append(info, b.code.ExceptionTable...)
+	if len(b.frameSpans) == 0 {
+		info = append(info, 0, 0)
+	} else {
+		frames := binary.BigEndian.AppendUint16(nil, 0)
+		kept := 0
+		for n, s := range b.frameSpans {
+			if b.framePC(n) < length {
+				frames = append(frames, b.frames.Info[s.from:s.to]...)
+				kept++
+			}
+		}
+		put2(frames, kept)
+		info = append(info, 0, 1)
+		info = binary.BigEndian.AppendUint16(info, b.frames.NameIndex)
+		info = binary.BigEndian.AppendUint32(info, uint32(len(frames)))
+		info = append(info, frames...)
+	}
+	old := int(binary.BigEndian.Uint32(m.data[b.attribute-4:]))
+	data := append([]byte(nil), m.data[:b.attribute]...)
+	data = append(data, info...)
+	data = append(data, m.data[b.attribute+old:]...)
+	binary.BigEndian.PutUint32(data[b.attribute-4:], uint32(len(info)))
+	return data, true
+}

@@ -1,0 +1,113 @@
+package oracle
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Variant is a changed class file of a jar's class.
+type Variant struct {
+	// Class is the class's name in internal form, as in the jar.
+	Class string
+	// Data is the class file.
+	Data []byte
+}
+
+// VariantJob is a jar with variants of its classes, each of which is linked among the jar's other classes, as
+// they are, and those of Deps.
+type VariantJob struct {
+	// Jar is the file, Deps are the jars that its classes refer to.
+	Jar  string
+	Deps []string
+	// Variants may be many of one class.
+	Variants []Variant
+}
+
+// Verdict is what a JVM said of a variant.
+type Verdict struct {
+	// Linked says that it links.
+	Linked bool
+	// Exception is the class of what was thrown if it does not, with dots, and Message its message.
+	Exception, Message string
+}
+
+// MissingClass says whether linking failed because a class could not be found, which says nothing of the variant.
+func (v Verdict) MissingClass() bool {
+	switch v.Exception {
+	case "java.lang.ClassNotFoundException":
+		return true
+	case "java.lang.NoClassDefFoundError":
+		return !strings.Contains(v.Message, "wrong name") && !strings.Contains(v.Message, "ACC_MODULE")
+	}
+	return false
+}
+
+// LinkVariants links all variants of all jobs in one JVM of the JDK. The verdicts are in the order of the jobs and
+// their variants. An error means that the JVM could not be run to its end.
+func LinkVariants(ctx context.Context, j JDK, jobs []VariantJob) ([][]Verdict, error) {
+	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	main, err := tool{name: "variants", release: 11, path: []string{whiteBox}}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "tracegen-variants-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	verdicts := make([][]Verdict, len(jobs))
+	lines := make([]string, len(jobs))
+	for i, job := range jobs {
+		verdicts[i] = make([]Verdict, len(job.Variants))
+		file := filepath.Join(dir, strconv.Itoa(i))
+		if err := writeVariants(file, job.Variants); err != nil {
+			return nil, err
+		}
+		lines[i] = strings.Join(append([]string{strconv.Itoa(i), file, job.Jar}, job.Deps...), "\t")
+	}
+	args := slices.Concat(linkFlags, []string{"-XX:MaxMetaspaceSize=1500m", "-Xbootclasspath/a:" + whiteBox,
+		"-cp", main, "dev.tracegen.oracle.Variants"})
+	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads))
+	if err != nil {
+		return nil, fmt.Errorf("link variants on JDK %d: %w", j.Feature, err)
+	}
+	for _, r := range rows {
+		if len(r) != 5 {
+			return nil, fmt.Errorf("link variants: %q has %d columns", r, len(r))
+		}
+		job, err := strconv.Atoi(r[0])
+		if err != nil || job >= len(verdicts) {
+			return nil, fmt.Errorf("link variants: no job %q", r[0])
+		}
+		number, err := strconv.Atoi(r[1])
+		if err != nil || number >= len(verdicts[job]) {
+			return nil, fmt.Errorf("link variants: no variant %q", r[1])
+		}
+		verdicts[job][number] = Verdict{Linked: r[2] == "ok", Exception: r[3], Message: r[4]}
+	}
+	return verdicts, nil
+}
+
+// writeVariants writes them as the tool reads them. Names are ASCII in what is linked here, or their variants are
+// not found, which would show.
+func writeVariants(file string, variants []Variant) error {
+	var b []byte
+	for i, v := range variants {
+		name := strings.ReplaceAll(v.Class, "/", ".")
+		b = binary.BigEndian.AppendUint32(b, uint32(i))
+		b = binary.BigEndian.AppendUint16(b, uint16(len(name)))
+		b = append(b, name...)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(v.Data)))
+		b = append(b, v.Data...)
+	}
+	return os.WriteFile(file, b, 0o644)
+}
