@@ -286,7 +286,7 @@ func (m *method) stepField(in code.Instruction) {
 	c := m.constant(in.Constant())
 	isPut := in.Op == code.Putstatic || in.Op == code.Putfield
 	if isPut {
-		m.pop(c.value)
+		m.popFieldValue(in.Op, c)
 	}
 	if in.Op >= code.Getfield {
 		m.stepFieldObject(in.Op, c)
@@ -303,8 +303,7 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 	if m.failed() {
 		return
 	}
-	if op == code.Putfield && object == tUninitializedThis && c.class == m.thisType &&
-		findMember(m.self.fields, c.name, c.descriptor) != nil {
+	if op == code.Putfield && object == tUninitializedThis && m.isOwnField(c) {
 		object = m.thisType
 	}
 	if !m.fits(object, c.class) {
@@ -314,6 +313,21 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 	if object != m.thisType && m.isProtectedElsewhere(m.name(c.class), c.name, c.descriptor, false) && !m.assignableToThis(object) {
 		m.fail(ruleProtected, m.class.Name()+" or a subclass, as the field is protected", m.describe(object))
 	}
+}
+
+// popFieldValue takes what is put into a field off the stack. HotSpot's inference looks at it as at the object: where
+// that may be a this that is not initialised, so may the value.
+func (m *method) popFieldValue(op code.Op, c *constant) {
+	top := len(m.stack) - 1
+	if m.inferring && op == code.Putfield && top >= 0 && m.stack[top] == tUninitializedThis && m.isOwnField(c) {
+		m.stack[top] = m.thisType
+	}
+	m.pop(c.value)
+}
+
+// isOwnField says whether a field is one that the class declares.
+func (m *method) isOwnField(c *constant) bool {
+	return c.class == m.thisType && findMember(m.self.fields, c.name, c.descriptor) != nil
 }
 
 func (m *method) assignableToThis(t vtype) bool {

@@ -25,12 +25,14 @@ var (
 	listed  = flag.Int("list", 40, "how many disagreements to print")
 	dump    = flag.String("dump", "", "directory to write disagreements to")
 	only    = flag.String("only", "", "kind of mutants to make")
+	release = flag.Int("jdk", 17, "which JDK, or the next newer one, is the referee")
 	rows    = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
 // mutantRows are rows of the corpus by different compilers, of class file versions from 45 to 69.
 var mutantRows = []string{
-	"commons-lang3-3.17.0", "groovy-4.0.28", "h2-1.3.176", "guava-33.4.8-jre", "antlr-2.7.6", "commons-collections-3.1",
+	"commons-lang3-3.17.0", "groovy-4.0.28", "spring-core-6.2.7", "kotlin-stdlib-2.2.20", "rhino-1.7.15", "guava-18.0",
+	"proguard-base-5.3.3", "ant-1.5.4", "h2-1.3.176", "itext-1.3",
 }
 
 // tally counts verdicts of one kind of mutants.
@@ -42,7 +44,7 @@ func TestCorpusMutantsAgree(t *testing.T) {
 		t.Skip("mutants are not put to HotSpot: short tests")
 	}
 	ctx := context.Background()
-	jdk, err := oracle.FindJDK(17)
+	jdk, err := oracle.FindJDK(*release)
 	oracle.Require(t, err)
 	c, err := corpus.Load()
 	if err != nil {
