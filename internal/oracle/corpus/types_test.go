@@ -1,0 +1,111 @@
+package corpus_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// typeTally counts what the type verifier and HotSpot make of the same classes.
+type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, missed, missing int }
+
+// TestCorpusTypesAgree holds the type verifier to HotSpot's word on every class of the corpus: what links has no
+// findings, what does not has some, if it was not for want of a class.
+func TestCorpusTypesAgree(t *testing.T) {
+	jars := fetch(t)
+	results, err := linkAll(t.Context(), jars)
+	oracle.Require(t, err)
+	byJob := map[string]map[string]oracle.LinkResult{}
+	for _, r := range results {
+		if byJob[r.Job] == nil {
+			byJob[r.Job] = map[string]oracle.LinkResult{}
+		}
+		byJob[r.Job][r.Entry] = r
+	}
+	jdks, err := oracle.FindJDKs()
+	oracle.Require(t, err)
+	var all typeTally
+	for _, j := range jars {
+		homes := []oracle.JDK{jdks[len(jdks)-1]}
+		if first, err := oracle.FindJDK(17); err == nil && first != homes[0] {
+			homes = append([]oracle.JDK{first}, homes...) // the newer one has what the older lacks
+		}
+		if j.Module != "" {
+			homes = []oracle.JDK{j.JDK}
+		}
+		judgeTypes(t, j, homes, byJob[j.Name], &all)
+	}
+	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d told otherwise); %d do not: %d missed; %d want for a class",
+		all.linked, all.falseAlarms, all.inferred, all.inferredWrong, all.rejected, all.missed, all.missing)
+	if all.falseAlarms > 0 {
+		t.Errorf("%d false alarms", all.falseAlarms)
+	}
+}
+
+func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult, all *typeTally) {
+	paths := append([]string{j.Classes}, j.DepPaths...)
+	for _, home := range homes {
+		paths = append(paths, home.Home)
+	}
+	h, err := verify.NewHierarchy(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	a, err := jar.Open(j.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var codec jar.Codec
+	for i := range a.Entries() {
+		e := &a.Entries()[i]
+		r, ok := results[e.Name]
+		if !ok || r.Status == oracle.LinkNewer || r.Status == oracle.LinkOfBoot {
+			continue
+		}
+		data, err := codec.Read(e, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := classfile.Parse(data)
+		if err != nil {
+			t.Errorf("%s!%s: %v", j.Name, e.Name, err)
+			continue
+		}
+		k := verify.Checker{Hierarchy: h, Frames: true}
+		all.add(t, j.Name, r, k.Check(c))
+	}
+}
+
+func (all *typeTally) add(t *testing.T, name string, r oracle.LinkResult, got verify.Result) {
+	missing := strings.Contains(r.Message, "NoClassDefFoundError") || strings.Contains(r.Message, "ClassNotFoundException")
+	switch {
+	case r.Status == oracle.LinkFailed && missing:
+		all.missing++
+	case r.Status == oracle.LinkFailed:
+		all.rejected++
+		if len(got.Findings) == 0 {
+			all.missed++
+			t.Logf("%s!%s: missed: %s", name, r.Entry, r.Message)
+		}
+	default:
+		all.linked++
+		if len(got.Findings) > 0 {
+			all.falseAlarms++
+			t.Logf("%s!%s: false alarm: %v %s (%d unknown)", name, r.Entry, got.Findings[0], got.Findings[0].Frame, len(got.Unknown))
+		}
+		if r.Status == oracle.LinkedBy50 {
+			all.inferred++
+		}
+		if (r.Status == oracle.LinkedBy50) != got.Inferred && len(got.Findings) == 0 {
+			all.inferredWrong++
+			t.Logf("%s!%s: %s, inferred %v", name, r.Entry, r.Status, got.Inferred)
+		}
+	}
+}
