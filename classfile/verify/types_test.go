@@ -1,0 +1,317 @@
+package verify_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/classfile/verify"
+)
+
+// world is a hierarchy of crafted classes.
+type world map[string]*verify.ClassInfo
+
+func (w world) Lookup(name string) *verify.ClassInfo { return w[name] }
+
+// smallWorld has what the crafted classes refer to: some of java.lang, a class in another package with protected
+// members, an interface, a final class and one with a final method.
+func smallWorld(t testing.TB) world {
+	w := world{}
+	add := func(name, super string, access uint16, members ...method) {
+		a := newAssembler(52, name, super)
+		a.access = access
+		if super == "" {
+			a.super = name // there is no super_class 0 in the assembler
+		}
+		for _, m := range members {
+			a.add(m)
+		}
+		info := verify.NewClassInfo(a.parse(t))
+		info.Super = super
+		w[name] = info
+	}
+	const public, protected = classfile.AccPublic, classfile.AccProtected
+	add("java/lang/Object", "", public, method{access: protected, name: "clone", descriptor: "()Ljava/lang/Object;"},
+		method{access: public | classfile.AccFinal, name: "notify", descriptor: "()V"})
+	add("java/lang/String", "java/lang/Object", public|classfile.AccFinal)
+	add("java/lang/Class", "java/lang/Object", public|classfile.AccFinal)
+	add("java/lang/Throwable", "java/lang/Object", public)
+	add("java/lang/Error", "java/lang/Throwable", public)
+	add("java/lang/Cloneable", "java/lang/Object", public|classfile.AccInterface|classfile.AccAbstract)
+	add("far/Base", "java/lang/Object", public, method{access: protected, name: "guarded", descriptor: "()V"},
+		method{access: protected, name: "<init>", descriptor: "()V"})
+	add("far/Face", "java/lang/Object", public|classfile.AccInterface|classfile.AccAbstract)
+	add("far/Hidden", "java/lang/Object", 0)
+	return w
+}
+
+// bodyCase is a method of class T and the finding it makes, "" for none.
+type bodyCase struct {
+	name  string
+	major uint16 // 0: 52
+	super string // "": Object
+	make  func(a *assembler) method
+	want  string
+}
+
+// simple is a static method without locals.
+func simple(descriptor string, maxStack, maxLocals uint16, parts ...[]byte) func(*assembler) method {
+	return func(*assembler) method {
+		return method{access: static, name: "f", descriptor: descriptor, maxStack: maxStack, maxLocals: maxLocals, code: slices.Concat(parts...)}
+	}
+}
+
+var bodyCases = []bodyCase{
+	{name: "fine", make: simple("()V", 1, 0, op(code.Iconst0, byte(code.Pop), byte(code.Return)))},
+	{name: "underflow", make: simple("()V", 1, 0, op(code.Pop, byte(code.Return))),
+		want: "T#f()V@0: JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
+	{name: "overflow", make: simple("()V", 1, 0, op(code.Iconst0, byte(code.Iconst0), byte(code.Return))),
+		want: "T#f()V@1: JVMS 4.10.1.9: expected at most 1 words on the stack (max_stack), found a push of int onto 1"},
+	{name: "half a long", make: simple("()V", 2, 0, op(code.Lconst0, byte(code.Pop), byte(code.Return))),
+		want: "T#f()V@1: JVMS 4.10.1.9: expected a value of one word on the stack, found long's second word"},
+	{name: "float for int", make: simple("()I", 1, 0, op(code.Fconst0, byte(code.Ireturn))),
+		want: "T#f()I@1: JVMS 4.10.1.9: expected int on the stack, found float"},
+	{name: "result", make: simple("()V", 1, 0, op(code.Iconst0, byte(code.Ireturn))),
+		want: "T#f()V@1: JVMS 4.10.1.9: expected no result, found int"},
+	{name: "no result", make: simple("()I", 1, 0, op(code.Return)),
+		want: "T#f()I@0: JVMS 4.10.1.9: expected int, found top"},
+	{name: "int is boolean", make: simple("()Z", 1, 0, op(code.Iconst0, byte(code.Ireturn)))},
+	{name: "null is a String", make: simple("()Ljava/lang/String;", 1, 0, op(code.AconstNull, byte(code.Areturn)))},
+	{name: "Object is no String", make: simple("(Ljava/lang/Object;)Ljava/lang/String;", 1, 1, op(code.Aload0, byte(code.Areturn))),
+		want: "T#f(Ljava/lang/Object;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, found java/lang/Object"},
+	{name: "Object is an interface", make: simple("(Ljava/lang/Object;)Lfar/Face;", 1, 1, op(code.Aload0, byte(code.Areturn)))},
+	{name: "an array is no interface", make: simple("([I)Lfar/Face;", 1, 1, op(code.Aload0, byte(code.Areturn))),
+		want: "T#f([I)Lfar/Face;@1: JVMS 4.10.1.9: expected far/Face, found [I"},
+	{name: "but Cloneable", make: simple("([I)Ljava/lang/Cloneable;", 1, 1, op(code.Aload0, byte(code.Areturn)))},
+	{name: "String[] is Object[]", make: simple("([Ljava/lang/String;)[Ljava/lang/Object;", 1, 1, op(code.Aload0, byte(code.Areturn)))},
+	{name: "int[][] is Object[]", make: simple("([[I)[Ljava/lang/Object;", 1, 1, op(code.Aload0, byte(code.Areturn)))},
+	{name: "byte[] is no int[]", make: simple("([B)[I", 1, 1, op(code.Aload0, byte(code.Areturn))),
+		want: "T#f([B)[I@1: JVMS 4.10.1.9: expected [I, found [B"},
+	{name: "unknown is anything", make: simple("(Lx/Y;)Ljava/lang/String;", 1, 1, op(code.Aload0, byte(code.Areturn)))},
+	{name: "baload of boolean[]", make: simple("([Z)I", 2, 1, op(code.Aload0, byte(code.Iconst0), byte(code.Baload), byte(code.Ireturn)))},
+	{name: "saload of char[]", make: simple("([C)I", 2, 1, op(code.Aload0, byte(code.Iconst0), byte(code.Saload), byte(code.Ireturn))),
+		want: "T#f([C)I@2: JVMS 4.10.1.9: expected short[] on the stack, found [C"},
+	{name: "local of nothing", make: simple("()V", 1, 1, op(code.Iload0, byte(code.Pop), byte(code.Return))),
+		want: "T#f()V@0: JVMS 4.10.1.9: expected int in local 0, found top"},
+	{name: "local too high", make: simple("()V", 2, 1, op(code.Lload0, byte(code.Pop2), byte(code.Return))),
+		want: "T#f()V@0: JVMS 4.9.1: expected a local below max_locals 1, found 1"},
+	{name: "overwritten half", make: simple("(J)J", 2, 2, op(code.Iconst0, byte(code.Istore1), byte(code.Lload0), byte(code.Lreturn))),
+		want: "T#f(J)J@2: JVMS 4.10.1.9: expected long in local 0, found top"},
+	{name: "falls off", make: simple("()V", 0, 0, op(code.Nop)),
+		want: "T#f()V@1: JVMS 4.10.1.6: expected a jump, return or throw at the end of the code, found none"},
+	{name: "no frame", make: simple("(I)V", 1, 1, op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return)),
+		want: "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 4, found none"},
+	{name: "no frame behind", make: simple("()V", 0, 0, op(code.Return, byte(code.Return))),
+		want: "T#f()V@1: JVMS 4.10.1.6: expected a frame behind an instruction that never leads to the next, found none"},
+	{name: "frame", make: withFrames("(I)V", []byte{4}, op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return))},
+	{name: "frame that differs", make: withFrames("(I)V", []byte{255, 0, 4, 0, 1, 2, 0, 0}, op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return)),
+		want: "T#f(I)V@1: JVMS 4.10.1.4: expected float in local 0, as in the frame at 4, found int"},
+	{name: "frame between instructions", make: withFrames("(I)V", []byte{2}, op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return)),
+		want: "T#f(I)V@2: JVMS 4.7.4: expected an instruction at a frame's offset, found none"},
+	{name: "chop of nothing", make: withFrames("()V", []byte{250, 0, 0}, op(code.Return)),
+		want: "T#f()V@0: JVMS 4.7.4: expected a local to chop, found none"},
+	{name: "reserved frame", make: withFrames("()V", []byte{200}, op(code.Return)),
+		want: "T#f()V: JVMS 4.7.4: expected a known frame_type, found 200"},
+	{name: "throws a String", make: simple("(Ljava/lang/String;)V", 1, 1, op(code.Aload0, byte(code.Athrow))),
+		want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.9: expected java/lang/Throwable on the stack, found java/lang/String"},
+	{name: "jsr in a class with frames", make: simple("()V", 1, 0, branch(code.Jsr, 0, 3), op(code.Return)),
+		want: "T#f()V@0: JVMS 4.9.1: expected no jsr from class file version 51 on, found one"},
+	{name: "unknown opcode", make: simple("()V", 0, 0, []byte{0xFE}),
+		want: "T#f()V@0: JVMS 4.9.1: expected an instruction, found unknown opcode 0xfe at 0"},
+}
+
+// withFrames is simple with one frame.
+func withFrames(descriptor string, frame []byte, parts ...[]byte) func(*assembler) method {
+	return func(a *assembler) method {
+		m := simple(descriptor, 2, 2, parts...)(a)
+		m.attributes = []attribute{frames(frame)}
+		return m
+	}
+}
+
+// constructor is <init>()V of class T.
+func constructor(maxStack uint16, make func(a *assembler) []byte) func(*assembler) method {
+	return func(a *assembler) method {
+		return method{access: classfile.AccPublic, name: "<init>", descriptor: "()V", maxStack: maxStack, maxLocals: 1, code: make(a)}
+	}
+}
+
+func call(a *assembler, o code.Op, class, name, descriptor string) []byte {
+	return op(o, u2(a.methodref(class, name, descriptor))...)
+}
+
+var objectCases = []bodyCase{
+	{name: "super", make: constructor(1, func(a *assembler) []byte {
+		return slices.Concat(op(code.Aload0), call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"), op(code.Return))
+	})},
+	{name: "no super", make: constructor(1, func(*assembler) []byte { return op(code.Return) }),
+		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, found none on some path"},
+	{name: "a stranger's constructor", make: constructor(1, func(a *assembler) []byte {
+		return slices.Concat(op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "<init>", "()V"), op(code.Return))
+	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected a constructor of the class or its superclass, found one of java/lang/Error"},
+	{name: "this before super", make: constructor(1, func(a *assembler) []byte {
+		return slices.Concat(op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "notify", "()V"), op(code.Return))
+	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected java/lang/Object on the stack, found uninitializedThis"},
+	{name: "new", make: func(a *assembler) method {
+		return simple("()Ljava/lang/Object;", 2, 0, op(code.New, u2(a.class("java/lang/Object"))...), op(code.Dup),
+			call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"), op(code.Areturn))(a)
+	}},
+	{name: "new without a constructor", make: func(a *assembler) method {
+		return simple("()Ljava/lang/Object;", 2, 0, op(code.New, u2(a.class("java/lang/Object"))...), op(code.Areturn))(a)
+	}, want: "T#f()Ljava/lang/Object;@3: JVMS 4.10.1.9: expected a reference on the stack, found uninitialized(0)"},
+	{name: "the wrong constructor", make: func(a *assembler) method {
+		return simple("()V", 2, 0, op(code.New, u2(a.class("java/lang/Error"))...),
+			call(a, code.Invokespecial, "java/lang/Throwable", "<init>", "()V"), op(code.Return))(a)
+	}, want: "T#f()V@3: JVMS 4.10.1.9: expected a constructor of java/lang/Error, found one of java/lang/Throwable"},
+	{name: "protected on a stranger", super: "far/Base", make: func(a *assembler) method {
+		return simple("(Lfar/Base;)V", 1, 1, op(code.Aload0), call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), op(code.Return))(a)
+	}, want: "T#f(Lfar/Base;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, found far/Base"},
+	{name: "protected on itself", super: "far/Base", make: func(a *assembler) method {
+		return simple("(LT;)V", 1, 1, op(code.Aload0), call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), op(code.Return))(a)
+	}},
+	{name: "clone of an array", make: func(a *assembler) method {
+		return simple("([I)V", 1, 1, op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), op(code.Pop, byte(code.Return)))(a)
+	}},
+	{name: "clone of a String", make: func(a *assembler) method {
+		return simple("(Ljava/lang/String;)V", 1, 1, op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), op(code.Pop, byte(code.Return)))(a)
+	}, want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, found java/lang/String"},
+	{name: "invokespecial of a stranger", make: func(a *assembler) method {
+		return simple("(Ljava/lang/Error;)V", 1, 1, op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "g", "()V"), op(code.Return))(a)
+	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct superinterface, found one of java/lang/Error"},
+	{name: "wrong constant", make: func(a *assembler) method {
+		return simple("()V", 1, 0, op(code.New, u2(a.utf8("T"))...), op(code.Return))(a)
+	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Class at index 1, found Utf8"},
+	{name: "catches a String", make: func(a *assembler) method {
+		m := simple("()V", 1, 0, op(code.Return, byte(code.Athrow)))(a)
+		m.handlers = []handler{{0, 1, 1, a.class("java/lang/String")}}
+		return m
+	}, want: "T#f()V@1: JVMS 4.10.1.5: expected a subclass of java/lang/Throwable, found java/lang/String"},
+	{name: "overrides final", make: func(*assembler) method {
+		return method{access: classfile.AccPublic | classfile.AccAbstract, name: "notify", descriptor: "()V"}
+	}, want: "T#notify()V: JVMS 5.3.5: expected no final method to be overridden, found that of java/lang/Object"},
+	{name: "extends final", super: "java/lang/String", make: simple("()V", 0, 0, op(code.Return)),
+		want: "T: JVMS 5.3.5: expected a superclass that is not final, found java/lang/String"},
+	{name: "extends hidden", super: "far/Hidden", make: simple("()V", 0, 0, op(code.Return)),
+		want: "T: JVMS 5.3.5: expected a superclass or superinterface that the class can access, found far/Hidden"},
+	{name: "extends an interface", super: "far/Face", make: simple("()V", 0, 0, op(code.Return)),
+		want: "T: JVMS 5.3.5: expected a superclass, found interface far/Face"},
+}
+
+var inferenceCases = []bodyCase{
+	{name: "joins", make: simple("(I)Ljava/lang/Throwable;", 1, 2, op(code.Iload0), branch(code.Ifeq, 1, 9), op(code.AconstNull), op(code.Astore1),
+		branch(code.Goto, 6, 11), op(code.AconstNull), op(code.Astore1), op(code.Aload1), op(code.Areturn))},
+	{name: "joins nothing", make: simple("(I)I", 1, 2, op(code.Iload0), branch(code.Ifeq, 1, 9), op(code.AconstNull), op(code.Astore1),
+		branch(code.Goto, 6, 11), op(code.Iconst0), op(code.Istore1), op(code.Iload1), op(code.Ireturn)),
+		want: "T#f(I)I@11: JVMS 4.10.1.9: expected int in local 1, found top"},
+	{name: "depths differ", make: simple("(I)V", 2, 1, op(code.Iload0), branch(code.Ifeq, 1, 5), op(code.Iconst0), op(code.Return)),
+		want: "T#f(I)V@4: JVMS 4.10.2: expected 0 words on the stack, as on another path to 5, found 1"},
+	{name: "dead code is not judged", make: simple("()V", 0, 0, op(code.Return, byte(code.Pop)))},
+	{name: "but its operands are", make: simple("()V", 0, 0, op(code.Return, byte(code.Iload0), byte(code.Return))),
+		want: "T#f()V@1: JVMS 4.9.1: expected a local below max_locals 0, found 0"},
+	{name: "falls off", make: simple("()V", 0, 0, op(code.Nop)),
+		want: "T#f()V@0: JVMS 4.10.2: expected a jump, return or throw at the end of the code, found none"},
+	{name: "subroutine", make: simple("()V", 1, 1, branch(code.Jsr, 0, 4), op(code.Return), op(code.Astore0), op(code.Ret, 0))},
+	{name: "recursive subroutine", make: simple("()V", 1, 1, branch(code.Jsr, 0, 3), op(code.Pop), branch(code.Jsr, 4, 3), op(code.Return)),
+		want: "T#f()V@4: JVMS 4.10.2.5: expected no subroutine that calls itself, found one"},
+	{name: "ret by an int", make: simple("()V", 1, 1, op(code.Iconst0, byte(code.Istore0)), op(code.Ret, 0)),
+		want: "T#f()V@2: JVMS 4.10.1.9: expected a return address in local 0, found int"},
+	{name: "local kept across a subroutine", make: simple("()I", 1, 2, op(code.Iconst0, byte(code.Istore1)), branch(code.Jsr, 2, 7),
+		op(code.Iload1, byte(code.Ireturn)), op(code.Astore0), op(code.Ret, 0))},
+	{name: "frames do not count", make: withFrames("()V", []byte{200}, op(code.Return))},
+	{name: "no super", make: constructor(1, func(*assembler) []byte { return op(code.Return) }),
+		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, found none on some path"},
+	{name: "ldc of a class", major: 48, make: func(a *assembler) method {
+		return simple("()V", 1, 0, op(code.Ldc, byte(a.class("T"))), op(code.Pop, byte(code.Return)))(a)
+	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Integer or Float or String at index 2, found Class"},
+}
+
+func TestCheckBodies(t *testing.T) {
+	w := smallWorld(t)
+	run := func(cases []bodyCase, major uint16) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				a := newAssembler(max(c.major, major), "T", "java/lang/Object")
+				if c.major != 0 {
+					a.major = c.major
+				}
+				if c.super != "" {
+					a.super = c.super
+				}
+				a.access |= 0x20
+				m := c.make(a)
+				if m.access&classfile.AccAbstract != 0 {
+					a.access |= classfile.AccAbstract
+				}
+				a.add(m)
+				var got []string
+				for _, f := range verify.Check(a.parse(t), w) {
+					got = append(got, f.String())
+				}
+				if strings.Join(got, "\n") != c.want {
+					t.Errorf("got  %q\nwant %q", got, c.want)
+				}
+			})
+		}
+	}
+	run(bodyCases, 52)
+	run(objectCases, 52)
+	run(inferenceCases, 49)
+}
+
+// TestCheckFailover: what is wrong with a class of version 50 is what inference finds, told by the frames.
+func TestCheckFailover(t *testing.T) {
+	w := smallWorld(t)
+	for _, c := range []struct {
+		name     string
+		frame    []byte
+		code     []byte
+		inferred bool
+		want     string
+	}{
+		{"right frame", []byte{4}, slices.Concat(op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return)), false, ""},
+		{"wrong frame", []byte{255, 0, 4, 0, 1, 2, 0, 0}, slices.Concat(op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return)), true, ""},
+		{"malformed frame", []byte{200}, slices.Concat(op(code.Iload0), branch(code.Ifeq, 1, 4), op(code.Return)), false,
+			"T#f(I)V: JVMS 4.7.4: expected a known frame_type, found 200"},
+		{"wrong code", []byte{4}, slices.Concat(op(code.Fload0), branch(code.Ifeq, 1, 4), op(code.Return)), false,
+			"T#f(I)V@0: JVMS 4.10.1.9: expected float in local 0, found int"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := newAssembler(50, "T", "java/lang/Object")
+			a.add(withFrames("(I)V", c.frame, c.code)(a))
+			k := verify.Checker{Hierarchy: w}
+			r := k.Check(a.parse(t))
+			got := ""
+			for _, f := range r.Findings {
+				got += f.String()
+			}
+			if got != c.want || r.Inferred != c.inferred {
+				t.Errorf("got %q, inferred %v; want %q, %v", got, r.Inferred, c.want, c.inferred)
+			}
+		})
+	}
+}
+
+// TestCheckUnknown: classes that cannot be found are assumed to fit and told, each once.
+func TestCheckUnknown(t *testing.T) {
+	a := newAssembler(52, "T", "x/Super")
+	a.add(simple("(Lx/Y;)Lx/Z;", 1, 1, op(code.Aload0, byte(code.Areturn)))(a))
+	k := verify.Checker{Hierarchy: smallWorld(t)}
+	r := k.Check(a.parse(t))
+	if len(r.Findings) > 0 || !slices.Equal(r.Unknown, []string{"x/Super", "x/Z"}) {
+		t.Errorf("findings %v, unknown %v", r.Findings, r.Unknown)
+	}
+}
+
+// TestCheckFrame: a finding has the types at its place if they are asked for.
+func TestCheckFrame(t *testing.T) {
+	a := newAssembler(52, "T", "java/lang/Object")
+	a.add(simple("(JLjava/lang/String;)V", 2, 4, op(code.Aload2, byte(code.Lload0), byte(code.Return)))(a))
+	k := verify.Checker{Hierarchy: smallWorld(t), Frames: true}
+	r := k.Check(a.parse(t))
+	const want = "locals [long, java/lang/String] stack [java/lang/String]"
+	if len(r.Findings) != 1 || r.Findings[0].Frame != want {
+		t.Errorf("got %+v, want one with the frame %q", r.Findings, want)
+	}
+}
