@@ -193,6 +193,7 @@ type method struct {
 	pc      int
 
 	handlers  []handler
+	throws    map[int]bool // by a handler's position, what endsInThrow says
 	frames    []stackFrame
 	frameAt   []int32 // by position: number of the frame plus one
 	result    vtype   // what the method returns, tTop for void

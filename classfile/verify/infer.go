@@ -15,12 +15,14 @@ import (
 // so that it ends; how many steps that may take is bounded besides, as for type checking.
 type inference struct {
 	*method
-	states []*joinState // by position; nil where no paths join
-	order  []int        // positions of the states, ascending
-	jsrs   []int        // positions of jsr and jsr_w
-	rets   map[int]int  // by the position of a jsr, that of the ret that returns to behind it
-	now    flowFacts    // of the current instruction
-	merged map[int]int  // by handler, the length of changed when it was merged with last
+	states []*joinState  // by position; nil where no paths join
+	order  []int         // positions of the states, ascending
+	jsrs   []int         // positions of jsr and jsr_w
+	rets   map[int]int   // by the position of a jsr, that of the ret that returns to behind it
+	now    flowFacts     // of the current instruction
+	stored int           // words in states
+	runs   int           // how often code was followed from a state
+	merged []mergedState // by handler
 }
 
 // flowFacts are what is known of the paths to a point besides the types: the subroutines they are in, and how far
@@ -31,6 +33,9 @@ type flowFacts struct {
 	needsConstruct bool         // the method is a constructor that must call another
 	mayNotReturn   bool         // some path comes from another constructor's throwing
 }
+
+// mergedState says when a handler was merged with last: in which run, and how many locals had changed in it.
+type mergedState struct{ run, changed int }
 
 // joinState is the type state at one position, over all paths found so far.
 type joinState struct {
@@ -44,7 +49,7 @@ func (m *method) infer() {
 	m.inferring = true
 	descriptor := m.member.Descriptor
 	m.result = m.methodType(descriptor).result
-	f := inference{method: m, rets: map[int]int{}, merged: map[int]int{}}
+	f := inference{method: m, rets: map[int]int{}, merged: make([]mergedState, len(m.handlers))}
 	if f.checkStatic(); m.failed() {
 		return
 	}
@@ -119,12 +124,13 @@ func (f *inference) findJoins() {
 // run follows the code from a position until it joins another state or ends.
 func (f *inference) run(pc int, s *joinState) {
 	m := f.method
+	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
 	copy(m.locals, s.locals)
 	clear(m.locals[len(s.locals):max(m.used, len(s.locals))])
 	m.used = len(s.locals)
 	m.stack = append(m.stack[:0], s.stack...)
 	m.changed = m.changed[:0]
-	clear(f.merged)
+	f.runs++
 	f.now = s.facts.clone()
 	for {
 		in, err := code.At(m.code.Bytecode, pc)
@@ -132,8 +138,7 @@ func (f *inference) run(pc int, s *joinState) {
 			return // prepare has decoded it
 		}
 		m.pc = pc
-		const stepCost = 16
-		if m.spend(stepCost + len(s.locals)/8); m.failed() {
+		if m.spend(2 + len(f.handlers)/wordsPerStep); m.failed() {
 			return
 		}
 		f.mergeHandlers()
@@ -152,7 +157,7 @@ func (f *inference) run(pc int, s *joinState) {
 			return
 		}
 		if f.states[pc] != nil {
-			f.mergeInto(pc, m.locals[:m.used], m.stack, f.now)
+			f.mergeInto(pc, m.locals[:m.used], m.stack, &f.now)
 			return
 		}
 	}
@@ -205,11 +210,12 @@ func (f *inference) mergeHandlers() {
 		if !h.covers(f.pc) || f.failed() {
 			continue
 		}
-		if length, ok := f.merged[i]; ok && length == len(f.changed) && len(f.now.subroutines) == 0 {
+		now := mergedState{f.runs, len(f.changed)}
+		if f.merged[i] == now && len(f.now.subroutines) == 0 {
 			continue
 		}
-		f.merged[i] = len(f.changed)
-		f.mergeInto(h.pc, f.locals[:f.used], []vtype{h.catch}, f.now)
+		f.merged[i] = now
+		f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &f.now)
 	}
 }
 
@@ -218,10 +224,10 @@ func (f *inference) mergeHandlers() {
 func (f *inference) mergeAfterInit() {
 	facts := f.now
 	facts.mayNotReturn = true
-	clear(f.merged)
+	f.runs++ // what was merged before is another state
 	for i := range f.handlers {
 		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
-			f.mergeInto(h.pc, f.locals[:f.used], []vtype{h.catch}, facts)
+			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &facts)
 		}
 	}
 }
@@ -239,17 +245,22 @@ func (f *inference) mergeTargets(in code.Instruction) {
 		if f.failed() {
 			return
 		}
-		f.mergeInto(target, locals, stack, f.now)
+		f.mergeInto(target, locals, stack, &f.now)
 	}
 }
 
 // mergeInto merges a type state into the one at a position.
-func (f *inference) mergeInto(pc int, locals, stack []vtype, facts flowFacts) {
+func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 	s := f.states[pc]
-	if f.spend(len(locals) + len(stack)); f.failed() {
+	words := len(locals) + len(stack) + facts.words()
+	if f.spend(1 + words/wordsPerStep); f.failed() {
 		return
 	}
 	if !s.reached {
+		if f.stored += words; f.stored > maxFrameWords {
+			f.fail(ruleLimit, fmt.Sprintf("type states of at most %d words in all", maxFrameWords), "more")
+			return
+		}
 		s.reached, s.changed = true, true
 		s.locals, s.stack = slices.Clone(trimTops(locals)), slices.Clone(stack)
 		s.facts = facts.clone()
@@ -257,7 +268,7 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts flowFacts) {
 	}
 	f.mergeStack(s, pc, stack)
 	f.mergeLocals(s, locals)
-	if s.facts.merge(&facts) {
+	if s.facts.merge(facts) {
 		s.changed = true
 	}
 }

@@ -71,7 +71,7 @@ func (m *method) initialiseThis(c *constant) {
 		return
 	}
 	if !m.inferring {
-		m.checkInitHandlers(c)
+		m.checkInitHandlers()
 		m.matchHandlers(true)
 	}
 	if m.failed() {
@@ -84,10 +84,21 @@ func (m *method) initialiseThis(c *constant) {
 
 // checkInitHandlers demands that a handler around the call of another constructor throws: what it caught may be
 // an object that was never finished.
-func (m *method) checkInitHandlers(*constant) {
+func (m *method) checkInitHandlers() {
 	for i := range m.handlers {
 		h := &m.handlers[i]
-		if h.covers(m.pc) && !m.endsInThrow(h.pc) {
+		if !h.covers(m.pc) {
+			continue
+		}
+		throws, known := m.throws[h.pc]
+		if !known {
+			throws = m.endsInThrow(h.pc)
+			if m.throws == nil {
+				m.throws = map[int]bool{}
+			}
+			m.throws[h.pc] = throws
+		}
+		if !throws {
 			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor", "one that may return")
 			return
 		}
@@ -132,6 +143,9 @@ func (m *method) endsInThrow(from int) bool {
 		}
 		if seen[pc] {
 			continue
+		}
+		if m.spend(2 + len(m.handlers)/wordsPerStep); m.failed() {
+			return false
 		}
 		seen[pc] = true
 		in, err := code.At(m.code.Bytecode, pc)

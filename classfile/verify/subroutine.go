@@ -31,6 +31,15 @@ func (f *flowFacts) touch(local int) {
 	}
 }
 
+// words measures the memory that clone takes, roughly.
+func (f *flowFacts) words() int {
+	n := 0
+	for i := range f.subroutines {
+		n += 8 + 2*len(f.subroutines[i].touched)
+	}
+	return n
+}
+
 // clone copies what touch changes in place.
 func (f *flowFacts) clone() flowFacts {
 	c := *f
@@ -143,5 +152,5 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 		f.fail(ruleInference, "an instruction behind a call of a subroutine", "the end of the code")
 		return
 	}
-	f.mergeInto(next, behind, stack, facts)
+	f.mergeInto(next, behind, stack, &facts)
 }

@@ -12,7 +12,7 @@ var classTag = []classfile.Tag{classfile.TagClass}
 // handler is an entry of the exception table.
 type handler struct {
 	start, end, pc int
-	catch          vtype // Throwable for any
+	caught         [1]vtype // the stack: the type it catches, Throwable for any
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
@@ -21,7 +21,7 @@ func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 func (m *method) readHandlers() bool {
 	table := m.code.ExceptionTable
 	for ; len(table) >= 8; table = table[8:] {
-		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])), catch: m.throwable}
+		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])), caught: [1]vtype{m.throwable}}
 		switch {
 		case h.start >= h.end || !m.isStart(h.start) || h.end != len(m.starts) && !m.isStart(h.end):
 			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another", fmt.Sprintf("%d to %d", h.start, h.end))
@@ -35,9 +35,9 @@ func (m *method) readHandlers() bool {
 			if m.failed() {
 				return false
 			}
-			h.catch = c.class
-			if !m.assignable(h.catch, m.throwable) {
-				m.failAt(h.pc, ruleHandlers, "a subclass of java/lang/Throwable", m.describe(h.catch))
+			h.caught[0] = c.class
+			if !m.assignable(c.class, m.throwable) {
+				m.failAt(h.pc, ruleHandlers, "a subclass of java/lang/Throwable", m.describe(c.class))
 				return false
 			}
 		}
@@ -141,7 +141,7 @@ func (m *method) enterFrame(i int, flows bool) {
 			m.changed = append(m.changed, local)
 		}
 	} else {
-		if m.spend(len(m.locals)); m.failed() {
+		if m.spend(1 + len(m.locals)/wordsPerStep); m.failed() {
 			return
 		}
 		for local := range m.locals {
@@ -173,6 +173,7 @@ func (m *method) matchTarget(target int) {
 // stack there holds what was caught. thisUninitialized is set for what an instruction that initialises this
 // leaves behind if it throws.
 func (m *method) matchHandlers(thisUninitialized bool) {
+	m.spend(len(m.handlers) / wordsPerStep)
 	for i := range m.handlers {
 		h := &m.handlers[i]
 		if !h.covers(m.pc) {
@@ -184,8 +185,7 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		case m.frameAt[h.pc] == 0:
 			m.fail(ruleHandlers, fmt.Sprintf("a frame at the handler %d", h.pc), "none")
 		default:
-			caught := [1]vtype{h.catch}
-			m.matchFrame(&m.frames[m.frameAt[h.pc]-1], caught[:], m.thisUninitialized || thisUninitialized)
+			m.matchFrame(&m.frames[m.frameAt[h.pc]-1], h.caught[:], m.thisUninitialized || thisUninitialized)
 		}
 		if m.failed() {
 			return
@@ -200,16 +200,21 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc), fmt.Sprint(len(stack)))
 		return
 	}
-	if since := len(m.changed) - f.checkedTo; f.checked && since < len(f.locals) {
+	since := len(m.changed) - f.checkedTo
+	again := f.checked && since < len(f.locals)
+	if !again {
+		since = len(f.locals)
+	}
+	if m.spend(1 + (since+len(stack))/wordsPerStep); m.failed() {
+		return
+	}
+	if again {
 		for _, local := range m.changed[f.checkedTo:] {
 			if !m.matchLocal(f, int(local)) {
 				return
 			}
 		}
 	} else {
-		if m.spend(len(f.locals)); m.failed() {
-			return
-		}
 		for local := range f.locals {
 			if !m.matchLocal(f, local) {
 				return
@@ -228,15 +233,18 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	}
 }
 
-// spend counts steps of work against a bound that no compiler's class comes near: it grows with the class file,
-// while the work for a hostile one can grow with the square of its size.
+// spend counts steps of work against a bound that no compiler's class comes near: it grows with the class file, while
+// the work for a hostile one can grow with the square of its size. A step is some twenty nanoseconds.
 func (m *method) spend(steps int) {
-	const base, perByte = 1 << 26, 1 << 10
+	const base, perByte = 1 << 23, 1 << 8
 	m.work += int64(steps)
 	if m.work > base+perByte*int64(len(m.class.Bytes())) {
 		m.fail(ruleLimit, "a class that can be verified in a bounded number of steps", "one that takes more")
 	}
 }
+
+// Words that are compared in one step, as most of them are equal, and handlers whose ranges are.
+const wordsPerStep = 16
 
 func (m *method) matchLocal(f *stackFrame, local int) bool {
 	if local >= len(f.locals) {

@@ -86,7 +86,7 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 func (all *typeTally) add(t *testing.T, name string, r oracle.LinkResult, got verify.Result) {
 	missing := strings.Contains(r.Message, "NoClassDefFoundError") || strings.Contains(r.Message, "ClassNotFoundException")
 	switch {
-	case r.Status == oracle.LinkFailed && missing:
+	case r.Status == oracle.LinkFailed && (missing || strings.Contains(r.Message, "loader constraint")): // of the test's loader
 		all.missing++
 	case r.Status == oracle.LinkFailed:
 		all.rejected++

@@ -30,13 +30,22 @@ const (
 	Hierarchy      Kind = "superclass, interface"
 )
 
-// Weighted gives every kind as often as it should be tried: more than half are about frames, types and operands.
+// Weighted gives every kind as often as it should be tried, so that of each enough is made that a verifier rejects and
+// more than half of all is about frames, types and operands.
 func Weighted() []Kind {
-	return []Kind{
-		FrameEntry, FrameEntry, FrameType, FrameType, FrameType, FrameType, DroppedFrame, Operand, Operand, Operand,
-		Operand, Descriptor, Descriptor, ConstantIndex, ConstantIndex, ConstantKind, Opcode, Opcode, BranchTarget, BranchTarget,
-		ExceptionRange, ExceptionRange, Maximum, Flags, Swapped, CutMethod, Hierarchy,
+	var all []Kind
+	for _, w := range []struct {
+		kind  Kind
+		times int
+	}{
+		{FrameType, 8}, {FrameEntry, 4}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2}, {ConstantKind, 2},
+		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1}, {Hierarchy, 1},
+	} {
+		for range w.times {
+			all = append(all, w.kind)
+		}
 	}
+	return all
 }
 
 // Mutator plants faults in one class.

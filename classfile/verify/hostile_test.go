@@ -1,0 +1,239 @@
+package verify_test
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/classfile/verify"
+)
+
+const hostileSize = 64 << 10
+
+// hostile are class files of almost 64 KiB that make a naive verifier take quadratic time or memory.
+func hostile() map[string]*assembler {
+	return map[string]*assembler{
+		"branches over many locals":       manyBranches(),
+		"handlers and stores":             manyHandlers(52),
+		"handlers and stores, inferred":   manyHandlers(48),
+		"chop and append":                 chopAndAppend(),
+		"stores into high locals":         highLocals(),
+		"deep stack and branches":         deepStack(),
+		"backward branches, inferred":     backwardBranches(),
+		"constructor calls in handlers":   manyInits(),
+		"subroutines in subroutines":      manySubroutines(),
+		"frames of many locals, repeated": repeatedFrames(),
+	}
+}
+
+func repeat(part []byte, n int) []byte { return bytes.Repeat(part, n) }
+
+// fullFrame has the given number of locals, alternately int and top.
+func fullFrame(delta, locals int) []byte {
+	b := append([]byte{255}, u2(uint16(delta), uint16(locals))...)
+	for i := range locals {
+		b = append(b, byte(i%2))
+	}
+	return append(b, 0, 0)
+}
+
+// manyBranches goes through many places, each with a frame of many locals, one of which always changes.
+func manyBranches() *assembler {
+	const locals, n = 15000, 5000
+	a := newAssembler(52, "T", "java/lang/Object")
+	var b []byte
+	table := [][]byte{{255, 0, 0, 0, 0, 0, 0}}
+	for i := range n {
+		b = append(b, slices.Concat(op(code.Iconst0), branch(code.Ifeq, i*5+1, 0), op(code.Nop))...)
+		if i > 0 {
+			table = append(table, []byte{4})
+		}
+	}
+	table[1] = fullFrame(4, 0)
+	b = append(b, byte(code.Return))
+	a.add(method{static, "f", "()V", 1, locals, b, nil, []attribute{frames(table...)}})
+	return a
+}
+
+func repeatedFrames() *assembler {
+	const locals = 7000
+	a := newAssembler(52, "T", "java/lang/Object")
+	b := op(code.Nop)
+	table := [][]byte{fullFrame(0, 0)}
+	b = append(b, repeat(op(code.Nop), 60)...)
+	for range 7 {
+		table = append(table, fullFrame(3, locals))
+	}
+	b = append(b, byte(code.Return))
+	a.add(method{static, "f", "()V", 1, locals, b, nil, []attribute{frames(table...)}})
+	return a
+}
+
+// manyHandlers has stores, each of which every handler sees.
+func manyHandlers(major uint16) *assembler {
+	const stores, n = 10000, 2500
+	a := newAssembler(major, "T", "java/lang/Object")
+	b := repeat(op(code.Iconst0, byte(code.Istore0), byte(code.Fconst0), byte(code.Fstore0)), stores/2)
+	handlersAt := len(b) + 1
+	b = append(b, byte(code.Return))
+	var table [][]byte
+	var handlers []handler
+	throwable := u2(a.class("java/lang/Throwable"))
+	for i := range n {
+		b = append(b, byte(code.Athrow))
+		handlers = append(handlers, handler{0, uint16(handlersAt - 1), uint16(handlersAt + i), 0})
+		switch i {
+		case 0:
+			table = append(table, append(append([]byte{247}, u2(uint16(handlersAt))...), append([]byte{7}, throwable...)...))
+		default:
+			table = append(table, append([]byte{64, 7}, throwable...))
+		}
+	}
+	a.add(method{static, "f", "()V", 1, 60000, b, handlers, []attribute{frames(table...)}})
+	return a
+}
+
+// chopAndAppend has frames that stand for many thousand times their size.
+func chopAndAppend() *assembler {
+	const locals, n = 20000, 5000
+	a := newAssembler(52, "T", "java/lang/Object")
+	b := op(code.Return)
+	table := [][]byte{fullFrame(1, locals)}
+	b = append(b, byte(code.Return))
+	for range n {
+		b = append(b, byte(code.Return), byte(code.Return))
+		table = append(table, []byte{250, 0, 0}, []byte{252, 0, 0, 1})
+	}
+	a.add(method{static, "f", "()V", 1, locals + 2, b, nil, []attribute{frames(table...)}})
+	return a
+}
+
+// highLocals stores into the highest local again and again, with types that differ from path to path.
+func highLocals() *assembler {
+	a := newAssembler(48, "T", "java/lang/Object")
+	var b []byte
+	for len(b) < 32000 {
+		b = append(b, slices.Concat(op(code.Iconst0), op(code.Wide, byte(code.Istore), 0xFF, 0xFE), op(code.Iconst0), branch(code.Ifeq, len(b)+6, 0))...)
+	}
+	b = append(b, byte(code.Return))
+	a.add(method{static, "f", "()V", 1, 0xFFFF, b, nil, nil})
+	return a
+}
+
+func deepStack() *assembler {
+	const depth = 20000
+	a := newAssembler(48, "T", "java/lang/Object")
+	b := repeat(op(code.AconstNull), depth)
+	for len(b) < 63000 {
+		b = append(b, slices.Concat(op(code.Iconst0), branch(code.Ifeq, len(b)+1, len(b)+4))...)
+	}
+	b = append(b, byte(code.Return))
+	a.add(method{static, "f", "()V", depth + 1, 0, b, nil, nil})
+	return a
+}
+
+// backwardBranches is found out from the end to the start, one step in every pass.
+func backwardBranches() *assembler {
+	a := newAssembler(48, "T", "java/lang/Object")
+	b := branch(code.GotoW, 0, 0)
+	last := 0
+	for len(b) < 60000 {
+		at := len(b)
+		b = append(b, branch(code.GotoW, at, last)...)
+		last = at
+	}
+	copy(b, branch(code.GotoW, 0, last))
+	b = append(b, byte(code.Return))
+	copy(b[5:], branch(code.GotoW, 5, len(b)-1))
+	a.add(method{static, "f", "()V", 1, 60000, b, nil, nil})
+	return a
+}
+
+func manyInits() *assembler {
+	a := newAssembler(52, "T", "java/lang/Object")
+	call := slices.Concat(op(code.New, u2(a.class("java/lang/Object"))...), op(code.Invokespecial, u2(a.methodref("java/lang/Object", "<init>", "()V"))...))
+	b := repeat(call, 4000)
+	end := len(b)
+	b = append(b, byte(code.Return), byte(code.Athrow))
+	frame := slices.Concat([]byte{247}, u2(uint16(end+1)), []byte{7}, u2(a.class("java/lang/Throwable")))
+	a.add(method{static, "f", "()V", 1, 1, b, slices.Repeat([]handler{{0, uint16(end), uint16(end + 1), 0}}, 4500), []attribute{frames(frame)}})
+	return a
+}
+
+// manySubroutines calls a subroutine from within a subroutine and so on.
+func manySubroutines() *assembler {
+	a := newAssembler(48, "T", "java/lang/Object")
+	var b []byte
+	for len(b) < 32000 {
+		at := len(b)
+		b = append(b, slices.Concat(op(code.Wide, byte(code.Astore), byte(at>>8), byte(at)), branch(code.Jsr, at+4, at+11),
+			op(code.Wide, byte(code.Ret), byte(at>>8), byte(at)))...)
+	}
+	b = append(b, byte(code.Pop), byte(code.Return))
+	b = append(branch(code.Jsr, 0, 4), append([]byte{byte(code.Return)}, b...)...)
+	a.add(method{static, "f", "()V", 1, 0xFFFF, b, nil, nil})
+	return a
+}
+
+// TestCheckHostile: the work for a class file is bounded, whatever is in it.
+func TestCheckHostile(t *testing.T) {
+	w := smallWorld(t)
+	cases := hostile()
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		a := cases[name]
+		t.Run(name, func(t *testing.T) {
+			if size := len(a.bytes()); size > hostileSize+1024 || size < hostileSize/3 {
+				t.Errorf("the class file has %d bytes, which is not what is wanted here", size)
+			}
+			c := a.parse(t)
+			start := time.Now()
+			findings := verify.Check(c, w)
+			first := "no finding"
+			if len(findings) > 0 {
+				first = findings[0].String()
+			}
+			t.Logf("%v: %s", time.Since(start), first)
+		})
+	}
+}
+
+// FuzzCheck: no bytes make the verifier panic or run away.
+func FuzzCheck(f *testing.F) {
+	for _, c := range everything(f) {
+		if len(c.Bytes()) <= 8192 {
+			f.Add(c.Bytes())
+		}
+	}
+	w := smallWorld(f)
+	for _, cases := range [][]bodyCase{bodyCases, objectCases, inferenceCases} {
+		for _, c := range cases {
+			for _, major := range []uint16{48, 50, 52, 61} {
+				a := newAssembler(major, "T", "java/lang/Object")
+				a.add(c.make(a))
+				f.Add(a.bytes())
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := classfile.Parse(data)
+		if err != nil || len(data) > hostileSize {
+			return
+		}
+		k := verify.Checker{Hierarchy: w, Frames: true, Notes: true}
+		start := time.Now()
+		r := k.Check(c)
+		// Ten times what is promised, because the machine may have other work to do.
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("took %v", took)
+		}
+		for _, finding := range r.Findings {
+			if finding.Class != c.Name() || finding.Rule == "" || finding.Want == "" || finding.String() == "" {
+				t.Errorf("a finding that says nothing: %+v", finding)
+			}
+		}
+	})
+}
