@@ -1,0 +1,162 @@
+package verify_test
+
+import (
+	"archive/zip"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// writeZip writes a zip file, behind a prefix, of entries in pairs of name and content.
+func writeZip(t *testing.T, path, prefix string, entries ...string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(prefix); err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	z.SetOffset(int64(len(prefix)))
+	for i := 0; i < len(entries); i += 2 {
+		w, err := z.Create(entries[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(entries[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func classNamed(name, super string) string {
+	return string(newAssembler(52, name, super).bytes())
+}
+
+func TestHierarchyFindsClasses(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	writeZip(t, in("a.jar"), "", "p/A.class", classNamed("p/A", "p/First"), "p/Broken.class", "no class", "p/Wrong.class", classNamed("p/Other", "x"))
+	writeZip(t, in("b.jar"), "#!/bin/sh\n", "p/A.class", classNamed("p/A", "p/Second"), "p/B.class", classNamed("p/B", "p/Second"))
+	writeZip(t, in("m.jmod"), "JM\x01\x00", "classes/p/M.class", classNamed("p/M", "p/Module"), "lib/x", "")
+	writeZip(t, in("inner.jar"), "", "p/I.class", classNamed("p/I", "p/Library"))
+	inner, err := os.ReadFile(in("inner.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeZip(t, in("l.aar"), "", "AndroidManifest.xml", "", "classes.jar", string(inner))
+	if err := os.MkdirAll(in("classes/p"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in("classes/p/D.class"), []byte(classNamed("p/D", "p/Directory")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h, err := verify.NewHierarchy(in("a.jar"), in("b.jar"), in("m.jmod"), in("l.aar"), in("classes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for name, super := range map[string]string{
+		"p/A": "p/First", "p/B": "p/Second", "p/M": "p/Module", "p/I": "p/Library", "p/D": "p/Directory",
+		"p/None": "", "p/Broken": "", "p/Wrong": "", "../classes/p/D": "", "": "",
+	} {
+		for range 2 { // the second time from the cache
+			got := ""
+			if info := h.Lookup(name); info != nil {
+				got = info.Super
+			}
+			if got != super {
+				t.Errorf("%s extends %q, want %q", name, got, super)
+			}
+		}
+	}
+	if unreadable := h.Unreadable(); len(unreadable) != 2 || unreadable["p/Broken"] == nil || unreadable["p/Wrong"] == nil {
+		t.Errorf("unreadable: %v", unreadable)
+	}
+	if _, err := verify.NewHierarchy(in("a.jar"), in("none.jar")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestChainAsksInOrder(t *testing.T) {
+	first := world{"A": {Name: "A", Super: "first"}}
+	second := world{"A": {Name: "A", Super: "second"}, "B": {Name: "B", Super: "second"}}
+	c := verify.Chain{first, second}
+	if c.Lookup("A").Super != "first" || c.Lookup("B").Super != "second" || c.Lookup("C") != nil {
+		t.Errorf("A %v, B %v, C %v", c.Lookup("A"), c.Lookup("B"), c.Lookup("C"))
+	}
+}
+
+// TestHierarchyReadsJDKs: what a JDK has is found in its image and in its jmods, by many goroutines at once.
+func TestHierarchyReadsJDKs(t *testing.T) {
+	jdks, err := oracle.FindJDKs()
+	oracle.Require(t, err)
+	for _, jdk := range jdks {
+		paths := []string{jdk.Home}
+		if jmods := filepath.Join(jdk.Home, "jmods"); exists(jmods) {
+			paths = append(paths, jmods)
+		}
+		for _, path := range paths {
+			h, err := verify.NewHierarchy(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					for name, super := range map[string]string{
+						"java/lang/Object": "", "java/util/ArrayList": "java/util/AbstractList", "java/sql/SQLException": "java/lang/Exception",
+						"javax/swing/JFrame": "java/awt/Frame", "java/lang/Thread$State": "java/lang/Enum",
+					} {
+						if info := h.Lookup(name); info == nil || info.Super != super {
+							t.Errorf("%s: %s is %+v, want one that extends %s", path, name, info, super)
+						}
+					}
+					if info := h.Lookup("java/lang/Nothing"); info != nil {
+						t.Errorf("%s: java/lang/Nothing is %+v", path, info)
+					}
+				})
+			}
+			all.Wait()
+			if info := h.Lookup("java/util/Map"); info == nil || info.AccessFlags&classfile.AccInterface == 0 {
+				t.Errorf("%s: java/util/Map is %+v, want an interface", path, info)
+			}
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestHierarchyRefusesBrokenImages: a damaged lib/modules is an error or lacks classes, and no more.
+func TestHierarchyRefusesBrokenImages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "modules")
+	for name, data := range map[string][]byte{
+		"header only": append([]byte{0xDA, 0xDA, 0xFE, 0xCA}, make([]byte, 24)...),
+		"huge table":  append([]byte{0xDA, 0xDA, 0xFE, 0xCA}, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 1, 0, 0, 0),
+		"cut":         {0xDA, 0xDA, 0xFE, 0xCA, 0, 0},
+	} {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := verify.NewHierarchy(path); err == nil {
+			t.Errorf("%s: no error", name)
+			h.Close()
+		}
+	}
+}
