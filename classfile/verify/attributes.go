@@ -18,64 +18,81 @@ type attributeForm struct {
 
 var anyAnnotations = attributeForm{length: -1, once: true, since: majorJava5}
 
-// memberForms are the attributes of fields and methods.
-var memberForms = map[string]attributeForm{
-	"Synthetic":                       {length: 0},
-	"Deprecated":                      {length: 0},
-	"Signature":                       {length: 2, once: true, since: majorJava5, index: classfile.TagUtf8},
-	"RuntimeVisibleAnnotations":       anyAnnotations,
-	"RuntimeInvisibleAnnotations":     anyAnnotations,
-	"RuntimeVisibleTypeAnnotations":   anyAnnotations,
-	"RuntimeInvisibleTypeAnnotations": anyAnnotations,
+var (
+	emptyForm     = attributeForm{length: 0}
+	signatureForm = attributeForm{length: 2, once: true, since: majorJava5, index: classfile.TagUtf8}
+	listForm      = attributeForm{length: -1, once: true}
+)
+
+// componentForm gives the form of an attribute of anything but Code.
+func componentForm(name string) (attributeForm, bool) {
+	switch name {
+	case "Signature":
+		return signatureForm, true
+	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations", "RuntimeVisibleTypeAnnotations", "RuntimeInvisibleTypeAnnotations":
+		return anyAnnotations, true
+	}
+	return attributeForm{}, false
 }
 
-// methodForms are more of methods.
-var methodForms = map[string]attributeForm{
-	"RuntimeVisibleParameterAnnotations":   anyAnnotations,
-	"RuntimeInvisibleParameterAnnotations": anyAnnotations,
-	"AnnotationDefault":                    anyAnnotations,
-	"Exceptions":                           {length: -1, once: true},
-	"MethodParameters":                     {length: -1, once: true},
-	"Code":                                 {length: -1, once: true},
+// memberForm gives that of an attribute of a field or method.
+func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
+	switch name {
+	case "Synthetic", "Deprecated":
+		return emptyForm, true
+	case "RuntimeVisibleParameterAnnotations", "RuntimeInvisibleParameterAnnotations", "AnnotationDefault":
+		return anyAnnotations, isMethod
+	case "Exceptions", "MethodParameters":
+		return listForm, isMethod
+	case "ConstantValue":
+		return attributeForm{length: 2, once: true}, !isMethod && isStatic
+	}
+	return componentForm(name)
 }
 
-// classForms are those of classes.
-var classForms = map[string]attributeForm{
-	"SourceFile":                      {length: 2, once: true, index: classfile.TagUtf8},
-	"SourceDebugExtension":            {length: -1, once: true},
-	"InnerClasses":                    {length: -1, once: true},
-	"Synthetic":                       {length: 0},
-	"Deprecated":                      {length: 0},
-	"Signature":                       {length: 2, once: true, since: majorJava5, index: classfile.TagUtf8},
-	"RuntimeVisibleAnnotations":       anyAnnotations,
-	"RuntimeInvisibleAnnotations":     anyAnnotations,
-	"RuntimeVisibleTypeAnnotations":   anyAnnotations,
-	"RuntimeInvisibleTypeAnnotations": anyAnnotations,
-	"EnclosingMethod":                 {length: 4, once: true, since: majorJava5},
-	"BootstrapMethods":                {length: -1, once: true, since: majorIndy},
-	"NestMembers":                     {length: -1, once: true, since: majorCondy},
-	"NestHost":                        {length: 2, once: true, since: majorCondy, index: classfile.TagClass},
-	"Record":                          {length: -1, once: true, since: 60},
-	"PermittedSubclasses":             {length: -1, once: true, since: 61},
+// classForm gives that of an attribute of a class.
+func classForm(name string) (attributeForm, bool) {
+	switch name {
+	case "SourceFile":
+		return attributeForm{length: 2, once: true, index: classfile.TagUtf8}, true
+	case "SourceDebugExtension", "InnerClasses":
+		return listForm, true
+	case "Synthetic", "Deprecated":
+		return emptyForm, true
+	case "EnclosingMethod":
+		return attributeForm{length: 4, once: true, since: majorJava5}, true
+	case "BootstrapMethods":
+		return attributeForm{length: -1, once: true, since: majorIndy}, true
+	case "NestMembers":
+		return attributeForm{length: -1, once: true, since: majorCondy}, true
+	case "NestHost":
+		return attributeForm{length: 2, once: true, since: majorCondy, index: classfile.TagClass}, true
+	case "Record":
+		return attributeForm{length: -1, once: true, since: majorRecords}, true
+	case "PermittedSubclasses":
+		return attributeForm{length: -1, once: true, since: majorSealed}, true
+	}
+	return componentForm(name)
 }
 
-// checkForm checks one attribute of a table and says whether its content may be looked at.
-func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, seen map[string]bool, report func(rule, want, got string)) bool {
+// checkForm checks one attribute, which stands behind others in its table, and says whether its content may be
+// looked at.
+func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute, report func(rule, want, got string)) bool {
 	if k.major < form.since {
 		return false
 	}
+	_, twice := classfile.FindAttribute(before, a.Name)
 	switch {
 	case form.length >= 0 && len(a.Info) != form.length:
 		report(ruleAttribute, fmt.Sprintf("%s of %d bytes", a.Name, form.length), fmt.Sprint(len(a.Info)))
 		return false
-	case form.once && seen[a.Name]:
+	case form.once && twice:
 		report(ruleAttribute, "one "+a.Name, "two")
 		return false
 	case form.index != 0 && k.pool.Tag(u2(a.Info)) != form.index:
 		report(ruleAttribute, fmt.Sprintf("a %v for %s", form.index, a.Name), kindAt(k.pool, u2(a.Info)))
 		return false
 	}
-	seen[a.Name] = true
 	return true
 }
 
@@ -84,17 +101,10 @@ func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
 		return
 	}
 	report := func(rule, want, got string) { k.memberFinding(m, rule, want, got) }
-	seen := map[string]bool{}
 	for i := range m.Attributes {
 		a := &m.Attributes[i]
-		form, ok := memberForms[a.Name]
-		if !ok && isMethod {
-			form, ok = methodForms[a.Name]
-		}
-		if !ok && !isMethod && a.Name == "ConstantValue" && m.AccessFlags&classfile.AccStatic != 0 {
-			form, ok = attributeForm{length: 2, once: true}, true
-		}
-		if !ok || !k.checkForm(a, form, seen, report) {
+		form, ok := memberForm(a.Name, isMethod, m.AccessFlags&classfile.AccStatic != 0)
+		if !ok || !k.checkForm(a, form, m.Attributes[:i], report) {
 			continue
 		}
 		switch a.Name {
@@ -148,12 +158,11 @@ func (k *checker) checkConstantValue(f *classfile.Member, i uint16) {
 
 func (k *checker) checkClassAttributes() {
 	attributes := k.class.Attributes()
-	seen := map[string]bool{}
 	bootstraps := -1
 	for i := range attributes {
 		a := &attributes[i]
-		form, ok := classForms[a.Name]
-		if !ok || !k.checkForm(a, form, seen, k.finding) {
+		form, ok := classForm(a.Name)
+		if !ok || !k.checkForm(a, form, attributes[:i], k.finding) {
 			continue
 		}
 		switch a.Name {
@@ -174,7 +183,8 @@ func (k *checker) checkClassAttributes() {
 			k.checkRecord(a)
 		}
 	}
-	if seen["NestHost"] && seen["NestMembers"] {
+	_, isMember := classfile.FindAttribute(attributes, "NestHost")
+	if _, isHost := classfile.FindAttribute(attributes, "NestMembers"); isHost && isMember && k.major >= majorCondy {
 		k.finding(ruleAttribute, "either NestHost or NestMembers", "both")
 	}
 	k.checkBootstrapUse(bootstraps)
@@ -296,7 +306,7 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 		}
 		n := int(u2(b[4:]))
 		b = b[6:]
-		seen := map[string]bool{}
+		var before []classfile.Attribute
 		for range n {
 			if len(b) < 6 || uint64(len(b)-6) < uint64(binary.BigEndian.Uint32(b[2:])) {
 				malformed()
@@ -308,8 +318,9 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 				malformed()
 				return
 			}
-			if form, ok := memberForms[attribute.Name]; ok && form.since == majorJava5 {
-				k.checkForm(&attribute, form, seen, k.finding)
+			if form, ok := componentForm(attribute.Name); ok {
+				k.checkForm(&attribute, form, before, k.finding)
+				before = append(before, attribute)
 			}
 			b = b[size:]
 		}

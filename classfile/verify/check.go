@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
@@ -17,6 +18,8 @@ type Checker struct {
 	Frames bool
 	// Notes asks for findings that HotSpot does not share: where the JVMS is stricter. They have Note set.
 	Notes bool
+
+	idle sync.Pool // of *checker: most of what one class needs serves the next
 }
 
 // Result is what a Checker has to say of one class.
@@ -47,6 +50,8 @@ const (
 	majorModules    = 53
 	majorCondy      = 55
 	majorJava5      = 49
+	majorRecords    = 60
+	majorSealed     = 61
 )
 
 func majorOf(c *classfile.Class) int {
@@ -74,7 +79,9 @@ type checker struct {
 	supersKnown      bool
 	memo             [memoSize]memoSlot
 	methodTypes      map[string]*methodType
+	arena            []vtype    // what method types are cut from
 	constants        []constant // by pool index; filled when asked for
+	body             method     // the method that is judged
 
 	findings []Finding
 	work     int64
@@ -82,17 +89,12 @@ type checker struct {
 
 // Check judges a class. The class may be as broken as [classfile.Parse] lets it be.
 func (c *Checker) Check(class *classfile.Class) Result {
-	k := &checker{
-		names:       names{byName: map[string]vtype{}},
-		class:       class,
-		pool:        class.ConstantPool(),
-		major:       majorOf(class),
-		hierarchy:   c.Hierarchy,
-		wantFrame:   c.Frames,
-		wantNotes:   c.Notes,
-		unknown:     map[string]bool{},
-		methodTypes: map[string]*methodType{},
+	k, ok := c.idle.Get().(*checker)
+	if !ok {
+		k = &checker{names: names{byName: map[string]vtype{}}, unknown: map[string]bool{}, methodTypes: map[string]*methodType{}}
 	}
+	defer c.idle.Put(k)
+	k.reset(c, class)
 	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
@@ -103,10 +105,10 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		return result
 	}
 	if k.checkPool() {
-		k.self = NewClassInfo(class)
+		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(), AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
 		k.throwable = k.of("java/lang/Throwable")
-		k.constants = make([]constant, k.pool.Len())
+		k.constants = resize(k.constants, k.pool.Len())
 		k.checkClass()
 		k.checkSupers()
 		result.Inferred = k.checkCode()
@@ -117,6 +119,28 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	}
 	slices.Sort(result.Unknown)
 	return result
+}
+
+// reset makes a checker one of another class. Nothing that was given out is touched.
+func (k *checker) reset(c *Checker, class *classfile.Class) {
+	clear(k.byName)
+	clear(k.unknown)
+	clear(k.methodTypes)
+	clear(k.list)
+	*k = checker{
+		names:       names{byName: k.byName, list: k.list[:0]},
+		class:       class,
+		pool:        class.ConstantPool(),
+		major:       majorOf(class),
+		hierarchy:   c.Hierarchy,
+		wantFrame:   c.Frames,
+		wantNotes:   c.Notes,
+		unknown:     k.unknown,
+		methodTypes: k.methodTypes,
+		arena:       k.arena[:0],
+		constants:   k.constants[:0],
+		body:        k.body,
+	}
 }
 
 // finding starts a finding about the class as a whole.
@@ -172,7 +196,8 @@ func (k *checker) eachCode(judge func(*method)) {
 		if err != nil || !ok {
 			continue // checkClass has said so
 		}
-		t := &method{checker: k, member: m, code: body}
+		t := &k.body
+		t.reset(k, m, body)
 		if t.prepare() {
 			judge(t)
 		}
@@ -195,9 +220,29 @@ type method struct {
 	handlers  []handler
 	throws    map[int]bool // by a handler's position, what endsInThrow says
 	frames    []stackFrame
-	frameAt   []int32 // by position: number of the frame plus one
-	result    vtype   // what the method returns, tTop for void
+	result    vtype // what the method returns, tTop for void
 	inferring bool
+}
+
+// reset makes it one of another method, in the memory of the one before.
+func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code) {
+	*m = method{
+		checker: k, member: member, code: body,
+		machine:  machine{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
+		starts:   m.starts[:0],
+		handlers: m.handlers[:0],
+		frames:   m.frames[:0],
+	}
+}
+
+// resize gives a slice of n zeros, in the memory of another if that is large enough.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 // What can begin at a position of the code.
@@ -218,7 +263,7 @@ func (m *method) failAt(pc int, rule, want, got string) {
 		Class: m.class.Name(), Method: m.member.Name, Descriptor: m.member.Descriptor, Offset: pc,
 		Rule: rule, Want: want, Got: got,
 	}
-	if m.wantFrame && m.locals != nil {
+	if m.wantFrame && len(m.locals)+len(m.stack) > 0 {
 		m.problem.Frame = m.describeFrame(m.locals, m.stack, m.thisUninitialized)
 	}
 }
@@ -233,7 +278,7 @@ func (m *method) failed() bool { return m.problem != nil }
 
 // prepare finds where the instructions begin.
 func (m *method) prepare() bool {
-	m.starts = make([]byte, len(m.code.Bytecode))
+	m.starts = resize(m.starts, len(m.code.Bytecode))
 	for in, err := range code.Instructions(m.code.Bytecode) {
 		if err != nil {
 			m.failAt(in.PC, ruleInstructions, "an instruction", err.Error())

@@ -18,9 +18,8 @@ type constant struct {
 
 // methodType is a method descriptor: a type for each word of its arguments, and its result, tTop for void.
 type methodType struct {
-	arguments []vtype
-	words     []vtype // arguments with their second words
-	result    vtype
+	words  []vtype
+	result vtype
 }
 
 // constant resolves entry i; an unusable index has the tag 0.
@@ -64,17 +63,18 @@ func (k *checker) methodType(descriptor string) *methodType {
 		return t
 	}
 	t := &methodType{}
+	start := len(k.arena)
 	d := descriptor[1:]
 	for d[0] != ')' {
 		size := fieldDescriptorSize(d)
 		v := k.field(d[:size])
-		t.arguments = append(t.arguments, v)
-		t.words = append(t.words, v)
+		k.arena = append(k.arena, v)
 		if second, two := v.secondWord(); two {
-			t.words = append(t.words, second)
+			k.arena = append(k.arena, second)
 		}
 		d = d[size:]
 	}
+	t.words = k.arena[start:len(k.arena):len(k.arena)]
 	if d[1] != 'V' {
 		t.result = k.field(d[1:])
 	}

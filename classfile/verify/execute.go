@@ -39,6 +39,31 @@ func (m *method) step(in code.Instruction) {
 	}
 }
 
+// effect is what an instruction that only deals in values of fixed types takes off the stack and leaves there.
+type effect struct {
+	known bool
+	taken []vtype
+	left  vtype // tTop for nothing
+}
+
+// effects has a row for each opcode, from the one opcode table; known is false for the instructions that need more.
+var effects = func() (rows [code.JsrW + 1]effect) {
+	for op := range rows {
+		taken, left, ok := code.Op(op).Stack()
+		if !ok || strings.ContainsAny(taken+left, "AabcdR") {
+			continue
+		}
+		rows[op].known = true
+		for i := range taken {
+			rows[op].taken = append(rows[op].taken, letterType(taken[i]))
+		}
+		if left != "" {
+			rows[op].left = letterType(left[0])
+		}
+	}
+	return rows
+}()
+
 // letterType gives the type that a letter of the opcode table stands for.
 func letterType(letter byte) vtype {
 	switch letter {
@@ -327,7 +352,16 @@ func (m *method) popFieldValue(op code.Op, c *constant) {
 
 // isOwnField says whether a field is one that the class declares.
 func (m *method) isOwnField(c *constant) bool {
-	return c.class == m.thisType && findMember(m.self.fields, c.name, c.descriptor) != nil
+	if c.class != m.thisType {
+		return false
+	}
+	fields := m.class.Fields()
+	for i := range fields {
+		if fields[i].Name == c.name && fields[i].Descriptor == c.descriptor {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *method) assignableToThis(t vtype) bool {

@@ -55,7 +55,7 @@ func (m *method) infer() {
 	}
 	f.findJoins()
 	initial := m.initialLocals()
-	m.locals = make([]vtype, max(int(m.code.MaxLocals), len(initial)))
+	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
 	start := f.states[0]
 	start.reached, start.changed = true, true
 	start.locals = initial

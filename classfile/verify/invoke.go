@@ -7,8 +7,11 @@ import (
 // stepInvoke takes a call's arguments and object off the stack and leaves its result there.
 func (m *method) stepInvoke(in code.Instruction) {
 	c := m.constant(in.Constant())
-	for i := len(c.method.arguments) - 1; i >= 0 && !m.failed(); i-- {
-		m.pop(c.method.arguments[i])
+	for i := len(c.method.words) - 1; i >= 0 && !m.failed(); i-- {
+		if c.method.words[i].isSecondWord() {
+			i--
+		}
+		m.pop(c.method.words[i])
 	}
 	if m.failed() {
 		return

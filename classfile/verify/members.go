@@ -42,27 +42,41 @@ func (k *checker) checkClass() {
 	}
 	k.checkClassFlags("the class", flags)
 	k.checkVersion()
-	seen := map[[2]string]bool{}
 	fields := k.class.Fields()
 	for i := range fields {
-		f := &fields[i]
-		k.checkField(f)
-		if seen[[2]string{f.Name, f.Descriptor}] {
-			k.memberFinding(f, ruleFieldInfo, "one field of a name and descriptor", "two")
-		}
-		seen[[2]string{f.Name, f.Descriptor}] = true
+		k.checkField(&fields[i])
 	}
-	clear(seen)
+	k.checkTwice(fields, ruleFieldInfo, "one field of a name and descriptor")
 	methods := k.class.Methods()
 	for i := range methods {
-		m := &methods[i]
-		k.checkMethod(m)
-		if seen[[2]string{m.Name, m.Descriptor}] {
-			k.memberFinding(m, ruleMethodInfo, "one method of a name and descriptor", "two")
-		}
-		seen[[2]string{m.Name, m.Descriptor}] = true
+		k.checkMethod(&methods[i])
 	}
+	k.checkTwice(methods, ruleMethodInfo, "one method of a name and descriptor")
 	k.checkClassAttributes()
+}
+
+// checkTwice demands that no two members have the same name and descriptor. Few members are compared with each
+// other, which takes no memory.
+func (k *checker) checkTwice(members []classfile.Member, rule, want string) {
+	const few = 20
+	if len(members) <= few {
+		for i := range members {
+			for j := range members[:i] {
+				if members[i].Name == members[j].Name && members[i].Descriptor == members[j].Descriptor {
+					k.memberFinding(&members[i], rule, want, "two")
+				}
+			}
+		}
+		return
+	}
+	seen := make(map[[2]string]bool, len(members))
+	for i := range members {
+		key := [2]string{members[i].Name, members[i].Descriptor}
+		if seen[key] {
+			k.memberFinding(&members[i], rule, want, "two")
+		}
+		seen[key] = true
+	}
 }
 
 // checkVersion is about the minor version (JVMS 4.1).

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -42,9 +43,8 @@ type frameReader struct {
 	words int
 }
 
-// readFrames decodes the method's StackMapTable, if it has one, into frames.
+// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order.
 func (m *method) readFrames() {
-	m.frameAt = make([]int32, len(m.starts))
 	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
 	if !ok || len(table.Info) == 0 {
 		return
@@ -62,11 +62,19 @@ func (m *method) readFrames() {
 			return
 		}
 		m.frames = append(m.frames, last)
-		m.frameAt[last.pc] = int32(len(m.frames))
 	}
 	if len(r.b) != 0 {
 		m.malformed("the end of StackMapTable", fmt.Sprintf("%d bytes more", len(r.b)))
 	}
+}
+
+// frameAt gives the frame at a position, nil if there is none.
+func (m *method) frameAt(pc int) *stackFrame {
+	i, found := slices.BinarySearchFunc(m.frames, pc, func(f stackFrame, pc int) int { return f.pc - pc })
+	if !found {
+		return nil
+	}
+	return &m.frames[i]
 }
 
 // malformed is a problem of the table's format, for which HotSpot gives no second chance.

@@ -12,7 +12,8 @@ var classTag = []classfile.Tag{classfile.TagClass}
 // handler is an entry of the exception table.
 type handler struct {
 	start, end, pc int
-	caught         [1]vtype // the stack: the type it catches, Throwable for any
+	caught         [1]vtype    // the stack: the type it catches, Throwable for any
+	frame          *stackFrame // at pc, once it was looked for
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
@@ -58,7 +59,7 @@ func (m *method) checkTypes() {
 		m.result = m.component(descriptor[len(descriptor)-1:])
 	}
 	initial := m.initialLocals()
-	m.locals = make([]vtype, max(int(m.code.MaxLocals), len(initial)))
+	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
 	copy(m.locals, initial)
 	m.thisUninitialized = len(initial) > 0 && initial[0] == tUninitializedThis
 	m.checkVariables()
@@ -162,11 +163,12 @@ func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || 
 
 // matchTarget compares the type state with the frame at a branch target.
 func (m *method) matchTarget(target int) {
-	if target < 0 || target >= len(m.frameAt) || m.frameAt[target] == 0 {
+	f := m.frameAt(target)
+	if f == nil {
 		m.fail(ruleFlow, fmt.Sprintf("a frame at the branch target %d", target), "none")
 		return
 	}
-	m.matchFrame(&m.frames[m.frameAt[target]-1], m.stack, m.thisUninitialized)
+	m.matchFrame(f, m.stack, m.thisUninitialized)
 }
 
 // matchHandlers compares the type state with the frames of the handlers around the current instruction. The
@@ -179,13 +181,16 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		if !h.covers(m.pc) {
 			continue
 		}
+		if h.frame == nil {
+			h.frame = m.frameAt(h.pc)
+		}
 		switch {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
-		case m.frameAt[h.pc] == 0:
+		case h.frame == nil:
 			m.fail(ruleHandlers, fmt.Sprintf("a frame at the handler %d", h.pc), "none")
 		default:
-			m.matchFrame(&m.frames[m.frameAt[h.pc]-1], h.caught[:], m.thisUninitialized || thisUninitialized)
+			m.matchFrame(h.frame, h.caught[:], m.thisUninitialized || thisUninitialized)
 		}
 		if m.failed() {
 			return
