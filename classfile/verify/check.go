@@ -51,7 +51,7 @@ const (
 	majorCondy      = 55
 	majorJava5      = 49
 	majorRecords    = 60
-	majorSealed     = 61
+	majorSealed     = 61 // and no strictfp any more
 )
 
 func majorOf(c *classfile.Class) int {
@@ -78,7 +78,8 @@ type checker struct {
 	supers           map[string]bool
 	supersKnown      bool
 	memo             [memoSize]memoSlot
-	methodTypes      map[string]*methodType
+	methodTypes      map[string]int // by descriptor, the index in methodList
+	methodList       []methodType
 	arena            []vtype    // what method types are cut from
 	constants        []constant // by pool index; filled when asked for
 	body             method     // the method that is judged
@@ -91,7 +92,7 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{names: names{byName: map[string]vtype{}}, unknown: map[string]bool{}, methodTypes: map[string]*methodType{}}
+		k = &checker{names: names{byName: map[string]vtype{}}, unknown: map[string]bool{}, methodTypes: map[string]int{}}
 	}
 	defer c.idle.Put(k)
 	k.reset(c, class)
@@ -137,6 +138,7 @@ func (k *checker) reset(c *Checker, class *classfile.Class) {
 		wantNotes:   c.Notes,
 		unknown:     k.unknown,
 		methodTypes: k.methodTypes,
+		methodList:  k.methodList[:0],
 		arena:       k.arena[:0],
 		constants:   k.constants[:0],
 		body:        k.body,
@@ -214,6 +216,7 @@ type method struct {
 	member  *classfile.Member
 	code    classfile.Code
 	starts  []byte // by position: what begins there
+	initial []vtype
 	problem *Finding
 	pc      int
 
@@ -230,6 +233,7 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		checker: k, member: member, code: body,
 		machine:  machine{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
 		starts:   m.starts[:0],
+		initial:  m.initial[:0],
 		handlers: m.handlers[:0],
 		frames:   m.frames[:0],
 	}

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -13,7 +14,7 @@ type constant struct {
 	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
 	name, descriptor string
 	value            vtype // of a Fieldref or Dynamic
-	method           *methodType
+	method           methodType
 }
 
 // methodType is a method descriptor: a type for each word of its arguments, and its result, tTop for void.
@@ -58,11 +59,11 @@ func (k *checker) constant(i uint16) *constant {
 }
 
 // methodType reads a well-formed method descriptor (JVMS 4.3.3).
-func (k *checker) methodType(descriptor string) *methodType {
-	if t, ok := k.methodTypes[descriptor]; ok {
-		return t
+func (k *checker) methodType(descriptor string) methodType {
+	if i, ok := k.methodTypes[descriptor]; ok {
+		return k.methodList[i]
 	}
-	t := &methodType{}
+	var t methodType
 	start := len(k.arena)
 	d := descriptor[1:]
 	for d[0] != ')' {
@@ -78,7 +79,8 @@ func (k *checker) methodType(descriptor string) *methodType {
 	if d[1] != 'V' {
 		t.result = k.field(d[1:])
 	}
-	k.methodTypes[descriptor] = t
+	k.methodTypes[descriptor] = len(k.methodList)
+	k.methodList = append(k.methodList, t)
 	return t
 }
 
@@ -96,22 +98,28 @@ func fieldDescriptorSize(s string) int {
 	return i + 1
 }
 
+// kinds is a set of constant kinds.
+type kinds uint32
+
+func (k kinds) has(t classfile.Tag) bool { return t != 0 && k>>t&1 != 0 }
+
+// String names them, for findings.
+func (k kinds) String() string {
+	var names []string
+	for t := classfile.TagUtf8; t <= classfile.TagPackage; t++ {
+		if k.has(t) {
+			names = append(names, t.String())
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
 // constantOf is the constant that the instruction names, which must be of one of the kinds.
-func (m *method) constantOf(i uint16, kinds ...classfile.Tag) *constant {
+func (m *method) constantOf(i uint16, want kinds) *constant {
 	c := m.constant(i)
-	for _, tag := range kinds {
-		if c.tag == tag {
-			return c
-		}
+	if !want.has(c.tag) {
+		m.fail(ruleInstructions, fmt.Sprintf("a constant of kind %v at index %d", want, i), kindAt(m.pool, i))
 	}
-	want := ""
-	for n, tag := range kinds {
-		if n > 0 {
-			want += " or "
-		}
-		want += tag.String()
-	}
-	m.fail(ruleInstructions, fmt.Sprintf("a constant of kind %s at index %d", want, i), kindAt(m.pool, i))
 	return c
 }
 

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -124,7 +125,7 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 		ref, _ := k.pool.Ref(i)
 		if !isMethod(ref.Descriptor) {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(ref.Descriptor))
-		} else if tag == classfile.TagMethodref && ref.Name[0] == '<' && ref.Name != "<init>" {
+		} else if tag == classfile.TagMethodref && strings.HasPrefix(ref.Name, "<") && ref.Name != "<init>" {
 			k.poolFinding(i, ruleNames, "a name other than "+ref.Name, ref.Name)
 		}
 	case classfile.TagMethodHandle:

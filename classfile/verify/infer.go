@@ -54,7 +54,7 @@ func (m *method) infer() {
 		return
 	}
 	f.findJoins()
-	initial := m.initialLocals()
+	initial := m.appendInitial(nil)
 	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
 	start := f.states[0]
 	start.reached, start.changed = true, true

@@ -114,7 +114,7 @@ func (m *method) initialiseNew(object vtype, c *constant) {
 		m.fail(ruleTypes, "a new instruction", "none")
 		return
 	}
-	made := m.constantOf(in.Constant(), classTag...)
+	made := m.constantOf(in.Constant(), classKind)
 	switch {
 	case m.failed():
 		return

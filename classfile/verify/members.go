@@ -170,7 +170,7 @@ func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
 		bad = bad || flags&(classfile.AccStatic|classfile.AccFinal|classfile.AccSynchronized|classfile.AccNative|classfile.AccAbstract) != 0 ||
 			k.major >= majorJava5 && flags&classfile.AccBridge != 0
 	} else if flags&classfile.AccAbstract != 0 {
-		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|accStrict) != 0
+		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|k.strict()) != 0
 	}
 	if bad {
 		k.memberFinding(m, ruleMethodInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
@@ -184,7 +184,7 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 	switch {
 	case k.major >= majorJava8:
 		bad = has(classfile.AccPublic) == has(classfile.AccPrivate) || has(never) ||
-			has(classfile.AccAbstract) && has(classfile.AccPrivate|classfile.AccStatic|accStrict)
+			has(classfile.AccAbstract) && has(classfile.AccPrivate|classfile.AccStatic|k.strict())
 	case k.major >= majorJava5:
 		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(never|classfile.AccPrivate|classfile.AccStatic|accStrict)
 	default:
@@ -205,4 +205,12 @@ func (k *checker) methodFlags(m *classfile.Member) uint16 {
 		return classfile.AccStatic
 	}
 	return m.AccessFlags & (classfile.AccStatic | accStrict)
+}
+
+// strict gives the bit of ACC_STRICT while it has a meaning: before version 61 (JVMS table 4.6-A).
+func (k *checker) strict() uint16 {
+	if k.major < majorSealed {
+		return accStrict
+	}
+	return 0
 }

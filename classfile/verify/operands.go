@@ -18,19 +18,19 @@ func (m *method) operands(in code.Instruction) {
 	case code.Ldc, code.LdcW:
 		m.checkLoadable(in.Constant())
 	case code.Ldc2W:
-		c := m.constantOf(in.Constant(), classfile.TagLong, classfile.TagDouble, classfile.TagDynamic)
+		c := m.constantOf(in.Constant(), wideKinds)
 		if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && !two {
 			m.fail(ruleInstructions, "a constant of two words", c.descriptor)
 		}
 	case code.Getstatic, code.Putstatic, code.Getfield, code.Putfield:
-		c := m.constantOf(in.Constant(), classfile.TagFieldref)
+		c := m.constantOf(in.Constant(), 1<<classfile.TagFieldref)
 		if !m.failed() && op >= code.Getfield && m.isArray(c.class) && !m.inferring {
 			m.fail(ruleInstructions, "a field of a class", m.describe(c.class))
 		}
 	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface, code.Invokedynamic:
 		m.checkInvoke(in)
 	case code.New, code.Anewarray, code.Checkcast, code.Instanceof, code.Multianewarray:
-		if c := m.constantOf(in.Constant(), classfile.TagClass); !m.failed() {
+		if c := m.constantOf(in.Constant(), classKind); !m.failed() {
 			m.checkClassOperand(in, c.class)
 		}
 	case code.Newarray:
@@ -93,16 +93,25 @@ func (m *method) checkLocal(in code.Instruction, index int) {
 	}
 }
 
+// What ldc, ldc_w and ldc2_w load (JVMS 4.9.1, table 5.1-A): the first and the class from version 49 on, the new kinds
+// from 51 and 55 on.
+const (
+	oldKinds  kinds = 1<<classfile.TagInteger | 1<<classfile.TagFloat | 1<<classfile.TagString
+	newKinds  kinds = 1<<classfile.TagMethodHandle | 1<<classfile.TagMethodType | 1<<classfile.TagDynamic
+	wideKinds kinds = 1<<classfile.TagLong | 1<<classfile.TagDouble | 1<<classfile.TagDynamic
+	classKind kinds = 1 << classfile.TagClass
+)
+
 // checkLoadable is about ldc and ldc_w (JVMS 4.9.1, table 5.1-A).
 func (m *method) checkLoadable(i uint16) {
-	kinds := []classfile.Tag{classfile.TagInteger, classfile.TagFloat, classfile.TagString}
+	want := oldKinds
 	if m.major >= majorJava5 || !m.inferring {
-		kinds = append(kinds, classfile.TagClass)
+		want |= classKind
 	}
 	if m.major >= majorIndy || !m.inferring {
-		kinds = append(kinds, classfile.TagMethodHandle, classfile.TagMethodType, classfile.TagDynamic)
+		want |= newKinds
 	}
-	c := m.constantOf(i, kinds...)
+	c := m.constantOf(i, want)
 	if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && two {
 		m.fail(ruleInstructions, "a constant of one word", c.descriptor)
 	}
@@ -171,15 +180,15 @@ func (m *method) invoked(in code.Instruction) *constant {
 	i := in.Constant()
 	switch in.Op {
 	case code.Invokeinterface:
-		return m.constantOf(i, classfile.TagInterfaceMethodref)
+		return m.constantOf(i, 1<<classfile.TagInterfaceMethodref)
 	case code.Invokedynamic:
-		return m.constantOf(i, classfile.TagInvokeDynamic)
+		return m.constantOf(i, 1<<classfile.TagInvokeDynamic)
 	case code.Invokespecial, code.Invokestatic:
 		if m.major >= majorJava8 {
-			return m.constantOf(i, classfile.TagMethodref, classfile.TagInterfaceMethodref)
+			return m.constantOf(i, 1<<classfile.TagMethodref|1<<classfile.TagInterfaceMethodref)
 		}
 	}
-	return m.constantOf(i, classfile.TagMethodref)
+	return m.constantOf(i, 1<<classfile.TagMethodref)
 }
 
 // checkSpecialOwner is about invokespecial of other methods than <init>: they must be the class's own, a

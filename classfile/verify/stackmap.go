@@ -51,7 +51,7 @@ func (m *method) readFrames() {
 	}
 	r := frameReader{method: m, b: table.Info}
 	n := r.u2()
-	last := stackFrame{pc: -1, locals: m.initialLocals(), thisUninitialized: m.thisUninitialized}
+	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)], thisUninitialized: m.thisUninitialized}
 	for i := 0; i < n && !m.failed(); i++ {
 		last = r.next(last)
 		if m.failed() {
@@ -214,9 +214,8 @@ func (r *frameReader) oneType(f *stackFrame) vtype {
 	}
 }
 
-// initialLocals are the types that the method's descriptor and flags give its first locals (JVMS 4.10.1.6).
-func (m *method) initialLocals() []vtype {
-	var locals []vtype
+// appendInitial gives the types that the method's descriptor and flags give its first locals (JVMS 4.10.1.6).
+func (m *method) appendInitial(locals []vtype) []vtype {
 	if m.methodFlags(m.member)&classfile.AccStatic == 0 {
 		this := m.thisType
 		if m.member.Name == "<init>" && m.thisType != m.object {

@@ -3,11 +3,8 @@ package verify
 import (
 	"fmt"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
-
-var classTag = []classfile.Tag{classfile.TagClass}
 
 // handler is an entry of the exception table.
 type handler struct {
@@ -32,7 +29,7 @@ func (m *method) readHandlers() bool {
 			return false
 		}
 		if i := u2(table[6:]); i != 0 {
-			c := m.constantOf(i, classTag...)
+			c := m.constantOf(i, classKind)
 			if m.failed() {
 				return false
 			}
@@ -58,10 +55,10 @@ func (m *method) checkTypes() {
 	if m.result = m.methodType(descriptor).result; m.result == tInt {
 		m.result = m.component(descriptor[len(descriptor)-1:])
 	}
-	initial := m.initialLocals()
-	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
-	copy(m.locals, initial)
-	m.thisUninitialized = len(initial) > 0 && initial[0] == tUninitializedThis
+	m.initial = m.appendInitial(m.initial[:0])
+	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(m.initial)))
+	copy(m.locals, m.initial)
+	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	m.checkVariables()
 	if m.readFrames(); m.failed() {
 		return
