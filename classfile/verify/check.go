@@ -85,6 +85,7 @@ type checker struct {
 	body             method     // the method that is judged
 
 	findings []Finding
+	broken   map[*classfile.Member]bool
 	work     int64
 }
 
@@ -150,8 +151,13 @@ func (k *checker) finding(rule, want, got string) {
 	k.findings = append(k.findings, Finding{Class: k.class.Name(), Offset: -1, Rule: rule, Want: want, Got: got})
 }
 
-// memberFinding is one about a field or method.
+// memberFinding is one about a field or method. The code of such a method is not looked at: its descriptor may be
+// what is wrong.
 func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
+	if k.broken == nil {
+		k.broken = map[*classfile.Member]bool{}
+	}
+	k.broken[m] = true
 	k.findings = append(k.findings, Finding{
 		Class: k.class.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: -1, Rule: rule, Want: want, Got: got,
 	})
@@ -191,7 +197,7 @@ func (k *checker) eachCode(judge func(*method)) {
 	methods := k.class.Methods()
 	for i := range methods {
 		m := &methods[i]
-		if k.methodFlags(m)&(classfile.AccNative|classfile.AccAbstract) != 0 {
+		if k.broken[m] || k.methodFlags(m)&(classfile.AccNative|classfile.AccAbstract) != 0 {
 			continue
 		}
 		body, ok, err := k.class.Code(m)

@@ -191,6 +191,12 @@ var objectCases = []bodyCase{
 	{name: "overrides final", make: func(*assembler) method {
 		return method{access: classfile.AccPublic | classfile.AccAbstract, name: "notify", descriptor: "()V"}
 	}, want: "T#notify()V: JVMS 5.3.5: expected no final method to be overridden, found that of java/lang/Object"},
+	{name: "malformed descriptor of its own", make: func(*assembler) method {
+		return method{access: static, name: "f", descriptor: "(I", maxStack: 1, maxLocals: 1, code: op(code.Return)}
+	}, want: `T#f(I: JVMS 4.3: expected a method descriptor, found "(I"`},
+	{name: "call of nothing", make: func(a *assembler) method {
+		return simple("()V", 0, 0, call(a, code.Invokestatic, "T", "", "()V"), op(code.Return))(a)
+	}, want: "T: JVMS 4.2: expected a name and a descriptor at constant pool index 3, found an empty one"},
 	{name: "extends final", super: "java/lang/String", make: simple("()V", 0, 0, op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass that is not final, found java/lang/String"},
 	{name: "extends hidden", super: "far/Hidden", make: simple("()V", 0, 0, op(code.Return)),
