@@ -59,42 +59,84 @@ func LinkVariants(ctx context.Context, j JDK, jobs []VariantJob) ([][]Verdict, e
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "tracegen-variants-")
+	args := slices.Concat(linkFlags, []string{"-XX:MaxMetaspaceSize=1500m", "-Xbootclasspath/a:" + whiteBox,
+		"-cp", main, "dev.tracegen.oracle.Variants"})
+	verdicts := make([][]Verdict, len(jobs))
+	for i := range jobs {
+		verdicts[i] = make([]Verdict, len(jobs[i].Variants))
+	}
+	err = batchVariants(ctx, j, args, jobs, func(job, number int, columns []string) {
+		verdicts[job][number] = Verdict{Linked: columns[0] == "ok", Exception: columns[1], Message: columns[2]}
+	})
+	return verdicts, err
+}
+
+// Opinion is what two other verifiers said of a variant: whether they accept it.
+type Opinion struct {
+	// ClassFile is the verifier of java.lang.classfile, ASM is ASM's CheckClassAdapter.
+	ClassFile, ASM bool
+}
+
+// VariantOpinions asks other verifiers about what [LinkVariants] puts to the JVM. It needs JDK 25.
+func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error) {
+	j, err := FindJDK(25)
 	if err != nil {
 		return nil, err
 	}
+	jars, err := asmJars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	main, err := tool{name: "opinions", release: 25, path: jars}.build(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"-Xmx2g", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...), "dev.tracegen.oracle.Opinions"}
+	opinions := make([][]Opinion, len(jobs))
+	for i := range jobs {
+		opinions[i] = make([]Opinion, len(jobs[i].Variants))
+	}
+	err = batchVariants(ctx, j, args, jobs, func(job, number int, columns []string) {
+		opinions[job][number] = Opinion{ClassFile: columns[0] == "ok", ASM: columns[1] == "ok"}
+	})
+	return opinions, err
+}
+
+// batchVariants runs a tool on variants and gives the columns of each line it wrote, which are as many as the tool
+// has, behind the job's and the variant's number.
+func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob, each func(job, number int, columns []string)) error {
+	dir, err := os.MkdirTemp("", "tracegen-variants-")
+	if err != nil {
+		return err
+	}
 	defer os.RemoveAll(dir)
-	verdicts := make([][]Verdict, len(jobs))
 	lines := make([]string, len(jobs))
 	for i, job := range jobs {
-		verdicts[i] = make([]Verdict, len(job.Variants))
 		file := filepath.Join(dir, strconv.Itoa(i))
 		if err := writeVariants(file, job.Variants); err != nil {
-			return nil, err
+			return err
 		}
 		lines[i] = strings.Join(append([]string{strconv.Itoa(i), file, job.Jar}, job.Deps...), "\t")
 	}
-	args := slices.Concat(linkFlags, []string{"-XX:MaxMetaspaceSize=1500m", "-Xbootclasspath/a:" + whiteBox,
-		"-cp", main, "dev.tracegen.oracle.Variants"})
 	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads))
 	if err != nil {
-		return nil, fmt.Errorf("link variants on JDK %d: %w", j.Feature, err)
+		return fmt.Errorf("variants on JDK %d: %w", j.Feature, err)
 	}
 	for _, r := range rows {
-		if len(r) != 5 {
-			return nil, fmt.Errorf("link variants: %q has %d columns", r, len(r))
+		if len(r) < 4 {
+			return fmt.Errorf("variants: %q has %d columns", r, len(r))
 		}
 		job, err := strconv.Atoi(r[0])
-		if err != nil || job >= len(verdicts) {
-			return nil, fmt.Errorf("link variants: no job %q", r[0])
+		if err != nil || job >= len(jobs) {
+			return fmt.Errorf("variants: no job %q", r[0])
 		}
 		number, err := strconv.Atoi(r[1])
-		if err != nil || number >= len(verdicts[job]) {
-			return nil, fmt.Errorf("link variants: no variant %q", r[1])
+		if err != nil || number >= len(jobs[job].Variants) {
+			return fmt.Errorf("variants: no variant %q", r[1])
 		}
-		verdicts[job][number] = Verdict{Linked: r[2] == "ok", Exception: r[3], Message: r[4]}
+		each(job, number, r[2:])
 	}
-	return verdicts, nil
+	return nil
 }
 
 // writeVariants writes them as the tool reads them. Names are ASCII in what is linked here, or their variants are

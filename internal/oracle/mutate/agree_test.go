@@ -23,6 +23,7 @@ var (
 	mutants = flag.Int("mutants", 3000, "how many mutants to put to HotSpot")
 	seed    = flag.Uint64("seed", 1, "for the choice of mutants")
 	listed  = flag.Int("list", 40, "how many disagreements to print")
+	others  = flag.Bool("others", false, "ask java.lang.classfile and ASM too")
 	dump    = flag.String("dump", "", "directory to write disagreements to")
 	only    = flag.String("only", "", "kind of mutants to make")
 	release = flag.Int("jdk", 17, "which JDK, or the next newer one, is the referee")
@@ -36,7 +37,20 @@ var mutantRows = []string{
 }
 
 // tally counts verdicts of one kind of mutants.
-type tally struct{ made, rejected, falseAlarms, missed, left int }
+type tally struct {
+	made, rejected, falseAlarms, missed, left int
+	jdkFalse, jdkMissed, asmFalse, asmMissed  int // of the other verifiers
+}
+
+// count adds one verdict on a mutant that HotSpot links or does not.
+func count(accepted, linked bool, falseAlarms, missed *int) {
+	switch {
+	case linked && !accepted:
+		*falseAlarms++
+	case !linked && accepted:
+		*missed++
+	}
+}
 
 // TestCorpusMutantsAgree puts mutants of real classes to HotSpot and to the verifier, with the same class path.
 func TestCorpusMutantsAgree(t *testing.T) {
@@ -70,6 +84,11 @@ func TestCorpusMutantsAgree(t *testing.T) {
 		}
 		verdicts, err := oracle.LinkVariants(ctx, jdk, []oracle.VariantJob{job})
 		oracle.Require(t, err)
+		var opinions [][]oracle.Opinion
+		if *others {
+			opinions, err = oracle.VariantOpinions(ctx, []oracle.VariantJob{job})
+			oracle.Require(t, err)
+		}
 		for n, m := range made {
 			v := verdicts[0][n]
 			row := tallies[m.kind]
@@ -85,15 +104,15 @@ func TestCorpusMutantsAgree(t *testing.T) {
 			if !v.Linked {
 				row.rejected++
 			}
+			if opinions != nil {
+				count(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
+				count(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
+			}
 			complaint, unknown := judge(m.variant, h)
 			if (complaint == "") == v.Linked {
 				continue
 			}
-			if v.Linked {
-				row.falseAlarms++
-			} else {
-				row.missed++
-			}
+			count(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
 			if printed++; printed <= *listed {
 				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message, complaint, unknown)
 			}
@@ -124,6 +143,10 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 		all.falseAlarms += row.falseAlarms
 		all.missed += row.missed
 		all.left += row.left
+		all.jdkFalse += row.jdkFalse
+		all.jdkMissed += row.jdkMissed
+		all.asmFalse += row.asmFalse
+		all.asmMissed += row.asmMissed
 	}
 	line(t, "all", all)
 	if wrong := all.falseAlarms + all.missed; wrong*1000 > all.made {
@@ -135,6 +158,9 @@ func line(t *testing.T, kind string, row tally) {
 	alike := 100 * float64(row.made-row.falseAlarms-row.missed) / float64(max(1, row.made))
 	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d left out",
 		kind, row.made, row.rejected, row.falseAlarms, row.missed, alike, row.left)
+	if *others {
+		t.Logf("measured: %-24s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse, row.jdkMissed, row.asmFalse, row.asmMissed)
+	}
 }
 
 type mutant struct {
