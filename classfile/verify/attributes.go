@@ -86,7 +86,9 @@ func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before [
 	case form.length >= 0 && len(a.Info) != form.length:
 		report(ruleAttribute, fmt.Sprintf("%s of %d bytes", a.Name, form.length), fmt.Sprint(len(a.Info)))
 		return false
-	case form.once && twice:
+	case twice && !form.once:
+		k.note(nil, -1, ruleAttribute, "one "+a.Name, "two")
+	case twice:
 		report(ruleAttribute, "one "+a.Name, "two")
 		return false
 	case form.index != 0 && k.pool.Tag(u2(a.Info)) != form.index:

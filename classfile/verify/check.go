@@ -151,6 +151,18 @@ func (k *checker) finding(rule, want, got string) {
 	k.findings = append(k.findings, Finding{Class: k.class.Name(), Offset: -1, Rule: rule, Want: want, Got: got})
 }
 
+// note adds a finding that HotSpot does not share, if such are wanted.
+func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) {
+	if !k.wantNotes {
+		return
+	}
+	f := Finding{Class: k.class.Name(), Offset: offset, Rule: rule, Want: want, Got: got, Note: true}
+	if m != nil {
+		f.Method, f.Descriptor = m.Name, m.Descriptor
+	}
+	k.findings = append(k.findings, f)
+}
+
 // memberFinding is one about a field or method. The code of such a method is not looked at: its descriptor may be
 // what is wrong.
 func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
@@ -178,14 +190,12 @@ func (k *checker) checkCode() (inferred bool) {
 	// HotSpot gives up on the first method that fails. The frames of the others are never looked at, so that
 	// all that counts is what inference finds; but the message is the one about the frames.
 	byFrames := slices.Clone(k.findings[before:])
-	for _, f := range byFrames {
-		if f.fatal {
-			return false
-		}
+	if !slices.ContainsFunc(byFrames, func(f Finding) bool { return !f.Note }) || slices.ContainsFunc(byFrames, func(f Finding) bool { return f.fatal }) {
+		return false
 	}
 	k.findings = k.findings[:before]
 	k.eachCode((*method).infer)
-	if len(k.findings) > before {
+	if slices.ContainsFunc(k.findings[before:], func(f Finding) bool { return !f.Note }) {
 		k.findings = append(k.findings[:before], byFrames...)
 		return false
 	}
@@ -304,7 +314,25 @@ func (m *method) prepare() bool {
 			return false
 		}
 	}
+	m.noteLines()
 	return m.readHandlers()
+}
+
+// noteLines is about lines that begin between instructions (JVMS 4.7.12), which HotSpot does not mind.
+func (m *method) noteLines() {
+	if !m.wantNotes {
+		return
+	}
+	for _, a := range m.code.Attributes {
+		if a.Name != "LineNumberTable" || len(a.Info) < 2 {
+			continue
+		}
+		for row := a.Info[2:]; len(row) >= 4; row = row[4:] {
+			if pc := int(u2(row)); !m.isStart(pc) {
+				m.note(m.member, pc, "JVMS 4.7.12", "an instruction where a line begins", "none")
+			}
+		}
+	}
 }
 
 func (m *method) isStart(pc int) bool {

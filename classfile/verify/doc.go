@@ -1,4 +1,6 @@
-// Package verify is the referee of rewritten classes.
+// Package verify is the referee of rewritten classes, in two ways that know nothing of each other.
+//
+// [Check] judges one class as a JVM does when it links it; see Types below.
 //
 // [Equivalent] proves that a rewritten class is the original with calls of the runtime inserted, and nothing
 // else: it recognises the inserted code, takes it out again, and what remains must be the original, byte by
@@ -32,4 +34,36 @@
 // Strip guesses them in a fixed way, and where the guess would be wrong the last constant of the block, a
 // Utf8 "tracegen:...", says what it was. Equivalent does not trust these notes: a wrong one makes the result
 // differ from the original.
+//
+// # Types
+//
+// Check and [Checker] are a verifier (JVMS 4.8 to 4.10) that follows HotSpot, release 17, wherever that and the
+// JVMS differ, because what counts is whether a class links. What the JVMS demands beyond that is told as a note,
+// on request.
+//
+//	format        pool, names, descriptors, flags, attributes      what HotSpot's class file parser rejects
+//	supers        final, sealed, hidden and circular superclasses  what it rejects when it has found them
+//	operands      what instructions need whatever the types are    (JVMS 4.9.1)
+//	type checking from version 50 on, one pass with the frames     (JVMS 4.10.1)
+//	inference     before, with subroutines                         (JVMS 4.10.2)
+//
+// Both verifiers share what an instruction does with types (execute.go, invoke.go); they differ in where types come
+// from, in how assignable arrays of interfaces are, and in a few things that only one allows, which stand at their
+// places. A class of version 50 whose frames are wrong is inferred instead, unless its StackMapTable cannot even be
+// decoded, and the findings about its frames are only told if inference objects too.
+//
+// Each name that a class mentions is numbered once, so that a type is a number and most comparisons are of
+// numbers. The hierarchy is asked only where two classes differ and neither is Object. A class that it does not know
+// is assumed to fit, and told in [Result.Unknown].
+//
+// The work for one class is bounded by a number of steps that grows with its size, memory by a number of words;
+// a class that needs more gets a finding of the rule "limit". Frames are compared whole only once and then in the
+// locals that changed, so that only classes made for the purpose come near.
+//
+// # Where HotSpot is not followed
+//
+//   - A class fails to link if another, which it only mentions, fails to load: a subclass of it that it made final, a
+//     class that another loader has too. Only the class itself is judged.
+//   - Modules do not exist: a superclass in a package that its module does not export can be extended.
+//   - Identifiers in class files before version 49 are held to Go's tables of Unicode, not to the JVM's.
 package verify

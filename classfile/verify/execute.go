@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -295,6 +296,9 @@ func (m *method) loadedConstant(c *constant) vtype {
 // older one of the same position must be gone.
 func (m *method) stepNew(in code.Instruction) {
 	made := uninitialized(in.PC)
+	if !m.inferring && m.wantNotes && slices.Contains(m.stack, made) {
+		m.note(m.member, in.PC, ruleTypes, "no object of the same new on the stack", m.describe(made))
+	}
 	if m.inferring {
 		for _, t := range m.stack {
 			if t == made {

@@ -321,3 +321,21 @@ func TestCheckFrame(t *testing.T) {
 		t.Errorf("got %+v, want one with the frame %q", r.Findings, want)
 	}
 }
+
+// TestCheckNotes: what only the JVMS forbids is told on request, and marked.
+func TestCheckNotes(t *testing.T) {
+	a := newAssembler(52, "T", "java/lang/Object")
+	m := simple("()V", 1, 0, op(code.Bipush, 1), op(code.Pop, byte(code.Return)))(a)
+	m.attributes = []attribute{{"LineNumberTable", u2(2, 0, 1, 1, 2)}}
+	a.add(m)
+	c := a.parse(t)
+	if findings := verify.Check(c, smallWorld(t)); len(findings) > 0 {
+		t.Errorf("not asked for, and still told: %v", findings)
+	}
+	k := verify.Checker{Hierarchy: smallWorld(t), Notes: true}
+	r := k.Check(c)
+	const want = "T#f()V@1: JVMS 4.7.12: expected an instruction where a line begins, found none"
+	if len(r.Findings) != 1 || r.Findings[0].String() != want || !r.Findings[0].Note {
+		t.Errorf("got %+v, want the note %q", r.Findings, want)
+	}
+}

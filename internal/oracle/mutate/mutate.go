@@ -38,7 +38,7 @@ func Weighted() []Kind {
 		kind  Kind
 		times int
 	}{
-		{FrameType, 8}, {FrameEntry, 4}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2}, {ConstantKind, 2},
+		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2}, {ConstantKind, 2},
 		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1}, {Hierarchy, 1},
 	} {
 		for range w.times {
