@@ -16,12 +16,12 @@ func (m *method) step(in code.Instruction) {
 		m.stepLocal(in, index)
 		return
 	}
-	if taken, left, ok := op.Stack(); ok && !strings.ContainsAny(taken+left, "AabcdR") {
-		for i := len(taken) - 1; i >= 0 && !m.failed(); i-- {
-			m.pop(letterType(taken[i]))
+	if e := &effects[op]; e.known {
+		for i := len(e.taken) - 1; i >= 0 && !m.failed(); i-- {
+			m.pop(e.taken[i])
 		}
-		for i := 0; i < len(left) && !m.failed(); i++ {
-			m.push(letterType(left[i]))
+		if e.left != tTop && !m.failed() {
+			m.push(e.left)
 		}
 		m.stepReturn(op)
 		return

@@ -262,7 +262,7 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 			return
 		}
 		s.reached, s.changed = true, true
-		s.locals, s.stack = slices.Clone(trimTops(locals)), slices.Clone(stack)
+		s.locals, s.stack = slices.Clone(usedLocals(locals)), slices.Clone(stack)
 		s.facts = facts.clone()
 		return
 	}
@@ -307,10 +307,11 @@ func (f *inference) mergeLocals(s *joinState, locals []vtype) {
 			s.changed = true
 		}
 	}
-	s.locals = trimTops(s.locals)
+	s.locals = usedLocals(s.locals)
 }
 
-func trimTops(locals []vtype) []vtype {
+// usedLocals leaves out the last locals that hold nothing.
+func usedLocals(locals []vtype) []vtype {
 	for len(locals) > 0 && locals[len(locals)-1] == tTop {
 		locals = locals[:len(locals)-1]
 	}

@@ -110,31 +110,32 @@ func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob,
 		return err
 	}
 	defer os.RemoveAll(dir)
-	lines := make([]string, len(jobs))
+	// The tools take the file of variants where others take the jar.
+	lines := make([]LinkJob, len(jobs))
 	for i, job := range jobs {
 		file := filepath.Join(dir, strconv.Itoa(i))
 		if err := writeVariants(file, job.Variants); err != nil {
 			return err
 		}
-		lines[i] = strings.Join(append([]string{strconv.Itoa(i), file, job.Jar}, job.Deps...), "\t")
+		lines[i] = LinkJob{ID: strconv.Itoa(i), Jar: file, Deps: append([]string{job.Jar}, job.Deps...)}
 	}
-	rows, err := batch(ctx, j, args, lines, strconv.Itoa(linkThreads))
-	if err != nil {
-		return fmt.Errorf("variants on JDK %d: %w", j.Feature, err)
-	}
-	for _, r := range rows {
+	err = batch(ctx, j, args, lines, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
 		if len(r) < 4 {
-			return fmt.Errorf("variants: %q has %d columns", r, len(r))
+			return fmt.Errorf("%d columns are too few", len(r))
 		}
 		job, err := strconv.Atoi(r[0])
 		if err != nil || job >= len(jobs) {
-			return fmt.Errorf("variants: no job %q", r[0])
+			return fmt.Errorf("no job %q", r[0])
 		}
 		number, err := strconv.Atoi(r[1])
 		if err != nil || number >= len(jobs[job].Variants) {
-			return fmt.Errorf("variants: no variant %q", r[1])
+			return fmt.Errorf("no variant %q", r[1])
 		}
 		each(job, number, r[2:])
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("variants on JDK %d: %w", j.Feature, err)
 	}
 	return nil
 }

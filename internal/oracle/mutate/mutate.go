@@ -198,7 +198,6 @@ func (m *Mutator) operand(data []byte) bool {
 	case in.Size > 1:
 		data[at+1] = byte(other)
 	default:
-		data[at] = byte(int(in.Op)&^3 | 0) // the families of four do not start at multiples of four
 		family := code.Iload0
 		if in.Op >= code.Istore0 {
 			family = code.Istore0
