@@ -18,6 +18,8 @@ type Checker struct {
 	Frames bool
 	// Notes asks for findings that HotSpot does not share: where the JVMS is stricter. They have Note set.
 	Notes bool
+	// Strict makes a finding of every class that the Hierarchy does not know.
+	Strict bool
 
 	idle sync.Pool // of *checker: most of what one class needs serves the next
 }
@@ -82,6 +84,7 @@ type checker struct {
 	methodList       []methodType
 	arena            []vtype    // what method types are cut from
 	constants        []constant // by pool index; filled when asked for
+	uses             []utf8Use  // by pool index
 	body             method     // the method that is judged
 
 	findings []Finding
@@ -115,11 +118,16 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		k.checkSupers()
 		result.Inferred = k.checkCode()
 	}
-	result.Findings = k.findings
 	for name := range k.unknown {
 		result.Unknown = append(result.Unknown, name)
 	}
 	slices.Sort(result.Unknown)
+	if c.Strict {
+		for _, name := range result.Unknown {
+			k.finding(ruleMissing, "class "+name, "none on the class path")
+		}
+	}
+	result.Findings = k.findings
 	return result
 }
 
@@ -142,6 +150,7 @@ func (k *checker) reset(c *Checker, class *classfile.Class) {
 		methodList:  k.methodList[:0],
 		arena:       k.arena[:0],
 		constants:   k.constants[:0],
+		uses:        k.uses[:0],
 		body:        k.body,
 	}
 }

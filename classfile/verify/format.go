@@ -11,6 +11,7 @@ import (
 // the right kinds, and names and descriptors are well-formed. Nothing else is looked at if it is not so.
 func (k *checker) checkPool() bool {
 	before := len(k.findings)
+	k.uses = resize(k.uses, k.pool.Len())
 	for i := 1; i < k.pool.Len(); i++ {
 		if tag := k.pool.Tag(uint16(i)); tag != 0 {
 			k.checkEntry(uint16(i), tag)
@@ -107,7 +108,8 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	switch tag {
 	case classfile.TagClass:
-		if name, _ := k.pool.ClassName(i); !validName(name, nameOfClass, k.major) {
+		name, _ := k.pool.ClassName(i)
+		if !k.valid(u2(k.pool.Raw(i)), asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 		}
 	case classfile.TagNameAndType:
@@ -133,16 +135,46 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	}
 }
 
+// utf8Use is a set of the ways in which a string was found valid: a long one may be used by thousands of constants.
+type utf8Use uint8
+
+const (
+	asClass utf8Use = 1 << iota
+	asField
+	asMethod
+	asFieldType
+	asMethodType
+	asSpecialType // of a method whose name has angle brackets
+)
+
+// valid asks a question about a string once.
+func (k *checker) valid(i uint16, as utf8Use, check func() bool) bool {
+	if k.uses[i]&as == 0 {
+		if !check() {
+			return false
+		}
+		k.uses[i] |= as
+	}
+	return true
+}
+
 func (k *checker) checkNameAndType(i uint16) {
 	name, descriptor, _ := k.pool.NameAndType(i)
+	nameIndex, descriptorIndex := u2(k.pool.Raw(i)), u2(k.pool.Raw(i)[2:])
 	switch {
 	case descriptor == "" || name == "":
 		k.poolFinding(i, ruleNames, "a name and a descriptor", "an empty one")
 	case isMethod(descriptor):
-		if _, ok := argumentWords(name, descriptor, k.major); !ok || !validName(name, nameOfMethod, k.major) {
+		as := asMethodType
+		if name[0] == '<' {
+			as = asSpecialType
+		}
+		if !k.valid(nameIndex, asMethod, func() bool { return validName(name, nameOfMethod, k.major) }) ||
+			!k.valid(descriptorIndex, as, func() bool { _, ok := argumentWords(name, descriptor, k.major); return ok }) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
-	case !validName(name, nameOfField, k.major) || !validField(descriptor, k.major):
+	case !k.valid(nameIndex, asField, func() bool { return validName(name, nameOfField, k.major) }) ||
+		!k.valid(descriptorIndex, asFieldType, func() bool { return validField(descriptor, k.major) }):
 		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,34 +27,31 @@ func hostile() map[string]*assembler {
 		"backward branches, inferred":     backwardBranches(),
 		"constructor calls in handlers":   manyInits(),
 		"subroutines in subroutines":      manySubroutines(),
+		"long names":                      longNames(),
 		"frames of many locals, repeated": repeatedFrames(),
 	}
 }
 
 func repeat(part []byte, n int) []byte { return bytes.Repeat(part, n) }
 
-// fullFrame has the given number of locals, alternately int and top.
+// fullFrame has the given number of locals, all of them unusable, which every state fits.
 func fullFrame(delta, locals int) []byte {
 	b := append([]byte{255}, u2(uint16(delta), uint16(locals))...)
-	for i := range locals {
-		b = append(b, byte(i%2))
-	}
-	return append(b, 0, 0)
+	return append(append(b, make([]byte, locals)...), 0, 0)
 }
 
 // manyBranches goes through many places, each with a frame of many locals, one of which always changes.
 func manyBranches() *assembler {
-	const locals, n = 15000, 5000
+	const locals, n = 20000, 4500
 	a := newAssembler(52, "T", "java/lang/Object")
-	var b []byte
-	table := [][]byte{{255, 0, 0, 0, 0, 0, 0}}
+	b := op(code.Nop)
+	table := [][]byte{fullFrame(1, locals)}
 	for i := range n {
-		b = append(b, slices.Concat(op(code.Iconst0), branch(code.Ifeq, i*5+1, 0), op(code.Nop))...)
-		if i > 0 {
-			table = append(table, []byte{4})
-		}
+		at := len(b)
+		b = append(b, slices.Concat(op(code.Iconst0), op(code.Istore0), op(code.Iconst0), branch(code.Ifeq, at+3, 1+i/2*7), op(code.Nop))...)
+		table = append(table, []byte{6})
 	}
-	table[1] = fullFrame(4, 0)
+	table = table[:n]
 	b = append(b, byte(code.Return))
 	a.add(method{static, "f", "()V", 1, locals, b, nil, []attribute{frames(table...)}})
 	return a
@@ -65,8 +63,8 @@ func repeatedFrames() *assembler {
 	b := op(code.Nop)
 	table := [][]byte{fullFrame(0, 0)}
 	b = append(b, repeat(op(code.Nop), 60)...)
-	for range 7 {
-		table = append(table, fullFrame(3, locals))
+	for i := range 8 {
+		table = append(table, fullFrame(3+i%2, locals))
 	}
 	b = append(b, byte(code.Return))
 	a.add(method{static, "f", "()V", 1, locals, b, nil, []attribute{frames(table...)}})
@@ -176,6 +174,18 @@ func manySubroutines() *assembler {
 	b = append(b, byte(code.Pop), byte(code.Return))
 	b = append(branch(code.Jsr, 0, 4), append([]byte{byte(code.Return)}, b...)...)
 	a.add(method{static, "f", "()V", 1, 0xFFFF, b, nil, nil})
+	return a
+}
+
+// longNames has one long name and descriptor, and many constants that use them.
+func longNames() *assembler {
+	a := newAssembler(52, "T", "java/lang/Object")
+	name, descriptor := a.utf8(strings.Repeat("x", 16000)), a.utf8("("+strings.Repeat("I", 15000)+")V")
+	for range 3000 {
+		a.constant(classfile.TagClass, u2(name)...)
+		a.pool = append(a.pool, slices.Concat([]byte{byte(classfile.TagClass)}, u2(name), []byte{byte(classfile.TagNameAndType)}, u2(name, descriptor))...)
+		a.count += 2
+	}
 	return a
 }
 

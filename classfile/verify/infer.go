@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -15,14 +16,15 @@ import (
 // so that it ends; how many steps that may take is bounded besides, as for type checking.
 type inference struct {
 	*method
-	states []*joinState  // by position; nil where no paths join
-	order  []int         // positions of the states, ascending
-	jsrs   []int         // positions of jsr and jsr_w
-	rets   map[int]int   // by the position of a jsr, that of the ret that returns to behind it
-	now    flowFacts     // of the current instruction
-	stored int           // words in states
-	runs   int           // how often code was followed from a state
-	merged []mergedState // by handler
+	states  []*joinState  // by position; nil where no paths join
+	order   []int         // positions of the states, ascending
+	pending []uint64      // a bit for each state that has changed
+	jsrs    []int         // positions of jsr and jsr_w
+	rets    map[int]int   // by the position of a jsr, that of the ret that returns to behind it
+	now     flowFacts     // of the current instruction
+	stored  int           // words in states
+	runs    int           // how often code was followed from a state
+	merged  []mergedState // by handler
 }
 
 // flowFacts are what is known of the paths to a point besides the types: the subroutines they are in, and how far
@@ -39,9 +41,10 @@ type mergedState struct{ run, changed int }
 
 // joinState is the type state at one position, over all paths found so far.
 type joinState struct {
-	reached, changed bool
-	locals, stack    []vtype // locals without trailing tops
-	facts            flowFacts
+	number        int // in inference.order
+	reached       bool
+	locals, stack []vtype // locals without trailing tops
+	facts         flowFacts
 }
 
 // infer judges the method by inference.
@@ -57,20 +60,26 @@ func (m *method) infer() {
 	initial := m.appendInitial(nil)
 	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
 	start := f.states[0]
-	start.reached, start.changed = true, true
+	start.reached = true
+	f.mark(start)
 	start.locals = initial
 	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 && initial[0] == tUninitializedThis
 	for again := true; again && !m.failed(); {
 		again = false
-		for _, pc := range f.order {
-			if s := f.states[pc]; s.changed && !m.failed() {
+		m.spend(len(f.pending))
+		for word := range f.pending {
+			for f.pending[word] != 0 && !m.failed() {
 				again = true
-				s.changed = false
-				f.run(pc, s)
+				number := word*64 + bits.TrailingZeros64(f.pending[word])
+				f.pending[word] &^= 1 << (number % 64)
+				f.run(f.order[number], f.states[f.order[number]])
 			}
 		}
 	}
 }
+
+// mark notes that a state has changed, so that the code from there on must be followed again.
+func (f *inference) mark(s *joinState) { f.pending[s.number/64] |= 1 << (s.number % 64) }
 
 // checkStatic checks the operands of all instructions, also of those that no path leads to.
 func (f *inference) checkStatic() {
@@ -119,6 +128,10 @@ func (f *inference) findJoins() {
 		}
 	}
 	slices.Sort(f.order)
+	for number, pc := range f.order {
+		f.states[pc].number = number
+	}
+	f.pending = make([]uint64, len(f.order)/64+1)
 }
 
 // run follows the code from a position until it joins another state or ends.
@@ -237,7 +250,9 @@ func (f *inference) mergeTargets(in code.Instruction) {
 	locals, stack := f.locals[:f.used], f.stack
 	if in.Op == code.Jsr || in.Op == code.JsrW {
 		if ret, ok := f.rets[in.PC]; ok {
-			f.states[ret].changed = f.states[ret].reached
+			if f.states[ret].reached {
+				f.mark(f.states[ret])
+			}
 		}
 		locals, stack = withoutUninitialized(locals), withoutUninitialized(stack)
 	}
@@ -261,7 +276,8 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 			f.fail(ruleLimit, fmt.Sprintf("type states of at most %d words in all", maxFrameWords), "more")
 			return
 		}
-		s.reached, s.changed = true, true
+		s.reached = true
+		f.mark(s)
 		s.locals, s.stack = slices.Clone(usedLocals(locals)), slices.Clone(stack)
 		s.facts = facts.clone()
 		return
@@ -269,7 +285,7 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 	f.mergeStack(s, pc, stack)
 	f.mergeLocals(s, locals)
 	if s.facts.merge(facts) {
-		s.changed = true
+		f.mark(s)
 	}
 }
 
@@ -289,7 +305,7 @@ func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 		}
 		if t != old {
 			s.stack[i] = t
-			s.changed = true
+			f.mark(s)
 		}
 	}
 }
@@ -304,7 +320,7 @@ func (f *inference) mergeLocals(s *joinState, locals []vtype) {
 		}
 		if t != old {
 			s.locals[i] = t
-			s.changed = true
+			f.mark(s)
 		}
 	}
 	s.locals = usedLocals(s.locals)

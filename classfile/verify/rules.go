@@ -14,6 +14,7 @@ const (
 	ruleStackMap     = "JVMS 4.7.4"
 	ruleInstructions = "JVMS 4.9.1"
 	ruleSuper        = "JVMS 5.3.5"
+	ruleMissing      = "JVMS 5.3"
 	ruleHandlers     = "JVMS 4.10.1.5"
 	ruleTypes        = "JVMS 4.10.1.9"
 	ruleFrameMatch   = "JVMS 4.10.1.4"

@@ -308,6 +308,11 @@ func TestCheckUnknown(t *testing.T) {
 	if len(r.Findings) > 0 || !slices.Equal(r.Unknown, []string{"x/Super", "x/Z"}) {
 		t.Errorf("findings %v, unknown %v", r.Findings, r.Unknown)
 	}
+	k.Strict = true
+	r = k.Check(a.parse(t))
+	if len(r.Findings) != 2 || r.Findings[1].String() != "T: JVMS 5.3: expected class x/Z, found none on the class path" {
+		t.Errorf("strictly: findings %v", r.Findings)
+	}
 }
 
 // TestCheckFrame: a finding has the types at its place if they are asked for.
