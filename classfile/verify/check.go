@@ -53,7 +53,7 @@ const (
 	majorCondy      = 55
 	majorJava5      = 49
 	majorRecords    = 60
-	majorSealed     = 61 // and no strictfp any more
+	majorSealed     = 61 // and no strictfp any more; the last that HotSpot 17 reads
 )
 
 func majorOf(c *classfile.Class) int {

@@ -37,8 +37,9 @@
 //
 // # Types
 //
-// Check and [Checker] are a verifier (JVMS 4.8 to 4.10) that follows HotSpot, release 17, wherever that and the
-// JVMS differ, because what counts is whether a class links. What the JVMS demands beyond that is told as a note,
+// Check and [Checker] are a verifier (JVMS 4.8 to 4.10) that follows HotSpot wherever that and the JVMS differ,
+// because what counts is whether a class links: release 17 for the class file versions that it reads, up to 61, and
+// 25 for newer ones. What the JVMS demands beyond that is told as a note,
 // on request.
 //
 //	format        pool, names, descriptors, flags, attributes      what HotSpot's class file parser rejects

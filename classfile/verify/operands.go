@@ -195,7 +195,11 @@ func (m *method) invoked(in code.Instruction) *constant {
 // superclass's or a direct superinterface's (JVMS 4.9.1).
 func (m *method) checkSpecialOwner(c *constant) {
 	owner := m.name(c.class)
-	if c.class == m.thisType || owner == m.class.SuperName() {
+	if c.class == m.thisType {
+		return
+	}
+	if owner == m.class.SuperName() {
+		m.checkSuperKind(c)
 		return
 	}
 	if m.inferring {
@@ -213,5 +217,17 @@ func (m *method) checkSpecialOwner(c *constant) {
 		m.fail(ruleInstructions, "a method of the class, a superclass or a direct superinterface", "one of "+owner)
 	} else if c.tag == classfile.TagInterfaceMethodref {
 		m.fail(ruleInstructions, "a direct superinterface", owner)
+	}
+}
+
+// checkSuperKind is about invokespecial of a superclass's method by an InterfaceMethodref. HotSpot 25 rejects it; 17,
+// which is followed for the versions that it reads, does not.
+func (m *method) checkSuperKind(c *constant) {
+	switch {
+	case c.tag != classfile.TagInterfaceMethodref:
+	case m.major > majorSealed:
+		m.fail(ruleInstructions, "a Methodref of the superclass", "an InterfaceMethodref")
+	default:
+		m.note(m.member, m.pc, ruleInstructions, "a Methodref of the superclass", "an InterfaceMethodref")
 	}
 }
