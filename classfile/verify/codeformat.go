@@ -16,8 +16,11 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	case err != nil:
 		report(ruleCodeFormat, "a well-formed Code attribute", err.Error())
 		return
-	case ok == withoutCode:
-		report(ruleMethodInfo, "code in a method that is neither native nor abstract, and in no other", map[bool]string{true: "code", false: "none"}[ok])
+	case ok && withoutCode:
+		report(ruleMethodInfo, "no code in a native or abstract method", "some")
+		return
+	case !ok && !withoutCode:
+		report(ruleMethodInfo, "code in a method that is neither native nor abstract", "none")
 		return
 	case !ok:
 		return

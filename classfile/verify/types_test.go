@@ -3,6 +3,7 @@ package verify_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -353,5 +354,56 @@ func TestCheckNotes(t *testing.T) {
 	const want = "T#f()V@1: JVMS 4.7.12: expected an instruction where a line begins, found none"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want || !r.Findings[0].Note {
 		t.Errorf("got %+v, want the note %q", r.Findings, want)
+	}
+}
+
+// TestCheckTogether: a checker that many goroutines share says of each class what one of its own says.
+func TestCheckTogether(t *testing.T) {
+	w := smallWorld(t)
+	all := everything(t)
+	want := make([]verify.Result, len(all))
+	for i, c := range all {
+		k := verify.Checker{Hierarchy: w, Frames: true}
+		want[i] = k.Check(c)
+	}
+	shared := verify.Checker{Hierarchy: w, Frames: true}
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for i, c := range all {
+				got := shared.Check(c)
+				if !slices.Equal(got.Findings, want[i].Findings) || !slices.Equal(got.Unknown, want[i].Unknown) || got.Inferred != want[i].Inferred {
+					t.Errorf("%s: got %v, want %v", c.Name(), got, want[i])
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// TestCheckAcceptsCompilers: what compilers made has no findings, before instrumentation and after.
+func TestCheckAcceptsCompilers(t *testing.T) {
+	w := smallWorld(t)
+	for name, data := range classes(t) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range verify.Check(c, w) {
+			t.Errorf("%s: %v", name, f)
+		}
+		for _, m := range modes {
+			rewritten, _, ok := instrument(t, m, c)
+			if !ok {
+				continue
+			}
+			r, err := classfile.Parse(rewritten)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range verify.Check(r, w) {
+				t.Errorf("%s, instrumented: %v", name, f)
+			}
+		}
 	}
 }
