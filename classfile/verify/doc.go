@@ -63,8 +63,8 @@
 //
 // # Where HotSpot is not followed
 //
-//   - A class fails to link if another, which it only mentions, fails to load: a subclass of it that it made final, a
-//     class that another loader has too. Only the class itself is judged.
+//   - A class fails to link if another, which it only mentions, fails to load. That is seen only where the class itself is
+//     the reason, by being final for instance; what else is wrong with the other is told when that is judged.
 //   - Modules do not exist: a superclass in a package that its module does not export can be extended.
 //   - Identifiers in class files before version 49 are held to Go's tables of Unicode, not to the JVM's.
 package verify

@@ -103,6 +103,9 @@ func (k *checker) lookup(t vtype) *ClassInfo {
 	if !entry.looked {
 		entry.looked = true
 		entry.info = k.find(entry.name)
+		if entry.info != nil && entry.info != k.self {
+			k.checkLoads(entry.info)
+		}
 	}
 	return entry.info
 }

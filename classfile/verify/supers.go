@@ -131,3 +131,35 @@ func (k *checker) checkStaticMethods() {
 		}
 	}
 }
+
+// checkLoads checks what makes a class that the judged one mentions fail to load because of the judged one: HotSpot loads
+// it to judge, and then throws what that throws.
+func (k *checker) checkLoads(other *ClassInfo) {
+	extends, implements := other.Super == k.class.Name(), slices.Contains(other.Interfaces, k.class.Name())
+	flags := k.class.AccessFlags()
+	fails := func(want, got string) {
+		k.finding(ruleSuper, want, got)
+		k.findings[len(k.findings)-1].fatal = true
+	}
+	switch {
+	case extends && flags&classfile.AccFinal != 0:
+		fails("a class that is not final, as "+other.Name+" extends it", "a final one")
+	case extends && !other.isInterface() && k.isInterface():
+		fails("a class, as "+other.Name+" extends it", "an interface")
+	case implements && !k.isInterface():
+		fails("an interface, as "+other.Name+" implements it", "a class")
+	case extends:
+		methods := k.class.Methods()
+		for i := range methods {
+			m := &methods[i]
+			over := findMember(other.methods, m.Name, m.Descriptor)
+			if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
+				continue
+			}
+			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(other.Name) == packageOf(k.class.Name())
+			if m.AccessFlags&classfile.AccFinal != 0 && m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
+				fails("no final method "+m.Name+m.Descriptor+", as "+other.Name+" overrides it", "one")
+			}
+		}
+	}
+}

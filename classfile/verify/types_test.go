@@ -44,6 +44,7 @@ func smallWorld(t testing.TB) world {
 	add("far/Base", "java/lang/Object", public, method{access: protected, name: "guarded", descriptor: "()V"},
 		method{access: protected, name: "<init>", descriptor: "()V"})
 	add("far/Face", "java/lang/Object", public|classfile.AccInterface|classfile.AccAbstract)
+	add("sub/T", "T", public)
 	add("far/Hidden", "java/lang/Object", 0)
 	return w
 }
@@ -203,6 +204,11 @@ var objectCases = []bodyCase{
 	}, want: "T: JVMS 4.2: expected a name and a descriptor at constant pool index 3, found an empty one"},
 	{name: "extends final", super: "java/lang/String", make: simple("()V", 0, 0, op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass that is not final, found java/lang/String"},
+	{name: "is extended, and final", make: func(a *assembler) method {
+		a.access |= classfile.AccFinal
+		return simple("(Lsub/T;)Ljava/lang/String;", 1, 1, op(code.Aload0, byte(code.Areturn)))(a)
+	}, want: "T: JVMS 5.3.5: expected a class that is not final, as sub/T extends it, found a final one\n" +
+		"T#f(Lsub/T;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, found sub/T"},
 	{name: "extends hidden", super: "far/Hidden", make: simple("()V", 0, 0, op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass or superinterface that the class can access, found far/Hidden"},
 	{name: "extends an interface", super: "far/Face", make: simple("()V", 0, 0, op(code.Return)),
