@@ -98,8 +98,12 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	if !ok {
 		k = &checker{names: names{byName: map[string]vtype{}}, unknown: map[string]bool{}, methodTypes: map[string]int{}}
 	}
-	defer c.idle.Put(k)
-	k.reset(c, class)
+	defer func() {
+		k.forget()
+		c.idle.Put(k)
+	}()
+	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
+	k.hierarchy, k.wantFrame, k.wantNotes = c.Hierarchy, c.Frames, c.Notes
 	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
@@ -131,20 +135,17 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	return result
 }
 
-// reset makes a checker one of another class. Nothing that was given out is touched.
-func (k *checker) reset(c *Checker, class *classfile.Class) {
+// forget leaves nothing of the class but memory for the next: the class file may be gone by then. Nothing that was
+// given out is touched.
+func (k *checker) forget() {
 	clear(k.byName)
 	clear(k.unknown)
 	clear(k.methodTypes)
 	clear(k.list)
+	clear(k.constants)
+	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
 		names:       names{byName: k.byName, list: k.list[:0]},
-		class:       class,
-		pool:        class.ConstantPool(),
-		major:       majorOf(class),
-		hierarchy:   c.Hierarchy,
-		wantFrame:   c.Frames,
-		wantNotes:   c.Notes,
 		unknown:     k.unknown,
 		methodTypes: k.methodTypes,
 		methodList:  k.methodList[:0],
