@@ -19,7 +19,8 @@ reports its entry and its exit, and writes down which number stands for which
 method.
 
 Exit codes: 0 done, though there may be warnings; 1 done, and something that was
-asked about is so (lookup found nothing); 2 it could not be done, and nothing was
+asked about is so (lookup found nothing, verify
+found something); 2 it could not be done, and nothing was
 written.`,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
@@ -42,7 +43,7 @@ written.`,
 	flags.Var(newChoice(&con.asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
 		"log-format", "form of messages on standard error")
 
-	root.AddCommand(newInstrumentCmd(con), newStripCmd(con), newLookupCmd(con), newVersionCmd(con))
+	root.AddCommand(newInstrumentCmd(con), newStripCmd(con), newVerifyCmd(con), newLookupCmd(con), newVersionCmd(con))
 	completeChoices(root)
 	nameOwnCommands(root)
 	return root

@@ -22,6 +22,19 @@
 // A method counts as often as it occurs: a class in two inputs counts in both, though its methods have one ID
 // each. "methods" under mapping and "traced" under packages count IDs.
 //
+// # The JSON form of a verification
+//
+// [Verification] is what tracegen verify found; under the same rules, one object:
+//
+//	schema     1
+//	version    of tracegen
+//	classes    how many were judged
+//	findings   in order: path, entry, class, method, descriptor, offset, rule, expected, found, frame (with -v),
+//	           level (error, or note where the JVMS is stricter than HotSpot), state (with a baseline: introduced
+//	           or pre-existing); what does not apply is left out
+//	unknown    classes that could not be found
+//	warnings   in the order in which they came up
+//
 // # The list of skipped methods
 //
 // Tab-separated: class, method, descriptor, reason, detail, under a header line of these names, sorted. Names

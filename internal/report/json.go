@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/tracegen/tracegen/filter"
@@ -86,10 +85,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(d)
+	return encode(w, d)
 }
 
 // printableAll makes every text printable; the list of none is empty, not nil.

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+func newVerifyCmd(con *console) *cobra.Command {
+	v := verification{con: con}
+	cmd := &cobra.Command{
+		Use:   "verify PATH...",
+		Short: "say which classes a JVM would reject, and why",
+		Long: `verify judges every class by itself as HotSpot does when it links it: format,
+constraints, and types (JVMS 4.8 to 4.10). It prints a line for each finding:
+
+    PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT
+
+PATH is a .jar, .zip, .aar or .class file, or a directory of classes. The classes
+that those refer to are looked for on --classpath, then in the same file, then in
+the other files, then in the JDK. One that is nowhere is assumed to fit. Without
+--jdk, the JDK is that of JAVA_HOME, else that of java on PATH, else there is none.
+
+With --baseline, the findings that the original has too are pre-existing; only
+the others, introduced ones, make the exit code 1.`,
+		Example: `  tracegen verify app.jar --classpath android.jar
+  tracegen verify out/app.jar --baseline app.jar
+  tracegen verify app.jar --format sarif > findings.sarif`,
+		Args: atLeastOne("file or directory"),
+	}
+	f := newFlags()
+	v.around.add(f)
+	f.StringArrayVar(&v.baseline, "baseline", nil, "the `ORIGINAL` of what is judged, to tell what is new; repeatable")
+	f.Var(newChoice(&v.format, formatText, named[format]{"text", formatText}, named[format]{"json", formatJSON},
+		named[format]{"sarif", formatSARIF}), "format", "of the findings on standard output")
+	f.IntVarP(&v.jobs, "jobs", "j", 0, "`N` classes at a time; 0 is one per processor")
+	f.BoolVarP(&con.quiet, "quiet", "q", false, "print findings, warnings and errors only")
+	f.BoolVarP(&con.verbose, "verbose", "v", false, "also print where the JVMS is stricter than HotSpot, the types at each finding, and classes not found")
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(f)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return v.run(cmd, args) }
+	return cmd
+}
+
+// verification holds what the command line says.
+type verification struct {
+	con      *console
+	around   surroundings
+	baseline []string
+	format   format
+	jobs     int
+}
+
+// format is how findings are written.
+type format uint8
+
+const (
+	formatText format = iota
+	formatJSON
+	formatSARIF
+)
+
+func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
+	if v.con.quiet && v.con.verbose {
+		return pipeline.VerifyConfig{}, misuse("--quiet and --verbose exclude each other")
+	}
+	if v.jobs < 0 {
+		return pipeline.VerifyConfig{}, misuse("--jobs %d: must not be negative", v.jobs)
+	}
+	return pipeline.VerifyConfig{
+		Paths:        args,
+		Baseline:     v.baseline,
+		Surroundings: v.around.find(v.con),
+		Notes:        v.con.verbose,
+		Frames:       v.con.verbose,
+		Jobs:         v.jobs,
+	}, nil
+}
+
+func (v *verification) run(cmd *cobra.Command, args []string) error {
+	config, err := v.config(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	advance, done := v.con.progress("verifying")
+	config.Progress = advance
+	result, err := pipeline.Verify(ctx, config)
+	done()
+	if err != nil {
+		return err
+	}
+	for _, w := range result.Warnings {
+		v.con.warn("%s", w)
+	}
+	for _, name := range result.Unknown {
+		v.con.detail("%s is nowhere to be found, and assumed to fit", mapping.Text(name))
+	}
+	found := &report.Verification{
+		Version: version(), Baseline: len(v.baseline) > 0, Classes: result.Classes, Unknown: result.Unknown, Warnings: result.Warnings,
+	}
+	for _, f := range result.Findings {
+		found.Findings = append(found.Findings, report.Finding(f))
+	}
+	if err := v.print(found); err != nil {
+		return err
+	}
+	if found.Bad() {
+		return answer{errors.New(found.Summary())}
+	}
+	if !v.con.quiet {
+		v.con.log("", found.Summary())
+	}
+	return nil
+}
+
+func (v *verification) print(found *report.Verification) error {
+	switch v.format {
+	case formatJSON:
+		return found.WriteJSON(v.con.out)
+	case formatSARIF:
+		return found.WriteSARIF(v.con.out)
+	}
+	return found.WriteText(v.con.out)
+}

@@ -1,0 +1,190 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+)
+
+// Surroundings say where the type verifier finds the classes that the judged ones refer to: first on ClassPath,
+// then among the inputs, then in JDK.
+type Surroundings struct {
+	ClassPath []string // jars, .aar files, directories of classes
+	JDK       string   // a JDK's home directory, its lib/modules or a directory of .jmod files; "" for none
+	// Strict makes every class that cannot be found a finding, instead of assuming that it fits.
+	Strict bool
+}
+
+// ruleLoading is what a class that is not there breaks: it cannot be loaded.
+const ruleLoading = "JVMS 5.3"
+
+// surroundings are open.
+type surroundings struct {
+	before, after *verify.ClassPath // of the inputs
+	strict        bool
+}
+
+func (s Surroundings) open() (*surroundings, error) {
+	opened := surroundings{strict: s.Strict}
+	var err error
+	if opened.before, err = verify.NewHierarchy(s.ClassPath...); err != nil {
+		return nil, err
+	}
+	if s.JDK == "" {
+		opened.after, err = verify.NewHierarchy()
+	} else {
+		opened.after, err = verify.NewHierarchy(s.JDK)
+	}
+	if err != nil {
+		opened.before.Close()
+		return nil, fmt.Errorf("JDK: %w", err)
+	}
+	return &opened, nil
+}
+
+func (s *surroundings) close() {
+	if s != nil {
+		s.before.Close()
+		s.after.Close()
+	}
+}
+
+// viewKey tells classes that see different ones under the same names: those of a file see what is in that file
+// first, and those for a Java release what is for releases up to that one.
+type viewKey struct {
+	source  *source
+	release int
+}
+
+// referee is the type verifier, for all units of a run or a part of them.
+type referee struct {
+	surroundings *surroundings
+	checkers     map[viewKey]*verify.Checker
+}
+
+// detail is what the referee says besides what is wrong.
+type detail struct{ notes, frames bool }
+
+// newReferee makes what judges the classes of inputs. Those of further inputs are asked for classes only after
+// them.
+func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *referee {
+	judge := &referee{s, make(map[viewKey]*verify.Checker)}
+	own, others := newInputClasses(r, inputs), newInputClasses(r, further)
+	for _, u := range inputs {
+		key := viewKey{u.source, u.version}
+		if judge.checkers[key] != nil {
+			continue
+		}
+		judge.checkers[key] = &verify.Checker{
+			Hierarchy: verify.Chain{s.before, view{own, key}, view{others, key}, s.after},
+			Notes:     more.notes, Frames: more.frames,
+		}
+	}
+	return judge
+}
+
+// check judges the class of u, or what is to become of it.
+func (j *referee) check(u *unit, c *classfile.Class) verify.Result {
+	result := j.checkers[viewKey{u.source, u.version}].Check(c)
+	if j.surroundings.strict {
+		for _, name := range result.Unknown {
+			result.Findings = append(result.Findings, verify.Finding{
+				Class: c.Name(), Offset: -1, Rule: ruleLoading,
+				Want: "class " + name, Got: "no such class on the class path, among the inputs or in the JDK",
+			})
+		}
+	}
+	return result
+}
+
+// keptInfos is how many classes each of the two generations of inputClasses' memory holds.
+const keptInfos = 1 << 14
+
+// inputClasses gives out classes of the inputs by name. Each is read when it is asked for; what was asked for
+// last is kept, so that memory does not grow with the inputs.
+type inputClasses struct {
+	run    *run
+	byName map[string][]*unit
+
+	mu         sync.Mutex
+	young, old map[*unit]*verify.ClassInfo
+}
+
+func newInputClasses(r *run, units []*unit) *inputClasses {
+	c := &inputClasses{run: r, byName: make(map[string][]*unit, len(units)), young: make(map[*unit]*verify.ClassInfo)}
+	for _, u := range units {
+		if u.class != "" && !u.entry.dropped {
+			c.byName[u.class] = append(c.byName[u.class], u)
+		}
+	}
+	for _, same := range c.byName {
+		slices.SortStableFunc(same, compareUnits)
+	}
+	return c
+}
+
+// info gives what the verifier wants to know of a class, nil if it cannot be read any more.
+func (c *inputClasses) info(u *unit) *verify.ClassInfo {
+	c.mu.Lock()
+	info, found := c.young[u]
+	if !found {
+		if info, found = c.old[u]; found {
+			c.keep(u, info)
+		}
+	}
+	c.mu.Unlock()
+	if found {
+		return info
+	}
+	if data, err := c.run.read(u.entry, nil); err == nil {
+		if parsed, err := classfile.Parse(data); err == nil {
+			info = verify.NewClassInfo(parsed)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(u, info)
+	return info
+}
+
+func (c *inputClasses) keep(u *unit, info *verify.ClassInfo) {
+	if len(c.young) >= keptInfos {
+		c.old, c.young = c.young, make(map[*unit]*verify.ClassInfo, keptInfos)
+	}
+	c.young[u] = info
+}
+
+// view is the inputs as classes of one file see them.
+type view struct {
+	classes *inputClasses
+	from    viewKey
+}
+
+// Lookup implements verify.Hierarchy.
+func (v view) Lookup(name string) *verify.ClassInfo {
+	same := v.classes.byName[name]
+	if len(same) == 0 {
+		return nil
+	}
+	// The order of units decides between equals, as it does everywhere.
+	best := slices.MaxFunc(same, func(a, b *unit) int { return cmp.Compare(v.rank(a), v.rank(b)) })
+	return v.classes.info(best)
+}
+
+// rank tells how near a class is: one of the same file before all others, and then the latest one that is not
+// for a later release.
+func (v view) rank(u *unit) int {
+	const sameFile = 1 << 32
+	rank := -1
+	if u.version <= v.from.release {
+		rank = min(u.version, sameFile-1)
+	}
+	if u.source == v.from.source {
+		rank += sameFile
+	}
+	return rank
+}

@@ -1,0 +1,304 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Verification is what the type verifier found in files.
+type Verification struct {
+	// Version is tracegen's.
+	Version string
+	// Findings are in the order in which they are shown.
+	Findings []Finding
+	// Baseline says that there were originals to compare with; then every finding is introduced or
+	// pre-existing.
+	Baseline bool
+	// Classes is the number of classes that were judged.
+	Classes int
+	// Unknown are classes that could not be found, in internal form.
+	Unknown []string
+	// Warnings are what the user was told.
+	Warnings []string
+}
+
+// Finding is what is wrong with a class of some file.
+type Finding struct {
+	// Path is the file or directory as the user named it, Entry the class's place in it, "" for a lone class.
+	Path, Entry string
+	verify.Finding
+	// PreExisting says that the baseline has the finding too.
+	PreExisting bool
+}
+
+// Bad says whether there are findings that exit codes are about: no notes, and nothing that the baseline has too.
+func (v *Verification) Bad() bool {
+	errors, preExisting, _ := v.count()
+	return errors > preExisting
+}
+
+func (v *Verification) count() (errors, preExisting, notes int) {
+	for _, f := range v.Findings {
+		switch {
+		case f.Note:
+			notes++
+		case f.PreExisting:
+			preExisting++
+			fallthrough
+		default:
+			errors++
+		}
+	}
+	return errors, preExisting, notes
+}
+
+// Summary says in one line what was found.
+func (v *Verification) Summary() string {
+	errors, preExisting, notes := v.count()
+	text := count(v.Classes, "class", "classes") + " judged: " + count(errors, "finding", "findings")
+	if v.Baseline {
+		text += fmt.Sprintf(" (%d introduced, %d pre-existing)", errors-preExisting, preExisting)
+	}
+	if notes > 0 {
+		text += ", " + count(notes, "note", "notes")
+	}
+	if n := len(v.Unknown); n > 0 {
+		text += "; " + count(n, "class", "classes") + " not found, and assumed to fit"
+	}
+	return text
+}
+
+// where names the class file.
+func (f Finding) where() string {
+	if f.Entry == "" {
+		return f.Path
+	}
+	return f.Path + "!" + f.Entry
+}
+
+// state is what the baseline makes of a finding.
+func (v *Verification) state(f Finding) string {
+	switch {
+	case !v.Baseline:
+		return ""
+	case f.PreExisting:
+		return "pre-existing"
+	}
+	return "introduced"
+}
+
+// level is the word for a finding's weight, in JSON as in SARIF.
+func (f Finding) level() string {
+	if f.Note {
+		return "note"
+	}
+	return "error"
+}
+
+// WriteText writes a line for each finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: what was expected,
+// what was there. Behind it stand, in brackets, what kind of finding it is unless it is a plain error, and the
+// types at its place if they are known.
+func (v *Verification) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for _, f := range v.Findings {
+		line := f.where() + ": " + f.String()
+		if f.Note {
+			line += " [note]"
+		}
+		if state := v.state(f); state != "" {
+			line += " [" + state + "]"
+		}
+		if f.Frame != "" {
+			line += " [frame: " + f.Frame + "]"
+		}
+		b.WriteString(Printable(line))
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}
+
+type verificationDocument struct {
+	Schema   int           `json:"schema"`
+	Version  string        `json:"version"`
+	Classes  int           `json:"classes"`
+	Findings []findingPart `json:"findings"`
+	Unknown  []string      `json:"unknown"`
+	Warnings []string      `json:"warnings"`
+}
+
+type findingPart struct {
+	Path       string `json:"path"`
+	Entry      string `json:"entry,omitempty"`
+	Class      string `json:"class"`
+	Method     string `json:"method,omitempty"`
+	Descriptor string `json:"descriptor,omitempty"`
+	Offset     *int   `json:"offset,omitempty"`
+	Rule       string `json:"rule"`
+	Expected   string `json:"expected"`
+	Found      string `json:"found"`
+	Frame      string `json:"frame,omitempty"`
+	Level      string `json:"level"`
+	State      string `json:"state,omitempty"`
+}
+
+// WriteJSON writes the findings as one object; see the package comment for its keys.
+func (v *Verification) WriteJSON(w io.Writer) error {
+	d := verificationDocument{
+		Schema: schema, Version: v.Version, Classes: v.Classes,
+		Findings: make([]findingPart, len(v.Findings)), Unknown: make([]string, len(v.Unknown)), Warnings: printableAll(v.Warnings),
+	}
+	for i, f := range v.Findings {
+		d.Findings[i] = findingPart{
+			Path: Printable(f.Path), Entry: Printable(f.Entry),
+			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
+			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got), Frame: Printable(f.Frame),
+			Level: f.level(), State: v.state(f),
+		}
+	}
+	for i, name := range v.Unknown {
+		d.Unknown[i] = mapping.Text(name)
+	}
+	return encode(w, d)
+}
+
+func offset(f Finding) *int {
+	if f.Offset < 0 {
+		return nil
+	}
+	return &f.Offset
+}
+
+func encode(w io.Writer, document any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
+}
+
+// The parts of SARIF 2.1.0 that are written. The numbers are the sections of the standard.
+type (
+	sarifLog struct { // 3.13
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct { // 3.14
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct { // 3.18
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct { // 3.19
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct { // 3.49
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifText struct { // 3.11, 3.12
+		Text string `json:"text"`
+	}
+	sarifResult struct { // 3.27
+		RuleID        string          `json:"ruleId"`
+		RuleIndex     int             `json:"ruleIndex"`
+		Level         string          `json:"level"`
+		Message       sarifText       `json:"message"`
+		BaselineState string          `json:"baselineState,omitempty"`
+		Locations     []sarifLocation `json:"locations"`
+		Properties    sarifProperties `json:"properties"`
+	}
+	sarifLocation struct { // 3.28
+		PhysicalLocation sarifPhysical  `json:"physicalLocation"`
+		LogicalLocations []sarifLogical `json:"logicalLocations"`
+	}
+	sarifPhysical struct { // 3.29
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+	}
+	sarifArtifact struct { // 3.4
+		URI string `json:"uri"`
+	}
+	sarifLogical struct { // 3.33
+		FullyQualifiedName string `json:"fullyQualifiedName"`
+		Kind               string `json:"kind"`
+	}
+	sarifProperties struct { // 3.8; what SARIF has no place for
+		Entry  string `json:"entry,omitempty"`
+		Offset *int   `json:"offset,omitempty"`
+		Frame  string `json:"frame,omitempty"`
+	}
+)
+
+// WriteSARIF writes the findings in the Static Analysis Results Interchange Format, version 2.1.0. The place of
+// a finding is the file that the user named: an entry of a jar has no address that a reader could open, and is
+// told in the message and the properties.
+func (v *Verification) WriteSARIF(w io.Writer) error {
+	driver := sarifDriver{Name: "tracegen", Version: v.Version, Rules: []sarifRule{}}
+	var ids []string
+	for _, f := range v.Findings {
+		ids = append(ids, f.Rule)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for _, id := range ids {
+		driver.Rules = append(driver.Rules, sarifRule{id, sarifText{ruleText(id)}})
+	}
+	results := make([]sarifResult, len(v.Findings))
+	for i, f := range v.Findings {
+		index, _ := slices.BinarySearch(ids, f.Rule)
+		logical := sarifLogical{mapping.Text(f.Class), "type"}
+		if f.Method != "" {
+			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor), "function"}
+		}
+		state := map[string]string{"pre-existing": "unchanged", "introduced": "new"}[v.state(f)]
+		message := f.String()
+		if f.Entry != "" {
+			message = f.Entry + ": " + message
+		}
+		results[i] = sarifResult{
+			RuleID: f.Rule, RuleIndex: index, Level: f.level(), BaselineState: state,
+			Message: sarifText{Printable(message)},
+			Locations: []sarifLocation{{
+				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},
+				LogicalLocations: []sarifLogical{logical},
+			}},
+			Properties: sarifProperties{Printable(f.Entry), offset(f), Printable(f.Frame)},
+		}
+	}
+	return encode(w, sarifLog{
+		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
+		Version: "2.1.0",
+		Runs:    []sarifRun{{sarifTool{driver}, results}},
+	})
+}
+
+// ruleText explains a rule's name.
+func ruleText(rule string) string {
+	if section, ok := strings.CutPrefix(rule, "JVMS "); ok {
+		return "The Java Virtual Machine Specification, section " + section
+	}
+	return "A bound on the work for one class"
+}
+
+// fileURI gives a path as the URI, relative if the path is, that SARIF wants for a file (3.4.3).
+func fileURI(path string) string {
+	slashes := filepath.ToSlash(path)
+	if !filepath.IsAbs(path) {
+		return (&url.URL{Path: slashes}).String()
+	}
+	if !strings.HasPrefix(slashes, "/") {
+		slashes = "/" + slashes // a drive letter
+	}
+	return (&url.URL{Scheme: "file", Path: slashes}).String()
+}
