@@ -2,7 +2,9 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,6 +35,7 @@ func TestMain(m *testing.M) {
 //	hardlink OLD NEW            makes a second name for a file
 //	swap FILE OLD NEW           replaces a text in a file, which must have it
 //	class FILE NAME SUPER SIZE  makes a class with one static method m()V of that many bytes
+//	poke FILE OLD NEW           replaces bytes in a file, in hexadecimal, which must be there once
 //	pack FILE ENTRY=FILE...     makes an archive of files; an ENTRY that ends in a slash is a directory
 //	notemp                      wants no temporary file to be left behind
 //
@@ -57,6 +60,7 @@ func TestScripts(t *testing.T) {
 			"hardlink": scriptHardlink,
 			"swap":     scriptSwap,
 			"class":    scriptClass,
+			"poke":     scriptPoke,
 			"pack":     scriptPack,
 			"notemp":   scriptNoTemp,
 		},
@@ -119,6 +123,19 @@ func scriptClass(ts *testscript.TestScript, neg bool, args []string) {
 	b = append(b, make([]byte, size-1)...)
 	b = append(b, 0xB1, 0, 0, 0, 0, 0, 0) // return; no handlers, no attributes; none of the class
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
+}
+
+func scriptPoke(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 3, "poke FILE OLD NEW")
+	old, err := hex.DecodeString(args[1])
+	ts.Check(err)
+	replacement, err := hex.DecodeString(args[2])
+	ts.Check(err)
+	data := []byte(ts.ReadFile(args[0]))
+	if n := bytes.Count(data, old); n != 1 {
+		ts.Fatalf("%s holds %s %d times, not once", args[0], args[1], n)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Replace(data, old, replacement, 1), 0o666))
 }
 
 func scriptPack(ts *testscript.TestScript, neg bool, args []string) {

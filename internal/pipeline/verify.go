@@ -169,6 +169,16 @@ func findingsOf(by *referee, u *unit, data []byte) ([]verify.Finding, []string, 
 		return nil, nil, nil // no JVM links it
 	}
 	result := by.check(u, c)
+	// Names are cut from the class file, whose memory serves the next one.
+	for i := range result.Findings {
+		f := &result.Findings[i]
+		for _, text := range []*string{&f.Class, &f.Method, &f.Descriptor, &f.Want, &f.Got, &f.Frame} {
+			*text = strings.Clone(*text)
+		}
+	}
+	for i, name := range result.Unknown {
+		result.Unknown[i] = strings.Clone(name)
+	}
 	return result.Findings, result.Unknown, nil
 }
 
