@@ -19,9 +19,6 @@ type Surroundings struct {
 	Strict bool
 }
 
-// ruleLoading is what a class that is not there breaks: it cannot be loaded.
-const ruleLoading = "JVMS 5.3"
-
 // surroundings are open.
 type surroundings struct {
 	before, after *verify.ClassPath // of the inputs
@@ -60,10 +57,9 @@ type viewKey struct {
 	release int
 }
 
-// referee is the type verifier, for all units of a run or a part of them.
+// referee is the type verifier, for all units of a run or a part of them. Goroutines share it.
 type referee struct {
-	surroundings *surroundings
-	checkers     map[viewKey]*verify.Checker
+	checkers map[viewKey]*verify.Checker
 }
 
 // detail is what the referee says besides what is wrong.
@@ -72,7 +68,7 @@ type detail struct{ notes, frames bool }
 // newReferee makes what judges the classes of inputs. Those of further inputs are asked for classes only after
 // them.
 func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *referee {
-	judge := &referee{s, make(map[viewKey]*verify.Checker)}
+	judge := &referee{make(map[viewKey]*verify.Checker)}
 	own, others := newInputClasses(r, inputs), newInputClasses(r, further)
 	for _, u := range inputs {
 		key := viewKey{u.source, u.version}
@@ -81,7 +77,7 @@ func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *
 		}
 		judge.checkers[key] = &verify.Checker{
 			Hierarchy: verify.Chain{s.before, view{own, key}, view{others, key}, s.after},
-			Notes:     more.notes, Frames: more.frames,
+			Notes:     more.notes, Frames: more.frames, Strict: s.strict,
 		}
 	}
 	return judge
@@ -89,16 +85,7 @@ func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *
 
 // check judges the class of u, or what is to become of it.
 func (j *referee) check(u *unit, c *classfile.Class) verify.Result {
-	result := j.checkers[viewKey{u.source, u.version}].Check(c)
-	if j.surroundings.strict {
-		for _, name := range result.Unknown {
-			result.Findings = append(result.Findings, verify.Finding{
-				Class: c.Name(), Offset: -1, Rule: ruleLoading,
-				Want: "class " + name, Got: "no such class on the class path, among the inputs or in the JDK",
-			})
-		}
-	}
-	return result
+	return j.checkers[viewKey{u.source, u.version}].Check(c)
 }
 
 // keptInfos is how many classes each of the two generations of inputClasses' memory holds.

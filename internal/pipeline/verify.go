@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -137,13 +136,18 @@ func (v *verification) judge(w *worker, u *unit) error {
 			break
 		}
 		j.judged, j.unknown = true, unknown
-		known, err := v.known(u, findings)
+		introduced, err := v.introduced(u, findings)
 		if err != nil {
 			return err
 		}
 		for _, f := range findings {
+			// Both lists are in one order.
+			isNew := len(introduced) > 0 && f == introduced[0]
+			if isNew {
+				introduced = introduced[1:]
+			}
 			j.findings = append(j.findings, Finding{
-				Path: v.run.config.Inputs[u.source.input].Path, Entry: u.entryName(), Finding: f, PreExisting: known[likeness(f)],
+				Path: v.run.config.Inputs[u.source.input].Path, Entry: u.entryName(), Finding: f, PreExisting: !isNew,
 			})
 		}
 	}
@@ -182,21 +186,21 @@ func findingsOf(by *referee, u *unit, data []byte) ([]verify.Finding, []string, 
 	return result.Findings, result.Unknown, nil
 }
 
-// known tells which of the findings the original of u has too.
-func (v *verification) known(u *unit, findings []verify.Finding) (map[string]bool, error) {
+// introduced gives those of the findings that the original of u has not.
+func (v *verification) introduced(u *unit, findings []verify.Finding) ([]verify.Finding, error) {
 	original := v.originalOf(u)
 	if len(findings) == 0 || original == nil {
-		return nil, nil
+		return findings, nil
 	}
 	data, err := v.read(original.entry, nil)
-	if err != nil {
+	if err != nil { // it was read for its name a moment ago
 		return nil, err
 	}
 	before, _, err := findingsOf(v.original, original, data)
 	if err != nil {
-		return nil, nil // the warning is about the other
+		return findings, nil // the original is of a version that cannot be judged
 	}
-	return likenesses(before), nil
+	return verify.Introduced(before, findings), nil
 }
 
 // originalOf finds the unit of the baseline that u was before: of its name, in the same place if there is one.
@@ -244,23 +248,4 @@ func (v *verification) result() *Verification {
 	}
 	result.Unknown = slices.Sorted(maps.Keys(unknown))
 	return result
-}
-
-// number is one that stands by itself in a finding's words.
-var number = regexp.MustCompile(`\b[0-9]+\b`)
-
-// likeness is what a finding and the same in the instrumented class have in common: all but positions in the
-// code, which move. Two faults of one method that differ in nothing but numbers are taken for one; the class
-// does not link with either.
-func likeness(f verify.Finding) string {
-	words := number.ReplaceAllString(f.Want+"\x00"+f.Got, "#")
-	return strings.Join([]string{f.Class, f.Method, f.Descriptor, f.Rule, words}, "\x00")
-}
-
-func likenesses(findings []verify.Finding) map[string]bool {
-	set := make(map[string]bool, len(findings))
-	for _, f := range findings {
-		set[likeness(f)] = true
-	}
-	return set
 }
