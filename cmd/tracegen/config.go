@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -45,7 +46,10 @@ func readConfig(name string, flags *pflag.FlagSet) (file string, rules []filter.
 			return
 		}
 		value := option.Value
-		if isPath(f.Name) {
+		switch {
+		case f.Name == "classpath":
+			value = relativeList(file, value)
+		case isPath(f.Name):
 			value = relativeTo(file, value)
 		}
 		if err := f.Value.Set(value); err != nil {
@@ -69,6 +73,15 @@ func relativeTo(file, path string) string {
 	return joined
 }
 
+// relativeList does the same for a list of paths.
+func relativeList(file, list string) string {
+	paths := filepath.SplitList(list)
+	for i, path := range paths {
+		paths[i] = relativeTo(file, path)
+	}
+	return strings.Join(paths, string(filepath.ListSeparator))
+}
+
 // configurable lists the flags that a configuration file can set: all but those that say which file that is,
 // or that ask for something else than a run.
 func configurable(flags *pflag.FlagSet) []string {
@@ -83,5 +96,5 @@ func configurable(flags *pflag.FlagSet) []string {
 
 // isPath says whether a flag names a file. In a configuration file, such a name is relative to that file.
 func isPath(flag string) bool {
-	return slices.Contains([]string{"output", "mapping", "base", "lines", "skipped", "report", "blocklist"}, flag)
+	return slices.Contains([]string{"output", "mapping", "base", "lines", "skipped", "report", "blocklist", "classpath", "jdk"}, flag)
 }

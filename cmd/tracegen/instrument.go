@@ -22,7 +22,8 @@ func newInstrumentCmd(con *console) *cobra.Command {
 		Short: "insert the calls, and write the mapping",
 		Long: `instrument copies its inputs and makes every method worth measuring call the
 runtime class: i(ID) at its entry, o(ID) at its exit. Every class that changes is
-proven to be otherwise the same, or is left as it was.
+proven to be otherwise the same and to be one that a JVM takes, or is left as it
+was.
 
 INPUT is a .jar, .zip, .aar or .class file, or a directory of classes. @FILE
 stands for the inputs that FILE lists, one a line, as they are: no quotes, no
@@ -52,7 +53,7 @@ relative to that file.
   tracegen instrument @inputs.txt --merge -o all.jar --report report.json`,
 		Args: atLeastOne("input"),
 	}
-	addGroups(cmd, i.outputFlags(), i.idFlags(), i.methodFlags(), i.callFlags(), i.runFlags())
+	addGroups(cmd, i.outputFlags(), i.idFlags(), i.methodFlags(), i.callFlags(), i.verifyFlags(), i.runFlags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := i.settle(cmd.Flags()); err != nil {
 			return err
@@ -122,14 +123,22 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	for _, w := range result.Warnings {
 		i.con.warn("%s", w)
 	}
+	i.con.detail("classes that the verifier did not find, and assumed to fit: %d", len(result.Unknown))
+	for _, name := range result.Unknown {
+		i.con.detail("not found: %s", mapping.Text(name))
+	}
+	i.summarize()
+	return i.failOn.judge(result)
+}
+
+// summarize prints what was done. That it cannot be printed is no error: what it would sum up is done.
+func (i *instrument) summarize() {
 	if i.con.quiet {
-		return nil
+		return
 	}
 	if err := i.reported.WriteSummary(i.con.out, i.con.verbose); err != nil {
-		// Not an error: what it would sum up is done.
 		i.con.warn("the summary could not be printed: %v", err)
 	}
-	return nil
 }
 
 // read reads the base mapping and the block lists.
@@ -159,6 +168,14 @@ func (i *instrument) read() error {
 	return nil
 }
 
+// surroundings looks for a JDK only if one is needed.
+func (i *instrument) surroundings() pipeline.Surroundings {
+	if i.disabled || i.verify == pipeline.VerifyEquivalence {
+		return pipeline.Surroundings{}
+	}
+	return i.around.find(i.con)
+}
+
 // pipelineConfig puts everything into the terms of package pipeline.
 func (i *instrument) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
@@ -181,6 +198,8 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
 		Base:            i.baseMapping,
 		Order:           i.order,
+		Verify:          i.verify,
+		Surroundings:    i.surroundings(),
 		Level:           i.level,
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,

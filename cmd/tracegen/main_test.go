@@ -201,7 +201,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 
 // TestJobsReachThePipeline, which nothing that is written can show.
 func TestJobsReachThePipeline(t *testing.T) {
-	i := instrument{jobs: 3}
+	i := instrument{con: &console{}, jobs: 3}
 	if jobs := i.pipelineConfig().Jobs; jobs != 3 {
 		t.Errorf("%d workers, want 3", jobs)
 	}
@@ -222,7 +222,7 @@ func TestConfigurableFlags(t *testing.T) {
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		named, _ := pflag.UnquoteUsage(f)
-		if want := (named == "FILE" || named == "OUT") && f.Name != "config"; isPath(f.Name) != want {
+		if want := (named == "FILE" || named == "OUT" || named == "DIR" || named == "LIST") && f.Name != "config"; isPath(f.Name) != want {
 			t.Errorf("--%s %s: taken for a path: %v, want %v", f.Name, named, !want, want)
 		}
 	})

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected texts in the scripts")
@@ -35,6 +37,9 @@ func TestMain(m *testing.M) {
 //	hardlink OLD NEW            makes a second name for a file
 //	swap FILE OLD NEW           replaces a text in a file, which must have it
 //	class FILE NAME SUPER SIZE  makes a class with one static method m()V of that many bytes
+//	method FILE NAME SUPER FLAGS METHOD DESCRIPTOR CODE
+//	                            makes a class with one method with these access flags, in hexadecimal, and code
+//	                            in the notation of package assembly
 //	poke FILE OLD NEW           replaces bytes in a file, in hexadecimal, which must be there once
 //	pack FILE ENTRY=FILE...     makes an archive of files; an ENTRY that ends in a slash is a directory
 //	notemp                      wants no temporary file to be left behind
@@ -60,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"hardlink": scriptHardlink,
 			"swap":     scriptSwap,
 			"class":    scriptClass,
+			"method":   scriptMethod,
 			"poke":     scriptPoke,
 			"pack":     scriptPack,
 			"notemp":   scriptNoTemp,
@@ -123,6 +129,15 @@ func scriptClass(ts *testscript.TestScript, neg bool, args []string) {
 	b = append(b, make([]byte, size-1)...)
 	b = append(b, 0xB1, 0, 0, 0, 0, 0, 0) // return; no handlers, no attributes; none of the class
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
+}
+
+func scriptMethod(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 7, "method FILE NAME SUPER FLAGS METHOD DESCRIPTOR CODE")
+	flags, err := strconv.ParseUint(args[3], 16, 16)
+	ts.Check(err)
+	c := assembly.Class{Name: args[1], Super: args[2], Methods: []assembly.Method{
+		{Access: uint16(flags), Name: args[4], Descriptor: args[5], Stack: 2, Locals: 2, Code: args[6]}}}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), c.Bytes(), 0o666))
 }
 
 func scriptPoke(ts *testscript.TestScript, neg bool, args []string) {

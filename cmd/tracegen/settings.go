@@ -10,6 +10,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -38,6 +39,10 @@ type instrument struct {
 	exits           inject.ExitMode
 	entry           inject.ConstructorEntry
 	focus           bool
+
+	verify pipeline.VerifyLevel
+	around surroundings
+	failOn failOn
 
 	jobs             int
 	level            jar.Level
@@ -118,6 +123,15 @@ func (i *instrument) callFlags() flagGroup {
 		"constructor-entry", "where constructors report their entry; exact exits need after-super, and set it")
 	f.Var(newChoice(&i.focus, true, named[bool]{"auto", true}, named[bool]{"off", false}), "focus-hook", "let Activities report focus changes")
 	return flagGroup{"Calls", f}
+}
+
+func (i *instrument) verifyFlags() flagGroup {
+	f := newFlags()
+	f.Var(newChoice(&i.verify, pipeline.VerifyFull, named[pipeline.VerifyLevel]{"full", pipeline.VerifyFull}, named[pipeline.VerifyLevel]{"equivalence", pipeline.VerifyEquivalence}),
+		"verify", "prove that each class is the original with calls inserted, and that a JVM takes it, or only the former")
+	i.around.add(f)
+	f.Var(&i.failOn, "fail-on", "exit with 1 if a class came out wrong and was put back, or if any was left alone for being wrong; repeatable")
+	return flagGroup{"Verification", f}
 }
 
 func (i *instrument) runFlags() flagGroup {
@@ -205,7 +219,7 @@ func internalName(class string) (string, error) {
 func reportedOptions(flags *pflag.FlagSet) map[string]string {
 	options := map[string]string{}
 	for _, name := range []string{"merge", "id-order", "trivial", "target", "allow-huge", "preset", "runtime-class", "runtime-external", "add-requires",
-		"exits", "constructor-entry", "focus-hook", "compression", "disabled"} {
+		"exits", "constructor-entry", "focus-hook", "compression", "disabled", "verify", "strict-classpath"} {
 		options[name] = flags.Lookup(name).Value.String()
 	}
 	options["runtime-class"] = strings.ReplaceAll(options["runtime-class"], "/", ".")

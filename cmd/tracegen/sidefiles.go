@@ -34,6 +34,8 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		BaseFile:    i.base,
 		Mapping:     result.Mapping,
 		Warnings:    result.Warnings,
+		Introduced:  result.Introduced,
+		PreExisting: result.PreExisting,
 		DryRun:      i.dryRun,
 	}
 	for _, rule := range i.rules {

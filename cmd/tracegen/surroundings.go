@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,19 +24,25 @@ func (s *surroundings) add(f *pflag.FlagSet) {
 	f.BoolVar(&s.strict, "strict-classpath", false, "a class that cannot be found is a finding")
 }
 
-// find settles where to look.
-func (s *surroundings) find(con *console) pipeline.Surroundings {
-	found := pipeline.Surroundings{JDK: s.jdk, Strict: s.strict}
+// files lists the class path.
+func (s *surroundings) files() []string {
+	var files []string
 	for _, list := range s.classPath {
 		for _, path := range filepath.SplitList(list) {
 			if path != "" {
-				found.ClassPath = append(found.ClassPath, path)
+				files = append(files, path)
 			}
 		}
 	}
+	return files
+}
+
+// find settles where to look.
+func (s *surroundings) find(con *console) pipeline.Surroundings {
+	found := pipeline.Surroundings{ClassPath: s.files(), JDK: s.jdk, Strict: s.strict}
 	if s.jdk == "" {
 		found.JDK = installedJDK()
-		con.detail("JDK: %s", found.JDK)
+		con.detail("JDK to look for classes in: %s", cmp.Or(found.JDK, "none"))
 	}
 	return found
 }

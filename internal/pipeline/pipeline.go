@@ -1,5 +1,5 @@
 // Package pipeline runs the whole job: it scans the inputs, decides which methods are traced, gives them IDs,
-// rewrites the classes, has every rewritten class proven by the referee, and writes the outputs.
+// rewrites the classes, has every rewritten class proven by two referees, and writes the outputs.
 //
 // # How it goes
 //
@@ -11,8 +11,11 @@
 // not change is copied as the compressed bytes that it is.
 //
 // Nothing is visible before all of it is right: outputs, mapping and lists are written to temporary files and
-// renamed together at the end. A class that the referee objects to is put back as it was, its methods lose
-// their IDs, and the passes after the scan are run again without it.
+// renamed together at the end. A class that a referee objects to is put back as it was, its methods lose
+// their IDs, and the passes after the scan are run again without it. If its original is no better, that is said
+// of the original, not of what was done to it.
+//
+// [Verify] is the second of these referees by itself, for files of any origin.
 //
 // Results do not depend on the number of workers: every class has its place in a list before any of them
 // starts.
@@ -53,6 +56,9 @@ type Config struct {
 	Base  *mapping.Mapping // IDs to keep, or nil
 	Order mapping.Order
 
+	Verify       VerifyLevel  // which referees judge
+	Surroundings Surroundings // for the types of what is judged
+
 	Level jar.Level // of what is compressed anew
 	Jobs  int       // workers; 0 is one per CPU
 
@@ -82,7 +88,20 @@ type Result struct {
 	Skipped  []Skipped            // methods with code that are not traced, and classes that could not be read, in input order
 	Warnings []string             // in input order
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
+
+	Introduced  int      // classes that came out wrong and were put back: a fault of tracegen
+	PreExisting int      // classes that were wrong before and are left as they came
+	Unknown     []string // classes that the type verifier could not find, sorted, in internal form
 }
+
+// VerifyLevel says which referees judge every rewritten class.
+type VerifyLevel uint8
+
+// The levels.
+const (
+	VerifyFull        VerifyLevel = iota // is it the original with calls inserted, and does a JVM take it
+	VerifyEquivalence                    // the first of these
+)
 
 // InputResult counts what was done with one input.
 type InputResult struct {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
@@ -84,12 +85,17 @@ func (r *run) parse(u *unit) (*classfile.Class, error) {
 	return c, nil
 }
 
-// rewrite gives the class as it is to be written. objection, unless empty, says why the class must stay as it
-// was; the result is then the original.
-func (w *worker) rewrite(u *unit) (data []byte, objection string, err error) {
+// objection is why a class must stay as it was.
+type objection struct {
+	detail      string
+	preExisting bool // the original has the fault
+}
+
+// rewrite gives the class as it is to be written. With an objection, the result is the original.
+func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	c, err := w.parse(u)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	w.advance(u.entry.size)
 	if u.requires {
@@ -97,15 +103,15 @@ func (w *worker) rewrite(u *unit) (data []byte, objection string, err error) {
 	}
 	request, ids := w.request(u)
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
-		return c.Bytes(), "", nil // all that changes is what an earlier run inserted
+		return c.Bytes(), nil, nil // all that changes is what an earlier run inserted
 	}
 	rewritten, err := w.injector.Rewrite(c, request)
 	if err != nil {
-		return c.Bytes(), err.Error(), nil
+		return c.Bytes(), &objection{detail: err.Error()}, nil
 	}
 	again, err := classfile.Parse(rewritten)
 	if err != nil {
-		return c.Bytes(), "the rewritten class does not parse: " + err.Error(), nil
+		return c.Bytes(), &objection{detail: "the rewritten class does not parse: " + err.Error()}, nil
 	}
 	findings := verify.Equivalent(c, again, verify.Instrumentation{
 		RuntimeClass:     w.config.Inject.RuntimeClass,
@@ -116,23 +122,57 @@ func (w *worker) rewrite(u *unit) (data []byte, objection string, err error) {
 		Digest:           request.Digest,
 	})
 	if len(findings) > 0 {
-		return c.Bytes(), findings[0].String(), nil
+		return c.Bytes(), &objection{detail: findings[0].String()}, nil
 	}
-	return rewritten, "", nil
+	if against := w.judge(u, c, again); against != nil {
+		return c.Bytes(), against, nil
+	}
+	return rewritten, nil, nil
+}
+
+// judge asks the type verifier about a rewritten class. Only if it finds something does it look at the original:
+// the code of that is still there, and what was wrong with it still is.
+func (w *worker) judge(u *unit, original, rewritten *classfile.Class) *objection {
+	if w.referee == nil {
+		return nil
+	}
+	result := w.referee.check(u, rewritten)
+	w.noteUnknown(result.Unknown)
+	if len(result.Findings) == 0 {
+		return nil
+	}
+	if before := w.referee.check(u, original).Findings; len(before) > 0 {
+		return &objection{detail: "pre-existing: " + before[0].String(), preExisting: true}
+	}
+	return &objection{detail: result.Findings[0].String()}
+}
+
+// noteUnknown remembers classes that were not found, without the class files that they are mentioned in.
+func (r *run) noteUnknown(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	r.unknown.Lock()
+	defer r.unknown.Unlock()
+	for _, name := range names {
+		if !r.unknown.names[name] {
+			r.unknown.names[strings.Clone(name)] = true
+		}
+	}
 }
 
 // addRequires lets a module read the runtime's.
-func (w *worker) addRequires(c *classfile.Class) (data []byte, objection string, err error) {
+func (w *worker) addRequires(c *classfile.Class) (data []byte, against *objection, err error) {
 	rewritten, err := inject.AddRequires(c, w.config.AddRequires)
 	if err != nil {
-		return c.Bytes(), err.Error(), nil
+		return c.Bytes(), &objection{detail: err.Error()}, nil
 	}
 	again, err := classfile.Parse(rewritten)
 	if err != nil {
-		return c.Bytes(), "the rewritten module-info does not parse: " + err.Error(), nil
+		return c.Bytes(), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
 	}
 	if findings := verify.EquivalentModule(c, again, w.config.AddRequires); len(findings) > 0 {
-		return c.Bytes(), findings[0].String(), nil
+		return c.Bytes(), &objection{detail: findings[0].String()}, nil
 	}
-	return rewritten, "", nil
+	return rewritten, nil, nil
 }

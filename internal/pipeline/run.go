@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,6 +32,14 @@ type run struct {
 	outputs    outputs
 	written    []InputResult
 
+	referee                 *referee // of types; nil without one
+	around                  *surroundings
+	introduced, preExisting int
+	unknown                 struct {
+		sync.Mutex
+		names map[string]bool
+	}
+
 	progress struct {
 		sync.Mutex
 		total, done int64
@@ -49,9 +58,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.decideWhole(); err != nil {
 		return nil, err
 	}
-	decided := len(r.warnings)
+	if err := r.appoint(); err != nil {
+		return nil, err
+	}
 	// Every round but the last excludes at least one class.
 	for {
+		decided := len(r.warnings)
 		if err := r.assign(); err != nil {
 			return nil, err
 		}
@@ -64,15 +76,49 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 		r.outputs.abort()
 		r.warnings = r.warnings[:decided] // what was said of these outputs will be said of the next
-		for _, u := range r.units {
-			if objection := objections[u]; objection != "" {
-				r.warn("%s is written as it came, please report this: %s", u.source.where(u.entry), objection)
-				u.exclude(objection)
-			}
-		}
-		decided = len(r.warnings)
+		r.sustain(objections)
 	}
 	return r.finish(ctx)
+}
+
+// appoint opens what the type verifier needs, if it is to judge.
+func (r *run) appoint() (err error) {
+	if r.config.Disabled || r.config.Verify == VerifyEquivalence {
+		return nil
+	}
+	if r.around, err = r.config.Surroundings.open(); err != nil {
+		return err
+	}
+	r.unknown.names = make(map[string]bool)
+	r.referee = newReferee(r, r.around, r.units, nil, detail{})
+	return nil
+}
+
+// sustain takes the classes that were objected to out of everything.
+func (r *run) sustain(objections map[*unit]*objection) {
+	broken := make([]int, len(r.config.Inputs))
+	first := make([]string, len(r.config.Inputs))
+	for _, u := range r.units {
+		against := objections[u]
+		switch {
+		case against == nil:
+			continue
+		case !against.preExisting:
+			r.introduced++
+			r.warn("%s is written as it came, please report this: %s", u.source.where(u.entry), against.detail)
+		default:
+			r.preExisting++
+			if broken[u.source.input]++; broken[u.source.input] == 1 {
+				first[u.source.input] = u.source.where(u.entry) + ": " + against.detail
+			}
+		}
+		u.exclude(against.detail)
+	}
+	for i, n := range broken {
+		if n > 0 {
+			r.warn("%s: classes that no JVM would take, %d of them, are left as they came (--skipped lists them): %s", r.config.Inputs[i].Path, n, first[i])
+		}
+	}
 }
 
 func newRun(c Config) *run {
@@ -93,6 +139,7 @@ func newRun(c Config) *run {
 
 func (r *run) close() {
 	r.outputs.abort()
+	r.around.close()
 	for _, a := range r.opened {
 		a.Close()
 	}
@@ -182,7 +229,10 @@ func (r *run) finish(ctx context.Context) (*Result, error) {
 }
 
 func (r *run) result() *Result {
-	result := &Result{Mapping: r.mapping, Inputs: r.written, Warnings: r.warnings}
+	result := &Result{
+		Mapping: r.mapping, Inputs: r.written, Warnings: r.warnings,
+		Introduced: r.introduced, PreExisting: r.preExisting, Unknown: slices.Sorted(maps.Keys(r.unknown.names)),
+	}
 	for _, u := range r.units {
 		in := &result.Inputs[u.source.input]
 		if u.whole.Reason != "" && len(u.methods) == 0 {

@@ -22,7 +22,7 @@ type slot struct {
 	entry     *entry
 	data      []byte     // the class
 	packed    jar.Packed // the same, compressed, if it goes into an archive
-	objection string
+	objection *objection
 	err       error
 	ready     chan struct{} // closed when the rest is filled in
 }
@@ -33,12 +33,12 @@ type writing struct {
 	ctx        context.Context
 	cancel     context.CancelFunc
 	jobs       chan *slot
-	objections map[*unit]string
+	objections map[*unit]*objection
 }
 
 // write rewrites what changes and writes every output to a temporary file. It gives the classes that have to
 // stay as they were; if there are any, the outputs are worth nothing.
-func (r *run) write(ctx context.Context) (map[*unit]string, error) {
+func (r *run) write(ctx context.Context) (map[*unit]*objection, error) {
 	r.restartProgress()
 	r.written = make([]InputResult, len(r.config.Inputs))
 	for i, in := range r.config.Inputs {
@@ -49,7 +49,7 @@ func (r *run) write(ctx context.Context) (map[*unit]string, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := &writing{run: r, ctx: ctx, cancel: cancel, jobs: make(chan *slot), objections: make(map[*unit]string)}
+	w := &writing{run: r, ctx: ctx, cancel: cancel, jobs: make(chan *slot), objections: make(map[*unit]*objection)}
 	var workers errgroup.Group
 	for range r.config.Jobs {
 		workers.Go(func() error {
@@ -223,7 +223,7 @@ func (w *writing) put(s *slot, put func(*entry, *slot) error) error {
 			w.advance(e.size)
 		}
 	}
-	if s.objection != "" {
+	if s.objection != nil {
 		w.objections[e.unit] = s.objection
 	}
 	if s.ready == nil {

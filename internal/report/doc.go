@@ -15,6 +15,8 @@
 //	inputs     in order: input, output, classes, rewritten, methods, traced,
 //	           classBytes and outputClassBytes (uncompressed, of all classes), skipped by reason
 //	totals     the same numbers, summed up
+//	verification  introduced: classes that came out wrong and were put back; preExisting: classes that were wrong
+//	           before and left as they came
 //	packages   by name: package, traced (methods with an ID), skipped
 //	focus      by class: class, action (add or hook)
 //	warnings   in the order in which they came up

@@ -18,6 +18,7 @@ type document struct {
 	Mapping  mappingPart       `json:"mapping"`
 	Inputs   []inputPart       `json:"inputs"`
 	Totals   counts            `json:"totals"`
+	Verified verifiedPart      `json:"verification"`
 	Packages []packageCount    `json:"packages"`
 	Focus    []focusPart       `json:"focus"`
 	Warnings []string          `json:"warnings"`
@@ -48,6 +49,11 @@ type counts struct {
 	Skipped          map[filter.Reason]int `json:"skipped"`
 }
 
+type verifiedPart struct {
+	Introduced  int `json:"introduced"`
+	PreExisting int `json:"preExisting"`
+}
+
 type focusPart struct {
 	Class  string              `json:"class"`
 	Action mapping.FocusAction `json:"action"`
@@ -74,6 +80,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		},
 		Inputs:   make([]inputPart, len(r.Inputs)),
 		Totals:   countsOf(r.total(), r.totalReasons()),
+		Verified: verifiedPart{r.Introduced, r.PreExisting},
 		Packages: r.packages(),
 		Focus:    []focusPart{}, // an empty list is written as one, not as null
 		Warnings: printableAll(r.Warnings),

@@ -29,6 +29,9 @@ type Run struct {
 	Skipped []Skipped
 	// Warnings are what the user was told.
 	Warnings []string
+	// Introduced is the number of classes that came out wrong and were put back, PreExisting of those that were
+	// wrong before and left as they came.
+	Introduced, PreExisting int
 	// DryRun says that nothing was written.
 	DryRun bool
 }

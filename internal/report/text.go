@@ -48,6 +48,9 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	}
 	fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left\n", Printable(r.MappingFile),
 		count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom())
+	if r.Introduced+r.PreExisting > 0 {
+		fmt.Fprintf(b, "left as they came: %s that came out wrong, %d that were wrong before\n", count(r.Introduced, "class", "classes"), r.PreExisting)
+	}
 	if r.DryRun {
 		b.WriteString("dry run: nothing was written\n")
 	}
