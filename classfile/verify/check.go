@@ -243,6 +243,7 @@ type method struct {
 	code    classfile.Code
 	starts  []byte // by position: what begins there
 	initial []vtype
+	joins   []int32 // of inference
 	problem *Finding
 	pc      int
 
@@ -260,6 +261,7 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		machine:  machine{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
 		starts:   m.starts[:0],
 		initial:  m.initial[:0],
+		joins:    m.joins[:0],
 		handlers: m.handlers[:0],
 		frames:   m.frames[:0],
 	}

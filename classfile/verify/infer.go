@@ -16,8 +16,8 @@ import (
 // so that it ends; how many steps that may take is bounded besides, as for type checking.
 type inference struct {
 	*method
-	states  []*joinState  // by position; nil where no paths join
-	order   []int         // positions of the states, ascending
+	joins   []int32       // by position, the number of the state plus one; 0 where no paths join
+	states  []joinState   // in the order of the code
 	pending []uint64      // a bit for each state that has changed
 	jsrs    []int         // positions of jsr and jsr_w
 	rets    map[int]int   // by the position of a jsr, that of the ret that returns to behind it
@@ -41,7 +41,7 @@ type mergedState struct{ run, changed int }
 
 // joinState is the type state at one position, over all paths found so far.
 type joinState struct {
-	number        int // in inference.order
+	pc, number    int // where it is, and in inference.states
 	reached       bool
 	locals, stack []vtype // locals without trailing tops
 	facts         flowFacts
@@ -53,13 +53,12 @@ func (m *method) infer() {
 	descriptor := m.member.Descriptor
 	m.result = m.methodType(descriptor).result
 	f := inference{method: m, rets: map[int]int{}, merged: make([]mergedState, len(m.handlers))}
-	if f.checkStatic(); m.failed() {
+	if f.prepare(); m.failed() {
 		return
 	}
-	f.findJoins()
 	initial := m.appendInitial(nil)
 	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
-	start := f.states[0]
+	start := f.state(0)
 	start.reached = true
 	f.mark(start)
 	start.locals = initial
@@ -72,7 +71,7 @@ func (m *method) infer() {
 				again = true
 				number := word*64 + bits.TrailingZeros64(f.pending[word])
 				f.pending[word] &^= 1 << (number % 64)
-				f.run(f.order[number], f.states[f.order[number]])
+				f.run(&f.states[number])
 			}
 		}
 	}
@@ -81,13 +80,30 @@ func (m *method) infer() {
 // mark notes that a state has changed, so that the code from there on must be followed again.
 func (f *inference) mark(s *joinState) { f.pending[s.number/64] |= 1 << (s.number % 64) }
 
-// checkStatic checks the operands of all instructions, also of those that no path leads to.
-func (f *inference) checkStatic() {
+// prepare checks the operands of all instructions, also of those that no path leads to, and finds where states are kept:
+// the start, the targets of branches and handlers, subroutine calls and returns, and what stands behind a call.
+func (f *inference) prepare() {
 	m := f.method
+	f.joins = resize(m.joins, len(m.starts))
+	m.joins = f.joins
+	f.joins[0] = 1
 	for in := range code.Instructions(m.code.Bytecode) {
 		m.pc = in.PC
 		if m.operands(in); m.failed() {
 			return
+		}
+		for target := range in.Targets() {
+			f.joins[target] = 1
+		}
+		switch op, _ := localAccess(in); op {
+		case code.Jsr, code.JsrW:
+			f.jsrs = append(f.jsrs, in.PC)
+			f.joins[in.PC] = 1
+			if behind := in.PC + in.Size; behind < len(f.joins) {
+				f.joins[behind] = 1
+			}
+		case code.Ret:
+			f.joins[in.PC] = 1
 		}
 	}
 	if len(m.handlers) > 0 && m.code.MaxStack == 0 {
@@ -97,46 +113,41 @@ func (f *inference) checkStatic() {
 		if m.handlers[i].pc == 0 {
 			m.failAt(0, ruleCodeFormat, "a handler behind the first instruction", "one at 0")
 		}
+		f.joins[m.handlers[i].pc] = 1
 	}
+	f.numberStates()
 }
 
-// findJoins finds where states are kept: the start, the targets of branches and handlers, subroutine calls and
-// returns, and what stands behind a call.
-func (f *inference) findJoins() {
-	f.states = make([]*joinState, len(f.starts))
-	join := func(pc int) {
-		if pc < len(f.states) && f.states[pc] == nil {
-			f.states[pc] = &joinState{}
-			f.order = append(f.order, pc)
+// numberStates makes a state for each place that was found.
+func (f *inference) numberStates() {
+	n := int32(0)
+	for pc, marked := range f.joins {
+		if marked != 0 {
+			n++
+			f.joins[pc] = n
 		}
 	}
-	join(0)
-	for i := range f.handlers {
-		join(f.handlers[i].pc)
-	}
-	for in := range code.Instructions(f.code.Bytecode) {
-		for target := range in.Targets() {
-			join(target)
-		}
-		switch op, _ := localAccess(in); op {
-		case code.Jsr, code.JsrW:
-			f.jsrs = append(f.jsrs, in.PC)
-			join(in.PC)
-			join(in.PC + in.Size)
-		case code.Ret:
-			join(in.PC)
+	f.states = make([]joinState, n)
+	for pc, number := range f.joins {
+		if number != 0 {
+			f.states[number-1].pc = pc
+			f.states[number-1].number = int(number - 1)
 		}
 	}
-	slices.Sort(f.order)
-	for number, pc := range f.order {
-		f.states[pc].number = number
-	}
-	f.pending = make([]uint64, len(f.order)/64+1)
+	f.pending = make([]uint64, n/64+1)
 }
 
-// run follows the code from a position until it joins another state or ends.
-func (f *inference) run(pc int, s *joinState) {
-	m := f.method
+// state gives the state that is kept at a position, nil if none is.
+func (f *inference) state(pc int) *joinState {
+	if number := f.joins[pc]; number != 0 {
+		return &f.states[number-1]
+	}
+	return nil
+}
+
+// run follows the code from a state on until it joins another state or ends.
+func (f *inference) run(s *joinState) {
+	m, pc := f.method, s.pc
 	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
 	copy(m.locals, s.locals)
 	clear(m.locals[len(s.locals):max(m.used, len(s.locals))])
@@ -165,11 +176,11 @@ func (f *inference) run(pc int, s *joinState) {
 		if m.failed() || !in.FallsThrough() {
 			return
 		}
-		if pc += in.Size; pc >= len(f.states) {
+		if pc += in.Size; pc >= len(f.joins) {
 			m.fail(ruleInference, "a jump, return or throw at the end of the code", "none")
 			return
 		}
-		if f.states[pc] != nil {
+		if f.joins[pc] != 0 {
 			f.mergeInto(pc, m.locals[:m.used], m.stack, &f.now)
 			return
 		}
@@ -250,8 +261,8 @@ func (f *inference) mergeTargets(in code.Instruction) {
 	locals, stack := f.locals[:f.used], f.stack
 	if in.Op == code.Jsr || in.Op == code.JsrW {
 		if ret, ok := f.rets[in.PC]; ok {
-			if f.states[ret].reached {
-				f.mark(f.states[ret])
+			if s := f.state(ret); s.reached {
+				f.mark(s)
 			}
 		}
 		locals, stack = withoutUninitialized(locals), withoutUninitialized(stack)
@@ -266,7 +277,7 @@ func (f *inference) mergeTargets(in code.Instruction) {
 
 // mergeInto merges a type state into the one at a position.
 func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
-	s := f.states[pc]
+	s := f.state(pc)
 	words := len(locals) + len(stack) + facts.words()
 	if f.spend(1 + words/wordsPerStep); f.failed() {
 		return

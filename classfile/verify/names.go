@@ -57,6 +57,11 @@ func identifierSize(s string, slashes bool) int {
 	afterSlash := false
 	i := 0
 	for i < len(s) {
+		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9' {
+			afterSlash = false
+			i++
+			continue
+		}
 		r, size := classfile.DecodeMUTF8Rune(s[i:])
 		switch {
 		case size == 0:

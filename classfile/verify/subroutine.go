@@ -122,7 +122,7 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 		return
 	}
 	f.rets[call.PC] = f.pc
-	at := f.states[call.PC]
+	at := f.state(call.PC)
 	if !at.reached {
 		return // when it is, mergeTargets has this ret looked at again
 	}
@@ -148,7 +148,7 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 	facts := f.now
 	facts.subroutines = facts.subroutines[:depth]
 	next := call.PC + call.Size
-	if next >= len(f.states) {
+	if next >= len(f.joins) {
 		f.fail(ruleInference, "an instruction behind a call of a subroutine", "the end of the code")
 		return
 	}
