@@ -195,11 +195,7 @@ func (m *method) invoked(in code.Instruction) *constant {
 // superclass's or a direct superinterface's (JVMS 4.9.1).
 func (m *method) checkSpecialOwner(c *constant) {
 	owner := m.name(c.class)
-	if c.class == m.thisType {
-		return
-	}
-	if owner == m.class.SuperName() {
-		m.checkSuperKind(c)
+	if c.class == m.thisType || owner == m.class.SuperName() {
 		return
 	}
 	if m.inferring {
@@ -215,19 +211,17 @@ func (m *method) checkSpecialOwner(c *constant) {
 	}
 	if !m.assignable(m.thisType, c.class) {
 		m.fail(ruleInstructions, "a method of the class, a superclass or a direct superinterface", "one of "+owner)
-	} else if c.tag == classfile.TagInterfaceMethodref {
+	} else if m.isIndirectInterface(c) {
 		m.fail(ruleInstructions, "a direct superinterface", owner)
 	}
 }
 
-// checkSuperKind is about invokespecial of a superclass's method by an InterfaceMethodref. HotSpot 25 rejects it; 17,
-// which is followed for the versions that it reads, does not.
-func (m *method) checkSuperKind(c *constant) {
-	switch {
-	case c.tag != classfile.TagInterfaceMethodref:
-	case m.major > majorSealed:
-		m.fail(ruleInstructions, "a Methodref of the superclass", "an InterfaceMethodref")
-	default:
-		m.note(m.member, m.pc, ruleInstructions, "a Methodref of the superclass", "an InterfaceMethodref")
+// isIndirectInterface says whether the owner, which is no direct superinterface, is an interface. HotSpot 17 takes the
+// constant's word for it, 25 looks at the class.
+func (m *method) isIndirectInterface(c *constant) bool {
+	if m.major <= majorSealed {
+		return c.tag == classfile.TagInterfaceMethodref
 	}
+	info := m.lookup(c.class)
+	return info != nil && info.isInterface()
 }

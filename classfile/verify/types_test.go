@@ -182,9 +182,12 @@ var objectCases = []bodyCase{
 	{name: "invokespecial of a stranger", make: func(a *assembler) method {
 		return simple("(Ljava/lang/Error;)V", 1, 1, op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "g", "()V"), op(code.Return))(a)
 	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct superinterface, found one of java/lang/Error"},
-	{name: "super by an interface's constant, 17", super: "java/lang/Error", major: 61, make: superByInterface},
-	{name: "super by an interface's constant, 25", super: "java/lang/Error", major: 65, make: superByInterface,
-		want: "T#g(LT;)V@1: JVMS 4.9.1: expected a Methodref of the superclass, found an InterfaceMethodref"},
+	{name: "indirect interface by a Methodref, 17", major: 61, make: specialOfInterface(classfile.TagMethodref, "far/Face")},
+	{name: "indirect interface by a Methodref, 25", major: 65, make: specialOfInterface(classfile.TagMethodref, "far/Face"),
+		want: "T#g(LT;)V@1: JVMS 4.9.1: expected a direct superinterface, found far/Face"},
+	{name: "indirect superclass by an InterfaceMethodref, 17", super: "java/lang/Error", major: 61, make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable"),
+		want: "T#g(LT;)V@1: JVMS 4.9.1: expected a direct superinterface, found java/lang/Throwable"},
+	{name: "indirect superclass by an InterfaceMethodref, 25", super: "java/lang/Error", major: 65, make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable")},
 	{name: "wrong constant", make: func(a *assembler) method {
 		return simple("()V", 1, 0, op(code.New, u2(a.utf8("T"))...), op(code.Return))(a)
 	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Class at index 1, found Utf8"},
@@ -215,12 +218,14 @@ var objectCases = []bodyCase{
 		want: "T: JVMS 5.3.5: expected a superclass, found interface far/Face"},
 }
 
-// superByInterface calls a method of the superclass by an InterfaceMethodref.
-func superByInterface(a *assembler) method {
-	nameAndType := a.constant(classfile.TagNameAndType, u2(a.utf8("g"), a.utf8("()V"))...)
-	ref := a.constant(classfile.TagInterfaceMethodref, u2(a.class("java/lang/Error"), nameAndType)...)
-	return method{access: static, name: "g", descriptor: "(LT;)V", maxStack: 1, maxLocals: 1,
-		code: slices.Concat(op(code.Aload0), op(code.Invokespecial, u2(ref)...), op(code.Return))}
+// specialOfInterface calls a method of another class by invokespecial and a constant of that kind.
+func specialOfInterface(tag classfile.Tag, owner string) func(*assembler) method {
+	return func(a *assembler) method {
+		nameAndType := a.constant(classfile.TagNameAndType, u2(a.utf8("g"), a.utf8("()V"))...)
+		ref := a.constant(tag, u2(a.class(owner), nameAndType)...)
+		return method{access: static, name: "g", descriptor: "(LT;)V", maxStack: 1, maxLocals: 1,
+			code: slices.Concat(op(code.Aload0), op(code.Invokespecial, u2(ref)...), op(code.Return))}
+	}
 }
 
 var inferenceCases = []bodyCase{
