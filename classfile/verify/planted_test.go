@@ -176,7 +176,7 @@ func TestPlantedFaults(t *testing.T) {
 		t.Fatalf("%v: %v\n%s", build, err, out)
 	}
 	run := func(name string) string {
-		cmd := exec.Command(program, "-test.run=^TestAsPlanted$", "-test.v", "-planted")
+		cmd := exec.Command(program, "-test.run=^Test(Types)?AsPlanted$", "-test.v", "-planted")
 		cmd.Env = append(os.Environ(), "TRACEGEN_PLANTED="+name)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -184,7 +184,7 @@ func TestPlantedFaults(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := run("none"); strings.Contains(out, "objection:") || !strings.Contains(out, "accepted:") {
+	if out := run("none"); strings.Contains(out, "objection:") || !strings.Contains(out, "accepted:") || !strings.Contains(out, "linked:") {
 		t.Fatalf("with no fault switched on:\n%s", out)
 	}
 	for i := range faults {
@@ -193,10 +193,12 @@ func TestPlantedFaults(t *testing.T) {
 			if !strings.Contains(out, "objection:") {
 				t.Errorf("not caught:\n%s", out)
 			}
+			if got, want := strings.Contains(out, "types:"), slices.Contains(caughtByTypes, faults[i].name); got != want {
+				t.Errorf("caught by the type verifier: %v, want %v", got, want)
+			}
 			for line := range strings.Lines(out) {
-				if strings.Contains(line, "objection:") {
+				if strings.Contains(line, "objection:") || strings.Contains(line, "types:") {
 					t.Log(strings.TrimSpace(line))
-					break
 				}
 			}
 		})

@@ -1,0 +1,95 @@
+package verify_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/inject"
+)
+
+// caughtByTypes are the faults of which the type verifier knows without the other referee: what they make of some
+// class, no JVM takes. The others make classes that link and do something else, or lie in tables that no JVM
+// looks at.
+var caughtByTypes = []string{
+	"a frame on the wrong side",
+	"a frame one byte late",
+	"an Uninitialized offset not shifted",
+	"an Uninitialized offset shifted like a branch",
+	"a branch that runs the entry again",
+	"a branch past the exit",
+	"a branch to another target",
+	"a switch whose default is not moved",
+	"a switch case past the exit",
+	"padding of the old place",
+	"a widened branch that counts from the wrong place",
+	"a handler past the exit",
+	"a variable in another slot",
+	"a frame lost",
+	"no frame behind a widened branch",
+	"a frame with a local too few behind an added one",
+	"an added frame that forgets a store",
+	"an exit where this is uninitialised",
+	"the constructor's entry at its start",
+	"a max_stack too small",
+	"a max_stack without the word of the exact handler",
+	"an exact range that stops early",
+	"an exact handler for some types only",
+	"an exact handler that keeps locals",
+	"an exact handler that returns",
+	"another descriptor",
+	"the focus hook with another argument",
+}
+
+// TestTypesAsPlanted is what TestPlantedFaults has the program with the faults run besides: the type verifier
+// alone, on what becomes of the classes that it takes.
+func TestTypesAsPlanted(t *testing.T) {
+	if !*asPlanted {
+		t.Skip("runs as a part of TestPlantedFaults")
+	}
+	all := crafted(t)
+	for name, data := range classes(t) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = c
+	}
+	judged := 0
+	for _, m := range modes {
+		in := m.injector()
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			c := all[name]
+			request := m.request(in, c)
+			request.Focus = focusOf(c)
+			out, err := rewriteAsPlanted(in, c, request)
+			if err != nil || len(verify.Check(c, nil)) > 0 {
+				continue
+			}
+			rewritten, err := classfile.Parse(out)
+			if err != nil {
+				t.Logf("types: %s, %s: %v", name, m.name, err)
+				return
+			}
+			if findings := verify.Check(rewritten, nil); len(findings) > 0 {
+				t.Logf("types: %s, %s: %v", name, m.name, findings[0])
+				return
+			}
+			judged++
+		}
+	}
+	t.Logf("linked: %d", judged)
+}
+
+// rewriteAsPlanted injects with a fault, which may keep the injector from its work altogether.
+func rewriteAsPlanted(in *inject.Injector, c *classfile.Class, request inject.Request) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the injector panics: %v", r)
+		}
+	}()
+	return in.Rewrite(c, request)
+}
