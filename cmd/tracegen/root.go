@@ -19,9 +19,8 @@ reports its entry and its exit, and writes down which number stands for which
 method.
 
 Exit codes: 0 done, though there may be warnings; 1 done, and something that was
-asked about is so (lookup found nothing, verify
-found something); 2 it could not be done, and nothing was
-written.`,
+asked about is so (lookup found nothing, verify found something); 2 it could not be
+done, and nothing was written.`,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
