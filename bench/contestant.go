@@ -64,6 +64,7 @@ func tracegens(tool string) []contestant {
 	}
 	return []contestant{
 		none("tracegen compact", "--id-order", "compact"),
+		none("tracegen compact equivalence", "--id-order", "compact", "--verify", "equivalence"),
 		none("tracegen hash"),
 		none("tracegen compact j1", "--id-order", "compact", "-j", "1"),
 		none("tracegen compact j1 store", "--id-order", "compact", "-j", "1", "--compression", "store"),
