@@ -258,7 +258,7 @@ func TestPlaceRuleFindsPlantedFaults(t *testing.T) {
 	host := "https://" + "repo" + ".maven.apache.org/x"
 	jdk := "/usr/lib" + "/jvm/java-17"
 	checkPlanted(t, foreignPlaces, []planted{
-		{"clean", map[string]string{"a.md": "the net/root/one, http://maven.apache.org/POM/4.0.0 and out/home/x\n"}, nil},
+		{"clean", map[string]string{"a.md": "the net/" + "root/one, http://maven.apache.org/POM/4.0.0 and out/home/x\n"}, nil},
 		{"host", map[string]string{"a.md": "one\nsee " + host + "\n"}, []string{"a.md:2: names the registry host"}},
 		{"jdk", map[string]string{"a.sh": "JAVA=" + jdk + "/bin/java\n"}, []string{"a.sh:1: names the machine's path"}},
 		{"home", map[string]string{"a.go": "package a\n\nconst p = \"/" + "root/.m2\"\n"}, []string{"a.go:3"}},

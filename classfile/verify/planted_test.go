@@ -205,12 +205,9 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestAsPlanted is what the program with the faults runs: all committed and crafted classes in all modes, until
-// the referee objects.
-func TestAsPlanted(t *testing.T) {
-	if !*asPlanted {
-		t.Skip("runs as a part of TestPlantedFaults")
-	}
+// committedAndCrafted gives the classes that the program with the faults is run on, by name.
+func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
+	t.Helper()
 	all := crafted(t)
 	for name, data := range classes(t) {
 		c, err := classfile.Parse(data)
@@ -219,6 +216,16 @@ func TestAsPlanted(t *testing.T) {
 		}
 		all[name] = c
 	}
+	return all
+}
+
+// TestAsPlanted is what the program with the faults runs: all committed and crafted classes in all modes, until
+// the referee objects.
+func TestAsPlanted(t *testing.T) {
+	if !*asPlanted {
+		t.Skip("runs as a part of TestPlantedFaults")
+	}
+	all := committedAndCrafted(t)
 	accepted := 0
 	for _, m := range modes {
 		in := m.injector()

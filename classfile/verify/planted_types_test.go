@@ -50,14 +50,7 @@ func TestTypesAsPlanted(t *testing.T) {
 	if !*asPlanted {
 		t.Skip("runs as a part of TestPlantedFaults")
 	}
-	all := crafted(t)
-	for name, data := range classes(t) {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = c
-	}
+	all := committedAndCrafted(t)
 	judged := 0
 	for _, m := range modes {
 		in := m.injector()

@@ -39,6 +39,24 @@ func addedRequires(c *classfile.Class) (attribute, at int, module string, ok boo
 	return attribute, at, module, true
 }
 
+// readsModule says whether the module is the one named or requires it (JVMS 4.7.25).
+func readsModule(c *classfile.Class, module string) bool {
+	a, ok := classfile.FindAttribute(c.Attributes(), "Module")
+	if !ok || len(a.Info) < 8 {
+		return false
+	}
+	requires := a.Info[8:]
+	requires = requires[:min(len(requires), 6*int(binary.BigEndian.Uint16(a.Info[6:])))]
+	names := []uint16{binary.BigEndian.Uint16(a.Info)}
+	for ; len(requires) >= 6; requires = requires[6:] {
+		names = append(names, binary.BigEndian.Uint16(requires))
+	}
+	return slices.ContainsFunc(names, func(i uint16) bool {
+		name, err := c.ConstantPool().NamedBy(i, classfile.TagModule)
+		return err == nil && name == module
+	})
+}
+
 // stripRequires takes the dependence out again that addedRequires finds.
 func stripRequires(c *classfile.Class) (stripped []byte, removed bool, err error) {
 	attribute, at, _, ok := addedRequires(c)
@@ -60,7 +78,11 @@ func stripRequires(c *classfile.Class) (stripped []byte, removed bool, err error
 func EquivalentModule(original, rewritten *classfile.Class, module string) []Finding {
 	finding := Finding{Class: original.Name(), Offset: -1, Rule: ruleModule, Want: module}
 	if bytes.Equal(original.Bytes(), rewritten.Bytes()) {
-		return nil
+		if readsModule(original, module) {
+			return nil
+		}
+		finding.Got = "a module that does not require it"
+		return []Finding{finding}
 	}
 	_, _, got, ok := addedRequires(rewritten)
 	if !ok || got != module {
