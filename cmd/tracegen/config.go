@@ -87,7 +87,7 @@ func relativeList(file, list string) string {
 func configurable(flags *pflag.FlagSet) []string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "config" && f.Name != "help" && f.Name != "log-format" {
+		if f.Name != "config" && f.Name != "help" && f.Name != "log-format" && !f.Hidden {
 			names = append(names, f.Name)
 		}
 	})

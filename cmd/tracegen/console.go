@@ -22,6 +22,8 @@ type console struct {
 	asJSON  bool // --log-format json
 	quiet   bool // nothing but warnings and errors
 	verbose bool
+
+	profiling profiling
 }
 
 // warn tells the user of something that did not keep the work from being done.

@@ -47,6 +47,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRootCmd(con)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if stopped := con.profiling.stop(); stopped != nil {
+		con.warn("the profile is not complete: %v", stopped)
+	}
 	switch {
 	case err == nil:
 		return exitDone

@@ -41,6 +41,8 @@ done, and nothing was written.`,
 	flags := root.PersistentFlags()
 	flags.Var(newChoice(&con.asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
 		"log-format", "form of messages on standard error")
+	con.profiling.add(flags)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
 	root.AddCommand(newInstrumentCmd(con), newStripCmd(con), newVerifyCmd(con), newLookupCmd(con), newVersionCmd(con))
 	completeChoices(root)
