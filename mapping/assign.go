@@ -24,8 +24,13 @@ const (
 // base, for the default runtime.
 type Options struct {
 	// Base is the mapping of an earlier build, or nil. Its methods keep their
-	// IDs, those that are gone are retired.
-	Base  *Mapping
+	// IDs, those that are gone are retired. Methods in it without a descriptor,
+	// the native ones aside, make it useless as a base: that is an error.
+	Base *Mapping
+	// Prune, unless empty, gives up retired IDs: all that Base has as retired and
+	// none of these mappings has as living. Those of methods that come back, or
+	// are gone only now, are kept. It needs a Base.
+	Prune []*Mapping
 	Order Order
 	// Runtime is the class that methods report to, in internal form;
 	// [DefaultRuntime] if empty.
@@ -47,9 +52,12 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	retired, fresh := keep(living, o.Base)
+	if err := o.checkBase(); err != nil {
+		return nil, err
+	}
+	retired, fresh := keep(living, o)
 	if need := len(living) + len(retired); need > Capacity {
-		return nil, newFullError(living, len(retired))
+		return nil, &FullError{demandOf(living, len(retired))}
 	}
 	free := newFreeIDs()
 	for _, records := range [][]record{living, retired} {
@@ -79,10 +87,32 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 	return m, nil
 }
 
+// errNoDescriptors is about a base that names methods by class and name alone.
+var errNoDescriptors = errors.New("methods without descriptors: which of several of one name an ID belongs to cannot be told; take a mapping that has them, as tracegen and Matrix write it")
+
+// checkBase refuses what IDs could not be kept by.
+func (o *Options) checkBase() error {
+	if o.Base == nil {
+		if len(o.Prune) > 0 {
+			return errors.New("without a base mapping there are no retired IDs to prune")
+		}
+		return nil
+	}
+	for i := range o.Base.records {
+		// Matrix leaves out the descriptors of native methods, which are never traced.
+		const native = 0x0100
+		if r := &o.Base.records[i]; strings.Count(r.key, " ") < 2 && r.access&native == 0 {
+			return fmt.Errorf("base mapping: %s (ID %d): %w", r.key, r.id, errNoDescriptors)
+		}
+	}
+	return nil
+}
+
 // keep gives the living records the IDs that the base has for them. It returns
-// the records of the base that are not among the living, by ID, and the indexes
-// of the living that the base does not know.
-func keep(living []record, base *Mapping) (retired []record, fresh []int32) {
+// the records of the base that are not among the living and whose IDs stay
+// taken, by ID, and the indexes of the living that the base does not know.
+func keep(living []record, o Options) (retired []record, fresh []int32) {
+	base := o.Base
 	if base == nil {
 		base = &Mapping{}
 	}
@@ -101,12 +131,23 @@ func keep(living []record, base *Mapping) (retired []record, fresh []int32) {
 		living[i].id, kept[j] = base.records[j].id, true
 	}
 	for j, r := range base.records {
-		if !kept[j] {
+		if !kept[j] && (j < base.living || !o.frees(r.id)) {
 			retired = append(retired, r)
 		}
 	}
 	slices.SortFunc(retired, func(a, b record) int { return cmp.Compare(a.id, b.id) })
 	return retired, fresh
+}
+
+// frees reports whether pruning gives up a retired ID. It is the ID that counts
+// and not what has it: where an app still reports it, it must mean nothing else.
+func (o *Options) frees(id uint32) bool {
+	for _, m := range o.Prune {
+		if i := m.seek(0, m.living, id); i < m.living && m.records[i].id == id {
+			return false
+		}
+	}
+	return len(o.Prune) > 0
 }
 
 // sortMethods turns methods into records without IDs, sorted by key, each key
@@ -227,66 +268,4 @@ func sortFocus(focus []Focus) ([]Focus, error) {
 		}
 	}
 	return slices.Compact(focus), nil
-}
-
-// PackageCount is the number of methods of one package.
-type PackageCount struct {
-	Package string // text form, "" for the unnamed package
-	Methods int
-}
-
-// FullError says that there are more methods than IDs.
-type FullError struct {
-	Methods  int            // methods that are to be traced
-	Retired  int            // IDs that methods which are gone keep
-	Packages []PackageCount // of the methods, the biggest first; at most ten
-}
-
-// ErrFull is what a [*FullError] is to errors.Is.
-var ErrFull = errors.New("method IDs run out")
-
-// Is makes a FullError an [ErrFull].
-func (e *FullError) Is(target error) bool { return target == ErrFull }
-
-// Error names the numbers, the biggest packages and a rule that would help.
-func (e *FullError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v: %d methods and %d retired IDs make %d, %d IDs exist; biggest packages:",
-		ErrFull, e.Methods, e.Retired, e.Methods+e.Retired, Capacity)
-	for i, p := range e.Packages {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, " %s (%d)", cmp.Or(p.Package, "the unnamed package"), p.Methods)
-	}
-	b.WriteString("; block some of them with a rule")
-	for _, p := range e.Packages {
-		if p.Package != "" {
-			fmt.Fprintf(&b, ", as in \"- block: %s.*\"", p.Package)
-			break
-		}
-	}
-	if e.Retired > 0 {
-		b.WriteString(", or begin anew without a base mapping")
-	}
-	b.WriteString("; nothing was written")
-	return b.String()
-}
-
-// newFullError counts packages; it needs living to be sorted by nothing.
-func newFullError(living []record, retired int) *FullError {
-	counts := make(map[string]int)
-	for i := range living {
-		class, _, _ := split(living[i].key)
-		counts[class[:max(strings.LastIndexByte(class, '.'), 0)]]++
-	}
-	e := &FullError{Methods: len(living), Retired: retired}
-	for p, n := range counts {
-		e.Packages = append(e.Packages, PackageCount{p, n})
-	}
-	slices.SortFunc(e.Packages, func(a, b PackageCount) int {
-		return cmp.Or(cmp.Compare(b.Methods, a.Methods), strings.Compare(a.Package, b.Package))
-	})
-	e.Packages = e.Packages[:min(len(e.Packages), 10)]
-	return e
 }

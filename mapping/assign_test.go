@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // synthetic makes n different methods, class by class.
@@ -173,6 +175,98 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestDemand counts by hand: rules that divide the packages, none of them too
+// wide, and endings that generated classes have in common.
+func TestDemand(t *testing.T) {
+	var list []Method
+	add := func(n int, class string) {
+		for i := range n {
+			list = append(list, Method{Identity{class, fmt.Sprintf("m%d", i), "()V"}, 1})
+		}
+	}
+	add(40, "com/app/feed/FeedBinding")
+	add(30, "com/app/feed/row/RowBinding$Inner")
+	add(20, "com/app/home/Home_Factory")
+	add(5, "org/lib/deep/inside/A")
+	add(3, "org/lib/deep/inside/er/B$$Lambda")
+	add(4, "Main")
+	add(2, "odd name/C")
+	d := mustAssign(t, list, Options{}).Demand()
+	want := Demand{Methods: 104,
+		Packages: []PackageCount{{"com.app.feed", 40}, {"com.app.feed.row", 30}, {"com.app.home", 20}, {"org.lib.deep.inside", 5},
+			{"", 4}, {"org.lib.deep.inside.er", 3}, {"odd%20name", 2}},
+		Rules: []RuleCount{{"**.*Binding", 70}, {"com.app.feed.*", 40}, {"com.app.feed.row.**", 30}, {"**.*_Factory", 20}, {"com.app.home.**", 20}}}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Error(diff)
+	}
+	for _, text := range []string{"104 methods and 0 retired IDs make 104", "com.app.feed (40)", `free the most: "- block: **.*Binding" (70), "- block: com.app.feed.*" (40)`} {
+		if !strings.Contains(d.String(), text) {
+			t.Errorf("%q does not say %q", d.String(), text)
+		}
+	}
+	if strings.Contains(d.String(), "--prune") {
+		t.Errorf("%q: nothing is retired", d.String())
+	}
+}
+
+// TestPrune frees what no given mapping has alive, and nothing else.
+func TestPrune(t *testing.T) {
+	first := mustAssign(t, methods("a/A|one|()V", "a/A|two|()V", "a/A|three|()V", "a/A|stays|()V"), Options{})
+	second := mustAssign(t, methods("a/A|two|()V", "a/A|three|()V", "a/A|stays|()V"), Options{Base: first})
+	third := mustAssign(t, methods("a/A|three|()V", "a/A|stays|()V"), Options{Base: second})
+	other := mustAssign(t, methods("z/Z|z|()V"), Options{})
+	names := func(m *Mapping) (names []string) {
+		for e := range m.Retired() {
+			names = append(names, e.Name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	for name, test := range map[string]struct {
+		list    []Method
+		prune   []*Mapping
+		retired []string
+	}{
+		"not asked for":                        {methods("a/A|stays|()V"), nil, []string{"one", "three", "two"}},
+		"nobody has them":                      {methods("a/A|stays|()V"), []*Mapping{other}, []string{"three"}},
+		"what is retired elsewhere is not had": {methods("a/A|stays|()V"), []*Mapping{second}, []string{"three", "two"}},
+		"one is enough":                        {methods("a/A|stays|()V"), []*Mapping{other, first}, []string{"one", "three", "two"}},
+		"back again":                           {methods("a/A|stays|()V", "a/A|one|()V"), []*Mapping{other}, []string{"three"}},
+	} {
+		m := mustAssign(t, test.list, Options{Base: third, Prune: test.prune})
+		if got := names(m); !slices.Equal(got, test.retired) {
+			t.Errorf("%s: retired %v, want %v", name, got, test.retired)
+		}
+		if got, want := m.Freed(third), 4-len(test.list)-len(test.retired); got != want {
+			t.Errorf("%s: %d freed, want %d", name, got, want)
+		}
+		for e := range m.All() {
+			if old, ok := first.ByMethod(e.Identity); !ok || old != e.ID {
+				t.Errorf("%s: %v had ID %d", name, e, old)
+			}
+		}
+	}
+	// The ID counts: another method has it there, and would be taken for this one.
+	id, _ := first.ByMethod(methods("a/A|one|()V")[0].Identity)
+	foreign, err := Parse("foreign", fmt.Sprintf("%d,1,b.B x ()V\n", id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := names(mustAssign(t, nil, Options{Base: third, Prune: []*Mapping{foreign}})); !slices.Equal(got, []string{"one", "stays", "three"}) {
+		t.Errorf("retired %v", got)
+	}
+	// An ID that was freed is free.
+	full := mustAssign(t, synthetic(Capacity), Options{})
+	gone := mustAssign(t, synthetic(Capacity)[1:], Options{Base: full})
+	more := append(synthetic(Capacity)[1:], methods("a/A|new|()V")...)
+	if _, err := Assign(more, Options{Base: gone}); !errors.Is(err, ErrFull) {
+		t.Errorf("without pruning: %v", err)
+	}
+	if m := mustAssign(t, more, Options{Base: gone, Prune: []*Mapping{other}}); m.Headroom() != 0 || m.Freed(gone) != 1 {
+		t.Errorf("%d left, %d freed", m.Headroom(), m.Freed(gone))
+	}
+}
+
 func TestAssignRefuses(t *testing.T) {
 	for _, test := range []struct {
 		list []Method
@@ -182,6 +276,8 @@ func TestAssignRefuses(t *testing.T) {
 		{list: methods("|f|()V"), want: `class ""`},
 		{list: methods("a/A||()V"), want: `class "a.A", method ""`},
 		{list: methods("a/A|f|"), want: `descriptor ""`},
+		{o: Options{Prune: []*Mapping{mustAssign(t, nil, Options{})}}, want: "without a base"},
+		{o: Options{Base: matrixBase(t, "1,1,a.A f\n")}, want: "a.A f (ID 1): methods without descriptors"},
 		{o: Options{Order: 7}, want: "ID order 7"},
 		{o: Options{Focus: []Focus{{"a/A", "ad"}}}, want: `action "ad" is neither`},
 		{o: Options{Focus: []Focus{{"", FocusAdd}}}, want: `class ""`},
@@ -190,6 +286,25 @@ func TestAssignRefuses(t *testing.T) {
 		if m, err := Assign(test.list, test.o); m != nil || err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v %v: %v, want an error with %q", test.list, test.o, err, test.want)
 		}
+	}
+}
+
+// matrixBase reads a mapping as Matrix writes it.
+func matrixBase(t *testing.T, text string) *Mapping {
+	t.Helper()
+	m, err := Parse("base", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Matrix leaves out the descriptor of a native method: that does not spoil a base.
+func TestNativeMethodsOfMatrixBase(t *testing.T) {
+	base := matrixBase(t, "7,257,a.A nat\n8,1,a.A f ()V\n")
+	m := mustAssign(t, methods("a/A|f|()V"), Options{Base: base})
+	if id, _ := m.ByMethod(Identity{"a/A", "f", "()V"}); id != 8 {
+		t.Errorf("ID %d", id)
 	}
 }
 

@@ -177,6 +177,21 @@ func (m *Mapping) Len() int { return m.living }
 // Headroom gives the number of IDs that are neither in use nor retired.
 func (m *Mapping) Headroom() int { return Capacity - len(m.records) }
 
+// Freed gives the number of IDs that base has, in use or retired, and m has not
+// for the same method: those that [Options.Prune] gave up, if m was assigned on
+// that base.
+func (m *Mapping) Freed(base *Mapping) int {
+	freed := 0
+	var buf []byte
+	for i := range base.records {
+		buf = append(buf[:0], base.records[i].key...)
+		if j := m.index.find(m.records, buf); j < 0 || m.records[j].id != base.records[i].id {
+			freed++
+		}
+	}
+	return freed
+}
+
 // Digest gives the digest of the mapping, 16 lower-case hexadecimal digits. It
 // is what the runtime is stamped with and what every recording carries.
 func (m *Mapping) Digest() string { return m.digest }

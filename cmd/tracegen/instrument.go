@@ -84,7 +84,7 @@ func (i *instrument) locate(args []string) error {
 	if i.mapping == "" {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
-	read := append(slices.Clone(argfiles), i.blocklists...)
+	read := slices.Concat(argfiles, i.blocklists, i.prune)
 	if i.configFile != "" {
 		read = append(read, i.configFile)
 	}
@@ -141,7 +141,7 @@ func (i *instrument) summarize() {
 	}
 }
 
-// read reads the base mapping and the block lists.
+// read reads the mappings of earlier builds and the block lists.
 func (i *instrument) read() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
@@ -162,6 +162,13 @@ func (i *instrument) read() error {
 	base, err := mapping.Load(i.base)
 	if err != nil {
 		return fmt.Errorf("--base: %w", err)
+	}
+	for _, name := range i.prune {
+		m, err := mapping.Load(name)
+		if err != nil {
+			return fmt.Errorf("--prune: %w", err)
+		}
+		i.pruneBy = append(i.pruneBy, m)
 	}
 	i.baseMapping = base
 	i.con.detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
@@ -197,6 +204,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		RuntimeExternal: i.runtimeExternal,
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
 		Base:            i.baseMapping,
+		Prune:           i.pruneBy,
 		Order:           i.order,
 		Verify:          i.verify,
 		Surroundings:    i.surroundings(),

@@ -25,6 +25,7 @@ type instrument struct {
 	mapping, lines, skipped, report string
 
 	base  string
+	prune []string
 	order mapping.Order
 
 	config            string
@@ -54,6 +55,7 @@ type instrument struct {
 	runtime     string        // the runtime class in internal form
 	options     map[string]string
 	baseMapping *mapping.Mapping
+	pruneBy     []*mapping.Mapping
 	destination destination
 	reported    *report.Run // once it is known
 }
@@ -92,6 +94,7 @@ func (i *instrument) outputFlags() flagGroup {
 func (i *instrument) idFlags() flagGroup {
 	f := newFlags()
 	f.StringVar(&i.base, "base", "", "mapping `FILE` of an earlier build, whose methods keep their IDs")
+	f.StringArrayVar(&i.prune, "prune", nil, "free the IDs of methods that are gone and that no mapping `FILE` given so still has: name those of all releases in use; needs --base; repeatable")
 	f.Var(newChoice(&i.order, mapping.OrderHash, named[mapping.Order]{"hash", mapping.OrderHash}, named[mapping.Order]{"compact", mapping.OrderCompact}),
 		"id-order", "IDs of new methods: by hash, so that separate builds agree, or the lowest that are free")
 	return flagGroup{"Method IDs", f}
@@ -183,6 +186,9 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 	// Package inject would do the same; here it is for the report to say so.
 	if i.exits == inject.ExitsExact {
 		i.entry = inject.EntryAfterSuper
+	}
+	if len(i.prune) > 0 && i.base == "" {
+		return misuse("--prune needs --base: the IDs to be freed are in it")
 	}
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return misuse("--runtime-class: %w", err)

@@ -33,6 +33,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		MappingFile: i.mapping,
 		BaseFile:    i.base,
 		Mapping:     result.Mapping,
+		Base:        i.baseMapping,
 		Warnings:    result.Warnings,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,

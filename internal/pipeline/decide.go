@@ -243,14 +243,20 @@ func (r *run) assign() error {
 			focus[u.class] = mapping.FocusAdd
 		}
 	}
-	o := mapping.Options{Base: r.config.Base, Order: r.config.Order, Runtime: r.config.Inject.RuntimeClass}
+	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.config.Inject.RuntimeClass}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}
 	slices.SortFunc(o.Focus, func(a, b mapping.Focus) int { return cmp.Compare(a.Class, b.Class) })
 	var err error
-	r.mapping, err = mapping.Assign(methods, o)
-	return err
+	if r.mapping, err = mapping.Assign(methods, o); err != nil {
+		return err
+	}
+	if mapping.Capacity-r.mapping.Headroom() >= mapping.Crowded {
+		demand := r.mapping.Demand()
+		r.warn("method IDs run short: %v", &demand)
+	}
+	return nil
 }
 
 // exclude takes a class that a referee objected to out of everything.

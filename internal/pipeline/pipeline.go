@@ -53,7 +53,8 @@ type Config struct {
 	// rewritten classes gets to require; "" changes no module-info, and warns.
 	AddRequires string
 
-	Base  *mapping.Mapping // IDs to keep, or nil
+	Base  *mapping.Mapping   // IDs to keep, or nil
+	Prune []*mapping.Mapping // unless empty, retired IDs of Base that none of them has alive are freed
 	Order mapping.Order
 
 	Verify       VerifyLevel  // which referees judge

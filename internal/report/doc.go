@@ -11,7 +11,8 @@
 //	version    of tracegen
 //	options    name of the option -> its value, defaults included, for all that can change the output
 //	rules      FILE:LINE: TEXT of every rule, in their order
-//	mapping    file, digest, methods, retired, headroom (IDs that are left); base: the file of --base, if any
+//	mapping    file, digest, methods, retired, freed (retired IDs that were pruned), headroom (IDs that are left);
+//	           base: the file of --base, if any
 //	inputs     in order: input, output, classes, rewritten, methods, traced,
 //	           classBytes and outputClassBytes (uncompressed, of all classes), skipped by reason
 //	totals     the same numbers, summed up

@@ -30,6 +30,7 @@ type mappingPart struct {
 	Digest   string `json:"digest"`
 	Methods  int    `json:"methods"`
 	Retired  int    `json:"retired"`
+	Freed    int    `json:"freed"`
 	Headroom int    `json:"headroom"`
 }
 
@@ -68,15 +69,11 @@ func countsOf(in Input, skipped map[filter.Reason]int) counts {
 
 // WriteJSON writes the report; see the package comment for its keys.
 func (r *Run) WriteJSON(w io.Writer) error {
-	retired := 0
-	for range r.Mapping.Retired() {
-		retired++
-	}
 	d := document{
 		Schema: schema, Version: r.Version, Options: r.Options, Rules: printableAll(r.Rules),
 		Mapping: mappingPart{
 			File: r.MappingFile, Base: r.BaseFile, Digest: r.Mapping.Digest(),
-			Methods: r.Mapping.Len(), Retired: retired, Headroom: r.Mapping.Headroom(),
+			Methods: r.Mapping.Len(), Retired: r.retired(), Freed: r.freed(), Headroom: r.Mapping.Headroom(),
 		},
 		Inputs:   make([]inputPart, len(r.Inputs)),
 		Totals:   countsOf(r.total(), r.totalReasons()),

@@ -21,8 +21,8 @@ type Run struct {
 	// MappingFile and BaseFile are where the mapping goes to and where its IDs come from, as the user named
 	// them; BaseFile may be empty.
 	MappingFile, BaseFile string
-	// Mapping holds the IDs that were given.
-	Mapping *mapping.Mapping
+	// Mapping holds the IDs that were given, Base those that were to be kept; Base may be nil.
+	Mapping, Base *mapping.Mapping
 	// Inputs are in the order of the command line.
 	Inputs []Input
 	// Skipped are the methods that are not traced, in any order.
@@ -98,6 +98,17 @@ func (r *Run) reasons() []map[filter.Reason]int {
 		}
 	}
 	return counts
+}
+
+// retired gives the number of IDs that methods which are gone keep.
+func (r *Run) retired() int { return mapping.Capacity - r.Mapping.Headroom() - r.Mapping.Len() }
+
+// freed gives the number of IDs that pruning gave up.
+func (r *Run) freed() int {
+	if r.Base == nil {
+		return 0
+	}
+	return r.Mapping.Freed(r.Base)
 }
 
 // packageCount is what the report says of one package.

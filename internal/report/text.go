@@ -46,8 +46,8 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
 	}
-	fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left\n", Printable(r.MappingFile),
-		count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom())
+	fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
+		count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.keptBack())
 	if r.Introduced+r.PreExisting > 0 {
 		fmt.Fprintf(b, "left as they came: %s that came out wrong, %d that were wrong before\n", count(r.Introduced, "class", "classes"), r.PreExisting)
 	}
@@ -55,6 +55,18 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		b.WriteString("dry run: nothing was written\n")
 	}
 	return b.Flush()
+}
+
+// keptBack tells of retired IDs, if there are any or were.
+func (r *Run) keptBack() string {
+	text := ""
+	if n := r.retired(); n > 0 {
+		text = fmt.Sprintf(", %d retired", n)
+	}
+	if n := r.freed(); n > 0 {
+		text += fmt.Sprintf(", %d freed", n)
+	}
+	return text
 }
 
 func work(in Input) string {
