@@ -38,6 +38,19 @@ func AncestryOf(c *classfile.Class) Ancestry {
 	return a
 }
 
+// Focus gives the only action that [FocusHooks] can ask of this class, whatever the others are.
+func (a Ancestry) Focus() Focus {
+	switch {
+	case a.BarsFocus:
+		return FocusNone
+	case a.DeclaresFocus:
+		return FocusHook
+	case frameworkActivities[a.SuperName]:
+		return FocusAdd
+	}
+	return FocusNone
+}
+
 // FocusHooks decides for every Activity among the inputs what happens to its onWindowFocusChanged. One that
 // is there calls at, first thing; to the topmost input class of a chain that lacks one, one is added, which
 // the classes below inherit. A class is an Activity if its superclasses lead, through inputs only, to a
@@ -47,14 +60,8 @@ func AncestryOf(c *classfile.Class) Ancestry {
 func FocusHooks(classes map[string]Ancestry) map[string]Focus {
 	hooks := make(map[string]Focus)
 	for name, a := range classes {
-		if a.BarsFocus || frameworkActivities[name] || !isActivity(classes, name) {
-			continue
-		}
-		switch {
-		case a.DeclaresFocus:
-			hooks[name] = FocusHook
-		case frameworkActivities[a.SuperName]:
-			hooks[name] = FocusAdd
+		if action := a.Focus(); action != FocusNone && !frameworkActivities[name] && isActivity(classes, name) {
+			hooks[name] = action
 		}
 	}
 	return hooks

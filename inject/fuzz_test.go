@@ -38,9 +38,9 @@ func FuzzRewrite(f *testing.F) {
 		_ = inject.CheckRuntime(c, true)
 		_ = inject.CheckMappingInfo(c)
 		_, _ = inject.AddRequires(c, "m")
-		_, err = inject.Reached(c.Name(), func(name string) ([]*classfile.Class, error) {
+		_, err = inject.Reached(c.Name(), func(name string) ([]inject.Calls, error) {
 			if name == c.Name() {
-				return []*classfile.Class{c, c}, nil
+				return []inject.Calls{inject.CallsOf(c), inject.CallsOf(c)}, nil
 			}
 			return nil, nil
 		})

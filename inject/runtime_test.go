@@ -101,24 +101,31 @@ func TestReached(t *testing.T) {
 		{"every copy of a class", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f", "a/B.g()V")), class("a/A", "", calling("f", "a/C.h()V")),
 			class("a/B", "", calling("g")), class("a/C", "", calling("h"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> A.f -> B.g", "a/C": "Beat.i -> A.f -> C.h"}},
+		{"of paths as short the first, whichever copy it goes through", []assembly.Class{runtime("a/B.g()V", "a/A.f()V"),
+			class("a/A", "", calling("f", "a/X.h()V")), class("a/B", "", calling("g", "a/X.h()V")), class("a/X", "", calling("h"))},
+			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> B.g", "a/X": "Beat.i -> A.f -> X.h"}},
 		{"malformed code ends the path", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", assembly.Method{Access: static, Name: "f", Descriptor: "()V", Code: "byte 254"})},
 			paths{"a/A": "Beat.i -> A.f"}},
 	} {
-		find := func(name string) (found []*classfile.Class, err error) {
-			for _, c := range row.classes {
-				if c.Name == name {
-					found = append(found, c.Parse())
+		// Neither the order of classes nor that of copies may matter.
+		for range 2 {
+			slices.Reverse(row.classes)
+			find := func(name string) (found []inject.Calls, err error) {
+				for _, c := range row.classes {
+					if c.Name == name {
+						found = append(found, inject.CallsOf(c.Parse()))
+					}
 				}
+				return found, nil
 			}
-			return found, nil
-		}
-		got, err := inject.Reached("r/Beat", find)
-		if err != nil || !maps.Equal(got, row.want) {
-			t.Errorf("%s: got %v, %v\nwant %v", row.name, got, err, row.want)
+			got, err := inject.Reached("r/Beat", find)
+			if err != nil || !maps.Equal(got, row.want) {
+				t.Errorf("%s: got %v, %v\nwant %v", row.name, got, err, row.want)
+			}
 		}
 	}
 	broken := errors.New("disk on fire")
-	if _, err := inject.Reached("r/Beat", func(string) ([]*classfile.Class, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := inject.Reached("r/Beat", func(string) ([]inject.Calls, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("got %v, want what find said", err)
 	}
 }
@@ -130,12 +137,12 @@ func TestReachedThroughEverything(t *testing.T) {
 	i, o := calling("i", "a/A.f()V"), calling("o", "a/B.f()V")
 	i.Descriptor, o.Descriptor = "(I)V", "(I)V"
 	runtime := assembly.Class{Name: "Beat", Methods: []assembly.Method{i, o, at}}
-	got, err := inject.Reached("Beat", func(name string) ([]*classfile.Class, error) {
+	got, err := inject.Reached("Beat", func(name string) ([]inject.Calls, error) {
 		switch {
 		case name == "Beat":
-			return []*classfile.Class{runtime.Parse()}, nil
+			return []inject.Calls{inject.CallsOf(runtime.Parse())}, nil
 		case strings.HasPrefix(name, "a/"):
-			return []*classfile.Class{assembly.Class{Name: name, Methods: []assembly.Method{calling("f")}}.Parse()}, nil
+			return []inject.Calls{inject.CallsOf(assembly.Class{Name: name, Methods: []assembly.Method{calling("f")}}.Parse())}, nil
 		}
 		return nil, nil
 	})
