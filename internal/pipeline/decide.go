@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
@@ -27,7 +26,7 @@ func (r *run) decideWhole() error {
 	stamped := false
 	for _, u := range r.units {
 		if u.warning != "" {
-			r.warn("%s", u.warning)
+			r.warn("%s%s", u.source.where(u.entry), u.warning)
 		}
 		if u.class == "" || u.entry.dropped {
 			continue
@@ -35,15 +34,10 @@ func (r *run) decideWhole() error {
 		stamped = stamped || u.stamped
 		byName[u.class] = append(byName[u.class], u)
 	}
-	for _, same := range byName {
-		slices.SortStableFunc(same, compareUnits)
-	}
 	if !stamped {
 		r.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
 	}
-	if err := r.decideFocus(byName); err != nil {
-		return err
-	}
+	r.decideFocus(byName)
 	if err := r.protectRuntime(byName); err != nil {
 		return err
 	}
@@ -51,11 +45,18 @@ func (r *run) decideWhole() error {
 	return nil
 }
 
-// compareUnits tells which of several classes of one name speaks for them: one outside of META-INF/versions,
-// of the first input. The order of entries has no say.
-func compareUnits(a, b *unit) int {
-	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.source.input, b.source.input),
-		cmp.Compare(a.source.name, b.source.name), cmp.Compare(a.entry.name, b.entry.name))
+// compareAncestry tells which of several classes of one name speaks for them: one outside of META-INF/versions,
+// and of these any, but always the same. Neither the order of inputs nor that of entries has a say.
+func compareAncestry(a, b *unit) int {
+	bit := func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	x, y := &a.ancestry, &b.ancestry
+	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(x.SuperName, y.SuperName),
+		cmp.Compare(bit(x.DeclaresFocus), bit(y.DeclaresFocus)), cmp.Compare(bit(x.BarsFocus), bit(y.BarsFocus)))
 }
 
 // decideRequires finds the modules whose classes are going to call the runtime.
@@ -111,7 +112,7 @@ func (r *run) dropDuplicates() error {
 
 // placeClass gives a lone class file the name under which a class loader looks for it in a jar.
 func (s *source) placeClass() {
-	if s.archive != nil || s.isDir {
+	if !s.lone {
 		return
 	}
 	e := &s.entries[0]
@@ -121,52 +122,29 @@ func (s *source) placeClass() {
 }
 
 // decideFocus finds the Activities that report focus changes.
-func (r *run) decideFocus(byName map[string][]*unit) error {
+func (r *run) decideFocus(byName map[string][]*unit) {
 	if !r.config.FocusHooks {
-		return nil
+		return
 	}
 	classes := make(map[string]inject.Ancestry, len(byName))
 	for name, same := range byName {
-		classes[name] = same[0].ancestry
+		classes[name] = slices.MinFunc(same, compareAncestry).ancestry
 	}
 	hooks := inject.FocusHooks(classes)
 	for _, u := range r.units {
 		if u.untouched || u.entry.dropped {
 			continue
 		}
-		switch action := hooks[u.class]; {
-		case action != inject.FocusNone && u.ancestry.DeclaresFocus:
-			u.focus = inject.FocusHook
-		case action == inject.FocusAdd && !u.ancestry.BarsFocus:
-			u.focus = inject.FocusAdd
+		action, own := hooks[u.class], u.ancestry.Focus()
+		switch {
+		case action == inject.FocusNone || own == inject.FocusNone || own == inject.FocusAdd && action != own:
+		case u.focusRefusal != "":
+			r.warn("%s: changes of focus are not reported: %s", u.source.where(u.entry), u.focusRefusal)
 		default:
-			continue
-		}
-		if err := r.tryFocus(u); err != nil {
-			return err
-		}
-		r.hooksFocus = r.hooksFocus || u.focus != inject.FocusNone
-	}
-	return nil
-}
-
-// tryFocus gives up the focus hook of a class that has no room for it beside the calls of its methods.
-func (r *run) tryFocus(u *unit) error {
-	c, err := r.parse(u)
-	if err != nil {
-		return err
-	}
-	var traced []int
-	for i := range u.methods {
-		if u.methods[i].decision.Traced() {
-			traced = append(traced, u.methods[i].index)
+			u.focus = own
+			r.hooksFocus = true
 		}
 	}
-	if refusals := r.newWorker().injector.Try(c, traced, u.focus); len(refusals) > 0 {
-		u.focus = inject.FocusNone
-		r.warn("%s: changes of focus are not reported: %v", u.source.where(u.entry), refusals[0].Err)
-	}
-	return nil
 }
 
 // protectRuntime checks the runtime class and takes out of tracing what it reaches.
@@ -179,33 +157,25 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, name another by --runtime-class, or say --runtime-external if it is elsewhere on purpose",
 			mapping.Text(name))
 	}
-	parsed := make(map[string][]*classfile.Class)
-	find := func(name string) ([]*classfile.Class, error) {
-		if known, ok := parsed[name]; ok {
-			return known, nil
+	for _, u := range byName[name] {
+		if fault := u.runtimeFaults.of(r.hooksFocus); fault != "" {
+			return fmt.Errorf("%s: %s; repair it, or name another by --runtime-class", u.source.where(u.entry), fault)
 		}
-		var classes []*classfile.Class
+	}
+	known := make(map[string][]inject.Calls)
+	reached, err := inject.Reached(name, func(name string) ([]inject.Calls, error) {
+		if calls, ok := known[name]; ok {
+			return calls, nil
+		}
 		for _, u := range byName[name] {
-			c, err := r.parse(u)
+			calls, err := r.callsOf(u)
 			if err != nil {
 				return nil, err
 			}
-			classes = append(classes, c)
+			known[name] = append(known[name], calls)
 		}
-		parsed[name] = classes
-		return classes, nil
-	}
-	classes, err := find(name)
-	if err != nil {
-		return err
-	}
-	for i, c := range classes {
-		if err := inject.CheckRuntime(c, r.hooksFocus); err != nil {
-			u := byName[name][i]
-			return fmt.Errorf("%s: %w; repair it, or name another by --runtime-class", u.source.where(u.entry), err)
-		}
-	}
-	reached, err := inject.Reached(name, find)
+		return known[name], nil
+	})
 	if err != nil {
 		return err
 	}
@@ -222,6 +192,15 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 		}
 	}
 	return nil
+}
+
+// callsOf gives what the methods of a class lead to, from its file: of nearly all, nobody ever asks.
+func (r *run) callsOf(u *unit) (inject.Calls, error) {
+	c, err := r.parse(u)
+	if err != nil {
+		return inject.Calls{}, err
+	}
+	return inject.CallsOf(c), nil
 }
 
 // assign gives every traced method its ID.
@@ -256,7 +235,23 @@ func (r *run) assign() error {
 		demand := r.mapping.Demand()
 		r.warn("method IDs run short: %v", &demand)
 	}
+	r.distribute()
 	return nil
+}
+
+// distribute puts IDs and the digest where rewriting finds them.
+func (r *run) distribute() {
+	for _, u := range r.units {
+		u.digest = ""
+		if u.stamped {
+			u.digest = r.mapping.Digest()
+		}
+		for i := range u.methods {
+			if m := &u.methods[i]; m.decision.Traced() {
+				m.id, _ = r.mapping.ByMethod(m.identity)
+			}
+		}
+	}
 }
 
 // exclude takes a class that a referee objected to out of everything.

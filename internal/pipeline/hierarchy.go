@@ -11,7 +11,7 @@ import (
 )
 
 // Surroundings say where the type verifier finds the classes that the judged ones refer to: first on ClassPath,
-// then among the inputs, then in JDK.
+// then in the inputs ([Run] looks into the judged class's own only, [Verify] into all), then in JDK.
 type Surroundings struct {
 	ClassPath []string // jars, .aar files, directories of classes
 	JDK       string   // a JDK's home directory, its lib/modules or a directory of .jmod files; "" for none
@@ -62,8 +62,13 @@ type referee struct {
 	checkers map[viewKey]*verify.Checker
 }
 
-// detail is what the referee says besides what is wrong.
-type detail struct{ notes, frames bool }
+// detail is how the referee judges.
+type detail struct {
+	notes, frames bool // what it says besides what is wrong
+	// parted keeps classes of other inputs out of sight: what is said of a class must not depend on what else
+	// happens to be instrumented in the same run.
+	parted bool
+}
 
 // newReferee makes what judges the classes of inputs. Those of further inputs are asked for classes only after
 // them.
@@ -76,7 +81,7 @@ func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *
 			continue
 		}
 		judge.checkers[key] = &verify.Checker{
-			Hierarchy: verify.Chain{s.before, view{own, key}, view{others, key}, s.after},
+			Hierarchy: verify.Chain{s.before, view{own, key, more.parted}, view{others, key, more.parted}, s.after},
 			Notes:     more.notes, Frames: more.frames, Strict: s.strict,
 		}
 	}
@@ -114,6 +119,13 @@ func newInputClasses(r *run, units []*unit) *inputClasses {
 	return c
 }
 
+// compareUnits tells which of several classes of one name is found: one outside of META-INF/versions, of the first
+// input. The order of entries has no say.
+func compareUnits(a, b *unit) int {
+	return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.source.input, b.source.input),
+		cmp.Compare(a.source.name, b.source.name), cmp.Compare(a.entry.name, b.entry.name))
+}
+
 // info gives what the verifier wants to know of a class, nil if it cannot be read any more.
 func (c *inputClasses) info(u *unit) *verify.ClassInfo {
 	c.mu.Lock()
@@ -149,6 +161,7 @@ func (c *inputClasses) keep(u *unit, info *verify.ClassInfo) {
 type view struct {
 	classes *inputClasses
 	from    viewKey
+	parted  bool // classes of the same input only
 }
 
 // Lookup implements verify.Hierarchy.
@@ -159,19 +172,25 @@ func (v view) Lookup(name string) *verify.ClassInfo {
 	}
 	// The order of units decides between equals, as it does everywhere.
 	best := slices.MaxFunc(same, func(a, b *unit) int { return cmp.Compare(v.rank(a), v.rank(b)) })
+	if v.parted && best.source.input != v.from.source.input {
+		return nil
+	}
 	return v.classes.info(best)
 }
 
-// rank tells how near a class is: one of the same file before all others, and then the latest one that is not
-// for a later release.
+// rank tells how near a class is: one of the same file before all others, then one of the same input, and then the
+// latest one that is not for a later release.
 func (v view) rank(u *unit) int {
-	const sameFile = 1 << 32
+	const sameInput, sameFile = 1 << 32, 1 << 33
 	rank := -1
 	if u.version <= v.from.release {
-		rank = min(u.version, sameFile-1)
+		rank = min(u.version, sameInput-1)
 	}
 	if u.source == v.from.source {
 		rank += sameFile
+	}
+	if u.source.input == v.from.source.input {
+		rank += sameInput
 	}
 	return rank
 }

@@ -485,6 +485,58 @@ func TestFocus(t *testing.T) {
 	}
 }
 
+// TestFocusOfCopies has an Activity that is something else for later releases: no method is added to that, which
+// would call one that its superclass does not have.
+func TestFocusOfCopies(t *testing.T) {
+	other := assembly.Class{Name: "a/Main", Super: "a/Other"}
+	dir := t.TempDir()
+	c := config(archive(t, filepath.Join(dir, "in.jar"), file{"META-INF/versions/9/a/Main.class", other.Bytes()},
+		classFile(assembly.Class{Name: "a/Main", Super: "android/app/Activity"})), filepath.Join(dir, "out.jar"))
+	c.FocusHooks, c.RuntimeExternal = true, true
+	result := instrument(t, c)
+	if got := fmt.Sprint(result.Mapping.Focus()); got != "[{a/Main add}]" {
+		t.Errorf("focus %s", got)
+	}
+	out := contents(t, c.Inputs[0].Output)
+	if !bytes.Equal(out[0].data, other.Bytes()) || len(mustParse(t, out[1].data).Methods()) != 1 {
+		t.Error("the method is not where it should be, or where it should not")
+	}
+}
+
+// TestJudgedByItself has a class that is wrong only because of what another input holds: what a referee says must
+// not depend on that, or instrumenting the inputs one by one would not give what instrumenting all at once does.
+func TestJudgedByItself(t *testing.T) {
+	dir := t.TempDir()
+	final := classFile(assembly.Class{Name: "p/Base", Access: public | classfile.AccFinal})
+	sub := classFile(assembly.Class{Name: "p/Sub", Super: "p/Base", Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "return"}}})
+	for name, row := range map[string]struct {
+		inputs      [][]file
+		preExisting int
+	}{
+		"another":                 {[][]file{{sub}, {final}}, 0},
+		"the same":                {[][]file{{sub, final}}, 1},
+		"another jar of the same": {[][]file{{file{"classes.jar", zipOf(t, sub)}, file{"libs/base.jar", zipOf(t, final)}}}, 1},
+	} {
+		c := pipeline.Config{Filter: everything(), RuntimeExternal: true}
+		for i, files := range row.inputs {
+			in := archive(t, filepath.Join(dir, fmt.Sprint(name, i, ".aar")), files...)
+			c.Inputs = append(c.Inputs, pipeline.Input{Path: in, Output: in + ".out.aar"})
+		}
+		if result := instrument(t, c); result.PreExisting != row.preExisting || result.Mapping.Len() != 1-row.preExisting {
+			t.Errorf("%s input: %d classes that were wrong before, %d methods", name, result.PreExisting, result.Mapping.Len())
+		}
+	}
+}
+
+func zipOf(t testing.TB, files ...file) []byte {
+	t.Helper()
+	data, err := os.ReadFile(archive(t, filepath.Join(t.TempDir(), "x.zip"), files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 func mustParse(t testing.TB, data []byte) *classfile.Class {
 	t.Helper()
 	c, err := classfile.Parse(data)

@@ -26,25 +26,18 @@ func (u *unit) changes() bool {
 }
 
 // request lists what the class gets, and the same as the referee wants it told: IDs by method index.
-func (r *run) request(u *unit) (request inject.Request, ids []uint32) {
-	request.Focus = u.focus
-	if u.stamped {
-		request.Digest = r.mapping.Digest()
-	}
+func (u *unit) request() (request inject.Request, ids []uint32) {
+	request.Focus, request.Digest = u.focus, u.digest
 	for i := range u.methods {
 		m := &u.methods[i]
 		if !m.decision.Traced() {
 			continue
 		}
-		id, ok := r.mapping.ByMethod(m.identity)
-		if !ok {
-			continue // cannot be: the mapping was made from the same list. The referee would miss it.
-		}
-		request.Methods = append(request.Methods, inject.Traced{Method: m.index, ID: id})
+		request.Methods = append(request.Methods, inject.Traced{Method: m.index, ID: m.id})
 		for len(ids) <= m.index {
 			ids = append(ids, 0)
 		}
-		ids[m.index] = id
+		ids[m.index] = m.id
 	}
 	return request, ids
 }
@@ -101,17 +94,25 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	if u.requires {
 		return w.addRequires(c)
 	}
-	request, ids := w.request(u)
+	request, ids := u.request()
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
 		return c.Bytes(), nil, nil // all that changes is what an earlier run inserted
 	}
+	if data, against = w.apply(u, c, request, ids); against != nil {
+		return c.Bytes(), against, nil
+	}
+	return data, nil, nil
+}
+
+// apply carries out a request and lets the referees judge what came of it.
+func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids []uint32) ([]byte, *objection) {
 	rewritten, err := w.injector.Rewrite(c, request)
 	if err != nil {
-		return c.Bytes(), &objection{detail: err.Error()}, nil
+		return nil, &objection{detail: err.Error()}
 	}
 	again, err := classfile.Parse(rewritten)
 	if err != nil {
-		return c.Bytes(), &objection{detail: "the rewritten class does not parse: " + err.Error()}, nil
+		return nil, &objection{detail: "the rewritten class does not parse: " + err.Error()}
 	}
 	findings := verify.Equivalent(c, again, verify.Instrumentation{
 		RuntimeClass:     w.config.Inject.RuntimeClass,
@@ -122,12 +123,12 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 		Digest:           request.Digest,
 	})
 	if len(findings) > 0 {
-		return c.Bytes(), &objection{detail: findings[0].String()}, nil
+		return nil, &objection{detail: findings[0].String()}
 	}
 	if against := w.judge(u, c, again); against != nil {
-		return c.Bytes(), against, nil
+		return nil, against
 	}
-	return rewritten, nil, nil
+	return rewritten, nil
 }
 
 // judge asks the type verifier about a rewritten class. Only if it finds something does it look at the original:

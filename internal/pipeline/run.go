@@ -90,7 +90,7 @@ func (r *run) appoint() (err error) {
 		return err
 	}
 	r.unknown.names = make(map[string]bool)
-	r.referee = newReferee(r, r.around, r.units, nil, detail{})
+	r.referee = newReferee(r, r.around, r.units, nil, detail{parted: true})
 	return nil
 }
 

@@ -31,11 +31,27 @@ type unit struct {
 	untouched  bool   // must stay as it is, whatever the rules say
 	stamped    bool   // is MappingInfo
 	sourceFile string // with Config.Lines
-	warning    string
+	warning    string // what follows the name of its place
+	// focusRefusal is why the class would not take a focus hook, "" if it would.
+	focusRefusal  string
+	runtimeFaults runtimeFaults // of the runtime class
 
 	// What is decided after the scan.
 	focus    inject.Focus
-	requires bool // is a module-info that has to require the runtime's module
+	requires bool   // is a module-info that has to require the runtime's module
+	digest   string // to be stamped with
+}
+
+// runtimeFaults are what keeps a class from being the runtime class: with the method that focus hooks call, and
+// without. They are empty for one that can be it.
+type runtimeFaults struct{ withFocus, plain string }
+
+// of gives the fault that matters.
+func (f runtimeFaults) of(hooksFocus bool) string {
+	if hooksFocus {
+		return f.withFocus
+	}
+	return f.plain
 }
 
 // method is a method with code.
@@ -45,6 +61,7 @@ type method struct {
 	access   uint16
 	line     int // the first line, 0 if unknown
 	decision filter.Decision
+	id       uint32 // of one that is traced, when IDs have been assigned
 }
 
 func (r *run) addUnit(s *source, e *entry) {
@@ -97,7 +114,7 @@ func (w *worker) scan(u *unit) error {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		if errors.Is(err, classfile.ErrVersion) {
 			u.whole.Reason = filter.ReasonUnsupportedVersion
-			u.warning = fmt.Sprintf("%s is left as it is: %v", u.source.where(u.entry), err)
+			u.warning = fmt.Sprintf(" is left as it is: %v", err)
 		}
 		return nil
 	}
@@ -112,13 +129,23 @@ func (w *worker) scan(u *unit) error {
 	u.ancestry = inject.AncestryOf(c)
 	u.ancestry.SuperName = strings.Clone(u.ancestry.SuperName)
 	w.scanMethods(u, c, foreign)
+	if u.class == w.config.Inject.RuntimeClass {
+		u.runtimeFaults = runtimeFaults{faultOf(inject.CheckRuntime(c, true)), faultOf(inject.CheckRuntime(c, false))}
+	}
 	if inject.IsMappingInfo(c) && foreign == "" {
 		err := inject.CheckMappingInfo(c)
 		if u.stamped = err == nil; err != nil {
-			u.warning = fmt.Sprintf("%s: the digest of the mapping has no place: %v", u.source.where(u.entry), err)
+			u.warning = fmt.Sprintf(": the digest of the mapping has no place: %v", err)
 		}
 	}
 	return nil
+}
+
+func faultOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // original gives the class without calls that an earlier run inserted; c itself if it has none. The error is
@@ -153,9 +180,9 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	switch {
 	case foreign != "" && !isWhole:
 		whole, isWhole = filter.Decision{Reason: filter.ReasonAlreadyInstrumented, Detail: foreign}, true
-		u.warning = fmt.Sprintf("%s is left as it is: %s", u.source.where(u.entry), foreign)
+		u.warning = " is left as it is: " + foreign
 	case isWhole && whole.Reason == filter.ReasonUnsupportedVersion:
-		u.warning = fmt.Sprintf("%s is left as it is: %s", u.source.where(u.entry), whole.Detail)
+		u.warning = " is left as it is: " + whole.Detail
 	}
 	u.untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked && whole.Reason != filter.ReasonGenerated
 	if w.config.Lines {
@@ -186,11 +213,18 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 		}
 		u.methods = append(u.methods, decided)
 	}
-	if len(candidates) == 0 {
-		return
+	w.try(u, c, candidates)
+}
+
+// try finds out which of the methods, by index, have no room for their calls, and whether the focus hook has any
+// beside those of the others.
+func (w *worker) try(u *unit, c *classfile.Class, candidates []int) {
+	var refusals []inject.Refusal
+	if len(candidates) > 0 {
+		refusals = w.injector.Try(c, candidates, inject.FocusNone)
 	}
 	next := 0
-	for _, refusal := range w.injector.Try(c, candidates, inject.FocusNone) {
+	for _, refusal := range refusals {
 		for u.methods[next].index != refusal.Method {
 			next++
 		}
@@ -202,6 +236,19 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 			}
 		}
 		u.methods[next].decision = d
+	}
+	focus := u.ancestry.Focus()
+	if !w.config.FocusHooks || u.untouched || focus == inject.FocusNone {
+		return
+	}
+	var traced []int
+	for i := range u.methods {
+		if u.methods[i].decision.Traced() {
+			traced = append(traced, u.methods[i].index)
+		}
+	}
+	if refusals := w.injector.Try(c, traced, focus); len(refusals) > 0 {
+		u.focusRefusal = refusals[0].Err.Error()
 	}
 }
 

@@ -19,6 +19,7 @@ type source struct {
 	input   int    // index into Config.Inputs
 	archive *jar.Archive
 	isDir   bool
+	lone    bool // a single class file
 	entries []entry
 }
 
@@ -57,6 +58,7 @@ func (r *run) openInput(index int, name string) (*source, error) {
 		s.isDir = true
 		return s, r.openDirectory(s)
 	case extension == ".class":
+		s.lone = true
 		s.entries = []entry{{name: filepath.Base(name), file: name, mode: info.Mode(), size: info.Size()}}
 		r.addUnit(s, &s.entries[0])
 		return s, nil
@@ -171,7 +173,7 @@ func (r *run) read(e *entry, buf []byte) ([]byte, error) {
 
 // where names an entry in messages.
 func (s *source) where(e *entry) string {
-	if s.archive == nil && !s.isDir {
+	if s.lone {
 		return s.name
 	}
 	return s.name + "!" + e.name

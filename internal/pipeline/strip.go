@@ -19,7 +19,7 @@ func Strip(ctx context.Context, c Config) (*Result, error) {
 	}
 	for _, u := range r.units {
 		if u.warning != "" {
-			r.warn("%s", u.warning)
+			r.warn("%s%s", u.source.where(u.entry), u.warning)
 		}
 		u.stamped, u.methods = false, nil
 	}

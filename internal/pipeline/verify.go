@@ -90,7 +90,7 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	if i := slices.IndexFunc(all, func(u *unit) bool { return u.source.input >= len(c.Paths) }); i >= 0 {
 		split = i
 	}
-	more := detail{c.Notes, c.Frames}
+	more := detail{notes: c.Notes, frames: c.Frames}
 	v.referee = newReferee(v.run, around, all[:split], nil, more)
 	v.original = newReferee(v.run, around, all[split:], all[:split], more)
 	v.before = newInputClasses(v.run, all[split:]).byName
@@ -224,7 +224,7 @@ func (v *verification) originalOf(u *unit) *unit {
 
 // entryName names the entry below its input.
 func (u *unit) entryName() string {
-	if u.source.archive == nil && !u.source.isDir {
+	if u.source.lone {
 		return ""
 	}
 	return u.source.outer + u.entry.name
