@@ -45,8 +45,10 @@ func findMethod(c *classfile.Class, name, descriptor string) *classfile.Member {
 	return nil
 }
 
-// MethodRef names a method as a call does: of a class, all three in internal form.
-type MethodRef struct{ Class, Name, Descriptor string }
+// MethodRef names a method as a call does.
+type MethodRef struct {
+	Class, Name, Descriptor string // as in the constant pool
+}
 
 // compare orders by class, name and descriptor.
 func (m MethodRef) compare(o MethodRef) int {
@@ -61,7 +63,7 @@ type Calls struct {
 
 // MethodCalls is what a method leads to.
 type MethodCalls struct {
-	Name, Descriptor string
+	Name, Descriptor string // as in the constant pool
 	// Targets are what it calls, and the initialisers of classes whose static fields it accesses; sorted, each
 	// once. Of code that cannot be decoded, they are those before the fault.
 	Targets []MethodRef
