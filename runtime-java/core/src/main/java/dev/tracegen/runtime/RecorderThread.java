@@ -1,0 +1,9 @@
+package dev.tracegen.runtime;
+
+/** A thread of the recorder's own, whose calls are never recorded. */
+final class RecorderThread extends Thread {
+    RecorderThread(Runnable work, String name) {
+        super(work, name);
+        setDaemon(true);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.tracegen.runtime;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * The last records of one thread: written by that thread alone, copied by any.
+ *
+ * <p>Records are numbered from 0 by a sequence of 64 bits; number n lies in slot n mod capacity. One element of the
+ * same array, a cache line away from the slots, holds how many there were.
+ *
+ * <p><b>Why a copy is right.</b> The owner puts record n by two release stores, slot first, then the sequence n+1; a
+ * reader uses volatile loads ({@code lazySet} and {@code get}: in the terms of Java 9, {@code setRelease} and
+ * {@code getVolatile}).
+ * <ul>
+ * <li>A reader that sees the sequence s sees records below s, or what has overwritten them: the slot's store is
+ *     before the sequence's, which is a release.
+ * <li>Assume that a reader, looking for record k, loads what record k+capacity (or a later one) has left in the slot.
+ *     Before storing that, its owner has stored the sequence k+capacity, and a release store does not move up before
+ *     an earlier one. The slot's load sees a release store, so the sequence's load that follows it sees k+capacity
+ *     at least. So every record k of a copy for which the sequence, loaded <i>after</i> the copy, is below k+capacity
+ *     is the one that was meant; the others are dropped and counted.
+ * <li>No long is torn: the stores and loads are those of a volatile.
+ * </ul>
+ * Plain stores would not do: a plain store may move up before an earlier release of the sequence, and a reader's plain
+ * loads may move down past its last look at the sequence. Nor is anything gained by them: on x86 a release store is a
+ * plain {@code mov}, on 64-bit ARM one {@code stlr}.
+ */
+final class Ring extends AtomicLongArray {
+    private static final long serialVersionUID = 1;
+
+    /** Bit 63 of a record: an entry. */
+    static final long ENTRY = 1L << 63;
+
+    /** Where a record's ID begins. */
+    static final int ID_SHIFT = 43;
+
+    /** The bits of a record's time. */
+    static final long TIME_MASK = (1L << ID_SHIFT) - 1;
+
+    private static final int CACHE_LINE = 16;
+
+    /** The thread whose records these are. */
+    final Thread owner;
+
+    /** What they are stamped with. */
+    final Ticker ticker;
+
+    private final int mask;
+
+    private final int sequenceAt;
+
+    /**
+     * An empty ring.
+     *
+     * @param capacity a power of two
+     */
+    Ring(Thread owner, Ticker ticker, int capacity) {
+        super(capacity + 2 * CACHE_LINE);
+        this.owner = owner;
+        this.ticker = ticker;
+        this.mask = capacity - 1;
+        this.sequenceAt = capacity + CACHE_LINE;
+    }
+
+    /** Puts a record behind the last one. Only its owner may. */
+    void put(long record) {
+        long n = get(sequenceAt);
+        lazySet((int) n & mask, record);
+        lazySet(sequenceAt, n + 1);
+    }
+
+    /** How many records there ever were, which is the next one's number. */
+    long sequence() {
+        return get(sequenceAt);
+    }
+
+    int capacity() {
+        return mask + 1;
+    }
+
+    /**
+     * Copies the records from a number up to, and without, another, as far as they are there.
+     */
+    RecordCopy copy(long from, long to) {
+        long end = Math.min(to, sequence());
+        long first = Math.max(Math.max(0, from), end - capacity());
+        if (first >= end) {
+            return new RecordCopy(end, new long[0], Math.max(0, end - Math.max(0, from)));
+        }
+        long[] records = new long[(int) (end - first)];
+        for (int k = 0; k < records.length; k++) {
+            records[k] = get((int) (first + k) & mask);
+        }
+        if (Thread.currentThread() != owner) {
+            // The slot of the record that comes next may be overwritten already: hence the one.
+            long valid = Math.min(end, Math.max(first, sequence() - capacity() + 1));
+            if (valid > first) {
+                long[] rest = new long[(int) (end - valid)];
+                System.arraycopy(records, (int) (valid - first), rest, 0, rest.length);
+                records = rest;
+                first = valid;
+            }
+        }
+        return new RecordCopy(first, records, first - Math.max(0, from));
+    }
+}

@@ -1,0 +1,113 @@
+package dev.tracegen.runtime;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The clock that records are stamped with: a number of ticks that a thread of its own moves every few milliseconds,
+ * and that everybody may move to the exact time. It never goes back, whoever moves it.
+ *
+ * <p>The thread pauses when no records have come for a while, and with that the fast path is taken away from
+ * {@link AppMethodBeat}: the next record comes by {@link Recorder}, which moves the clock, wakes the thread and gives
+ * the fast path back. So time goes on wherever records come from, in messages or out of them, and no wake-up can be
+ * lost: it is not asked for once but by every record that finds the clock paused.
+ */
+final class Ticker extends AtomicLong implements Runnable {
+    private static final long serialVersionUID = 1;
+
+    /** For how many periods without a record the thread goes on. */
+    private static final int QUIET_PERIODS = 20;
+
+    private final transient Recorder recorder;
+    private final transient Platform platform;
+    private final long baseNanos;
+    private final long tickNanos;
+    private final int periodMillis;
+    private transient volatile Thread thread;
+    private volatile boolean paused;
+    private volatile boolean stopped;
+
+    Ticker(Recorder recorder, Platform platform, long tickNanos, int periodMillis) {
+        this.recorder = recorder;
+        this.platform = platform;
+        this.tickNanos = tickNanos;
+        this.periodMillis = periodMillis;
+        this.baseNanos = platform.nanoTime();
+    }
+
+    /** Moves the clock to the exact time, and gives that time in nanoseconds of the platform's clock. */
+    long stamp() {
+        long nanos = platform.nanoTime();
+        long ticks = (nanos - baseNanos) / tickNanos & Ring.TIME_MASK;
+        for (;;) {
+            long now = get();
+            if (ticks <= now || compareAndSet(now, ticks)) {
+                return nanos;
+            }
+        }
+    }
+
+    /** What a record's time 0 is, in nanoseconds of the platform's clock. */
+    long baseNanos() {
+        return baseNanos;
+    }
+
+    long tickNanos() {
+        return tickNanos;
+    }
+
+    /** Whether the fast path may be used: the clock moves by itself. */
+    boolean running() {
+        return !paused && !stopped && periodMillis > 0;
+    }
+
+    /** Begins to move. With a period of 0 every record moves the clock itself and there is no thread. */
+    void start() {
+        if (periodMillis > 0) {
+            Thread t = new RecorderThread(this, "tracegen-clock");
+            t.setPriority(Thread.MIN_PRIORITY + 2);
+            thread = t;
+            t.start();
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+
+    /** Moves the clock to the exact time for a record that did not come by the fast path, and sees to it that the
+     * clock runs. */
+    void touch() {
+        stamp();
+        if (paused) {
+            paused = false;
+            recorder.arm();
+            LockSupport.unpark(thread);
+        }
+    }
+
+    @Override
+    public void run() {
+        long seen = -1;
+        int quiet = 0;
+        while (!stopped) {
+            stamp();
+            long records = recorder.recordCount();
+            quiet = records == seen ? quiet + 1 : 0;
+            seen = records;
+            recorder.expire();
+            if (quiet < QUIET_PERIODS) {
+                LockSupport.parkNanos(this, periodMillis * 1000000L);
+                continue;
+            }
+            paused = true;
+            recorder.arm();
+            while (paused && !stopped) {
+                LockSupport.parkNanos(this, recorder.untilExpiry());
+                recorder.expire();
+            }
+            quiet = 0;
+        }
+    }
+}
