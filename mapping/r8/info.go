@@ -1,0 +1,175 @@
+package r8
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// version is a map version, as 10*major + minor; 0 is none or one not known.
+type version int
+
+// The versions that there are.
+var versions = map[string]version{"none": 0, "experimental": 0, "1.0": 10, "2.0": 20, "2.1": 21, "2.2": 22}
+
+// comment is what is read of a comment with JSON; which fields count depends on
+// the ID.
+type comment struct {
+	ID         string                     `json:"id"`
+	Version    string                     `json:"version"`
+	FileName   string                     `json:"fileName"`
+	FileNames  map[string]string          `json:"fileNameMappings"`
+	Signature  string                     `json:"signature"`
+	Conditions []string                   `json:"conditions"`
+	Actions    []string                   `json:"actions"`
+	Positions  map[string]json.RawMessage `json:"positions"`
+}
+
+// kinds has what each ID means, and the version that brought it. A line or a
+// class may be nil.
+var kinds = map[string]struct {
+	since version
+	apply func(*parser, *comment)
+}{
+	"com.android.tools.r8.mapping":           {0, (*parser).mapVersion},
+	"sourceFile":                             {0, (*parser).sourceFile},
+	"partitionSourceFiles":                   {0, (*parser).sourceFiles},
+	"com.android.tools.r8.synthesized":       {10, (*parser).synthesized},
+	"com.android.tools.r8.rewriteFrame":      {20, (*parser).rewriteFrame},
+	"com.android.tools.r8.outline":           {20, (*parser).outline},
+	"com.android.tools.r8.outlineCallsite":   {20, (*parser).outlineCallsite},
+	"com.android.tools.r8.residualsignature": {22, (*parser).residualSignature},
+}
+
+// comment reads a line that begins with '#'. What it does not understand is a
+// comment.
+func (p *parser) comment(t string) {
+	body := strings.TrimLeft(t[1:], " \t")
+	if body == "" || body[0] != '{' {
+		if id, ok := strings.CutPrefix(body, "pg_map_id:"); ok && p.id == "" {
+			p.id = strings.TrimSpace(id)
+		}
+		return
+	}
+	var c comment
+	if !decode(body, &c) {
+		return
+	}
+	if kind, ok := kinds[c.ID]; ok && p.version >= kind.since {
+		kind.apply(p, &c)
+	}
+}
+
+// decode reads JSON, and the JSON with single quotes that R8's reader also takes.
+func decode(body string, c *comment) bool {
+	if json.Unmarshal([]byte(body), c) == nil {
+		return true
+	}
+	*c = comment{}
+	return json.Unmarshal(bytes.ReplaceAll([]byte(body), []byte{'\''}, []byte{'"'}), c) == nil
+}
+
+// mapVersion begins the content of a version; the file may be put together from
+// several, so that no class goes on behind it.
+func (p *parser) mapVersion(c *comment) {
+	v, ok := versions[c.Version]
+	if !ok {
+		p.unknown = c.Version
+	}
+	p.version, p.current, p.line, p.onField = v, nil, nil, false
+}
+
+func (p *parser) sourceFile(c *comment) {
+	if p.current != nil && p.line == nil && !p.onField && c.FileName != "" {
+		p.sources[p.current.original] = c.FileName
+	}
+}
+
+func (p *parser) sourceFiles(c *comment) {
+	for class, file := range c.FileNames {
+		p.sources[class] = file
+	}
+}
+
+// info gives the info of the current line, which it makes if there is none; nil
+// if there is no line.
+func (p *parser) info() *info {
+	if p.line == nil {
+		return nil
+	}
+	if p.line.info == nil {
+		p.line.info = &info{}
+	}
+	return p.line.info
+}
+
+func (p *parser) synthesized(*comment) {
+	if i := p.info(); i != nil {
+		i.synthesized = true
+	} else if p.current != nil && !p.onField {
+		p.current.synthesized = true
+	}
+}
+
+func (p *parser) outline(*comment) {
+	if i := p.info(); i != nil {
+		i.outline = true
+	}
+}
+
+func (p *parser) residualSignature(c *comment) {
+	if i := p.info(); i != nil {
+		signature := fileName(c.Signature)
+		if _, _, ok := sourceTypes(signature); ok {
+			i.residual = signature
+		}
+	}
+}
+
+func (p *parser) outlineCallsite(c *comment) {
+	i := p.info()
+	if i == nil || i.callsite != nil {
+		return
+	}
+	i.callsite = make(map[int32]int32, len(c.Positions))
+	for key, value := range c.Positions {
+		from, err1 := strconv.ParseInt(key, 10, 32)
+		to, err2 := strconv.ParseInt(strings.Trim(string(value), `"`), 10, 32)
+		if err1 == nil && err2 == nil {
+			i.callsite[int32(from)] = int32(to)
+		}
+	}
+}
+
+// rewriteFrame reads conditions "throws(La/b;)" and actions
+// "removeInnerFrames(1)". One with anything else in it is not followed.
+func (p *parser) rewriteFrame(c *comment) {
+	i := p.info()
+	if i == nil {
+		return
+	}
+	var r rewrite
+	for _, condition := range c.Conditions {
+		name, argument := call(condition)
+		if name != "throws" || !strings.HasPrefix(argument, "L") || !strings.HasSuffix(argument, ";") {
+			return
+		}
+		r.thrown = append(r.thrown, fileName(argument[1:len(argument)-1]))
+	}
+	for _, action := range c.Actions {
+		name, argument := call(action)
+		n, err := strconv.ParseUint(argument, 10, 16)
+		if name != "removeInnerFrames" || err != nil {
+			return
+		}
+		r.remove += int(n)
+	}
+	i.rewrites = append(i.rewrites, r)
+}
+
+// call divides "name(argument)".
+func call(s string) (name, argument string) {
+	name, argument, _ = strings.Cut(s, "(")
+	return name, strings.TrimSuffix(argument, ")")
+}

@@ -1,0 +1,124 @@
+package r8
+
+import (
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// Inside of the package names are as in the file: dots, UTF-8. fileName and
+// rawName convert from and to the names of class files.
+
+// fileName gives a raw name in the form of a mapping file. A name that UTF-8
+// cannot express stays as it is, and will not be found.
+func fileName(raw string) string {
+	if decoded, ok := classfile.DecodeMUTF8(raw); ok {
+		raw = decoded
+	}
+	return strings.ReplaceAll(raw, "/", ".")
+}
+
+// rawName gives a name of a mapping file as it is in a class file.
+func rawName(name string) string {
+	return classfile.EncodeMUTF8(strings.ReplaceAll(name, ".", "/"))
+}
+
+// primitives has the types that are no classes, in both forms.
+var primitives = map[string]string{
+	"boolean": "Z", "byte": "B", "char": "C", "double": "D", "float": "F",
+	"int": "I", "long": "J", "short": "S", "void": "V",
+}
+
+// appendType appends the descriptor of a type like "int" or "a.b[]", each class
+// renamed by rename. The descriptor has the dots of the file.
+func appendType(dst []byte, typ string, rename func(string) string) []byte {
+	for strings.HasSuffix(typ, "[]") {
+		dst = append(dst, '[')
+		typ = typ[:len(typ)-2]
+	}
+	if p, ok := primitives[typ]; ok {
+		return append(dst, p...)
+	}
+	dst = append(append(dst, 'L'), rename(typ)...)
+	return append(dst, ';')
+}
+
+// descriptor gives the descriptor, with dots, of a method with a return type and
+// arguments "int,a.b[]", each class renamed by rename.
+func descriptor(returns, arguments string, rename func(string) string) string {
+	d := make([]byte, 0, 64)
+	d = append(d, '(')
+	for arguments != "" {
+		var arg string
+		arg, arguments, _ = strings.Cut(arguments, ",")
+		d = appendType(d, arg, rename)
+	}
+	return string(appendType(append(d, ')'), returns, rename))
+}
+
+func same(class string) string { return class }
+
+// renamed gives a descriptor, with dots, each class of which is renamed. What is
+// no descriptor comes out somehow, but in time linear to its length.
+func renamed(descriptor string, rename func(string) string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(descriptor, 'L')
+		end := strings.IndexByte(descriptor, ';')
+		if i < 0 || end < i {
+			b.WriteString(descriptor)
+			return b.String()
+		}
+		b.WriteString(descriptor[:i+1])
+		b.WriteString(rename(descriptor[i+1 : end]))
+		b.WriteByte(';')
+		descriptor = descriptor[end+1:]
+	}
+}
+
+// sourceTypes gives the return type and the arguments of a descriptor with dots
+// as a mapping file has them; ok is false for what is no method descriptor.
+func sourceTypes(descriptor string) (returns, arguments string, ok bool) {
+	rest, ok := strings.CutPrefix(descriptor, "(")
+	if !ok {
+		return "", "", false
+	}
+	var args []string
+	for !strings.HasPrefix(rest, ")") {
+		var typ string
+		if typ, rest, ok = cutType(rest); !ok {
+			return "", "", false
+		}
+		args = append(args, typ)
+	}
+	returns, rest, ok = cutType(rest[1:])
+	return returns, strings.Join(args, ","), ok && rest == ""
+}
+
+// cutType cuts one type off the front of a descriptor.
+func cutType(descriptor string) (typ, rest string, ok bool) {
+	dims := 0
+	for dims < len(descriptor) && descriptor[dims] == '[' {
+		dims++
+	}
+	rest = descriptor[dims:]
+	switch {
+	case rest == "":
+		return "", "", false
+	case rest[0] == 'L':
+		typ, rest, ok = strings.Cut(rest[1:], ";")
+	default:
+		typ, rest, ok = primitiveOf(rest[0]), rest[1:], true
+	}
+	return typ + strings.Repeat("[]", dims), rest, ok && typ != ""
+}
+
+// primitiveOf gives the type that a character of a descriptor stands for, or "".
+func primitiveOf(b byte) string {
+	for name, d := range primitives {
+		if d[0] == b {
+			return name
+		}
+	}
+	return ""
+}

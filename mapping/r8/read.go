@@ -1,0 +1,270 @@
+package r8
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+)
+
+// maxSize is the size in bytes above which a file is not read: some times that
+// of the largest known.
+const maxSize = 1 << 30
+
+// Parse reads a mapping file, whose name is for errors only. The mapping keeps
+// what was read in memory. An error names the file and, if it is about one, the
+// line, and says what was expected.
+func Parse(name string, r io.Reader) (*Mapping, error) {
+	// A strings.Builder, as the mapping keeps views into the text and a []byte
+	// would have to be copied.
+	var text strings.Builder
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
+			text.Grow(int(info.Size()))
+		}
+	}
+	n, err := io.Copy(&text, io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if n > maxSize {
+		return nil, fmt.Errorf("%s: larger than 1 GiB: not an R8 mapping; check the path", name)
+	}
+	p := &parser{sources: map[string]string{}, signatures: map[string]string{}}
+	if err := p.parse(text.String()); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, p.at, err)
+	}
+	m := newMapping(p.classes, p.sources)
+	m.id, m.unknown = p.id, p.unknown
+	return m, nil
+}
+
+// parser holds what was read so far.
+type parser struct {
+	at         int // number of the line
+	classes    []class
+	current    *class // nil before the first, and behind a new header
+	line       *line  // the method line that a comment would belong to
+	onField    bool   // it would belong to a field, and there is nothing to say of one
+	version    version
+	unknown    string
+	id         string
+	sources    map[string]string
+	signatures map[string]string // cleaned signatures, which are seldom needed
+}
+
+func (p *parser) parse(text string) error {
+	text = strings.TrimPrefix(text, "\ufeff")
+	for len(text) > 0 {
+		p.at++
+		var raw string
+		raw, text, _ = strings.Cut(text, "\n")
+		t := strings.Trim(raw, " \t\r\f\v\ufeff")
+		var err error
+		switch {
+		case t == "":
+		case t[0] == '#':
+			p.comment(t)
+		case strings.IndexByte(t, '/') >= 0 || strings.IndexByte(t, ';') >= 0:
+			err = fmt.Errorf("%q: a name with '/' or ';', which no class file can have", clip(t))
+		case t[len(t)-1] == ':':
+			err = p.class(t[:len(t)-1])
+		case p.current == nil:
+			err = fmt.Errorf("%q: want a class, \"original -> residual:\"", clip(t))
+		default:
+			err = p.member(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clip shortens what an error quotes.
+func clip(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "..."
+	}
+	return s
+}
+
+// cutArrow divides s at the arrow. Where it has no spaces around, it is the last
+// one that counts: a name may end in '-'.
+func cutArrow(s string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, " -> "); i >= 0 {
+		return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+4:]), true
+	}
+	i := strings.LastIndex(s, "->")
+	if i < 0 {
+		return "", "", false
+	}
+	return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+2:]), true
+}
+
+// class begins a class, from "original -> residual".
+func (p *parser) class(t string) error {
+	original, residual, ok := cutArrow(t)
+	if !ok || original == "" || residual == "" {
+		return fmt.Errorf("%q: want a class, \"original -> residual:\"", clip(t+":"))
+	}
+	if len(p.classes) == math.MaxInt32 {
+		return errors.New("too many classes: not an R8 mapping")
+	}
+	p.classes = append(p.classes, class{original: original, residual: residual})
+	p.current, p.line, p.onField = &p.classes[len(p.classes)-1], nil, false
+	return nil
+}
+
+// member reads a line on a field or a method:
+//
+//	[from:to:]type [class.]name[(types)][:first[:last]] -> residual
+func (p *parser) member(t string) error {
+	left, residual, ok := cutArrow(t)
+	if !ok || residual == "" {
+		return fmt.Errorf("%q: want a member, \"type name -> residual\", or a class that ends with ':'", clip(t))
+	}
+	l := line{residual: residual, from: -1, to: -1, first: -1, last: -1}
+	rest, err := l.residualRange(left)
+	if err != nil {
+		return fmt.Errorf("%q: %w", clip(t), err)
+	}
+	space := strings.IndexByte(rest, ' ')
+	if space <= 0 {
+		return fmt.Errorf("%q: want a type and a name, with a space between", clip(t))
+	}
+	open := strings.IndexByte(rest, '(')
+	if open < 0 {
+		p.field(rest, space, residual)
+		return nil
+	}
+	end := strings.IndexByte(rest[open:], ')') + open
+	if end < open || open < space {
+		return fmt.Errorf("%q: want the method's arguments in parentheses", clip(t))
+	}
+	if err := l.originalRange(strings.TrimSpace(rest[end+1:])); err != nil {
+		return fmt.Errorf("%q: %w", clip(t), err)
+	}
+	if l.signature, err = p.signature(rest[:end+1], space, open); err != nil {
+		return fmt.Errorf("%q: %w", clip(t), err)
+	}
+	l.qualify()
+	p.current.methods = append(p.current.methods, l)
+	p.line, p.onField = &p.current.methods[len(p.current.methods)-1], false
+	return nil
+}
+
+// field reads "type [class.]name".
+func (p *parser) field(left string, space int, residual string) {
+	f := field{name: strings.TrimSpace(left[space:]), residual: residual}
+	if dot := strings.LastIndexByte(f.name, '.'); dot > 0 {
+		f.class, f.name = f.name[:dot], f.name[dot+1:]
+	}
+	p.current.fields = append(p.current.fields, f)
+	p.line, p.onField = nil, true
+}
+
+// signature gives "type name(types)" with no more than one space: a view into
+// the file where it is so already, as nearly all are.
+func (p *parser) signature(s string, space, open int) (string, error) {
+	if open == space+1 || open > math.MaxUint16 {
+		return "", errors.New("the method's name is empty, or too long for a class file")
+	}
+	if s[space+1] != ' ' && s[open-1] != ' ' && !strings.Contains(s[open:], " ") {
+		return s, nil
+	}
+	name := strings.TrimSpace(s[space:open])
+	if name == "" {
+		return "", errors.New("the method's name is empty")
+	}
+	args := strings.Split(s[open+1:len(s)-1], ",")
+	for i := range args {
+		args[i] = strings.TrimSpace(args[i])
+	}
+	clean := s[:space] + " " + name + "(" + strings.Join(args, ",") + ")"
+	if seen, ok := p.signatures[clean]; ok {
+		return seen, nil
+	}
+	p.signatures[clean] = clean
+	return clean, nil
+}
+
+// qualify finds where class and name begin in the signature.
+func (l *line) qualify() {
+	space := strings.IndexByte(l.signature, ' ')
+	open := strings.LastIndexByte(l.signature, '(')
+	l.name = uint16(space + 1)
+	if dot := strings.LastIndexByte(l.signature[space+1:open], '.'); dot > 0 && space+1+dot+1 < open {
+		l.qualif = uint16(space + 1)
+		l.name = uint16(space + 1 + dot + 1)
+	}
+}
+
+// residualRange reads "from:to:" off the front of s, if it is there.
+func (l *line) residualRange(s string) (rest string, err error) {
+	from, rest, ok, err := cutLine(s)
+	if err != nil || !ok || !strings.HasPrefix(rest, ":") {
+		return s, err // a name may begin with a digit
+	}
+	to, rest, ok, err := cutLine(strings.TrimSpace(rest[1:]))
+	if err != nil {
+		return s, err
+	}
+	if !ok || !strings.HasPrefix(rest, ":") {
+		return s, errors.New("want two numbers, the residual lines, before the method")
+	}
+	l.from, l.to = ordered(from, to)
+	return strings.TrimSpace(rest[1:]), nil
+}
+
+// originalRange reads ":first[:last]" behind the method, if it is there.
+func (l *line) originalRange(s string) error {
+	if s == "" {
+		return nil
+	}
+	bad := errors.New("want the original lines, \":first\" or \":first:last\", behind the method")
+	if s[0] != ':' {
+		return bad
+	}
+	first, rest, ok, err := cutLine(strings.TrimSpace(s[1:]))
+	if err != nil || !ok {
+		return errors.Join(bad, err)
+	}
+	l.first, l.last, l.number = first, first, true
+	if rest == "" {
+		return nil
+	}
+	last, tail, ok, err := cutLine(strings.TrimSpace(rest[1:]))
+	if err != nil || !ok || rest[0] != ':' || tail != "" {
+		return errors.Join(bad, err)
+	}
+	l.first, l.last = ordered(first, last)
+	l.number = false
+	return nil
+}
+
+// ordered puts a range right that some versions of R8 wrote wrongly: an end of 0
+// stands for one line, any other below the start was swapped with it.
+func ordered(from, to int32) (int32, int32) {
+	switch {
+	case from <= to:
+		return from, to
+	case to == 0:
+		return from, from
+	}
+	return to, from
+}
+
+// cutLine cuts a line number, and the spaces behind it, off the front of s; ok
+// is false if s does not begin with a digit.
+func cutLine(s string) (n int32, rest string, ok bool, err error) {
+	i, v := 0, int64(0)
+	for ; i < len(s) && s[i]-'0' <= 9; i++ {
+		if v = v*10 + int64(s[i]-'0'); v > math.MaxInt32 {
+			return 0, s, false, errors.New("a line number above 2147483647")
+		}
+	}
+	return int32(v), strings.TrimLeft(s[i:], " \t"), i > 0, nil
+}
