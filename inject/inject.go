@@ -89,7 +89,27 @@ type Refusal struct {
 type Injector struct {
 	options   Options
 	relocator code.Relocator
+	cost      Cost
 }
+
+// Cost is what a class was given by [Injector.Rewrite].
+type Cost struct {
+	Calls   int          // of the runtime class, those of an added method included
+	Bytes   int          // that the class file grew by
+	Methods []MethodCost // of the methods that were changed, in their order
+}
+
+// MethodCost is the part of a [Cost] that one method has.
+type MethodCost struct {
+	Method int // index into [classfile.Class.Methods]
+	Calls  int
+	// Bytes that its Code attribute grew by, and those of the constant that holds its ID, if there is one. The
+	// rest of the class's are constants that its methods share, and an added method.
+	Bytes int
+}
+
+// Cost gives what the last [Injector.Rewrite] cost, if it succeeded. It is overwritten by the next.
+func (in *Injector) Cost() Cost { return in.cost }
 
 // New gives an Injector. Exact exits imply entries after super.
 func New(o Options) *Injector {
@@ -160,7 +180,9 @@ func (in *Injector) Rewrite(c *classfile.Class, request Request) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.Rewrite(edit)
+	out, err := c.Rewrite(edit)
+	in.cost.Bytes = len(out) - len(c.Bytes())
+	return out, err
 }
 
 // writer carries out one request.
@@ -178,6 +200,7 @@ func (in *Injector) newWriter(c *classfile.Class, trial bool) *writer {
 }
 
 func (w *writer) write(request Request) (classfile.Edit, error) {
+	w.cost = Cost{Methods: w.cost.Methods[:0]}
 	traced := request.Methods
 	for _, t := range traced {
 		if t.ID < 1 || t.ID > lastID {
@@ -211,6 +234,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			return w.edit, err
 		}
 		w.edit.AddMethods = [][]byte{w.block.focusMethod(super)}
+		w.cost.Calls++
 	}
 	if request.Digest != "" {
 		if err := w.stamp(request.Digest); err != nil {

@@ -59,7 +59,25 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	}
 	w.noteAll(index, notes)
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
+	w.charge(index, id, focus, plan, info)
 	return nil
+}
+
+// charge notes what the new Code attribute of a method costs.
+func (w *writer) charge(index int, id uint32, focus bool, p *methodPlan, info []byte) {
+	old, _ := classfile.FindAttribute(p.method.Attributes, "Code") // or there would be no plan
+	cost := MethodCost{Method: index, Calls: len(p.insertions), Bytes: len(info) - len(old.Info)}
+	if id > largestSipush {
+		cost.Bytes += integerConstant
+	}
+	if p.ranges != nil {
+		cost.Calls++ // that of the handler
+	}
+	if focus && id != 0 {
+		cost.Calls++ // it stands behind that of the entry
+	}
+	w.cost.Calls += cost.Calls
+	w.cost.Methods = append(w.cost.Methods, cost)
 }
 
 func (w *writer) plan(m *classfile.Member, id uint32, focus bool) (*methodPlan, error) {

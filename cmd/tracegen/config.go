@@ -96,5 +96,5 @@ func configurable(flags *pflag.FlagSet) []string {
 
 // isPath says whether a flag names a file. In a configuration file, such a name is relative to that file.
 func isPath(flag string) bool {
-	return slices.Contains([]string{"output", "mapping", "base", "prune", "lines", "skipped", "report", "blocklist", "classpath", "jdk"}, flag)
+	return slices.Contains([]string{"output", "mapping", "base", "prune", "base-report", "lines", "skipped", "report", "blocklist", "classpath", "jdk"}, flag)
 }

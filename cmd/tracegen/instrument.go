@@ -53,7 +53,7 @@ relative to that file.
   tracegen instrument @inputs.txt --merge -o all.jar --report report.json`,
 		Args: atLeastOne("input"),
 	}
-	addGroups(cmd, i.outputFlags(), i.idFlags(), i.methodFlags(), i.callFlags(), i.verifyFlags(), i.runFlags())
+	addGroups(cmd, i.outputFlags(), i.idFlags(), i.methodFlags(), i.callFlags(), i.verifyFlags(), i.guards.add(), i.runFlags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := i.settle(cmd.Flags()); err != nil {
 			return err
@@ -85,6 +85,9 @@ func (i *instrument) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
 	read := slices.Concat(argfiles, i.blocklists, i.prune)
+	if i.guards.baseReport != "" {
+		read = append(read, i.guards.baseReport)
+	}
 	if i.configFile != "" {
 		read = append(read, i.configFile)
 	}
@@ -128,7 +131,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		i.con.detail("not found: %s", mapping.Text(name))
 	}
 	i.summarize()
-	return i.failOn.judge(result)
+	return judge(i.reported.Guards)
 }
 
 // summarize prints what was done. That it cannot be printed is no error: what it would sum up is done.
@@ -156,8 +159,8 @@ func (i *instrument) read() error {
 		listed = append(listed, rules...)
 	}
 	i.rules = append(listed, i.rules...)
-	if i.base == "" {
-		return nil
+	if err := i.guards.read(); err != nil || i.base == "" {
+		return err
 	}
 	base, err := mapping.Load(i.base)
 	if err != nil {

@@ -5,7 +5,7 @@
 // command returns its error to [run], which is the one place where errors become exit codes:
 //
 //	0  done; there may have been warnings
-//	1  done, and something that was asked about is so: lookup found nothing, verify something, or --fail-on
+//	1  done, and something that was asked about is so: lookup found nothing, verify something, or a guard fails
 //	2  could not be done; nothing was written
 package main
 

@@ -43,7 +43,7 @@ type instrument struct {
 
 	verify pipeline.VerifyLevel
 	around surroundings
-	failOn failOn
+	guards guards
 
 	jobs             int
 	level            jar.Level
@@ -133,7 +133,6 @@ func (i *instrument) verifyFlags() flagGroup {
 	f.Var(newChoice(&i.verify, pipeline.VerifyFull, named[pipeline.VerifyLevel]{"full", pipeline.VerifyFull}, named[pipeline.VerifyLevel]{"equivalence", pipeline.VerifyEquivalence}),
 		"verify", "prove that each class is the original with calls inserted, and that a JVM takes it, or only the former")
 	i.around.add(f)
-	f.Var(&i.failOn, "fail-on", "exit with 1 if a class came out wrong and was put back, or if any was left alone for being wrong; repeatable")
 	return flagGroup{"Verification", f}
 }
 
@@ -189,6 +188,9 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 	}
 	if len(i.prune) > 0 && i.base == "" {
 		return misuse("--prune needs --base: the IDs to be freed are in it")
+	}
+	if err := i.guards.settle(i.base); err != nil {
+		return err
 	}
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return misuse("--runtime-class: %w", err)

@@ -45,9 +45,13 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	for _, in := range result.Inputs {
 		run.Inputs = append(run.Inputs, report.Input(in))
 	}
+	for _, p := range result.Packages {
+		run.Packages = append(run.Packages, report.Package(p))
+	}
 	for _, s := range result.Skipped {
 		run.Skipped = append(run.Skipped, report.Skipped(s))
 	}
+	run.Guards = i.guards.check(run)
 	return run
 }
 

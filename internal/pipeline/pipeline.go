@@ -63,7 +63,7 @@ type Config struct {
 	Level jar.Level // of what is compressed anew
 	Jobs  int       // workers; 0 is one per CPU
 
-	DryRun   bool // do everything but leave no file
+	DryRun   bool // do everything but compress, and leave no file
 	Disabled bool // copy the inputs, with an empty mapping
 
 	// Lines asks for Result.Lines.
@@ -86,6 +86,7 @@ type File struct {
 type Result struct {
 	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds
 	Inputs   []InputResult        // as in Config.Inputs
+	Packages []PackageResult      // those with classes that changed, by name
 	Skipped  []Skipped            // methods with code that are not traced, and classes that could not be read, in input order
 	Warnings []string             // in input order
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
@@ -114,6 +115,14 @@ type InputResult struct {
 	Traced      int    // of them, methods with an ID
 	ClassBytes  int64  // of all classes, uncompressed
 	OutputBytes int64  // of all classes as written, uncompressed
+	Calls       int    // of the runtime, in the classes that changed
+}
+
+// PackageResult counts what was inserted into the classes of one package, wherever they lie.
+type PackageResult struct {
+	Package string // in internal form, "" for the unnamed one
+	Calls   int    // of the runtime
+	Bytes   int64  // that the classes grew by
 }
 
 // Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.

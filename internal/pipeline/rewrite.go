@@ -128,6 +128,7 @@ func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids 
 	if against := w.judge(u, c, again); against != nil {
 		return nil, against
 	}
+	u.calls = w.injector.Cost().Calls
 	return rewritten, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -130,6 +131,9 @@ func newRun(c Config) *run {
 	}
 	if c.Filter == nil {
 		c.Filter = filter.New(filter.Options{RuntimeClass: c.Inject.RuntimeClass})
+	}
+	if c.DryRun {
+		c.Level = jar.LevelStore // nobody sees how small it gets
 	}
 	if c.Jobs <= 0 {
 		c.Jobs = runtime.GOMAXPROCS(0)
@@ -258,6 +262,7 @@ func (r *run) result() *Result {
 			}
 		}
 	}
+	result.Packages = packagesOf(r.units)
 	// A class that is there twice, as under META-INF/versions, has one ID and, as far as the list goes, the
 	// source that sorts first.
 	slices.SortFunc(result.Lines, func(a, b mapping.SourceLine) int {
@@ -265,6 +270,22 @@ func (r *run) result() *Result {
 	})
 	result.Lines = slices.CompactFunc(result.Lines, func(a, b mapping.SourceLine) bool { return a.ID == b.ID })
 	return result
+}
+
+// packagesOf sums up what was inserted.
+func packagesOf(units []*unit) []PackageResult {
+	counts := make(map[string]PackageResult)
+	for _, u := range units {
+		if !u.changes() {
+			continue
+		}
+		name := u.class[:max(0, strings.LastIndexByte(u.class, '/'))]
+		p := counts[name]
+		counts[name] = PackageResult{name, p.Calls + u.calls, p.Bytes + u.grown}
+	}
+	list := slices.Collect(maps.Values(counts))
+	slices.SortFunc(list, func(a, b PackageResult) int { return cmp.Compare(a.Package, b.Package) })
+	return list
 }
 
 func (r *run) skipped(u *unit, m mapping.Identity, d filter.Decision) Skipped {

@@ -40,6 +40,10 @@ type unit struct {
 	focus    inject.Focus
 	requires bool   // is a module-info that has to require the runtime's module
 	digest   string // to be stamped with
+
+	// What the rewriting came to.
+	calls int   // inserted
+	grown int64 // bytes
 }
 
 // runtimeFaults are what keeps a class from being the runtime class: with the method that focus hooks call, and

@@ -47,6 +47,9 @@ func (r *run) write(ctx context.Context) (map[*unit]*objection, error) {
 			r.written[i].Output = r.config.Merge
 		}
 	}
+	for _, u := range r.units {
+		u.calls, u.grown = 0, 0 // of an earlier round
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := &writing{run: r, ctx: ctx, cancel: cancel, jobs: make(chan *slot), objections: make(map[*unit]*objection)}
@@ -218,7 +221,9 @@ func (w *writing) put(s *slot, put func(*entry, *slot) error) error {
 		in.ClassBytes += e.size
 		in.OutputBytes += e.size
 		if s.ready != nil {
-			in.OutputBytes += int64(len(s.data)) - e.size
+			e.unit.grown = int64(len(s.data)) - e.size
+			in.OutputBytes += e.unit.grown
+			in.Calls += e.unit.calls
 		} else {
 			w.advance(e.size)
 		}

@@ -14,16 +14,18 @@
 //	mapping    file, digest, methods, retired, freed (retired IDs that were pruned), headroom (IDs that are left);
 //	           base: the file of --base, if any
 //	inputs     in order: input, output, classes, rewritten, methods, traced,
-//	           classBytes and outputClassBytes (uncompressed, of all classes), skipped by reason
+//	           classBytes and outputClassBytes (uncompressed, of all classes), calls (inserted), skipped by reason
 //	totals     the same numbers, summed up
 //	verification  introduced: classes that came out wrong and were put back; preExisting: classes that were wrong
 //	           before and left as they came
-//	packages   by name: package, traced (methods with an ID), skipped
+//	guards     in the order of the help: guard, asked, found (both for people), failed
+//	packages   by name: package, traced (methods with an ID), skipped, calls (inserted), addedBytes
 //	focus      by class: class, action (add or hook)
 //	warnings   in the order in which they came up
 //
 // A method counts as often as it occurs: a class in two inputs counts in both, though its methods have one ID
-// each. "methods" under mapping and "traced" under packages count IDs.
+// each. "methods" under mapping and "traced" under packages count IDs. The calls of the packages add up to those
+// of the totals, and their addedBytes to the growth of the class files. [ReadBaseline] reads the packages back.
 //
 // # The JSON form of a verification
 //

@@ -19,6 +19,7 @@ type document struct {
 	Inputs   []inputPart       `json:"inputs"`
 	Totals   counts            `json:"totals"`
 	Verified verifiedPart      `json:"verification"`
+	Guards   []guardPart       `json:"guards"`
 	Packages []packageCount    `json:"packages"`
 	Focus    []focusPart       `json:"focus"`
 	Warnings []string          `json:"warnings"`
@@ -47,12 +48,20 @@ type counts struct {
 	Traced           int                   `json:"traced"`
 	ClassBytes       int64                 `json:"classBytes"`
 	OutputClassBytes int64                 `json:"outputClassBytes"`
+	Calls            int                   `json:"calls"`
 	Skipped          map[filter.Reason]int `json:"skipped"`
 }
 
 type verifiedPart struct {
 	Introduced  int `json:"introduced"`
 	PreExisting int `json:"preExisting"`
+}
+
+type guardPart struct {
+	Guard  string `json:"guard"`
+	Asked  string `json:"asked"`
+	Found  string `json:"found"`
+	Failed bool   `json:"failed"`
 }
 
 type focusPart struct {
@@ -63,7 +72,7 @@ type focusPart struct {
 func countsOf(in Input, skipped map[filter.Reason]int) counts {
 	return counts{
 		Classes: in.Classes, Rewritten: in.Rewritten, Methods: in.Methods, Traced: in.Traced,
-		ClassBytes: in.ClassBytes, OutputClassBytes: in.OutputBytes, Skipped: skipped,
+		ClassBytes: in.ClassBytes, OutputClassBytes: in.OutputBytes, Calls: in.Calls, Skipped: skipped,
 	}
 }
 
@@ -78,13 +87,17 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Inputs:   make([]inputPart, len(r.Inputs)),
 		Totals:   countsOf(r.total(), r.totalReasons()),
 		Verified: verifiedPart{r.Introduced, r.PreExisting},
+		Guards:   []guardPart{}, // an empty list is written as one, not as null
 		Packages: r.packages(),
-		Focus:    []focusPart{}, // an empty list is written as one, not as null
+		Focus:    []focusPart{},
 		Warnings: printableAll(r.Warnings),
 	}
 	reasons := r.reasons()
 	for i, in := range r.Inputs {
 		d.Inputs[i] = inputPart{in.Path, in.Output, countsOf(in, reasons[i])}
+	}
+	for _, g := range r.Guards {
+		d.Guards = append(d.Guards, guardPart{g.Name, g.Asked, Printable(g.Found), g.Failed})
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})

@@ -44,11 +44,13 @@ func sampleRun(t *testing.T) *Run {
 		Options:     map[string]string{"exits": "throws", "trivial": "smart"},
 		Rules:       []string{"tracegen.yml:3: block com.example.**#get*", "list.txt:1: block Foo#<init>"},
 		MappingFile: "out/map.txt", BaseFile: "old.txt",
-		Mapping: m,
+		Mapping: m, Base: base,
 		Inputs: []Input{
-			{"a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100},
-			{"b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520},
+			{"a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100, 7},
+			{"b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2},
 		},
+		Packages: []Package{{"com/example", 7, 100}, {"", 2, 20}},
+		Guards:   []Guard{{"growth", "at most 5 %", "by 8 %", true}},
 		Skipped: []Skipped{
 			{"a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial, ""},
 			{"a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked, "tracegen.yml:3: block com.example.**#get*"},
@@ -65,6 +67,7 @@ func TestGolden(t *testing.T) {
 		"report.json": func(b *bytes.Buffer) error { return r.WriteJSON(b) },
 		"skipped.tsv": func(b *bytes.Buffer) error { return r.WriteSkipped(b) },
 		"summary.txt": func(b *bytes.Buffer) error { return r.WriteSummary(b, false) },
+		"verbose.txt": func(b *bytes.Buffer) error { return r.WriteSummary(b, true) },
 	}
 	for name, write := range views {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +118,7 @@ func TestSummary(t *testing.T) {
 		{"nothing read", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{{Path: "d", Output: "e"}}}, false,
 			"d -> e: 0 classes, 0 changed; 0 of 0 methods traced\n", "size", 2},
 		{"many", many, false, "total of 11 inputs: 11 classes", "a.jar", 3},
-		{"many, every", many, true, "a.jar -> b.jar", "skipped", 14},
+		{"many, every", many, true, "a.jar -> b.jar", "skipped", 15},
 		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}, DryRun: true}, false, "dry run: nothing was written\n", "total", 4},
 	}
 	for _, c := range cases {

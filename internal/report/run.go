@@ -25,6 +25,10 @@ type Run struct {
 	Mapping, Base *mapping.Mapping
 	// Inputs are in the order of the command line.
 	Inputs []Input
+	// Packages are those that something was inserted into, in any order.
+	Packages []Package
+	// Guards are what was asked of the run, in the order in which it is told.
+	Guards []Guard
 	// Skipped are the methods that are not traced, in any order.
 	Skipped []Skipped
 	// Warnings are what the user was told.
@@ -46,6 +50,18 @@ type Input struct {
 	Methods, Traced int
 	// ClassBytes is the size of all classes before, OutputBytes after; both uncompressed.
 	ClassBytes, OutputBytes int64
+	// Calls is the number of calls of the runtime that were inserted.
+	Calls int
+}
+
+// Package counts what was inserted into the classes of one package.
+type Package struct {
+	// Package is its name in internal form, "" for the unnamed one.
+	Package string
+	// Calls is the number of calls of the runtime.
+	Calls int
+	// Bytes is what the classes grew by.
+	Bytes int64
 }
 
 // Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
@@ -77,6 +93,7 @@ func (r *Run) total() Input {
 		t.Traced += in.Traced
 		t.ClassBytes += in.ClassBytes
 		t.OutputBytes += in.OutputBytes
+		t.Calls += in.Calls
 	}
 	return t
 }
@@ -113,26 +130,34 @@ func (r *Run) freed() int {
 
 // packageCount is what the report says of one package.
 type packageCount struct {
-	Package string `json:"package"`
-	Traced  int    `json:"traced"`
-	Skipped int    `json:"skipped"`
+	Package    string `json:"package"`
+	Traced     int    `json:"traced"`
+	Skipped    int    `json:"skipped"`
+	Calls      int    `json:"calls"`
+	AddedBytes int64  `json:"addedBytes"`
 }
+
+// packageOf gives the package of a class.
+func packageOf(class string) string { return class[:max(0, strings.LastIndexByte(class, '/'))] }
 
 // packages counts by package, sorted by name.
 func (r *Run) packages() []packageCount {
 	counts := map[string]*packageCount{}
-	of := func(class string) *packageCount {
-		name := class[:max(0, strings.LastIndexByte(class, '/'))]
+	of := func(name string) *packageCount {
 		if counts[name] == nil {
 			counts[name] = &packageCount{Package: mapping.Text(name)}
 		}
 		return counts[name]
 	}
 	for e := range r.Mapping.All() {
-		of(e.Class).Traced++
+		of(packageOf(e.Class)).Traced++
 	}
 	for _, s := range r.Skipped {
-		of(s.class()).Skipped++
+		of(packageOf(s.class())).Skipped++
+	}
+	for _, p := range r.Packages {
+		c := of(p.Package)
+		c.Calls, c.AddedBytes = c.Calls+p.Calls, c.AddedBytes+p.Bytes
 	}
 	list := make([]packageCount, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

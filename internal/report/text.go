@@ -46,6 +46,9 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
 	}
+	if every {
+		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls, r.most(func(p packageCount) int64 { return int64(p.Calls) }))
+	}
 	fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
 		count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.keptBack())
 	if r.Introduced+r.PreExisting > 0 {
