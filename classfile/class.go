@@ -25,10 +25,13 @@ const (
 	AccFinal        = 0x0010
 	AccSynchronized = 0x0020
 	AccBridge       = 0x0040
+	AccVarargs      = 0x0080
 	AccNative       = 0x0100
 	AccInterface    = 0x0200
 	AccAbstract     = 0x0400
+	AccStrict       = 0x0800
 	AccSynthetic    = 0x1000
+	AccEnum         = 0x4000
 	AccModule       = 0x8000
 )
 

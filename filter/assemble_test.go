@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"encoding/binary"
 	"testing"
 
@@ -22,6 +23,19 @@ type method struct {
 	code             []byte // nil: no Code attribute
 	handlers         []byte
 	attribute        string // an empty attribute of this name inside Code
+	annotations      []string
+	synthetic        bool // by the attribute
+}
+
+// shape is what an assembler makes a class of, but for its methods.
+type shape struct {
+	name, super string // super is java/lang/Object if empty
+	interfaces  []string
+	minor       uint16
+	major       uint16 // 52 if 0
+	flags       uint16
+	annotations []string
+	record      bool
 }
 
 func (a *assembler) constant(tag classfile.Tag, info ...byte) uint16 {
@@ -65,8 +79,10 @@ func (a *assembler) add(m method) {
 	a.methods = b.AppendUint16(a.methods, m.flags)
 	a.methods = b.AppendUint16(a.methods, a.utf8(m.name))
 	a.methods = b.AppendUint16(a.methods, a.utf8(m.descriptor))
+	attributes := a.attributes(m.annotations, map[string]bool{"Synthetic": m.synthetic})
+	count := binary.BigEndian.Uint16(attributes)
 	if m.code == nil {
-		a.methods = b.AppendUint16(a.methods, 0)
+		a.methods = append(a.methods, attributes...)
 		return
 	}
 	info := b.AppendUint16(nil, 10)
@@ -82,29 +98,78 @@ func (a *assembler) add(m method) {
 		info = b.AppendUint16(info, a.utf8(m.attribute))
 		info = b.AppendUint32(info, 0)
 	}
-	a.methods = b.AppendUint16(a.methods, 1)
+	a.methods = b.AppendUint16(a.methods, count+1)
+	a.methods = append(a.methods, attributes[2:]...)
 	a.methods = b.AppendUint16(a.methods, a.utf8("Code"))
 	a.methods = b.AppendUint32(a.methods, uint32(len(info)))
 	a.methods = append(a.methods, info...)
 }
 
+// attributes gives a table of empty attributes and of annotations, the even ones visible, each with an array of
+// an annotation and an enum constant in it.
+func (a *assembler) attributes(annotations []string, empty map[string]bool) []byte {
+	b := binary.BigEndian
+	count, table := uint16(0), []byte(nil)
+	for i, attribute := range []string{"RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"} {
+		n, info := uint16(0), []byte(nil)
+		for j, name := range annotations {
+			if j%2 != i {
+				continue
+			}
+			n++
+			info = b.AppendUint16(info, a.utf8("L"+name+";"))
+			info = append(info, 0, 2)
+			info = b.AppendUint16(info, a.utf8("value"))
+			info = append(info, '[', 0, 2, 'e', 0, 1, 0, 1, '@', 0, 1, 0, 0)
+			info = b.AppendUint16(info, a.utf8("size"))
+			info = append(info, 'I', 0, 1)
+		}
+		if n == 0 {
+			continue
+		}
+		count++
+		table = b.AppendUint16(table, a.utf8(attribute))
+		table = b.AppendUint32(table, uint32(len(info)+2))
+		table = append(b.AppendUint16(table, n), info...)
+	}
+	for name, is := range empty {
+		if is {
+			count++
+			table = append(b.AppendUint16(table, a.utf8(name)), 0, 0, 0, 0)
+		}
+	}
+	return append(b.AppendUint16(nil, count), table...)
+}
+
 // finish gives the class with the methods that were added.
 func (a *assembler) finish(t testing.TB, name string, minor, major, flags uint16) *classfile.Class {
 	t.Helper()
+	return a.shaped(t, shape{name: name, minor: minor, major: major, flags: flags})
+}
+
+// shaped does the same for a class with more to it.
+func (a *assembler) shaped(t testing.TB, s shape) *classfile.Class {
+	t.Helper()
 	b := binary.BigEndian
-	this, super := a.class(name), a.class("java/lang/Object")
+	this, super := a.class(s.name), a.class(cmp.Or(s.super, "java/lang/Object"))
+	interfaces := b.AppendUint16(nil, uint16(len(s.interfaces)))
+	for _, name := range s.interfaces {
+		interfaces = b.AppendUint16(interfaces, a.class(name))
+	}
+	attributes := a.attributes(s.annotations, map[string]bool{"Record": s.record})
 	data := b.AppendUint32(nil, 0xCAFEBABE)
-	data = b.AppendUint16(data, minor)
-	data = b.AppendUint16(data, major)
+	data = b.AppendUint16(data, s.minor)
+	data = b.AppendUint16(data, cmp.Or(s.major, 52))
 	data = b.AppendUint16(data, a.next)
 	data = append(data, a.pool...)
-	data = b.AppendUint16(data, flags)
+	data = b.AppendUint16(data, s.flags)
 	data = b.AppendUint16(data, this)
 	data = b.AppendUint16(data, super)
-	data = append(data, 0, 0, 0, 0)
+	data = append(data, interfaces...)
+	data = append(data, 0, 0)
 	data = b.AppendUint16(data, a.count)
 	data = append(data, a.methods...)
-	data = append(data, 0, 0)
+	data = append(data, attributes...)
 	c, err := classfile.Parse(data)
 	if err != nil {
 		t.Fatal(err)

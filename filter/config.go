@@ -47,10 +47,10 @@ func ParseConfig(name string, data []byte, options []string) (Config, error) {
 		return c, nil
 	}
 	for key, value := range r.entries(root, append([]string{rulesKey}, options...)) {
-		if key == rulesKey {
+		if key.Value == rulesKey {
 			c.Rules = r.rules(value)
-		} else if text, ok := r.plain(key, value); ok {
-			c.Options[key] = Option{text, r.at(value)}
+		} else if text, ok := r.plain(key.Value, value); ok {
+			c.Options[key.Value] = Option{text, r.at(value)}
 		}
 	}
 	if len(r.errs) > 0 {
@@ -119,12 +119,15 @@ func (r *configReader) syntaxError(err error) error {
 	if strings.Contains(message, "anchor") || strings.Contains(message, "alphabetic or numeric") {
 		hint = ` (a pattern that starts with * has to stand in quotes: "**.*Binding")`
 	}
+	if strings.Contains(message, "comment or line break") {
+		hint = ` (what starts with > has to stand in quotes: ">200")`
+	}
 	return fmt.Errorf("%v: not YAML: %s%s", at, message, hint)
 }
 
 // entries yields the entries of a mapping whose keys are known and not repeated, aliases resolved.
-func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[string, *yaml.Node] {
-	return func(yield func(string, *yaml.Node) bool) {
+func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
 		if n.Kind != yaml.MappingNode {
 			r.errorf(n, "%s is found where KEY: VALUE lines are expected (keys: %s)", kindOf(n), strings.Join(known, ", "))
 			return
@@ -140,7 +143,7 @@ func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[string, *
 				r.errorf(key, "%s", unknown("key", key.Value, known))
 			case again:
 				r.errorf(key, "%s is given again, first on line %d", key.Value, first)
-			case !yield(key.Value, resolve(n.Content[i+1])):
+			case !yield(key, resolve(n.Content[i+1])):
 				return
 			}
 			if !again {
@@ -185,11 +188,17 @@ func (r *configReader) rules(n *yaml.Node) []Rule {
 			continue
 		}
 		for verb, value := range r.entries(item, []string{"block", "allow"}) {
-			text, ok := r.plain(verb, value)
+			if value.Kind == yaml.MappingNode {
+				if rule, ok := r.conditionalRule(verb, value); ok {
+					rules = append(rules, rule)
+				}
+				continue
+			}
+			text, ok := r.plain(verb.Value, value)
 			if !ok {
 				continue
 			}
-			rule, err := ParseRule(verb == "allow", text, r.at(value))
+			rule, err := ParseRule(verb.Value == "allow", text, r.at(value))
 			if err != nil {
 				r.errs = append(r.errs, lineError{value.Line, err})
 				continue

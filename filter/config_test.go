@@ -94,7 +94,7 @@ func TestFaultyConfigs(t *testing.T) {
 		{"rules:\n- block: a.B\n  allow: a.C\n", "t.yml:2: a rule has one key, block or allow, and this 2: start a new \"- \" for each rule"},
 		{"rules:\n- {block: a.B#c(int, long)}\n", "t.yml:2: a rule has one key, block or allow, and this 2: in { } a pattern with a comma has to stand in quotes"},
 		{"rules:\n- block:\n", `t.yml:2: block: the value is missing`},
-		{"rules:\n- block: { annotation: a.B }\n", `t.yml:2: block: a mapping is found where a single value is expected`},
+		{"rules:\n- block: [ a.B ]\n", `t.yml:2: block: a list is found where a single value is expected`},
 		{"rules:\n- block: a..B\n- allow: a.B\n- block: c?\n", "t.yml:2: class pattern \"a..B\" has an empty segment\n" +
 			"t.yml:4: pattern \"c?\" holds '?': * is the wildcard, and stands for any characters"},
 		{"rules:\n- block: a..B\nexist: x\n", "t.yml:2: class pattern \"a..B\" has an empty segment\n" +
@@ -182,7 +182,7 @@ func TestBlockListComesFirst(t *testing.T) {
 	var a assembler
 	a.busy("run")
 	f := New(Options{Rules: append(rules, parseRules(t, "+a.B")...)})
-	if got := decideAll(t, f, a.finish(t, "a/B", 0, 52, 0))[0]; got != (Decision{"", "rules:1: allow a.B"}) {
+	if got := decideAll(t, f, a.finish(t, "a/B", 0, 52, 0))[0]; got != (Decision{Detail: "rules:1: allow a.B"}) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -235,8 +235,7 @@ func checkRules(t *testing.T, name string, data []byte, rules []Rule) {
 		}
 	}
 	for _, class := range []string{"A", "a/B$C", "com/example/Foo", strings.Repeat("a/", 50) + "b$c$d"} {
-		found := f.index.match(class)
-		f.index.last(&found, "get", "(I[Ljava/lang/String;)V")
+		lastRule(f, class, "get", "(I[Ljava/lang/String;)V")
 	}
 }
 

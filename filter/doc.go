@@ -8,6 +8,11 @@
 // looked at. Reasons that need more (a trial injection, all inputs, a verifier)
 // have their constants here and are found by others.
 //
+// Rules on supertypes need all inputs. A decision that they have a say in is
+// [Pending]: it names the rules that may match, and holds the reason, if there is
+// any, that the method has in case that none of them blocks it. It can be stored,
+// and is made final by [Filter.Resolve] when the supertypes of the class are known.
+//
 // # Order
 //
 // A method that several reasons fit gets the first of unsupported-version,
@@ -48,20 +53,39 @@
 // return descriptor may follow, or * for any; (**)V is any method without a
 // result.
 //
+// # Conditions
+//
+// Instead of a pattern, a rule may have conditions, all of which have to hold:
+//
+//	class, method         the two halves of a pattern
+//	annotation            a class pattern: the method or its class has an annotation, visible at run time or not
+//	                      (JVMS 4.7.16, 4.7.17), whose type it matches
+//	extends, implements   a class pattern that matches a supertype, at any distance; both words mean the same, as
+//	                      they do to R8, and each has to be met if both are there
+//	public, protected, private, static, final, synchronized, varargs, strictfp
+//	                      true or false: the flag of the method (JVMS table 4.6-A)
+//	synthetic             likewise, the method's or its class's
+//	abstract, interface, enum, record
+//	                      likewise, what the class is; interfaces are abstract too
+//	loop                  likewise, whether a branch of the method goes to itself or backward
+//	instructions          comparisons with their number, such as ">200" or ">=10 <50"; a wide prefix is
+//	                      a part of its instruction, as for javap
+//
+// Types in annotation, extends and implements are matched alone, without what is nested in them, and what they say
+// of a class they do not say of its nested classes. A class is not its own supertype. Of code that cannot be decoded,
+// neither loop nor instructions says anything.
+//
+// # Speed
+//
 // Patterns are compiled into a tree of packages with tables of class names, so
 // that a class is only held against rules that its package has; rules for every
-// class (**#toString) are found by the method's name.
+// class (**#toString) are found by the method's name, rules on annotations and
+// supertypes by the names of those. Only conditions that name nothing are asked of
+// every class.
 //
 // # Files
 //
 // [ParseConfig] reads tracegen.yml: the rules, and options as plain strings whose
 // meaning is the caller's. [ParseBlockList] reads the block lists of Matrix. All
 // errors of a file are reported together, each with its line.
-//
-// # What is to come
-//
-// Conditions on annotations, flags and size fit beside a rule's patterns: ForClass
-// and Decide have the class, the member and the code in hand. Those on supertypes
-// need all inputs; they turn a rule into one that ForClass can only decide with the
-// hierarchy's help.
 package filter

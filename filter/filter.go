@@ -80,7 +80,8 @@ func (f *Filter) runtimeDetail(class string) string {
 	return ""
 }
 
-// ClassFilter judges the methods of one class. It holds on to the class, and allocates nothing.
+// ClassFilter judges the methods of one class. It holds on to the class, and allocates nothing unless rules ask for
+// supertypes. It is not safe for use by several goroutines.
 type ClassFilter struct {
 	filter  *Filter
 	class   *classfile.Class
@@ -88,6 +89,16 @@ type ClassFilter struct {
 	decided bool // whole holds for every method
 	rules   classRules
 	flags   map[signature]uint16 // access_flags of methods, nil for a class with few
+
+	// What rules with conditions ask of the class.
+	traits    uint32
+	annotated []int32    // rules whose annotation the class has, ascending
+	own       Supertypes // what holds by the supertypes that the class names
+	complete  bool       // and it has no others
+	pending   struct {   // what was written down last
+		rule int32
+		text Pending
+	}
 }
 
 // signature is what tells methods of one class apart (JVMS 4.6).
@@ -104,15 +115,21 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 		return cf
 	}
 	cf.rules = f.index.match(c.Name())
-	// Rules for methods may still say otherwise of some.
-	alike := len(cf.rules.methods) == 0 && f.index.everywhere.last <= cf.rules.class
-	if cf.whole = f.byRule(cf.rules.class); alike && !cf.whole.Traced() {
+	if f.index.hasConditions {
+		cf.applyConditions()
+	}
+	// Other rules may still say otherwise of some methods, or of all.
+	alike := len(cf.rules.methods)+len(cf.rules.waiting) == 0 &&
+		max(f.index.everywhere.last, f.index.annotations.last) <= cf.rules.class
+	cf.whole = f.byRule(cf.rules.class)
+	if alike && !cf.whole.Traced() {
 		cf.decided = true
 		return cf
 	}
 	if isGenerated(c) {
-		cf.whole = Decision{ReasonGenerated, "only constants and initialisers"}
-		cf.decided = f.index.everywhere.last < 0 && len(cf.rules.methods) == 0
+		cf.whole = Decision{Reason: ReasonGenerated, Detail: "only constants and initialisers"}
+		cf.decided = alike
+		return cf
 	}
 	if methods := c.Methods(); len(methods) > fewMethods && f.trivial == Smart {
 		cf.flags = make(map[signature]uint16, len(methods))
@@ -128,13 +145,13 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 func (f *Filter) wholeClass(c *classfile.Class) (Decision, bool) {
 	if c.IsPreview() {
 		_, major := c.Version()
-		return Decision{ReasonUnsupportedVersion, fmt.Sprintf("preview features of class file version %d", major)}, true
+		return Decision{Reason: ReasonUnsupportedVersion, Detail: fmt.Sprintf("preview features of class file version %d", major)}, true
 	}
 	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {
 		return Decision{Reason: ReasonModuleInfo}, true
 	}
 	if detail := f.runtimeDetail(c.Name()); detail != "" {
-		return Decision{ReasonRuntime, detail}, true
+		return Decision{Reason: ReasonRuntime, Detail: detail}, true
 	}
 	return Decision{}, false
 }
@@ -160,32 +177,43 @@ func (cf *ClassFilter) Decide(m *classfile.Member, c classfile.Code) Decision {
 	if cf.decided {
 		return cf.whole
 	}
-	d := cf.filter.byRule(cf.filter.index.last(&cf.rules, m.Name, m.Descriptor))
-	switch {
-	case !d.Traced():
+	rule, pending := cf.ruled(m, &c)
+	d := cf.filter.byRule(rule)
+	if pending == "" && !d.Traced() {
 		return d
+	}
+	if other := cf.unlessBlocked(m, &c); !other.Traced() || pending != "" {
+		d = other
+	}
+	d.Pending = pending
+	return d
+}
+
+// unlessBlocked judges a method that no rule blocks.
+func (cf *ClassFilter) unlessBlocked(m *classfile.Member, c *classfile.Code) Decision {
+	switch {
 	case cf.whole.Reason == ReasonGenerated:
 		return cf.whole
 	case m.AccessFlags&classfile.AccBridge != 0:
 		return Decision{Reason: ReasonBridge}
 	}
-	if is, err := isAccessor(m, &c); err != nil {
-		return Decision{ReasonMalformed, err.Error()}
+	if is, err := isAccessor(m, c); err != nil {
+		return Decision{Reason: ReasonMalformed, Detail: err.Error()}
 	} else if is {
 		return Decision{Reason: ReasonSyntheticAccessor}
 	}
 	if isInlineTemplate(m) {
 		return Decision{Reason: ReasonInlineTemplate}
 	}
-	if detail, err := cf.trivial(m, &c); err != nil {
-		return Decision{ReasonMalformed, err.Error()}
+	if detail, err := cf.trivial(m, c); err != nil {
+		return Decision{Reason: ReasonMalformed, Detail: err.Error()}
 	} else if detail != "" {
-		return Decision{ReasonTrivial, detail}
+		return Decision{Reason: ReasonTrivial, Detail: detail}
 	}
-	if name := unknownAttribute(&c); name != "" {
-		return Decision{ReasonUnknownAttribute, "the attribute " + name + " of Code may hold offsets"}
+	if name := unknownAttribute(c); name != "" {
+		return Decision{Reason: ReasonUnknownAttribute, Detail: "the attribute " + name + " of Code may hold offsets"}
 	}
-	return d
+	return Decision{}
 }
 
 // flagsOf gives the access_flags of a method of the class; ok is false if the class does not have it.

@@ -197,7 +197,7 @@ func TestClasses(t *testing.T) {
 		major := max(c.major, 52)
 		class := a.finish(t, c.class, c.minor, major, c.flags)
 		for _, got := range decideAll(t, New(c.options), class) {
-			if want := (Decision{c.want, c.detail}); got != want {
+			if want := (Decision{Reason: c.want, Detail: c.detail}); got != want {
 				t.Errorf("%s: got %+v, want %+v", c.about, got, want)
 			}
 		}

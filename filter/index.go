@@ -16,6 +16,17 @@ type ruleIndex struct {
 	// everywhere are rules for methods of all classes (**#name). Collecting them for each class anew would
 	// make their cost the product of their number and that of the classes.
 	everywhere methodRules
+
+	// Rules with conditions are found by the annotation, if they ask for one, or else by their pattern, as others
+	// are. Of those that have no pattern:
+	extending     []int32 // ask for supertypes and nothing else
+	general       []int32 // the rest
+	hasConditions bool
+
+	annotations typeIndex // by the numbers of rules
+	supertypes  typeIndex // by the numbers of conditions, which are those of all rules one after the other
+	askedBy     []int32   // the rule of each condition
+	asking      []int32   // rules that ask for supertypes
 }
 
 // packageRules holds the rules whose patterns start with the same literal packages, by what comes next.
@@ -95,19 +106,42 @@ func (g *globRules) eachTail(name string, visit func([]int32)) {
 
 func newRuleIndex(rules []Rule) *ruleIndex {
 	x := &ruleIndex{rules: slices.Clone(rules), details: make([]string, len(rules)), everywhere: methodRules{last: -1}}
+	x.annotations.last, x.supertypes.last = -1, -1
 	for i := range x.rules {
 		r := &x.rules[i]
 		x.details[i] = r.String()
-		if len(r.pattern.class.segments) == 0 {
-			continue
+		if len(r.pattern.class.segments) > 0 {
+			x.add(int32(i), r)
 		}
-		if r.pattern.method != nil && r.pattern.class.matchesAll() {
-			x.everywhere.add(int32(i), r.pattern.method.name)
-			continue
-		}
-		x.insert(int32(i))
 	}
 	return x
+}
+
+// add puts a rule where it is found by what it asks for that the fewest classes and methods have.
+func (x *ruleIndex) add(rule int32, r *Rule) {
+	k := r.conditions
+	if k != nil {
+		x.hasConditions = true
+		for i := range k.supertypes {
+			x.supertypes.add(int32(len(x.askedBy)), &k.supertypes[i])
+			x.askedBy = append(x.askedBy, rule)
+		}
+		if len(k.supertypes) > 0 {
+			x.asking = append(x.asking, rule)
+		}
+	}
+	switch everyClass := r.pattern.class.matchesAll(); {
+	case k != nil && k.annotation != nil:
+		x.annotations.add(rule, k.annotation)
+	case everyClass && r.pattern.method != nil:
+		x.everywhere.add(rule, r.pattern.method.name)
+	case everyClass && k != nil && k.onlySupertypes():
+		x.extending = append(x.extending, rule)
+	case everyClass && k != nil:
+		x.general = append(x.general, rule)
+	default:
+		x.insert(rule)
+	}
 }
 
 func (x *ruleIndex) insert(rule int32) {
@@ -151,7 +185,7 @@ func (x *ruleIndex) appendTo(m map[string][]int32, key string, rule int32) map[s
 // append adds a rule to a list of rules that match the same classes: one for whole classes overrides all
 // before it.
 func (x *ruleIndex) append(list []int32, rule int32) []int32 {
-	if x.rules[rule].pattern.method == nil {
+	if x.rules[rule].isWhole() {
 		list = list[:0]
 	}
 	return append(list, rule)
@@ -172,7 +206,8 @@ func (r *methodRules) add(rule int32, name string) {
 // classRules is what the index knows of one class.
 type classRules struct {
 	class   int32   // the last rule that matches the whole class, -1 if none does
-	methods []int32 // later rules for some of its methods, the last first
+	methods []int32 // later rules that may match some of its methods, the last first
+	waiting []int32 // later rules that match the whole class if it has certain supertypes, which it may have
 }
 
 // match finds the rules for a class, but those for methods everywhere.
@@ -198,10 +233,7 @@ func (x *ruleIndex) match(name string) classRules {
 		}
 		n, rest = n.packages[pkg], below
 	}
-	if len(found.methods) > 0 {
-		found.methods = slices.DeleteFunc(found.methods, func(rule int32) bool { return rule < found.class })
-		slices.SortFunc(found.methods, func(a, b int32) int { return int(b - a) })
-	}
+	found.order()
 	return found
 }
 
@@ -225,33 +257,23 @@ func (x *ruleIndex) take(found *classRules, list []int32) {
 }
 
 func (x *ruleIndex) takeRule(found *classRules, rule int32) {
-	if x.rules[rule].pattern.method == nil {
+	if x.rules[rule].isWhole() {
 		found.class = rule
 		return
 	}
 	found.methods = append(found.methods, rule)
 }
 
-// last gives the last rule for a method of a class with these rules, -1 if there is none.
-func (x *ruleIndex) last(of *classRules, name, descriptor string) int32 {
-	best, whole := of.class, matchable(name)
-	for _, rule := range of.methods {
-		if x.rules[rule].pattern.method.match(whole, descriptor) {
-			best = rule
-			break
-		}
+// order forgets what the rule for the whole class overrides, and puts the others in order.
+func (r *classRules) order() {
+	if len(r.methods) > 0 {
+		r.methods = slices.DeleteFunc(r.methods, func(rule int32) bool { return rule < r.class })
+		slices.SortFunc(r.methods, func(a, b int32) int { return int(b - a) })
 	}
-	if x.everywhere.last < best || x.everywhere.last < 0 {
-		return best
-	}
-	visit := func(list []int32) {
-		for i := len(list) - 1; i >= 0 && list[i] > best; i-- {
-			if x.rules[list[i]].pattern.method.match(whole, descriptor) {
-				best = list[i]
-			}
-		}
-	}
-	visit(x.everywhere.named[name])
-	x.everywhere.globs.each(name, false, visit)
-	return best
+}
+
+// after gives those of ascending rules that come after one.
+func after(rules []int32, rule int32) []int32 {
+	at, _ := slices.BinarySearch(rules, rule+1)
+	return rules[at:]
 }

@@ -65,7 +65,11 @@ type Decision struct {
 	// Detail is for people: of a blocked method, and of one that is traced because a rule allows it, the
 	// rule as "FILE:LINE: TEXT"; else what exactly fits the reason. It may be empty.
 	Detail string
+	// Pending, unless empty, says that rules have a say that cannot be told from the class alone. Reason and
+	// Detail are then what holds if no rule blocks the method; reasons that are found later go there as ever.
+	// [Filter.Resolve] makes the decision final.
+	Pending Pending
 }
 
-// Traced says whether the method is traced.
+// Traced says whether the method is traced; of one whose decision is pending, whether it may be.
 func (d Decision) Traced() bool { return d.Reason == "" }

@@ -19,13 +19,15 @@ func (p Position) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
-// Rule is one entry of the ordered list: whether what its pattern matches is traced. It comes from [ParseRule],
+// Rule is one entry of the ordered list: whether what its pattern and conditions match is traced. It comes from [ParseRule],
 // [ParseConfig] or [ParseBlockList]; the zero Rule matches nothing.
 type Rule struct {
 	allow   bool
 	text    string
 	at      Position
 	pattern pattern
+	// conditions are nil for a rule of a pattern alone.
+	conditions *conditions
 }
 
 // ParseRule makes a rule that allows or blocks what a pattern matches; see the package comment for patterns. The
@@ -54,3 +56,9 @@ func (r Rule) Position() Position { return r.at }
 
 // String gives the rule as "FILE:LINE: TEXT", its text as it was written.
 func (r Rule) String() string { return r.at.String() + ": " + r.text }
+
+// isWhole says whether the rule matches either all methods of a class or none, by the class's name alone.
+func (r *Rule) isWhole() bool { return r.pattern.method == nil && r.conditions == nil }
+
+// matchesAll says whether the rule has no pattern to speak of.
+func (r *Rule) matchesAll() bool { return r.pattern.method == nil && r.pattern.class.matchesAll() }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
 )
 
 // parseRules makes rules of patterns with a + in front to allow and a - to block; the file is called "rules".
@@ -19,6 +21,13 @@ func parseRules(t testing.TB, patterns ...string) []Rule {
 		rules = append(rules, r)
 	}
 	return rules
+}
+
+// lastRule gives the last of rules without conditions that matches a method, -1 if none does.
+func lastRule(f *Filter, class, method, descriptor string) int32 {
+	cf := ClassFilter{filter: f, rules: f.index.match(class)}
+	rule, _ := cf.ruled(&classfile.Member{Name: method, Descriptor: descriptor}, nil)
+	return rule
 }
 
 func TestClassPatterns(t *testing.T) {
@@ -115,19 +124,18 @@ func TestMethodPatterns(t *testing.T) {
 		{"**#g*(int)", "g(I)V get(I)V", "f(I)V g(J)V"},
 	}
 	for _, c := range cases {
-		x := newRuleIndex(parseRules(t, "-"+c.pattern))
-		rules := x.match("a/B")
+		f := New(Options{Rules: parseRules(t, "-"+c.pattern)})
 		check := func(methods string, want int32) {
 			for _, m := range strings.Fields(methods) {
 				name, descriptor, _ := strings.Cut(m, "(")
-				if got := x.last(&rules, name, "("+descriptor); got != want {
+				if got := lastRule(f, "a/B", name, "("+descriptor); got != want {
 					t.Errorf("%s and %s: got rule %d, want %d", c.pattern, m, got, want)
 				}
 			}
 		}
 		check(c.match, 0)
 		check(c.differ, -1)
-		if other := x.match("a/C"); !strings.HasPrefix(c.pattern, "**") && x.last(&other, "f", "(I)V") >= 0 {
+		if !strings.HasPrefix(c.pattern, "**") && lastRule(f, "a/C", "f", "(I)V") >= 0 {
 			t.Errorf("%s matches a method of a/C", c.pattern)
 		}
 	}
@@ -170,8 +178,7 @@ func TestLastRuleWins(t *testing.T) {
 	}
 	for _, c := range cases {
 		f := New(Options{Rules: parseRules(t, c.rules...)})
-		rules := f.index.match(c.class)
-		d := f.byRule(f.index.last(&rules, c.method, "(I)V"))
+		d := f.byRule(lastRule(f, c.class, c.method, "(I)V"))
 		got, at := silent, ""
 		if d.Detail != "" {
 			got, at = allowed, fmt.Sprintf("rules:%d: ", c.line)
@@ -298,9 +305,8 @@ func TestIndexAgreesWithPatterns(t *testing.T) {
 	rules, names := parseRules(t, patterns...), shortNames()
 	for end := 1; end <= len(rules); end++ {
 		for start := range map[int]bool{end - 1: true, max(0, end-10): true, end / 2: true} {
-			x := newRuleIndex(rules[start:end])
+			f := New(Options{Rules: rules[start:end]})
 			for _, name := range names {
-				found := x.match(name)
 				for _, method := range []string{"f", "g"} {
 					want := int32(-1)
 					for i, r := range rules[start:end] {
@@ -309,7 +315,7 @@ func TestIndexAgreesWithPatterns(t *testing.T) {
 							want = int32(i)
 						}
 					}
-					if got := x.last(&found, method, "()V"); got != want {
+					if got := lastRule(f, name, method, "()V"); got != want {
 						t.Fatalf("rules %v: %s#%s: got %d, want %d", patterns[start:end], name, method, got, want)
 					}
 				}

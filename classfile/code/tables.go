@@ -317,7 +317,7 @@ func (r *Relocator) moveTypeAnnotations(out, info []byte) ([]byte, error) {
 			return nil, errTruncated
 		}
 		end += 1 + 2*int(info[end]) // type_path
-		if at, err = annotationEnd(info, end, 0); err != nil {
+		if at, err = AnnotationEnd(info, end); err != nil {
 			return nil, err
 		}
 	}
@@ -367,8 +367,11 @@ func (r *Relocator) moveTarget(out, info []byte, at int) (end int, err error) {
 	}
 }
 
-// annotationEnd gives the position behind the annotation, without its target, that starts at at (JVMS
-// 4.7.16).
+// AnnotationEnd gives the position behind the annotation structure that starts at at in an attribute (JVMS
+// 4.7.16). It fails for one that runs past the end of info, or nests deeper than any compiler does.
+func AnnotationEnd(info []byte, at int) (end int, err error) { return annotationEnd(info, at, 0) }
+
+// annotationEnd is the same for the annotations in annotations.
 func annotationEnd(info []byte, at, nested int) (end int, err error) {
 	if nested > elementAnnotationNest {
 		return 0, errors.New("annotations are nested too deeply")

@@ -37,6 +37,9 @@ func (r *run) decideWhole() error {
 	if !stamped {
 		r.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
 	}
+	if err := r.resolve(byName); err != nil {
+		return err
+	}
 	r.decideFocus(byName)
 	if err := r.protectRuntime(byName); err != nil {
 		return err

@@ -43,6 +43,14 @@ func (s Surroundings) open() (*surroundings, error) {
 	return &opened, nil
 }
 
+// openSurroundings opens those of the run, if nobody has before.
+func (r *run) openSurroundings() (err error) {
+	if r.around == nil {
+		r.around, err = r.config.Surroundings.open()
+	}
+	return err
+}
+
 func (s *surroundings) close() {
 	if s != nil {
 		s.before.Close()

@@ -83,11 +83,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 }
 
 // appoint opens what the type verifier needs, if it is to judge.
-func (r *run) appoint() (err error) {
+func (r *run) appoint() error {
 	if r.config.Disabled || r.config.Verify == VerifyEquivalence {
 		return nil
 	}
-	if r.around, err = r.config.Surroundings.open(); err != nil {
+	if err := r.openSurroundings(); err != nil {
 		return err
 	}
 	r.unknown.names = make(map[string]bool)

@@ -27,11 +27,12 @@ type unit struct {
 	methods    []method        // those with code
 	version    int             // N of META-INF/versions/N/, 0 elsewhere
 	ancestry   inject.Ancestry
-	stripped   bool   // held calls of ours, which are taken out before anything else
-	untouched  bool   // must stay as it is, whatever the rules say
-	stamped    bool   // is MappingInfo
-	sourceFile string // with Config.Lines
-	warning    string // what follows the name of its place
+	interfaces []string // that it names itself, if the filter asks for supertypes
+	stripped   bool     // held calls of ours, which are taken out before anything else
+	untouched  bool     // must stay as it is, whatever the rules say
+	stamped    bool     // is MappingInfo
+	sourceFile string   // with Config.Lines
+	warning    string   // what follows the name of its place
 	// focusRefusal is why the class would not take a focus hook, "" if it would.
 	focusRefusal  string
 	runtimeFaults runtimeFaults // of the runtime class
@@ -132,6 +133,11 @@ func (w *worker) scan(u *unit) error {
 	u.class = strings.Clone(c.Name())
 	u.ancestry = inject.AncestryOf(c)
 	u.ancestry.SuperName = strings.Clone(u.ancestry.SuperName)
+	if w.config.Filter.AsksForSupertypes() {
+		for _, name := range c.Interfaces() {
+			u.interfaces = append(u.interfaces, strings.Clone(name))
+		}
+	}
 	w.scanMethods(u, c, foreign)
 	if u.class == w.config.Inject.RuntimeClass {
 		u.runtimeFaults = runtimeFaults{faultOf(inject.CheckRuntime(c, true)), faultOf(inject.CheckRuntime(c, false))}
@@ -183,7 +189,6 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	whole, isWhole := forClass.Whole()
 	switch {
 	case foreign != "" && !isWhole:
-		whole, isWhole = filter.Decision{Reason: filter.ReasonAlreadyInstrumented, Detail: foreign}, true
 		u.warning = " is left as it is: " + foreign
 	case isWhole && whole.Reason == filter.ReasonUnsupportedVersion:
 		u.warning = " is left as it is: " + whole.Detail
@@ -208,6 +213,9 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 			decided.decision = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		default:
 			decided.decision = forClass.Decide(m, code)
+		}
+		if d := &decided.decision; foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
+			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
 		}
 		if decided.decision.Traced() {
 			candidates = append(candidates, i)

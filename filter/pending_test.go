@@ -1,0 +1,283 @@
+package filter
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// world is a random set of classes with all that rules can ask of them.
+type world struct {
+	classes []worldClass
+	direct  map[string][]string // supertypes of classes, also of some that are no inputs
+}
+
+type worldClass struct {
+	shape
+	methods []method
+	parsed  *classfile.Class
+}
+
+var (
+	worldNames       = []string{"a/A", "a/B", "a/B$C", "b/A", "b/c/D", "b/c/R"}
+	worldOutside     = []string{"lib/Base", "lib/Face", "lib/Far", "java/lang/Object"}
+	worldAnnotations = []string{"q/Generated", "q/Keep", "r/Fast"}
+	worldBodies      = [][]byte{
+		{ret}, // trivial
+		{byte(code.New), 0, 1, byte(code.Pop), ret},
+		{byte(code.New), 0, 1, byte(code.Pop), byte(code.Goto), 0xFF, 0xFC},
+		append(slices.Repeat([]byte{byte(code.Nop)}, 20), byte(code.Wide), byte(code.Iinc), 0, 0, 0, 1, ret),
+		{byte(code.Nop), 0xFE}, // cannot be decoded
+	}
+)
+
+// some gives a random subset.
+func some(r *rand.Rand, of []string, chance float64) (picked []string) {
+	for _, s := range of {
+		if r.Float64() < chance {
+			picked = append(picked, s)
+		}
+	}
+	return picked
+}
+
+func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
+
+func newWorld(t *testing.T, r *rand.Rand) *world {
+	w := &world{direct: map[string][]string{"lib/Base": {"lib/Far", "java/lang/Object"}, "lib/Face": {"lib/Base"}}}
+	types := append(slices.Clone(worldNames), worldOutside...)
+	for _, name := range worldNames {
+		c := worldClass{shape: shape{name: name, super: pick(r, types), interfaces: some(r, types, 0.1),
+			annotations: some(r, worldAnnotations, 0.2), record: r.IntN(5) == 0,
+			flags: pick(r, []uint16{0, classfile.AccEnum, classfile.AccAbstract, classfile.AccInterface | classfile.AccAbstract, classfile.AccSynthetic})}}
+		for i := range 6 {
+			c.methods = append(c.methods, method{
+				name: pick(r, []string{"get", "set", "<init>"}), descriptor: fmt.Sprintf("(%s)V", strings.Repeat("I", i)),
+				flags: uint16(r.Uint32()) & (classfile.AccPublic | classfile.AccStatic | classfile.AccSynchronized | classfile.AccStrict),
+				code:  pick(r, worldBodies), annotations: some(r, worldAnnotations, 0.2), synthetic: r.IntN(8) == 0,
+			})
+			if strings.HasSuffix(name, "R") {
+				c.methods[i].name = "<init>"
+			}
+			if r.IntN(8) == 0 {
+				c.methods[i].flags |= classfile.AccBridge
+			}
+		}
+		var a assembler
+		for _, m := range c.methods {
+			a.add(m)
+		}
+		c.parsed = a.shaped(t, c.shape)
+		w.direct[name] = append([]string{c.super}, c.interfaces...)
+		w.classes = append(w.classes, c)
+	}
+	delete(w.direct, "java/lang/Object")
+	return w
+}
+
+// above gives all supertypes of a class, in the plainest way.
+func (w *world) above(c *worldClass) map[string]bool {
+	above := map[string]bool{}
+	var climb func(names []string)
+	climb = func(names []string) {
+		for _, name := range names {
+			if !above[name] {
+				above[name] = true
+				climb(w.direct[name])
+			}
+		}
+	}
+	climb(append([]string{c.super}, c.interfaces...))
+	return above
+}
+
+// randomRules gives the text of a configuration.
+func randomRules(r *rand.Rand) string {
+	types := []string{"a.A", "a.B", "a.*", "b.**", "**.R", "**.*", "lib.Base", "lib.Face", "lib.F*", "**.Far", "java.lang.Object"}
+	values := map[string][]string{
+		"class": {"a.*", "a.B", "b.**", "**.A", "**", "b.c.R"}, "method": {"get", "<init>", "*e*", "'get(int, **)'", "'*(**)V'"},
+		"annotation": {"q.Generated", "q.*", "**.Fast", "**"}, "extends": types, "implements": types,
+		"instructions": {"'>1'", "'<=3'", "'=22'", "'>=2 <22'"},
+	}
+	keys := []string{"class", "method", "annotation", "extends", "extends", "extends", "implements", "instructions"}
+	for _, trait := range traits() {
+		keys = append(keys, trait.name)
+		values[trait.name] = []string{"true", "false"}
+	}
+	text := "rules:\n"
+	for range 1 + r.IntN(10) {
+		conditions := map[string]string{}
+		for range 1 + r.IntN(3)*r.IntN(2) {
+			key := pick(r, keys)
+			conditions[key] = pick(r, values[key])
+		}
+		text += "- " + pick(r, []string{"block", "allow"}) + ":\n"
+		for key, value := range conditions {
+			text += "    " + key + ": \"" + strings.Trim(value, "'") + "\"\n"
+		}
+	}
+	return text
+}
+
+// naive says whether a rule matches, by what the classes were made of.
+func naive(rule *Rule, c *worldClass, m *method, above map[string]bool) bool {
+	if !rule.pattern.class.match(c.name) || rule.pattern.method != nil && !rule.pattern.method.match(m.name, m.descriptor) {
+		return false
+	}
+	k := rule.conditions
+	if k == nil {
+		return true
+	}
+	if k.annotation != nil && !slices.ContainsFunc(slices.Concat(c.annotations, m.annotations), k.annotation.match) {
+		return false
+	}
+	for _, p := range k.supertypes {
+		found := false
+		for name := range above {
+			found = found || p.match(name)
+		}
+		if !found {
+			return false
+		}
+	}
+	size := map[int]int{1: 1, 5: 3, 7: 3, 27: 22}[len(m.code)] // what cannot be decoded has none
+	is := map[string]bool{
+		"public": m.flags&classfile.AccPublic != 0, "static": m.flags&classfile.AccStatic != 0,
+		"synchronized": m.flags&classfile.AccSynchronized != 0, "strictfp": m.flags&classfile.AccStrict != 0,
+		"synthetic": m.synthetic || c.flags&classfile.AccSynthetic != 0,
+		"abstract":  c.flags&classfile.AccAbstract != 0, "interface": c.flags&classfile.AccInterface != 0,
+		"enum": c.flags&classfile.AccEnum != 0, "record": c.record, "loop": len(m.code) == 7,
+	}
+	for _, trait := range traits() {
+		f := *trait.of(k)
+		if f.mask&trait.bit == 0 {
+			continue
+		}
+		if is[trait.name] != (f.want&trait.bit != 0) || trait.name == "loop" && size == 0 {
+			return false
+		}
+	}
+	return !k.sized || size > 0 && k.least <= size && size <= k.most
+}
+
+// TestResolveAgreesWithFullKnowledge: what is decided of a class alone and made final with its supertypes is what
+// trying every rule on every method with all that is known says.
+func TestResolveAgreesWithFullKnowledge(t *testing.T) {
+	counts := map[string]int{}
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		w, text := newWorld(t, r), randomRules(r)
+		config, err := ParseConfig("t.yml", []byte(text), nil)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		f, without := New(Options{Rules: config.Rules}), New(Options{})
+		for i := range w.classes {
+			c := &w.classes[i]
+			above := w.above(c)
+			var supertypes Supertypes
+			for name := range above {
+				supertypes = supertypes.Union(f.Supertype(name))
+			}
+			got, other := decideAll(t, f, c.parsed), decideAll(t, without, c.parsed)
+			cf := f.ForClass(c.parsed)
+			whole, isWhole := cf.Whole()
+			for j := range c.methods {
+				want := other[j]
+				for n := len(config.Rules) - 1; n >= 0; n-- {
+					if rule := &config.Rules[n]; naive(rule, c, &c.methods[j], above) {
+						if !rule.allow {
+							want = Decision{Reason: ReasonBlocked, Detail: rule.String()}
+						} else if want.Traced() {
+							want.Detail = rule.String()
+						}
+						break
+					}
+				}
+				if isWhole && (whole != got[j] || whole.Traced() || whole.Pending != "") {
+					t.Fatalf("seed %d: %s as a whole is %+v, a method %+v", seed, c.name, whole, got[j])
+				}
+				final, err := f.Resolve(got[j], supertypes)
+				if err != nil || final != want {
+					t.Fatalf("seed %d: %s %+v above %v: method %+v\ngot  %+v, %v, from %+v\nwant %+v\n%s",
+						seed, c.name, c.shape, above, c.methods[j], final, err, got[j], want, text)
+				}
+				counts["all"]++
+				if got[j].Pending != "" {
+					counts["pending"]++
+				}
+				if strings.Contains(final.Detail, "extends") || strings.Contains(final.Detail, "implements") {
+					counts["by supertype"]++
+				}
+				counts[string(final.Reason)]++
+			}
+		}
+	}
+	for _, least := range []string{"pending", "by supertype", "blocked", "trivial", "generated", "malformed", ""} {
+		if counts[least] < 1000 {
+			t.Errorf("only %d of %q", counts[least], least)
+		}
+	}
+	t.Logf("measured: %v", counts)
+}
+
+// TestPendingForm: the text is stored by others, and short even with many rules.
+func TestPendingForm(t *testing.T) {
+	text := "rules:\n- block: a.**\n"
+	for i := range 300 {
+		text += fmt.Sprintf("- allow: { extends: lib.Base%d }\n- block: b.Other%d\n", i, i)
+	}
+	text += "- block: { extends: lib.Last, class: c.** }\n- block: { extends: lib.End, method: run }\n"
+	config, err := ParseConfig("t.yml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(Options{Rules: config.Rules})
+	for class, want := range map[string]Pending{"a/B": "602,599-1:0", "c/D": "602-1", "b/Other150": "602,599-303:302", "b/Other299": "602:600"} {
+		var a assembler
+		a.busy("run")
+		d := decideAll(t, f, a.shaped(t, shape{name: class, super: "lib/Some"}))[0]
+		if d != (Decision{Pending: want}) {
+			t.Errorf("%s: got %+v, want %q", class, d, want)
+		}
+	}
+}
+
+func TestResolveRefusesRulesOfOthers(t *testing.T) {
+	config, err := ParseConfig("t.yml", []byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C}}]"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(Options{Rules: config.Rules})
+	for _, p := range []Pending{"1", "3", "-1", "2,2", "0,2", "0-2", "x", "2:2", "2:", "2:-1", ",", "2,", "2-", ":1", "2:1:0", "99999999999", "2-1"} {
+		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err == nil || !strings.Contains(err.Error(), "other rules than these") {
+			t.Errorf("%q: got %+v, %v", p, d, err)
+		}
+	}
+	for p, want := range map[Pending]string{"": "", "2": "", "2:1": "t.yml:1: block a.B", "2-0": "", "2,0": ""} {
+		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err != nil || d.Detail != want || d.Pending != "" {
+			t.Errorf("%q: got %+v, %v", p, d, err)
+		}
+	}
+}
+
+func FuzzResolve(f *testing.F) {
+	config, err := ParseConfig("t.yml", []byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C, implements: '**'}}]"), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	filter := New(Options{Rules: config.Rules})
+	f.Add("2-0:1", "a/C")
+	f.Add("2,0", "a/B")
+	f.Fuzz(func(t *testing.T, pending, supertype string) {
+		d, err := filter.Resolve(Decision{Pending: Pending(pending)}, filter.Supertype(supertype))
+		if err == nil && d.Pending != "" || err != nil && d != (Decision{}) {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+}
