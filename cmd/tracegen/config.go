@@ -63,7 +63,7 @@ func readConfig(name string, flags *pflag.FlagSet) (file string, rules []filter.
 // relativeTo gives a path that is meant from where file is. A slash at its end, which says that it is a
 // directory, stays.
 func relativeTo(file, path string) string {
-	if filepath.IsAbs(path) {
+	if filepath.IsAbs(path) || path == standardOutput {
 		return path
 	}
 	joined := filepath.Join(filepath.Dir(file), filepath.FromSlash(path))

@@ -98,7 +98,7 @@ func (i *instrument) locate(args []string) error {
 func (i *instrument) sideFiles() []target {
 	files := []target{{"--mapping", i.mapping}}
 	for _, f := range []target{{"--lines", i.lines}, {"--skipped", i.skipped}, {"--report", i.report}} {
-		if f.path != "" {
+		if f.path != "" && !(f.what == "--report" && f.path == standardOutput) {
 			files = append(files, f)
 		}
 	}
@@ -130,18 +130,31 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	for _, name := range result.Unknown {
 		i.con.detail("not found: %s", mapping.Text(name))
 	}
-	i.summarize()
+	if err := i.summarize(); err != nil {
+		return err
+	}
 	return judge(i.reported.Guards)
 }
 
-// summarize prints what was done. That it cannot be printed is no error: what it would sum up is done.
-func (i *instrument) summarize() {
+// standardOutput is the name of standard output where a file could be named.
+const standardOutput = "-"
+
+// summarize prints what was done, or the report if it is asked for there. That a summary cannot be printed is no
+// error: what it would sum up is done.
+func (i *instrument) summarize() error {
+	if i.report == standardOutput {
+		if err := i.reported.WriteJSON(i.con.out); err != nil {
+			return fmt.Errorf("--report: %w; all else has been written", err)
+		}
+		return nil
+	}
 	if i.con.quiet {
-		return
+		return nil
 	}
 	if err := i.reported.WriteSummary(i.con.out, i.con.verbose); err != nil {
 		i.con.warn("the summary could not be printed: %v", err)
 	}
+	return nil
 }
 
 // read reads the mappings of earlier builds and the block lists.

@@ -87,7 +87,7 @@ func (i *instrument) outputFlags() flagGroup {
 	f.StringVar(&i.mapping, "mapping", "", "method mapping `FILE` (default "+defaultMapping+" beside OUT)")
 	f.StringVar(&i.lines, "lines", "", "write a table of IDs, source files and first lines to `FILE`")
 	f.StringVar(&i.skipped, "skipped", "", "write the methods that are not traced, and why, to `FILE` (tab-separated)")
-	f.StringVar(&i.report, "report", "", "write what was done to `FILE` (JSON)")
+	f.StringVar(&i.report, "report", "", "write what was done to `FILE` (JSON); - is standard output, in place of the summary, also for a dry run")
 	return flagGroup{"Output", f}
 }
 

@@ -132,13 +132,17 @@ func readMapping(t *testing.T, file string) map[string]int {
 		if id == 1048574 {
 			continue
 		}
-		key := escape.ReplaceAllStringFunc(f[2], func(s string) string {
-			b, _ := hex.DecodeString(s[1:])
-			return string(b)
-		})
-		ids[key] = id
+		ids[unescapeText(f[2])] = id
 	}
 	return ids
+}
+
+// unescapeText takes the escapes out of a name in text form.
+func unescapeText(text string) string {
+	return escape.ReplaceAllStringFunc(text, func(s string) string {
+		b, _ := hex.DecodeString(s[1:])
+		return string(b)
+	})
 }
 
 func countReasons(t *testing.T, file string) map[string]int {
