@@ -197,15 +197,6 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 	return nil
 }
 
-// callsOf gives what the methods of a class lead to, from its file: of nearly all, nobody ever asks.
-func (r *run) callsOf(u *unit) (inject.Calls, error) {
-	c, err := r.parse(u)
-	if err != nil {
-		return inject.Calls{}, err
-	}
-	return inject.CallsOf(c), nil
-}
-
 // assign gives every traced method its ID.
 func (r *run) assign() error {
 	var methods []mapping.Method

@@ -14,10 +14,7 @@ import (
 
 // checkOutputs refuses outputs that would destroy an input or each other.
 func (r *run) checkOutputs() error {
-	inputs := make([]string, len(r.config.Inputs))
-	for i, in := range r.config.Inputs {
-		inputs[i] = in.Path
-	}
+	inputs := r.inputPaths()
 	outputs := []string{r.config.Merge}
 	if r.config.Merge == "" {
 		outputs = outputs[:0]
@@ -43,6 +40,14 @@ func (r *run) checkOutputs() error {
 		seen[real] = output
 	}
 	return nil
+}
+
+func (r *run) inputPaths() []string {
+	paths := make([]string, len(r.config.Inputs))
+	for i, in := range r.config.Inputs {
+		paths[i] = in.Path
+	}
+	return paths
 }
 
 func checkOutput(output string, inputs []string) error {

@@ -63,6 +63,11 @@ type Config struct {
 	Level jar.Level // of what is compressed anew
 	Jobs  int       // workers; 0 is one per CPU
 
+	// Slice says what has been decided already; nil lets Run decide. Of the rest only Inputs, Inject,
+	// AddRequires, Verify, Surroundings, Level, Jobs, DryRun, Files and Progress are used then, and the result
+	// has no mapping.
+	Slice *Slice
+
 	DryRun   bool // do everything but compress, and leave no file
 	Disabled bool // copy the inputs, with an empty mapping
 

@@ -10,11 +10,11 @@ import (
 )
 
 // changes says whether the class will be written otherwise than it came.
-func (u *unit) changes() bool {
-	if u.entry.dropped {
-		return false
-	}
-	if u.focus != inject.FocusNone || u.stamped || u.stripped || u.requires {
+func (u *unit) changes() bool { return !u.entry.dropped && (u.stripped || u.instrumented()) }
+
+// instrumented says whether anything is put into the class.
+func (u *unit) instrumented() bool {
+	if u.focus != inject.FocusNone || u.stamped || u.requires {
 		return true
 	}
 	for i := range u.methods {
@@ -62,9 +62,15 @@ func (r *run) parse(u *unit) (*classfile.Class, error) {
 	if err != nil {
 		return nil, err
 	}
+	if u.sum != 0 && u.sum != sumOf(data) && r.config.Slice != nil {
+		return nil, r.stale(r.config.Slice, u, "was another")
+	}
 	c, err := classfile.Parse(data)
 	if err == nil {
 		c, err = r.original(c)
+	}
+	if r.config.Slice != nil && err == nil {
+		return c, nil
 	}
 	same := err == nil && c.Name() == u.class
 	for i := 0; same && i < len(u.methods); i++ {

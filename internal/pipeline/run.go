@@ -36,6 +36,8 @@ type run struct {
 	referee                 *referee // of types; nil without one
 	around                  *surroundings
 	introduced, preExisting int
+	graph                   *callGraph // to be filled by the scan; nil if nobody will ask
+	passes                  int        // over the inputs
 	unknown                 struct {
 		sync.Mutex
 		names map[string]bool
@@ -53,6 +55,9 @@ type run struct {
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r := newRun(c)
 	defer r.close()
+	if c.Slice != nil {
+		return r.carryOut(ctx)
+	}
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -78,6 +83,35 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.outputs.abort()
 		r.warnings = r.warnings[:decided] // what was said of these outputs will be said of the next
 		r.sustain(objections)
+	}
+	return r.finish(ctx)
+}
+
+// carryOut writes what a slice says.
+func (r *run) carryOut(ctx context.Context) (*Result, error) {
+	r.passes = 1
+	if err := r.checkOutputs(); err != nil {
+		return nil, err
+	}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units)))
+	if err := r.follow(r.config.Slice); err != nil {
+		return nil, err
+	}
+	if err := r.appoint(); err != nil {
+		return nil, err
+	}
+	objections, err := r.write(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range r.units {
+		if against := objections[u]; against != nil {
+			return nil, fmt.Errorf("%s: a referee objects to what became of it, and did not when the part was scanned: %s; scan it with what is verified with here, or report this",
+				u.source.where(u.entry), against.detail)
+		}
 	}
 	return r.finish(ctx)
 }
@@ -138,7 +172,7 @@ func newRun(c Config) *run {
 	if c.Jobs <= 0 {
 		c.Jobs = runtime.GOMAXPROCS(0)
 	}
-	return &run{config: c}
+	return &run{config: c, passes: 2}
 }
 
 func (r *run) close() {
@@ -246,7 +280,7 @@ func (r *run) result() *Result {
 			in.Rewritten++
 		}
 		in.Classes++
-		in.Methods += len(u.methods)
+		in.Methods += max(len(u.methods), u.withCode)
 		for i := range u.methods {
 			m := &u.methods[i]
 			if !m.decision.Traced() {
@@ -318,5 +352,5 @@ func (r *run) advance(n int64) {
 func (r *run) restartProgress() {
 	r.progress.Lock()
 	defer r.progress.Unlock()
-	r.progress.done = r.progress.total / 2
+	r.progress.done = r.progress.total - r.progress.total/int64(r.passes)
 }

@@ -25,7 +25,8 @@ type unit struct {
 	class      string          // internal name; "" if it could not be read
 	whole      filter.Decision // why no method of a class that could not be read is traced
 	methods    []method        // those with code
-	version    int             // N of META-INF/versions/N/, 0 elsewhere
+	release    string          // META-INF/versions/N/, "" elsewhere
+	version    int             // N, 0 elsewhere
 	ancestry   inject.Ancestry
 	interfaces []string // that it names itself, if the filter asks for supertypes
 	stripped   bool     // held calls of ours, which are taken out before anything else
@@ -37,10 +38,17 @@ type unit struct {
 	focusRefusal  string
 	runtimeFaults runtimeFaults // of the runtime class
 
+	// What is only found out for a scan file.
+	sum                       uint64     // see sumOf
+	edges                     classCalls // what its methods lead to
+	graph                     *callGraph // that edges are part of; nil if they are not known
+	objection, focusObjection *objection // to what might become of it, without and with a focus hook
+
 	// What is decided after the scan.
 	focus    inject.Focus
 	requires bool   // is a module-info that has to require the runtime's module
 	digest   string // to be stamped with
+	withCode int    // number of methods with code, if a slice says it
 
 	// What the rewriting came to.
 	calls int   // inserted
@@ -70,24 +78,31 @@ type method struct {
 }
 
 func (r *run) addUnit(s *source, e *entry) {
-	e.unit = &unit{source: s, entry: e, version: releaseOf(e.name)}
+	e.unit = newUnit(s, e)
 	r.units = append(r.units, e.unit)
-	r.progress.total += 2 * e.size
+	r.progress.total += int64(r.passes) * e.size
+}
+
+func newUnit(s *source, e *entry) *unit {
+	u := &unit{source: s, entry: e}
+	u.release, u.version = releaseOf(e.name)
+	return u
 }
 
 // releaseOf gives the Java release from which on a multi-release jar replaces a class by the entry of that name
-// (META-INF/versions/N/), 0 for other entries.
-func releaseOf(name string) int {
-	rest, ok := strings.CutPrefix(name, "META-INF/versions/")
+// (META-INF/versions/N/), and the directory; 0 and "" for other entries.
+func releaseOf(name string) (directory string, release int) {
+	const versions = "META-INF/versions/"
+	rest, ok := strings.CutPrefix(name, versions)
 	if !ok {
-		return 0
+		return "", 0
 	}
 	digits, _, _ := strings.Cut(rest, "/")
 	n, err := strconv.Atoi(digits)
 	if err != nil {
-		return math.MaxInt
+		n = math.MaxInt
 	}
-	return n
+	return name[:min(len(versions)+len(digits)+1, len(name))], n
 }
 
 // worker has what one goroutine needs to work on classes.
@@ -106,6 +121,9 @@ func (r *run) newWorker() *worker {
 func (w *worker) scan(u *unit) error {
 	data, err := w.read(u.entry, w.buffer)
 	w.advance(u.entry.size)
+	if w.graph != nil && u.entry.zip != nil {
+		u.sum = uint64(u.entry.zip.CRC32) << 32 // all that there is to know of one that cannot be read
+	}
 	if errors.Is(err, jar.ErrUnsupported) {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		return nil
@@ -114,6 +132,10 @@ func (w *worker) scan(u *unit) error {
 		return err
 	}
 	w.buffer = data
+	if w.graph != nil {
+		u.sum, u.graph = sumOf(data), w.graph
+		u.entry.size = int64(len(data))
+	}
 	c, err := classfile.Parse(data)
 	if err != nil {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
@@ -139,6 +161,9 @@ func (w *worker) scan(u *unit) error {
 		}
 	}
 	w.scanMethods(u, c, foreign)
+	if w.graph != nil {
+		u.edges = w.graph.record(c)
+	}
 	if u.class == w.config.Inject.RuntimeClass {
 		u.runtimeFaults = runtimeFaults{faultOf(inject.CheckRuntime(c, true)), faultOf(inject.CheckRuntime(c, false))}
 	}

@@ -40,13 +40,7 @@ type writing struct {
 // stay as they were; if there are any, the outputs are worth nothing.
 func (r *run) write(ctx context.Context) (map[*unit]*objection, error) {
 	r.restartProgress()
-	r.written = make([]InputResult, len(r.config.Inputs))
-	for i, in := range r.config.Inputs {
-		r.written[i] = InputResult{Path: in.Path, Output: in.Output}
-		if r.config.Merge != "" {
-			r.written[i].Output = r.config.Merge
-		}
-	}
+	r.startCounting()
 	for _, u := range r.units {
 		u.calls, u.grown = 0, 0 // of an earlier round
 	}
@@ -68,6 +62,24 @@ func (r *run) write(ctx context.Context) (map[*unit]*objection, error) {
 	close(w.jobs)
 	workers.Wait()
 	return w.objections, err
+}
+
+func (r *run) startCounting() {
+	r.written = make([]InputResult, len(r.config.Inputs))
+	for i, in := range r.config.Inputs {
+		r.written[i] = InputResult{Path: in.Path, Output: in.Output}
+		if r.config.Merge != "" {
+			r.written[i].Output = r.config.Merge
+		}
+	}
+}
+
+// countClasses counts what comes in where nothing goes out.
+func (r *run) countClasses() {
+	r.startCounting()
+	for _, u := range r.units {
+		r.written[u.source.input].ClassBytes += u.entry.size
+	}
 }
 
 // fill rewrites and compresses a class.

@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+func appendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+
+// packer writes numbers, and texts as numbers into a table of them, that the file begins with.
+type packer struct {
+	data  []byte
+	texts map[string]int
+	order []string
+}
+
+func newPacker() *packer { return &packer{texts: map[string]int{"": 0}, order: []string{""}} }
+
+func (p *packer) uvarint(v uint64) { p.data = appendUvarint(p.data, v) }
+func (p *packer) int(v int)        { p.uvarint(uint64(v)) }
+func (p *packer) raw(b ...byte)    { p.data = append(p.data, b...) }
+
+func (p *packer) text(s string) {
+	i, known := p.texts[s]
+	if !known {
+		i = len(p.order)
+		p.texts[s] = i
+		p.order = append(p.order, s)
+	}
+	p.int(i)
+}
+
+func (p *packer) flags(flags ...bool) {
+	var b byte
+	for i, set := range flags {
+		if set {
+			b |= 1 << i
+		}
+	}
+	p.raw(b)
+}
+
+// bytes gives the table and behind it what was written. The lengths of texts come before all of the texts: each
+// kind of data compresses best among its own.
+func (p *packer) bytes() []byte {
+	table := appendUvarint(nil, uint64(len(p.order)))
+	for _, s := range p.order {
+		table = appendUvarint(table, uint64(len(s)))
+	}
+	for _, s := range p.order {
+		table = append(table, s...)
+	}
+	return append(table, p.data...)
+}
+
+// unpacker reads what a packer wrote. After the first fault it gives zeros, and failed is true.
+type unpacker struct {
+	data   []byte
+	texts  []string
+	failed bool
+}
+
+// newUnpacker reads the table. Texts share memory with a copy of theirs.
+func newUnpacker(data []byte) *unpacker {
+	u := &unpacker{data: data}
+	lengths := make([]int, 0, u.count(1))
+	total := 0
+	for range cap(lengths) {
+		n := u.int()
+		if n > len(u.data)-total {
+			u.fail()
+			return u
+		}
+		lengths, total = append(lengths, n), total+n
+	}
+	if total > len(u.data) {
+		u.fail()
+		return u
+	}
+	all := string(u.data[:total])
+	u.data = u.data[total:]
+	u.texts = make([]string, len(lengths))
+	for i, n := range lengths {
+		u.texts[i], all = all[:n], all[n:]
+	}
+	return u
+}
+
+func (u *unpacker) fail() { u.failed, u.data = true, nil }
+
+func (u *unpacker) uvarint() uint64 {
+	v, n := binary.Uvarint(u.data)
+	if n <= 0 {
+		u.fail()
+		return 0
+	}
+	u.data = u.data[n:]
+	return v
+}
+
+// int reads a number that is none of bytes in memory: it fits a file's size.
+func (u *unpacker) int() int {
+	v := u.uvarint()
+	if v > math.MaxInt32 {
+		u.fail()
+		return 0
+	}
+	return int(v)
+}
+
+// signed reads a number that may be negative.
+func (u *unpacker) signed() int {
+	v, n := binary.Varint(u.data)
+	if n <= 0 || v > math.MaxInt32 || v < math.MinInt32 {
+		u.fail()
+		return 0
+	}
+	u.data = u.data[n:]
+	return int(v)
+}
+
+// count reads the number of things that follow, of at least so many bytes each.
+func (u *unpacker) count(size int) int {
+	n := u.int()
+	if n > len(u.data)/size {
+		u.fail()
+		return 0
+	}
+	return n
+}
+
+func (u *unpacker) raw(n int) []byte {
+	if n > len(u.data) {
+		u.fail()
+		return make([]byte, min(n, 64)) // for fixed sizes; all others are counted first
+	}
+	b := u.data[:n:n]
+	u.data = u.data[n:]
+	return b
+}
+
+func (u *unpacker) text() string {
+	i := u.int()
+	if i >= len(u.texts) {
+		u.fail()
+		return ""
+	}
+	return u.texts[i]
+}
+
+// flags sets each of the booleans from its bit; bits that have no meaning are a fault.
+func (u *unpacker) flags(flags ...*bool) {
+	b := u.raw(1)[0]
+	for i, f := range flags {
+		*f = b&(1<<i) != 0
+	}
+	if len(flags) < 8 && b>>len(flags) != 0 {
+		u.fail()
+	}
+}
+
+// below reads a number that has to be smaller than n.
+func (u *unpacker) below(n int) int {
+	v := u.int()
+	if v >= n {
+		u.fail()
+		return 0
+	}
+	return v
+}
+
+// end says whether all was read, and well.
+func (u *unpacker) end() bool { return !u.failed && len(u.data) == 0 }

@@ -1,0 +1,425 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Part is what [Scan] found out about its inputs: all that [Assign] needs of them, so that it need not see them.
+// It is immutable.
+type Part struct {
+	path    string // as in messages
+	name    string // of the scan file, without its directory and extension
+	origin  Origin
+	sources []*source
+	units   []*unit
+	inputs  []partInput
+}
+
+// partInput is an input of a part.
+type partInput struct {
+	name string // without the directory
+}
+
+// ScanExtension is what the name of a scan file usually ends in, and SliceExtension what that of a slice does.
+const (
+	ScanExtension  = ".scan"
+	SliceExtension = ".ids"
+)
+
+// Origin says by what the part was scanned.
+func (p *Part) Origin() Origin { return p.origin }
+
+// Path gives the path of the scan file.
+func (p *Part) Path() string { return p.path }
+
+// Name gives the name of the scan file, without its directory and extension. A slice has the same.
+func (p *Part) Name() string { return p.name }
+
+// Scan finds out about the inputs all that can be told of each class by itself, and writes it to the file scan. Of
+// c, Inputs and what is about methods, calls and verification are used. The result has the inputs, as far as
+// they can be told, and warnings. Errors are as for [Run]; nothing has been written then.
+//
+// What it writes depends on the inputs' content and last names, the options and the version alone, and the order of
+// entries has no say.
+func Scan(ctx context.Context, c Config, by Origin, scan string) (*Result, error) {
+	c.Lines = true
+	r := newRun(c)
+	defer r.close()
+	r.passes = 1
+	r.graph = newCallGraph()
+	if err := checkOutput(scan, r.inputPaths()); err != nil {
+		return nil, err
+	}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	if err := r.eachUnit(ctx, (*worker).scan); err != nil {
+		return nil, err
+	}
+	if err := r.appoint(); err != nil {
+		return nil, err
+	}
+	if err := r.eachUnit(ctx, (*worker).trial); err != nil {
+		return nil, err
+	}
+	for _, u := range r.units {
+		if u.warning != "" {
+			r.warn("%s%s", u.source.where(u.entry), u.warning)
+		}
+		if u.objection != nil && !u.objection.preExisting {
+			r.warn("%s will be written as it came, please report this: %s", u.source.where(u.entry), u.objection.detail)
+		}
+	}
+	var err error
+	if r.mapping, err = mapping.Assign(nil, mapping.Options{Runtime: r.config.Inject.RuntimeClass}); err != nil {
+		return nil, err
+	}
+	r.countClasses()
+	if err := r.writeFiles([]File{{scan, r.part(by).seal()}}); err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
+// part gives what the run knows of its inputs.
+func (r *run) part(by Origin) *Part {
+	p := &Part{origin: by, units: r.units}
+	for _, in := range r.config.Inputs {
+		p.inputs = append(p.inputs, partInput{name: lastName(in.Path)})
+	}
+	return p
+}
+
+// lastName gives the name of an input without the directories that it happens to lie in.
+func lastName(path string) string {
+	name := filepath.Base(filepath.Clean(path))
+	if name == "." || name == ".." {
+		if absolute, err := filepath.Abs(path); err == nil {
+			name = filepath.Base(absolute)
+		}
+	}
+	return name
+}
+
+// trial rewrites a class as far as it might have to be, with IDs as long as any, and lets the referees judge. That
+// they would say the same of all other IDs is what [Assign] counts on.
+func (w *worker) trial(u *unit) error {
+	if u.class == "module-info" && w.config.AddRequires != "" {
+		c, err := w.parse(u)
+		if err == nil {
+			_, u.objection, err = w.addRequires(c)
+		}
+		return err
+	}
+	request, ids := u.trialRequest()
+	focus := inject.FocusNone
+	if w.config.FocusHooks && !u.untouched && u.focusRefusal == "" {
+		focus = u.ancestry.Focus()
+	}
+	if len(request.Methods) == 0 && request.Digest == "" && focus == inject.FocusNone {
+		return nil
+	}
+	c, err := w.parse(u)
+	if err != nil {
+		return err
+	}
+	if len(request.Methods) > 0 || request.Digest != "" {
+		_, u.objection = w.apply(u, c, request, ids)
+	}
+	if request.Focus = focus; focus != inject.FocusNone {
+		_, u.focusObjection = w.apply(u, c, request, ids)
+	}
+	return nil
+}
+
+// trialRequest asks for all that the class might get, but for a focus hook.
+func (u *unit) trialRequest() (inject.Request, []uint32) {
+	all := *u
+	all.methods = slices.Clone(u.methods)
+	for i := range all.methods {
+		all.methods[i].id = mapping.Capacity - uint32(i)
+	}
+	if u.stamped {
+		all.digest = "0123456789abcdef"
+	}
+	return all.request()
+}
+
+// sumOf gives what a class is known again by: the CRC-32 of its bytes, which a zip's directory has too, and behind it
+// four bytes of their SHA-256.
+func sumOf(data []byte) uint64 {
+	hash := sha256.Sum256(data)
+	return uint64(crc32.ChecksumIEEE(data))<<32 | uint64(binary.BigEndian.Uint32(hash[:]))
+}
+
+// order gives the units of each input, not in the order of entries, which says nothing about them.
+func (p *Part) order() [][]*unit {
+	byInput := make([][]*unit, len(p.inputs))
+	for _, u := range p.units {
+		byInput[u.source.input] = append(byInput[u.source.input], u)
+	}
+	for _, units := range byInput {
+		slices.SortStableFunc(units, func(a, b *unit) int {
+			return cmp.Or(cmp.Compare(a.source.outer, b.source.outer), cmp.Compare(a.entry.name, b.entry.name), cmp.Compare(a.sum, b.sum))
+		})
+	}
+	return byInput
+}
+
+// seal gives the scan file.
+func (p *Part) seal() io.WriterTo {
+	k := newPacker()
+	order := p.order()
+	numbers := packMethods(k, order)
+	k.int(len(p.inputs))
+	for i, in := range p.inputs {
+		k.text(in.name)
+		k.int(len(order[i]))
+		for _, u := range order[i] {
+			k.raw(binary.BigEndian.AppendUint64(nil, u.sum)...)
+		}
+		for _, u := range order[i] {
+			packUnit(k, u, numbers)
+		}
+	}
+	return &sealed{scanFormat, p.origin, k.bytes()}
+}
+
+// packMethods writes the list of methods that are called, in the order in which the units come to them, and gives
+// their numbers in it by those of the graph.
+func packMethods(k *packer, order [][]*unit) map[uint32]int {
+	numbers := make(map[uint32]int)
+	var list []inject.MethodRef
+	for _, u := range slices.Concat(order...) {
+		for _, m := range u.edges {
+			for _, target := range m.targets {
+				if _, known := numbers[target]; !known {
+					numbers[target] = len(list)
+					list = append(list, u.graph.methods[target])
+				}
+			}
+		}
+	}
+	k.int(len(list))
+	for _, m := range list {
+		k.text(m.Class)
+		k.text(m.Name)
+		k.text(m.Descriptor)
+	}
+	return numbers
+}
+
+// packPlace writes where the class is and what it is called, which can mostly be told from the former.
+func packPlace(k *packer, u *unit) {
+	usual := u.class != "" && u.entry.name == u.release+u.class+".class"
+	k.flags(usual, u.source.lone)
+	k.text(u.source.outer)
+	k.text(u.class)
+	if usual {
+		k.text(u.release)
+	} else {
+		k.text(u.entry.name)
+	}
+	k.int(int(u.entry.size))
+}
+
+// packUnit writes all that the scan decided.
+func packUnit(k *packer, u *unit, numbers map[uint32]int) {
+	packPlace(k, u)
+	k.flags(u.stripped, u.untouched, u.stamped, u.ancestry.DeclaresFocus, u.ancestry.BarsFocus, u.objection != nil, u.focusObjection != nil)
+	for _, text := range []string{u.ancestry.SuperName, u.sourceFile, u.warning, u.focusRefusal, u.runtimeFaults.withFocus, u.runtimeFaults.plain} {
+		k.text(text)
+	}
+	packDecision(k, u.whole)
+	for _, against := range []*objection{u.objection, u.focusObjection} {
+		if against != nil {
+			k.flags(against.preExisting)
+			k.text(against.detail)
+		}
+	}
+	k.int(len(u.edges))
+	for _, m := range u.edges {
+		k.text(m.name)
+		k.text(m.descriptor)
+	}
+	for _, m := range u.edges {
+		k.int(len(m.targets))
+		last := 0
+		for _, n := range sortedNumbers(m.targets, numbers) {
+			k.int(n - last)
+			last = n
+		}
+	}
+	k.int(len(u.methods))
+	next, line := 0, 0
+	for i := range u.methods {
+		m := &u.methods[i]
+		k.int(m.index - next)
+		next = m.index + 1
+		k.int(int(m.access))
+		packDecision(k, m.decision)
+		k.data = binary.AppendVarint(k.data, int64(m.line-line))
+		line = m.line
+	}
+}
+
+func sortedNumbers(targets []uint32, numbers map[uint32]int) []int {
+	sorted := make([]int, len(targets))
+	for i, t := range targets {
+		sorted[i] = numbers[t]
+	}
+	slices.Sort(sorted)
+	return sorted
+}
+
+func packDecision(k *packer, d filter.Decision) {
+	k.text(string(d.Reason))
+	k.text(d.Detail)
+}
+
+// LoadPart reads a scan file. An error says what is wrong with it and what to do.
+func LoadPart(path string) (*Part, error) {
+	s, err := loadSealed(path, scanFormat)
+	if err != nil {
+		return nil, fmt.Errorf("scan file: %w", err)
+	}
+	p, err := readPart(s)
+	if err != nil {
+		return nil, fmt.Errorf("scan file: %s: %w", path, err)
+	}
+	p.path, p.name = path, strings.TrimSuffix(filepath.Base(path), ScanExtension)
+	return p, nil
+}
+
+func readPart(s *sealed) (*Part, error) {
+	u := newUnpacker(s.content)
+	p := &Part{origin: s.origin}
+	graph := &callGraph{methods: make([]inject.MethodRef, 0, u.count(3))}
+	for range cap(graph.methods) {
+		graph.methods = append(graph.methods, inject.MethodRef{Class: u.text(), Name: u.text(), Descriptor: u.text()})
+	}
+	for i := range u.count(2) {
+		p.inputs = append(p.inputs, partInput{name: u.text()})
+		sums := u.raw(8 * u.count(8+placeSize))
+		sources := make(map[string]*source)
+		for len(sums) > 0 && !u.failed {
+			unit := p.place(u, i, sources)
+			unit.sum, sums = binary.BigEndian.Uint64(sums), sums[8:]
+			unit.graph = graph
+			readUnit(u, unit)
+		}
+	}
+	if !u.end() {
+		return nil, errDamaged
+	}
+	return p, nil
+}
+
+// placeSize is how many bytes packPlace writes at least.
+const placeSize = 5
+
+// place reads where a class is. sources are those of the input by their place in it.
+func (p *Part) place(u *unpacker, input int, sources map[string]*source) *unit {
+	var usual, lone bool
+	u.flags(&usual, &lone)
+	outer, class, name := u.text(), u.text(), u.text()
+	if usual {
+		name += class + ".class"
+	}
+	s := sources[outer]
+	if s == nil {
+		s = &source{outer: outer, input: input, lone: lone}
+		sources[outer] = s
+		p.sources = append(p.sources, s)
+	}
+	e := &entry{name: name, size: int64(u.int())}
+	unit := newUnit(s, e)
+	unit.class = class
+	p.units = append(p.units, unit)
+	return unit
+}
+
+func readUnit(u *unpacker, to *unit) {
+	var objection1, objection2 bool
+	u.flags(&to.stripped, &to.untouched, &to.stamped, &to.ancestry.DeclaresFocus, &to.ancestry.BarsFocus, &objection1, &objection2)
+	for _, text := range []*string{&to.ancestry.SuperName, &to.sourceFile, &to.warning, &to.focusRefusal, &to.runtimeFaults.withFocus, &to.runtimeFaults.plain} {
+		*text = u.text()
+	}
+	to.whole = readDecision(u)
+	if objection1 {
+		to.objection = readObjection(u)
+	}
+	if objection2 {
+		to.focusObjection = readObjection(u)
+	}
+	to.edges = make(classCalls, u.count(3))
+	for i := range to.edges {
+		to.edges[i].name, to.edges[i].descriptor = u.text(), u.text()
+	}
+	for i := range to.edges {
+		targets := make([]uint32, u.count(1))
+		last := 0
+		for k := range targets {
+			last += u.int()
+			if last >= len(to.graph.methods) {
+				u.fail()
+				last = 0
+			}
+			targets[k] = uint32(last)
+		}
+		to.edges[i].targets = targets
+	}
+	to.methods = make([]method, u.count(5))
+	next, line := 0, 0
+	for i := range to.methods {
+		m := &to.methods[i]
+		m.index = next + u.int()
+		if m.index >= len(to.edges) {
+			u.fail()
+			break
+		}
+		next = m.index + 1
+		m.identity = mapping.Identity{Class: to.class, Name: to.edges[m.index].name, Descriptor: to.edges[m.index].descriptor}
+		m.access = uint16(u.below(1 << 16))
+		m.decision = readDecision(u)
+		line += u.signed()
+		m.line = line
+	}
+}
+
+func readObjection(u *unpacker) *objection {
+	o := &objection{}
+	u.flags(&o.preExisting)
+	o.detail = u.text()
+	return o
+}
+
+// readDecision reads a decision; its reason has to be one that there is.
+func readDecision(u *unpacker) filter.Decision {
+	d := filter.Decision{Reason: filter.Reason(u.text()), Detail: u.text()}
+	if d.Reason != "" && !knownReasons[d.Reason] {
+		u.fail()
+	}
+	return d
+}
+
+var knownReasons = func() map[filter.Reason]bool {
+	known := make(map[filter.Reason]bool)
+	for _, reason := range filter.Reasons() {
+		known[reason] = true
+	}
+	return known
+}()
