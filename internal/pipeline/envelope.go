@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/bits"
 	"os"
 	"slices"
 	"strconv"
@@ -47,6 +48,8 @@ const (
 	// maxRatio bounds what a file claims to decompress to. Content that compresses better is not compressed.
 	maxRatio = 64
 	slack    = 1 << 16
+	// maxWindow is how far back compression looks.
+	maxWindow = 8 << 20
 )
 
 // sealed is the content of a file with what says where it comes from.
@@ -65,7 +68,8 @@ func (s *sealed) WriteTo(w io.Writer) (int64, error) {
 	}
 	b.WriteByte('\n')
 	// One goroutine and one call: the same bytes each time.
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+	window := min(max(1<<bits.Len(uint(len(s.content))), zstd.MinWindowSize), maxWindow)
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 	if err != nil {
 		return 0, err
 	}
