@@ -243,6 +243,10 @@ func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 	for _, text := range []string{u.ancestry.SuperName, u.sourceFile, u.warning, u.focusRefusal, u.runtimeFaults.withFocus, u.runtimeFaults.plain} {
 		k.text(text)
 	}
+	k.int(len(u.interfaces))
+	for _, name := range u.interfaces {
+		k.text(name)
+	}
 	packDecision(k, u.whole)
 	for _, against := range []*objection{u.objection, u.focusObjection} {
 		if against != nil {
@@ -288,6 +292,7 @@ func sortedNumbers(targets []uint32, numbers map[uint32]int) []int {
 func packDecision(k *packer, d filter.Decision) {
 	k.text(string(d.Reason))
 	k.text(d.Detail)
+	k.text(string(d.Pending))
 }
 
 // LoadPart reads a scan file. An error says what is wrong with it and what to do.
@@ -358,6 +363,9 @@ func readUnit(u *unpacker, to *unit) {
 	for _, text := range []*string{&to.ancestry.SuperName, &to.sourceFile, &to.warning, &to.focusRefusal, &to.runtimeFaults.withFocus, &to.runtimeFaults.plain} {
 		*text = u.text()
 	}
+	for range u.count(1) {
+		to.interfaces = append(to.interfaces, u.text())
+	}
 	to.whole = readDecision(u)
 	if objection1 {
 		to.objection = readObjection(u)
@@ -382,7 +390,7 @@ func readUnit(u *unpacker, to *unit) {
 		}
 		to.edges[i].targets = targets
 	}
-	to.methods = make([]method, u.count(5))
+	to.methods = make([]method, u.count(6))
 	next, line := 0, 0
 	for i := range to.methods {
 		m := &to.methods[i]
@@ -409,7 +417,7 @@ func readObjection(u *unpacker) *objection {
 
 // readDecision reads a decision; its reason has to be one that there is.
 func readDecision(u *unpacker) filter.Decision {
-	d := filter.Decision{Reason: filter.Reason(u.text()), Detail: u.text()}
+	d := filter.Decision{Reason: filter.Reason(u.text()), Detail: u.text(), Pending: filter.Pending(u.text())}
 	if d.Reason != "" && !knownReasons[d.Reason] {
 		u.fail()
 	}

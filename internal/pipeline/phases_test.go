@@ -187,6 +187,9 @@ func TestPhases(t *testing.T) {
 		{"no focus", func(c *pipeline.Config) { c.FocusHooks = false }},
 		{"equivalence", func(c *pipeline.Config) { c.Verify = pipeline.VerifyEquivalence }},
 		{"strict", func(c *pipeline.Config) { c.Surroundings.Strict = true }},
+		{"rules", func(c *pipeline.Config) {
+			c.Filter = byActivities(t)
+		}},
 		{"few", func(c *pipeline.Config) {
 			c.Filter = filter.New(filter.Options{RuntimeClass: "my/Beat"})
 			c.Inject.KeepCompilable = true
@@ -219,6 +222,16 @@ func TestPhases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// byActivities blocks by a supertype that another part has.
+func byActivities(t testing.TB) *filter.Filter {
+	t.Helper()
+	config, err := filter.ParseConfig("tracegen.yml", []byte("rules:\n  - block: { extends: \"android.app.*\" }\n  - allow: a.Lacks\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat", Rules: config.Rules})
 }
 
 func compareTrees(t testing.TB, got, want map[string]string) {
@@ -266,5 +279,11 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 	}
 	if !warned(p.result, "part8!odd.jar!x/Foreign.class is left as it is") || !warned(p.result, "no JVM would take") {
 		t.Errorf("warnings %q", p.result.Warnings)
+	}
+	ruled := c
+	ruled.Filter = byActivities(t)
+	got = reasons(runPhases(t, ruled, 6).result)
+	if got["aar/A.onWindowFocusChanged"] != "blocked" || got["a/Base.f"] != "blocked" || got["a/Lacks.f"] != "" || got["a/View.onWindowFocusChanged"] != "" {
+		t.Errorf("with rules, listed %v", got)
 	}
 }
