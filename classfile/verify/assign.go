@@ -3,21 +3,21 @@ package verify
 // assignable says whether a value of type from may be where to is wanted (JVMS 4.10.1.2, as HotSpot decides
 // it: small integers only for results).
 func (k *checker) assignable(from, to vtype) bool {
-	if from == to || to == tTop {
+	if from == to || to.kind() == tTop { // or unknown
 		return true
 	}
 	switch to {
 	case tBoolean, tByte, tShort, tChar:
-		return from == tInt
+		return from == tInt || from == tUnknown
 	}
-	return from.isReference() && to.isReference() && k.referenceAssignable(from, to, false)
+	return from.isReference() && to.isReference() && k.referenceAssignable(from, to, false) || from == tUnknown
 }
 
 // assignableInOwnClass is assignable to the judged class, where protected members are at stake: an interface
 // is then not treated as Object for a value that may be any object.
 func (k *checker) assignableInOwnClass(from vtype) bool {
 	to := k.thisType
-	return from == to || from.isReference() && k.referenceAssignable(from, to, true)
+	return from == to || from == tUnknown || from.isReference() && k.referenceAssignable(from, to, true)
 }
 
 // referenceAssignable decides between two references that differ.

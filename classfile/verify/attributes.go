@@ -102,7 +102,7 @@ func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
 	if len(m.Attributes) == 0 {
 		return
 	}
-	report := func(rule, want, got string) { k.memberFinding(m, rule, want, got) }
+	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
 	for i := range m.Attributes {
 		a := &m.Attributes[i]
 		form, ok := memberForm(a.Name, isMethod, m.AccessFlags&classfile.AccStatic != 0)
@@ -149,12 +149,12 @@ func (k *checker) checkConstantValue(f *classfile.Member, i uint16) {
 		want = classfile.TagString
 	default:
 		if f.Descriptor[0] == 'L' || f.Descriptor[0] == '[' {
-			k.memberFinding(f, "JVMS 4.7.2", "no ConstantValue for "+f.Descriptor, "one")
+			k.formatFinding(f, "JVMS 4.7.2", "no ConstantValue for "+f.Descriptor, "one")
 			return
 		}
 	}
 	if k.pool.Tag(i) != want {
-		k.memberFinding(f, "JVMS 4.7.2", fmt.Sprintf("a %v for %s", want, f.Descriptor), kindAt(k.pool, i))
+		k.formatFinding(f, "JVMS 4.7.2", fmt.Sprintf("a %v for %s", want, f.Descriptor), kindAt(k.pool, i))
 	}
 }
 

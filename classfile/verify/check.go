@@ -2,6 +2,7 @@ package verify
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 
@@ -87,9 +88,10 @@ type checker struct {
 	uses             []utf8Use  // by pool index
 	body             method     // the method that is judged
 
-	findings []Finding
-	broken   map[*classfile.Member]bool
-	work     int64
+	findings  []Finding
+	broken    map[*classfile.Member]bool
+	work      int64
+	firstOnly bool // one problem of a method is enough: only whether there is one counts
 }
 
 // Check judges a class. The class may be as broken as [classfile.Parse] lets it be.
@@ -173,13 +175,18 @@ func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) 
 	k.findings = append(k.findings, f)
 }
 
-// memberFinding is one about a field or method. The code of such a method is not looked at: its descriptor may be
-// what is wrong.
-func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
+// formatFinding is one about the format of a field or method. The code of such a method is not looked at: its
+// descriptor may be what is wrong.
+func (k *checker) formatFinding(m *classfile.Member, rule, want, got string) {
 	if k.broken == nil {
 		k.broken = map[*classfile.Member]bool{}
 	}
 	k.broken[m] = true
+	k.memberFinding(m, rule, want, got)
+}
+
+// memberFinding is one about a field or method that says nothing of its code.
+func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
 	k.findings = append(k.findings, Finding{
 		Class: k.class.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: -1, Rule: rule, Want: want, Got: got,
 	})
@@ -193,23 +200,27 @@ func (k *checker) checkCode() (inferred bool) {
 		k.eachCode((*method).infer)
 		return false
 	}
+	k.firstOnly = k.major < majorNoFailover
 	k.eachCode((*method).checkTypes)
-	if k.major >= majorNoFailover || len(k.findings) == before {
+	if k.major >= majorNoFailover || !slices.ContainsFunc(k.findings[before:], Finding.rejects) {
 		return false
 	}
 	// HotSpot gives up on the first method that fails. The frames of the others are never looked at, so that
 	// all that counts is what inference finds; but the message is the one about the frames.
 	byFrames := slices.Clone(k.findings[before:])
-	if !slices.ContainsFunc(byFrames, func(f Finding) bool { return !f.Note }) || slices.ContainsFunc(byFrames, func(f Finding) bool { return f.fatal }) {
-		return false
+	if !slices.ContainsFunc(byFrames, func(f Finding) bool { return f.fatal }) {
+		k.findings = k.findings[:before]
+		k.eachCode((*method).infer)
+		if !slices.ContainsFunc(k.findings[before:], Finding.rejects) {
+			return true
+		}
 	}
-	k.findings = k.findings[:before]
-	k.eachCode((*method).infer)
-	if slices.ContainsFunc(k.findings[before:], func(f Finding) bool { return !f.Note }) {
-		k.findings = append(k.findings[:before], byFrames...)
-		return false
-	}
-	return true
+	// The class is rejected: once more, for all that is wrong with it. What was said of it as a whole, when another
+	// class was looked up, is not said again.
+	k.findings = append(k.findings[:before], slices.DeleteFunc(byFrames, func(f Finding) bool { return f.Method != "" })...)
+	k.firstOnly = false
+	k.eachCode((*method).checkTypes)
+	return false
 }
 
 // eachCode judges each method that has code.
@@ -229,13 +240,16 @@ func (k *checker) eachCode(judge func(*method)) {
 		if t.prepare() {
 			judge(t)
 		}
-		if t.problem != nil {
-			k.findings = append(k.findings, *t.problem)
+		t.tell()
+		k.findings = append(k.findings, t.told...)
+		if k.exhausted() {
+			return
 		}
 	}
 }
 
-// method judges one method's code. The first problem ends that: what follows from a wrong type is no news.
+// method judges one method's code. A problem leaves the type state unknown, and what follows from that is no news: the
+// code is judged again from where the state is known.
 type method struct {
 	*checker
 	machine
@@ -244,8 +258,16 @@ type method struct {
 	starts  []byte // by position: what begins there
 	initial []vtype
 	joins   []int32 // of inference
-	problem *Finding
 	pc      int
+
+	problem *Finding // that has just been found; whatever is at work then ends
+	told    []Finding
+	stopped bool         // there is nothing more to be said of the method
+	repeats bool         // problem is about a place in places
+	places  map[int]bool // that are told only once
+
+	lost      bool // type checking only: the type state is not known
+	blindFrom int  // from here on it is not known where frames are
 
 	handlers  []handler
 	throws    map[int]bool // by a handler's position, what endsInThrow says
@@ -264,6 +286,8 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		joins:    m.joins[:0],
 		handlers: m.handlers[:0],
 		frames:   m.frames[:0],
+
+		blindFrom: math.MaxInt,
 	}
 }
 
@@ -281,8 +305,12 @@ func resize[T any](s []T, n int) []T {
 const (
 	noStart byte = iota
 	instructionStart
-	newStart // of a new instruction: what uninitialized types refer to
+	newStart    // of a new instruction: what uninitialized types refer to
+	faultyStart // of an instruction with operands that are told
 )
+
+// mostTold is how many findings a method has at most. Whoever has repaired these runs the verifier again.
+const mostTold = 16
 
 // fail records a problem at the current instruction, unless there is one already.
 func (m *method) fail(rule, want, got string) { m.failAt(m.pc, rule, want, got) }
@@ -306,7 +334,41 @@ func (m *method) failFatal(rule, want, got string) {
 	m.problem.fatal = true
 }
 
+// failOnce is fail for what is wrong with a place of the code that many instructions lead to.
+func (m *method) failOnce(place int, rule, want, got string) {
+	if m.failed() {
+		return
+	}
+	if m.places == nil {
+		m.places = map[int]bool{}
+	}
+	m.repeats = m.places[place]
+	m.places[place] = true
+	m.fail(rule, want, got)
+}
+
 func (m *method) failed() bool { return m.problem != nil }
+
+// tell makes a finding of the problem at hand, if there is one, and lets the method go on unless that was the last.
+func (m *method) tell() {
+	if m.problem == nil || m.stopped {
+		return
+	}
+	again := func(f Finding) bool {
+		return f == *m.problem || m.inferring && f.Offset == m.problem.Offset // by another path
+	}
+	if !m.repeats && !slices.ContainsFunc(m.told, again) {
+		m.problem.fatal = m.problem.fatal && len(m.told) == 0
+		m.told = append(m.told, *m.problem)
+	}
+	m.stopped = m.firstOnly || len(m.told) >= mostTold || m.problem.Rule == ruleLimit
+	if !m.stopped {
+		m.problem, m.repeats = nil, false
+	}
+}
+
+// stop ends the method: what else could be found follows from what was told.
+func (m *method) stop() { m.stopped, m.problem = true, &m.told[len(m.told)-1] }
 
 // prepare finds where the instructions begin.
 func (m *method) prepare() bool {
@@ -327,7 +389,8 @@ func (m *method) prepare() bool {
 		}
 	}
 	m.noteLines()
-	return m.readHandlers()
+	m.readHandlers()
+	return true
 }
 
 // noteLines is about lines that begin between instructions (JVMS 4.7.12), which HotSpot does not mind.

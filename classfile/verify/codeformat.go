@@ -9,7 +9,7 @@ import (
 // checkBody checks a method's Code attribute but for its instructions (JVMS 4.7.3). arguments are the words that the
 // locals begin with.
 func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
-	report := func(rule, want, got string) { k.memberFinding(m, rule, want, got) }
+	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
 	body, ok, err := k.class.Code(m)
 	withoutCode := flags&(classfile.AccNative|classfile.AccAbstract) != 0
 	switch {

@@ -53,6 +53,12 @@
 // places. A class of version 50 whose frames are wrong is inferred instead, unless its StackMapTable cannot even be
 // decoded, and the findings about its frames are only told if inference objects too.
 //
+// All findings of a class are collected, one for one cause. Behind a wrong instruction the types are not known; type
+// checking goes on with them at the next frame, and until then with what needs no types; inference gives up that path and
+// keeps the others. Where types do not fit a frame, or two paths each other, nobody knows which of them is wrong: the place
+// is told once, and then both are taken to be right. Where frames have slipped, the first that is missed is told alone. A
+// method has at most 16 findings, and HotSpot's is the first of them.
+//
 // Each name that a class mentions is numbered once, so that a type is a number and most comparisons are of
 // numbers. The hierarchy is asked only where two classes differ and neither is Object. A class that it does not know
 // is assumed to fit, and told in [Result.Unknown].

@@ -88,7 +88,7 @@ func (m *method) stepLocal(in code.Instruction, index int) {
 	case op >= code.Istore && op <= code.Astore:
 		m.store(index, t)
 	case op == code.Iinc:
-		if got := m.locals[index]; got != tInt {
+		if got := m.locals[index]; got != tInt && got != tUnknown {
 			m.wrongLocal(index, "int", got)
 		}
 	case op == code.Ret:
@@ -165,8 +165,8 @@ func (m *method) stepArray(op code.Op) {
 		return
 	}
 	if components == nil {
-		value = tNull
-		if array != tNull {
+		value = array
+		if array.kind() == kindObject {
 			value = m.list[array.index()].component
 		}
 	}
@@ -232,7 +232,7 @@ func (m *method) stepReference(in code.Instruction) {
 	case code.Athrow:
 		m.pop(m.throwable)
 	case code.Arraylength:
-		if got := m.popReference(false); got != tNull && !m.isArray(got) {
+		if got := m.popReference(false); got != tNull && got != tUnknown && !m.isArray(got) {
 			m.wrongOnStack("an array", got)
 		}
 		m.push(tInt)

@@ -15,6 +15,9 @@ type Finding struct {
 	fatal bool // HotSpot throws it: a class of version 50 gets no second chance
 }
 
+// rejects says whether HotSpot does not link the class because of it.
+func (f Finding) rejects() bool { return !f.Note }
+
 // String gives the finding in one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
 func (f Finding) String() string {
 	place := f.Class

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -52,8 +53,8 @@ func (m *method) infer() {
 	m.inferring = true
 	descriptor := m.member.Descriptor
 	m.result = m.methodType(descriptor).result
-	f := inference{method: m, rets: map[int]int{}, merged: make([]mergedState, len(m.handlers))}
-	if f.prepare(); m.failed() {
+	f := inference{method: m, rets: map[int]int{}}
+	if f.prepare(); m.stopped {
 		return
 	}
 	initial := m.appendInitial(nil)
@@ -63,18 +64,21 @@ func (m *method) infer() {
 	f.mark(start)
 	start.locals = initial
 	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 && initial[0] == tUninitializedThis
-	for again := true; again && !m.failed(); {
+	for again := true; again && !m.stopped; {
 		again = false
 		m.spend(len(f.pending))
+		m.tell()
 		for word := range f.pending {
-			for f.pending[word] != 0 && !m.failed() {
+			for f.pending[word] != 0 && !m.stopped {
 				again = true
 				number := word*64 + bits.TrailingZeros64(f.pending[word])
 				f.pending[word] &^= 1 << (number % 64)
 				f.run(&f.states[number])
+				m.tell()
 			}
 		}
 	}
+	slices.SortStableFunc(m.told, func(a, b Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 
 // mark notes that a state has changed, so that the code from there on must be followed again.
@@ -90,7 +94,9 @@ func (f *inference) prepare() {
 	for in := range code.Instructions(m.code.Bytecode) {
 		m.pc = in.PC
 		if m.operands(in); m.failed() {
-			return
+			m.starts[in.PC] = faultyStart
+			m.tell()
+			continue
 		}
 		for target := range in.Targets() {
 			f.joins[target] = 1
@@ -106,16 +112,30 @@ func (f *inference) prepare() {
 			f.joins[in.PC] = 1
 		}
 	}
+	f.prepareHandlers()
+	f.numberStates()
+}
+
+func (f *inference) prepareHandlers() {
+	m := f.method
 	if len(m.handlers) > 0 && m.code.MaxStack == 0 {
 		m.failAt(-1, ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
+		m.tell()
+		m.handlers = m.handlers[:0]
 	}
 	for i := range m.handlers {
-		if m.handlers[i].pc == 0 {
+		h := &m.handlers[i]
+		if h.pc == 0 {
 			m.failAt(0, ruleCodeFormat, "a handler behind the first instruction", "one at 0")
+			m.tell()
+			h.leaveOut()
 		}
-		f.joins[m.handlers[i].pc] = 1
+		if h.caught[0] == tUnknown {
+			h.leaveOut()
+		}
+		f.joins[h.pc] = 1
 	}
-	f.numberStates()
+	f.merged = make([]mergedState, len(m.handlers))
 }
 
 // numberStates makes a state for each place that was found.
@@ -145,7 +165,7 @@ func (f *inference) state(pc int) *joinState {
 	return nil
 }
 
-// run follows the code from a state on until it joins another state or ends.
+// run follows the code from a state on until it joins another state, ends or is wrong.
 func (f *inference) run(s *joinState) {
 	m, pc := f.method, s.pc
 	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
@@ -162,7 +182,7 @@ func (f *inference) run(s *joinState) {
 			return // prepare has decoded it
 		}
 		m.pc = pc
-		if m.spend(2 + len(f.handlers)/wordsPerStep); m.failed() {
+		if m.spend(2 + len(f.handlers)/wordsPerStep); m.failed() || m.starts[pc] == faultyStart {
 			return
 		}
 		f.mergeHandlers()
@@ -240,6 +260,7 @@ func (f *inference) mergeHandlers() {
 		}
 		f.merged[i] = now
 		f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &f.now)
+		f.tell() // the other paths may be right
 	}
 }
 
@@ -252,6 +273,7 @@ func (f *inference) mergeAfterInit() {
 	for i := range f.handlers {
 		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
 			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &facts)
+			f.tell()
 		}
 	}
 }
@@ -302,7 +324,7 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 
 func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 	if len(stack) != len(s.stack) {
-		f.fail(ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc), fmt.Sprint(len(stack)))
+		f.failOnce(pc, ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc), fmt.Sprint(len(stack)))
 		return
 	}
 	for i, old := range s.stack {
@@ -311,7 +333,7 @@ func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 		}
 		t := f.merge(old, stack[i], false)
 		if t == tTop {
-			f.fail(ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d", f.describe(old), i, pc), f.describe(stack[i]))
+			f.failOnce(pc, ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d", f.describe(old), i, pc), f.describe(stack[i]))
 			return
 		}
 		if t != old {

@@ -63,6 +63,8 @@ func (m *method) stepInit(in code.Instruction, c *constant) {
 		m.initialiseThis(c)
 	case object.kind() == kindUninitialized:
 		m.initialiseNew(object, c)
+	case object == tUnknown:
+		m.initialised, m.thisUninitialized = m.thisUninitialized, false // it may have been this
 	default:
 		m.wrongOnStack("an object that is not initialised", object)
 	}

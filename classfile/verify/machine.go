@@ -61,7 +61,7 @@ func (m *method) fits(from, to vtype) bool {
 // pop takes a value of the type off the stack, or one that can be assigned to it, and gives its first word.
 func (m *method) pop(want vtype) vtype {
 	if second, two := want.secondWord(); two {
-		if got := m.popWord(); got != second {
+		if got := m.popWord(); got != second && got != tUnknown {
 			m.wrongOnStack(m.describe(want), got)
 		}
 	}
@@ -75,7 +75,7 @@ func (m *method) pop(want vtype) vtype {
 // popReference takes a reference off the stack; an object that is not initialised is one if that is allowed.
 func (m *method) popReference(uninitialized bool) vtype {
 	got := m.popWord()
-	if !got.isReference() && !(uninitialized && got.isUninitialized()) {
+	if !got.isReference() && !(uninitialized && got.isUninitialized()) && got != tUnknown {
 		m.wrongOnStack("a reference", got)
 	}
 	return got
@@ -99,6 +99,9 @@ func (m *method) popTwoWords() (top, below vtype) {
 	if !top.isOneWord() && !(m.inferring && top == tTop) {
 		m.wrongOnStack("a value", top)
 	}
+	if top == tUnknown {
+		return top, m.popWord()
+	}
 	return top, m.popOneWord()
 }
 
@@ -113,8 +116,9 @@ func (m *method) load(index int, want vtype) {
 	got := m.locals[index]
 	second, two := want.secondWord()
 	switch {
+	case got == tUnknown && want != tNull:
 	case want == tNull:
-		if !got.isReference() && !got.isUninitialized() {
+		if !got.isReference() && !got.isUninitialized() && got != tUnknown {
 			m.wrongLocal(index, "a reference", got)
 		}
 		m.push(got)
@@ -138,7 +142,7 @@ func (m *method) store(index int, want vtype) {
 	got := want
 	if want != tNull {
 		m.pop(want)
-	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && !(m.inferring && got.kind() == kindReturnAddress) {
+	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && got != tUnknown && !(m.inferring && got.kind() == kindReturnAddress) {
 		m.wrongOnStack("a reference", got)
 	}
 	if m.failed() {

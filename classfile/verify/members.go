@@ -63,7 +63,7 @@ func (k *checker) checkTwice(members []classfile.Member, rule, want string) {
 		for i := range members {
 			for j := range members[:i] {
 				if members[i].Name == members[j].Name && members[i].Descriptor == members[j].Descriptor {
-					k.memberFinding(&members[i], rule, want, "two")
+					k.formatFinding(&members[i], rule, want, "two")
 				}
 			}
 		}
@@ -73,7 +73,7 @@ func (k *checker) checkTwice(members []classfile.Member, rule, want string) {
 	for i := range members {
 		key := [2]string{members[i].Name, members[i].Descriptor}
 		if seen[key] {
-			k.memberFinding(&members[i], rule, want, "two")
+			k.formatFinding(&members[i], rule, want, "two")
 		}
 		seen[key] = true
 	}
@@ -117,13 +117,13 @@ func (k *checker) checkField(f *classfile.Member) {
 		bad = flags&inInterface != inInterface || flags&never != 0
 	}
 	if bad {
-		k.memberFinding(f, ruleFieldInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
+		k.formatFinding(f, ruleFieldInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
 	}
 	if !validName(f.Name, nameOfField, k.major) {
-		k.memberFinding(f, ruleNames, "a field name", quoted(f.Name))
+		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
 	}
 	if !validField(f.Descriptor, k.major) {
-		k.memberFinding(f, ruleDescriptors, "a field descriptor", quoted(f.Descriptor))
+		k.formatFinding(f, ruleDescriptors, "a field descriptor", quoted(f.Descriptor))
 		return
 	}
 	k.checkMemberAttributes(f, false)
@@ -131,17 +131,17 @@ func (k *checker) checkField(f *classfile.Member) {
 
 func (k *checker) checkMethod(m *classfile.Member) {
 	if !validName(m.Name, nameOfMethod, k.major) {
-		k.memberFinding(m, ruleNames, "a method name", quoted(m.Name))
+		k.formatFinding(m, ruleNames, "a method name", quoted(m.Name))
 		return
 	}
 	flags := k.methodFlags(m)
 	switch {
 	case m.Name == "<clinit>":
 		if flags&classfile.AccStatic == 0 {
-			k.memberFinding(m, ruleMethodInfo, "a static <clinit>", fmt.Sprintf("%#04x", flags))
+			k.formatFinding(m, ruleMethodInfo, "a static <clinit>", fmt.Sprintf("%#04x", flags))
 		}
 	case k.isInterface() && m.Name == "<init>":
-		k.memberFinding(m, ruleMethodInfo, "no <init> in an interface", "one")
+		k.formatFinding(m, ruleMethodInfo, "no <init> in an interface", "one")
 	case k.isInterface():
 		k.checkInterfaceMethodFlags(m, flags)
 	default:
@@ -149,14 +149,14 @@ func (k *checker) checkMethod(m *classfile.Member) {
 	}
 	words, ok := argumentWords(m.Name, m.Descriptor, k.major)
 	if !ok {
-		k.memberFinding(m, ruleDescriptors, "a method descriptor", quoted(m.Descriptor))
+		k.formatFinding(m, ruleDescriptors, "a method descriptor", quoted(m.Descriptor))
 		return
 	}
 	if flags&classfile.AccStatic == 0 {
 		words++
 	}
 	if words > mostArguments {
-		k.memberFinding(m, ruleDescriptors, "at most 255 words of arguments", fmt.Sprint(words))
+		k.formatFinding(m, ruleDescriptors, "at most 255 words of arguments", fmt.Sprint(words))
 		return
 	}
 	k.checkMemberAttributes(m, true)
@@ -173,7 +173,7 @@ func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
 		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|k.strict()) != 0
 	}
 	if bad {
-		k.memberFinding(m, ruleMethodInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
+		k.formatFinding(m, ruleMethodInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
 	}
 }
 
@@ -191,7 +191,7 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
 	}
 	if bad {
-		k.memberFinding(m, ruleMethodInfo, "access_flags that go together in an interface", fmt.Sprintf("%#04x", flags))
+		k.formatFinding(m, ruleMethodInfo, "access_flags that go together in an interface", fmt.Sprintf("%#04x", flags))
 	}
 }
 

@@ -17,7 +17,14 @@ type stackFrame struct {
 	// machine.changed from checkedTo on.
 	checked   bool
 	checkedTo int
+
+	// doubtful are the words, locals and then the stack, in which the first state that was compared differed; nil if
+	// it did not. unusable says that it had another depth.
+	doubtful []bool
+	unusable bool
 }
+
+func (f *stackFrame) doubts(word int) bool { return word < len(f.doubtful) && f.doubtful[word] }
 
 // frame_type values (JVMS 4.7.4), not those of package code: no line is shared with what shifted the frames.
 const (
@@ -43,7 +50,8 @@ type frameReader struct {
 	words int
 }
 
-// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order.
+// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. Behind a fault
+// nobody knows where the frames are.
 func (m *method) readFrames() {
 	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
 	if !ok || len(table.Info) == 0 {
@@ -53,19 +61,21 @@ func (m *method) readFrames() {
 	n := r.u2()
 	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)], thisUninitialized: m.thisUninitialized}
 	for i := 0; i < n && !m.failed(); i++ {
+		end := last.pc + 1
 		last = r.next(last)
-		if m.failed() {
-			return
-		}
-		if !m.isStart(last.pc) {
+		if !m.failed() && !m.isStart(last.pc) {
 			m.failAt(last.pc, ruleStackMap, "an instruction at a frame's offset", "none")
-			return
+		}
+		if m.failed() {
+			m.blindFrom = end
+			break
 		}
 		m.frames = append(m.frames, last)
 	}
 	if len(r.b) != 0 {
 		m.malformed("the end of StackMapTable", fmt.Sprintf("%d bytes more", len(r.b)))
 	}
+	m.tell()
 }
 
 // frameAt gives the frame at a position, nil if there is none.
@@ -109,27 +119,29 @@ func (r *frameReader) u2() int {
 // next decodes one frame, given the one before.
 func (r *frameReader) next(last stackFrame) stackFrame {
 	kind := r.u1()
-	f := stackFrame{locals: last.locals, thisUninitialized: last.thisUninitialized}
-	delta := kind
+	f := stackFrame{pc: last.pc + 1, locals: last.locals, thisUninitialized: last.thisUninitialized}
 	switch {
 	case kind < typeSameEnd:
+		f.pc += kind
 	case kind < typeSameLocals1End:
-		delta = kind - typeSameEnd
-		f.stack = r.types(nil, 1, int(r.code.MaxStack), &f)
+		f.pc += kind - typeSameEnd
 	case kind < typeSameLocals1Ext:
 		r.malformed("a known frame_type", fmt.Sprint(kind))
+		return f
 	default:
-		delta = r.u2()
-		r.long(kind, &f)
+		f.pc += r.u2()
 	}
-	f.pc = last.pc + delta + 1
+	r.pc = f.pc // where findings about the frame are
+	if kind >= typeSameEnd {
+		r.body(kind, &f)
+	}
 	return f
 }
 
-// long decodes what follows the offset_delta of the forms that have one.
-func (r *frameReader) long(kind int, f *stackFrame) {
+// body decodes what follows frame_type and offset_delta.
+func (r *frameReader) body(kind int, f *stackFrame) {
 	switch {
-	case kind == typeSameLocals1Ext:
+	case kind <= typeSameLocals1Ext:
 		f.stack = r.types(nil, 1, int(r.code.MaxStack), f)
 	case kind < typeSameExtended:
 		f.locals = r.chop(f.locals, typeSameExtended-kind)
@@ -202,7 +214,8 @@ func (r *frameReader) oneType(f *stackFrame) vtype {
 		pc := r.u2()
 		if pc >= len(r.starts) || r.starts[pc] != newStart {
 			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", fmt.Sprintf("none at %d", pc))
-			return tTop
+			r.tell()
+			return tUnknown
 		}
 		return uninitialized(pc)
 	default:

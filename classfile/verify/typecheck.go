@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tracegen/tracegen/classfile/code"
 )
@@ -15,34 +16,56 @@ type handler struct {
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 
-// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3).
-func (m *method) readHandlers() bool {
-	table := m.code.ExceptionTable
-	for ; len(table) >= 8; table = table[8:] {
+// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). An entry with wrong positions is left out.
+func (m *method) readHandlers() {
+	for table := m.code.ExceptionTable; len(table) >= 8 && !m.stopped; table = table[8:] {
 		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])), caught: [1]vtype{m.throwable}}
 		switch {
 		case h.start >= h.end || !m.isStart(h.start) || h.end != len(m.starts) && !m.isStart(h.end):
 			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another", fmt.Sprintf("%d to %d", h.start, h.end))
-			return false
 		case !m.isStart(h.pc):
 			m.failAt(h.pc, ruleCodeFormat, "an instruction at the handler's position", "none")
-			return false
+		}
+		if m.failed() {
+			m.tell()
+			continue
 		}
 		if i := u2(table[6:]); i != 0 {
-			c := m.constantOf(i, classKind)
-			if m.failed() {
-				return false
-			}
-			h.caught[0] = c.class
-			if !m.assignable(c.class, m.throwable) {
-				m.failAt(h.pc, ruleHandlers, "a subclass of java/lang/Throwable", m.describe(c.class))
-				return false
-			}
+			h.caught[0] = m.readCaught(h.pc, i)
 		}
 		m.handlers = append(m.handlers, h)
 	}
-	return true
 }
+
+// readCaught finds out what a handler catches.
+func (m *method) readCaught(pc int, i uint16) vtype {
+	m.pc = pc
+	c := m.constantOf(i, classKind)
+	if !m.failed() && !m.assignable(c.class, m.throwable) {
+		m.fail(ruleHandlers, "a subclass of java/lang/Throwable", m.describe(c.class))
+	}
+	if m.failed() {
+		m.tell()
+		return tUnknown
+	}
+	return c.class
+}
+
+// doubtCaught makes unknown what handlers have on their stacks by their frames if it was told that they catch something
+// else.
+func (m *method) doubtCaught() {
+	for i := range m.handlers {
+		if h := &m.handlers[i]; h.caught[0] == tUnknown {
+			if f := m.frameAt(h.pc); f != nil && len(f.stack) == 1 {
+				f.doubtful = make([]bool, len(f.locals)+1)
+				f.doubtful[len(f.locals)] = true
+			}
+		}
+	}
+}
+
+// leaveOut takes a handler that has been told out of the method.
+func (h *handler) leaveOut() { h.start, h.end = 0, 0 }
 
 // checkTypes is the verifier by type checking (JVMS 4.10.1): one pass over the code, with the frames at every
 // place that a branch leads to.
@@ -50,6 +73,10 @@ func (m *method) readHandlers() bool {
 // The pass itself is linear. A frame is compared whole once and later only in the locals that changed since,
 // so that neither many branches nor many handlers to one frame make it quadratic in practice; what remains is
 // bounded by the number of frames times the number of stores, each of which takes a byte of the code.
+//
+// Behind an instruction that is wrong the type state is lost until the next frame; what does not need it, operands and
+// whether there are frames where branches lead, is checked all the same. Where a state does not fit a frame, nobody
+// knows which of the two is wrong: both go on with the words that differ unknown.
 func (m *method) checkTypes() {
 	descriptor := m.member.Descriptor
 	if m.result = m.methodType(descriptor).result; m.result == tInt {
@@ -60,12 +87,11 @@ func (m *method) checkTypes() {
 	copy(m.locals, m.initial)
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	m.checkVariables()
-	if m.readFrames(); m.failed() {
-		return
-	}
+	m.readFrames()
+	m.doubtCaught()
 	flows := true // whether the instruction before this one leads here
 	next := 0
-	for pc := 0; pc < len(m.starts) && !m.failed(); {
+	for pc := 0; pc < len(m.starts) && !m.stopped; {
 		m.pc = pc
 		in, err := code.At(m.code.Bytecode, pc)
 		if err != nil {
@@ -75,17 +101,46 @@ func (m *method) checkTypes() {
 			m.enterFrame(next, flows)
 			next++
 		} else if !flows {
-			m.fail(ruleFlow, "a frame behind an instruction that never leads to the next", "none")
-		}
-		if m.failed() {
-			return
+			m.missFrame(pc, "a frame behind an instruction that never leads to the next")
+			m.lost = true
 		}
 		flows = m.checkInstruction(in)
 		pc += in.Size
 	}
-	if flows && !m.failed() {
+	if flows {
 		m.failAt(len(m.starts), ruleFlow, "a jump, return or throw at the end of the code", "none")
 	}
+}
+
+// missFrame tells that there is no frame at a place that needs one, unless nobody knows.
+func (m *method) missFrame(pc int, want string) {
+	if pc >= m.blindFrom || m.failed() || m.places[pc] {
+		return
+	}
+	m.failOnce(pc, ruleFlow, want, "none")
+	m.tell()
+	// If there is another frame that nothing needs, it has slipped from its place, and those behind it with it.
+	if !m.stopped && m.hasIdleFrame() {
+		m.stop()
+	}
+}
+
+// hasIdleFrame says whether there is a frame where no branch or handler leads, and not behind an instruction that never
+// leads to the next.
+func (m *method) hasIdleFrame() bool {
+	needed := make([]bool, len(m.starts)+1)
+	for in := range code.Instructions(m.code.Bytecode) {
+		for target := range in.Targets() {
+			if m.isStart(target) {
+				needed[target] = true
+			}
+		}
+		needed[in.PC+in.Size] = needed[in.PC+in.Size] || !in.FallsThrough()
+	}
+	for i := range m.handlers {
+		needed[m.handlers[i].pc] = true
+	}
+	return slices.ContainsFunc(m.frames, func(f stackFrame) bool { return !needed[f.pc] })
 }
 
 // checkInstruction lets one instruction act and compares the result with the frames it leads to. It says
@@ -94,26 +149,27 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 	op, _ := localAccess(in)
 	isStore := op >= code.Istore && op <= code.Astore
 	m.initialised = false
-	if m.operands(in); m.failed() {
-		return false
-	}
-	if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
-		m.matchHandlers(false)
-	}
-	if !m.failed() {
+	m.operands(in)
+	if !m.lost && !m.failed() {
+		if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
+			m.matchHandlers(false)
+		}
 		m.step(in)
+	}
+	if m.failed() {
+		m.tell()
+		m.lost = true
+		isSubroutine := op == code.Jsr || op == code.JsrW || op == code.Ret // there is none, and no next that it leads to
+		return in.FallsThrough() || isSubroutine
 	}
 	last := -1
 	for target := range in.Targets() {
-		if m.failed() {
-			return false
-		}
 		if target != last {
 			m.matchTarget(target)
 		}
 		last = target
 	}
-	if !isStore && len(m.handlers) > 0 && !m.failed() {
+	if !isStore && len(m.handlers) > 0 && !m.lost {
 		m.matchHandlers(m.initialised)
 	}
 	return in.FallsThrough()
@@ -122,7 +178,7 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 // enterFrame makes the frame that stands at the current instruction the type state.
 func (m *method) enterFrame(i int, flows bool) {
 	f := &m.frames[i]
-	if flows {
+	if flows && !m.lost {
 		m.matchFrame(f, m.stack, m.thisUninitialized)
 	}
 	if m.failed() {
@@ -153,6 +209,12 @@ func (m *method) enterFrame(i int, flows bool) {
 	m.enteredAt = len(m.changed)
 	m.stack = append(m.stack[:0], f.stack...)
 	m.thisUninitialized = f.thisUninitialized
+	m.lost = f.unusable
+	for word, doubtful := range f.doubtful {
+		if doubtful {
+			m.doubt(f, word)
+		}
+	}
 }
 
 // sameMemory says whether two slices are one.
@@ -162,10 +224,12 @@ func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || 
 func (m *method) matchTarget(target int) {
 	f := m.frameAt(target)
 	if f == nil {
-		m.fail(ruleFlow, fmt.Sprintf("a frame at the branch target %d", target), "none")
+		m.missFrame(target, fmt.Sprintf("a frame at the branch target %d", target))
 		return
 	}
-	m.matchFrame(f, m.stack, m.thisUninitialized)
+	if !m.lost {
+		m.lost = !m.matchFrame(f, m.stack, m.thisUninitialized)
+	}
 }
 
 // matchHandlers compares the type state with the frames of the handlers around the current instruction. The
@@ -178,29 +242,39 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		if !h.covers(m.pc) {
 			continue
 		}
+		if m.failed() {
+			return
+		}
 		if h.frame == nil {
 			h.frame = m.frameAt(h.pc)
 		}
 		switch {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
-		case h.frame == nil:
-			m.fail(ruleHandlers, fmt.Sprintf("a frame at the handler %d", h.pc), "none")
-		default:
-			m.matchFrame(h.frame, h.caught[:], m.thisUninitialized || thisUninitialized)
-		}
-		if m.failed() {
+			m.tell()
+			m.handlers = m.handlers[:0]
 			return
+		case h.frame == nil:
+			m.missFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))
+			h.leaveOut()
+		case !m.matchFrame(h.frame, h.caught[:], m.thisUninitialized || thisUninitialized):
+			h.leaveOut()
 		}
 	}
 }
 
 // matchFrame says whether a type state may continue as a frame (JVMS 4.10.1.4): with the locals of the
-// method's, and the given stack and flag.
-func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool) {
+// method's, and the given stack and flag. What may not is told. The result is false if the state cannot go on either,
+// because it has another depth.
+func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool) bool {
+	if f.unusable {
+		return true
+	}
 	if len(stack) != len(f.stack) {
+		f.unusable = !f.checked
 		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc), fmt.Sprint(len(stack)))
-		return
+		m.tell()
+		return false
 	}
 	since := len(m.changed) - f.checkedTo
 	again := f.checked && since < len(f.locals)
@@ -208,30 +282,69 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 		since = len(f.locals)
 	}
 	if m.spend(1 + (since+len(stack))/wordsPerStep); m.failed() {
-		return
+		return true
 	}
+	var differ []int
 	if again {
 		for _, local := range m.changed[f.checkedTo:] {
 			if !m.matchLocal(f, int(local)) {
-				return
+				differ = append(differ, int(local))
 			}
 		}
 	} else {
 		for local := range f.locals {
 			if !m.matchLocal(f, local) {
-				return
+				differ = append(differ, local)
 			}
 		}
 	}
-	f.checked, f.checkedTo = true, len(m.changed)
 	for i, want := range f.stack {
-		if got := stack[i]; got != want && !m.assignable(got, want) {
-			m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(want), i, f.pc), m.describe(got))
-			return
+		word := len(f.locals) + i
+		if got := stack[i]; got != want && !m.assignable(got, want) && !f.doubts(word) {
+			differ = append(differ, word)
 		}
 	}
-	if thisUninitialized && !f.thisUninitialized {
-		m.fail(ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc), "an uninitialised one")
+	switch {
+	case len(differ) > 0:
+		m.differFrom(f, stack, differ)
+	case thisUninitialized && !f.thisUninitialized:
+		m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc), "an uninitialised one")
+		m.tell()
+	}
+	f.checked, f.checkedTo = true, len(m.changed)
+	return true
+}
+
+// differFrom tells the first of the words, locals and then the stack, in which the type state differs from a frame. They
+// are then unknown in the state, and, unless another state did fit, in the frame.
+func (m *method) differFrom(f *stackFrame, stack []vtype, words []int) {
+	if local := words[0]; local < len(f.locals) {
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local, f.pc), m.describe(m.locals[local]))
+	} else {
+		i := local - len(f.locals)
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]), i, f.pc), m.describe(stack[i]))
+	}
+	m.tell()
+	if !f.checked && f.doubtful == nil {
+		f.doubtful = make([]bool, len(f.locals)+len(f.stack))
+	}
+	isState := sameMemory(stack, m.stack)
+	for _, word := range words {
+		if !f.checked {
+			f.doubtful[word] = true
+		}
+		if word < len(f.locals) || isState {
+			m.doubt(f, word)
+		}
+	}
+}
+
+// doubt makes what a word of a frame stands for unknown in the type state.
+func (m *method) doubt(f *stackFrame, word int) {
+	if word < len(f.locals) {
+		m.setLocal(word, tUnknown)
+	} else {
+		m.stack[word-len(f.locals)] = tUnknown
 	}
 }
 
@@ -239,11 +352,16 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 // with the square of its size. A step is some twenty nanoseconds. Of the 200,000 classes of the corpus none needs more
 // than a ninetieth of what it may.
 func (m *method) spend(steps int) {
-	const base, perByte = 1 << 21, 1 << 6
 	m.work += int64(steps)
-	if m.work > base+perByte*int64(len(m.class.Bytes())) {
+	if m.exhausted() {
 		m.fail(ruleLimit, "a class that can be verified in a bounded number of steps", "one that takes more")
 	}
+}
+
+// exhausted says whether the class has had all the steps that it may take.
+func (k *checker) exhausted() bool {
+	const base, perByte = 1 << 21, 1 << 6
+	return k.work > base+perByte*int64(len(k.class.Bytes()))
 }
 
 // Words that are compared in one step, as most of them are equal, and handlers whose ranges are.
@@ -254,11 +372,7 @@ func (m *method) matchLocal(f *stackFrame, local int) bool {
 		return true
 	}
 	got, want := m.locals[local], f.locals[local]
-	if got == want || m.assignable(got, want) {
-		return true
-	}
-	m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(want), local, f.pc), m.describe(got))
-	return false
+	return got == want || m.assignable(got, want) || f.doubts(local)
 }
 
 // checkVariables demands that the ranges of LocalVariableTable begin and end at instructions, as HotSpot does
@@ -273,7 +387,7 @@ func (m *method) checkVariables() {
 			end := start + int(u2(row[2:]))
 			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
 				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another", fmt.Sprintf("%d to %d", start, end))
-				return
+				m.tell()
 			}
 		}
 	}

@@ -31,6 +31,10 @@ const (
 	kindReturnAddress // by the position of the subroutine (JVMS 4.10.2.5); inference only
 )
 
+// tUnknown is what a word has after a finding about it: whatever is wanted of it, so that nothing is told twice. Only
+// type checking has it, and nothing before the first finding.
+const tUnknown = tTop + 1<<kindBits
+
 const kindBits = 4
 
 func (t vtype) kind() vtype { return t & (1<<kindBits - 1) }
@@ -135,7 +139,7 @@ func (n *names) isArray(t vtype) bool {
 
 // isArrayOf says whether t is null or an array with one of these components.
 func (n *names) isArrayOf(t vtype, components ...vtype) bool {
-	if t == tNull {
+	if t == tNull || t == tUnknown {
 		return true
 	}
 	if !n.isArray(t) {
@@ -151,7 +155,7 @@ func (n *names) isArrayOf(t vtype, components ...vtype) bool {
 
 // isReferenceArray says whether t is null or an array of references.
 func (n *names) isReferenceArray(t vtype) bool {
-	return t == tNull || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
+	return t == tNull || t == tUnknown || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
 }
 
 // dimensions counts those of an array; the element is what is left, which may be a small integer.
@@ -166,7 +170,7 @@ func (n *names) dimensions(t vtype) (count int, element vtype) {
 var typeNames = [...]string{
 	tTop: "top", tInt: "int", tFloat: "float", tDouble: "double", tLong: "long", tNull: "null",
 	tUninitializedThis: "uninitializedThis", tDouble2: "double's second word", tLong2: "long's second word",
-	tBoolean: "boolean", tByte: "byte", tShort: "short", tChar: "char",
+	tBoolean: "boolean", tByte: "byte", tShort: "short", tChar: "char", tUnknown: "unknown",
 }
 
 // describe names a type for a finding.
@@ -182,6 +186,9 @@ func (n *names) describe(t vtype) string {
 	return typeNames[t]
 }
 
+// longestFrame is where the description of a frame breaks off: a frame can have 65535 locals of long names.
+const longestFrame = 1 << 14
+
 // describeFrame writes a frame as in JVMS 4.10.1: the locals, the operand stack, and whether this is still
 // uninitialised. Second words are left out.
 func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) string {
@@ -195,6 +202,10 @@ func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) str
 				continue
 			}
 			b.WriteString(separator)
+			if b.Len() > longestFrame {
+				b.WriteString("...")
+				break
+			}
 			b.WriteString(n.describe(t))
 			separator = ", "
 		}

@@ -195,7 +195,8 @@ var objectCases = []bodyCase{
 		m := simple("()V", 1, 0, op(code.Return, byte(code.Athrow)))(a)
 		m.handlers = []handler{{0, 1, 1, a.class("java/lang/String")}}
 		return m
-	}, want: "T#f()V@1: JVMS 4.10.1.5: expected a subclass of java/lang/Throwable, found java/lang/String"},
+	}, want: "T#f()V@1: JVMS 4.10.1.5: expected a subclass of java/lang/Throwable, found java/lang/String\n" +
+		"T#f()V@0: JVMS 4.10.1.6: expected a frame at the handler 1, found none"},
 	{name: "overrides final", make: func(*assembler) method {
 		return method{access: classfile.AccPublic | classfile.AccAbstract, name: "notify", descriptor: "()V"}
 	}, want: "T#notify()V: JVMS 5.3.5: expected no final method to be overridden, found that of java/lang/Object"},

@@ -43,6 +43,7 @@ const someMutants, manyMutants = 2000, 140000
 type tally struct {
 	made, rejected, falseAlarms, missed, left int
 	jdkFalse, jdkMissed, asmFalse, asmMissed  int // of the other verifiers
+	findings, single                          int // of mutants that both reject; and such with one finding
 }
 
 // tell adds one verdict on a mutant that HotSpot links or does not.
@@ -118,8 +119,12 @@ func TestCorpusMutantsAgree(t *testing.T) {
 				tell(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
 				tell(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
 			}
-			complaint, unknown := judge(m.variant, h)
+			complaint, unknown, findings := judge(m.variant, h)
 			if (complaint == "") == v.Linked {
+				row.findings += findings
+				if findings == 1 {
+					row.single++
+				}
 				continue
 			}
 			tell(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
@@ -160,6 +165,8 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 		all.jdkMissed += row.jdkMissed
 		all.asmFalse += row.asmFalse
 		all.asmMissed += row.asmMissed
+		all.findings += row.findings
+		all.single += row.single
 	}
 	line(t, "all", all)
 	if wrong := all.falseAlarms + all.missed; wrong > 1 && wrong*1000 > all.made {
@@ -171,6 +178,8 @@ func line(t *testing.T, kind string, row tally) {
 	alike := 100 * float64(row.made-row.falseAlarms-row.missed) / float64(max(1, row.made))
 	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d left out",
 		kind, row.made, row.rejected, row.falseAlarms, row.missed, alike, row.left)
+	caught := float64(max(1, row.rejected-row.missed))
+	t.Logf("measured: %-24s one fault is %.2f findings; one finding for %.1f %% of the mutants", kind, float64(row.findings)/caught, 100*float64(row.single)/caught)
 	if *others {
 		t.Logf("measured: %-24s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse, row.jdkMissed, row.asmFalse, row.asmMissed)
 	}
@@ -236,16 +245,16 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	return made
 }
 
-// judge gives the verifier's first finding, "" if it has none.
-func judge(v oracle.Variant, h verify.Hierarchy) (complaint string, unknown []string) {
+// judge gives the verifier's first finding, "" if it has none, and how many there are.
+func judge(v oracle.Variant, h verify.Hierarchy) (complaint string, unknown []string, findings int) {
 	c, err := classfile.Parse(v.Data)
 	if err != nil {
-		return err.Error(), nil
+		return err.Error(), nil, 1
 	}
 	k := verify.Checker{Hierarchy: h, Frames: true}
 	r := k.Check(c)
 	if len(r.Findings) == 0 {
-		return "", r.Unknown
+		return "", r.Unknown, 0
 	}
-	return r.Findings[0].String() + " " + r.Findings[0].Frame, r.Unknown
+	return r.Findings[0].String() + " " + r.Findings[0].Frame, r.Unknown, len(r.Findings)
 }
