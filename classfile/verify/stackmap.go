@@ -28,15 +28,14 @@ func (f *stackFrame) doubts(word int) bool { return word < len(f.doubtful) && f.
 
 // frame_type values (JVMS 4.7.4), not those of package code: no line is shared with what shifted the frames.
 const (
-	typeSameEnd          = 64
-	typeSameLocals1End   = 128
-	typeSameLocals1Ext   = 247
-	typeChopFirst        = 248
-	typeSameExtended     = 251
-	typeFull             = 255
-	tagUninitializedThis = 6
-	tagObject            = 7
-	tagUninitialized     = 8
+	typeSameEnd        = 64
+	typeSameLocals1End = 128
+	typeSameLocals1Ext = 247
+	typeChopFirst      = 248
+	typeSameExtended   = 251
+	typeFull           = 255
+	tagObject          = 7
+	tagUninitialized   = 8
 )
 
 // maxFrameWords bounds the memory for the locals of a method's frames: append frames may stand for many
@@ -142,21 +141,20 @@ func (r *frameReader) next(last stackFrame) stackFrame {
 func (r *frameReader) body(kind int, f *stackFrame) {
 	switch {
 	case kind <= typeSameLocals1Ext:
-		f.stack = r.types(nil, 1, int(r.code.MaxStack), f)
+		f.stack = r.types(nil, 1, int(r.code.MaxStack))
 	case kind < typeSameExtended:
 		f.locals = r.chop(f.locals, typeSameExtended-kind)
-		f.thisUninitialized = false
-		for _, t := range f.locals {
-			f.thisUninitialized = f.thisUninitialized || t == tUninitializedThis
-		}
+		f.thisUninitialized = slices.Contains(f.locals, tUninitializedThis)
 	case kind == typeSameExtended:
 	case kind < typeFull:
 		r.words += len(f.locals)
-		f.locals = r.types(f.locals[:len(f.locals):len(f.locals)], kind-typeSameExtended, int(r.code.MaxLocals), f)
+		given := len(f.locals)
+		f.locals = r.types(f.locals[:given:given], kind-typeSameExtended, int(r.code.MaxLocals))
+		f.thisUninitialized = f.thisUninitialized || slices.Contains(f.locals[given:], tUninitializedThis)
 	default:
-		f.thisUninitialized = false
-		f.locals = r.types(nil, r.u2(), int(r.code.MaxLocals), f)
-		f.stack = r.types(nil, r.u2(), int(r.code.MaxStack), f)
+		f.locals = r.types(nil, r.u2(), int(r.code.MaxLocals))
+		f.thisUninitialized = slices.Contains(f.locals, tUninitializedThis) // and not on the stack
+		f.stack = r.types(nil, r.u2(), int(r.code.MaxStack))
 	}
 	if r.words > maxFrameWords {
 		r.fail(ruleLimit, fmt.Sprintf("frames of at most %d locals in all", maxFrameWords), "more")
@@ -181,9 +179,9 @@ func (r *frameReader) chop(locals []vtype, values int) []vtype {
 }
 
 // types decodes n verification_type_info structures behind the words there are.
-func (r *frameReader) types(words []vtype, n, most int, f *stackFrame) []vtype {
+func (r *frameReader) types(words []vtype, n, most int) []vtype {
 	for i := 0; i < n && !r.failed(); i++ {
-		t := r.oneType(f)
+		t := r.oneType()
 		words = append(words, t)
 		if second, two := t.secondWord(); two {
 			words = append(words, second)
@@ -197,11 +195,8 @@ func (r *frameReader) types(words []vtype, n, most int, f *stackFrame) []vtype {
 }
 
 // oneType decodes a verification_type_info.
-func (r *frameReader) oneType(f *stackFrame) vtype {
+func (r *frameReader) oneType() vtype {
 	switch tag := r.u1(); tag {
-	case tagUninitializedThis:
-		f.thisUninitialized = true
-		return tUninitializedThis
 	case tagObject:
 		i := r.u2()
 		c := r.constant(uint16(i))
@@ -223,7 +218,7 @@ func (r *frameReader) oneType(f *stackFrame) vtype {
 			r.malformed("a known verification_type_info", fmt.Sprint(tag))
 			return tTop
 		}
-		return [...]vtype{tTop, tInt, tFloat, tDouble, tLong, tNull}[tag]
+		return [...]vtype{tTop, tInt, tFloat, tDouble, tLong, tNull, tUninitializedThis}[tag]
 	}
 }
 
