@@ -152,7 +152,9 @@ var objectCases = []bodyCase{
 		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, found none on some path"},
 	{name: "this left on the stack only", make: func(a *assembler) method {
 		call := call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V")
-		m := constructor(2, func(*assembler) []byte { return slices.Concat(op(code.Aload0, byte(code.Iconst0)), branch(code.Ifeq, 2, 5), call, op(code.Return)) })(a)
+		m := constructor(2, func(*assembler) []byte {
+			return slices.Concat(op(code.Aload0, byte(code.Iconst0)), branch(code.Ifeq, 2, 5), call, op(code.Return))
+		})(a)
 		m.attributes = []attribute{frames([]byte{255, 0, 5, 0, 0, 0, 1, 6})}
 		return m
 	}, want: "T#<init>()V@2: JVMS 4.10.1.4: expected an initialised this, as in the frame at 5, found an uninitialised one"},
