@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +23,8 @@ type Pattern struct {
 	class, name, descriptor string
 	// What a key must begin with, from class: spares most keys the matching.
 	prefix string
+	// Of which every key that matches contains at least one, if there are any.
+	literals []literal
 	// dotted is the pattern as "class.method", where it may mean that; or "".
 	dotted string
 }
@@ -53,7 +57,11 @@ func ParsePattern(text string) (*Pattern, error) {
 		if err != nil {
 			return nil, fmt.Errorf("pattern %s: %w", text, err)
 		}
-		return &Pattern{expr: expr}, nil
+		tree, err := syntax.Parse(text[1:len(text)-1], syntax.Perl)
+		if err != nil { // which regexp.Compile would have found
+			return nil, fmt.Errorf("pattern %s: %w", text, err)
+		}
+		return &Pattern{expr: expr, literals: required(tree.Simplify())}, nil
 	}
 	p := &Pattern{}
 	class, method, sharp := strings.Cut(text, "#")
@@ -82,6 +90,9 @@ func ParsePattern(text string) (*Pattern, error) {
 		p.prefix = p.class
 		if i := strings.IndexAny(p.class, "*?"); i >= 0 {
 			p.prefix = p.class[:i]
+		}
+		if l := globLiteral(p.class, p.name, p.descriptor); l.text != "" {
+			p.literals = []literal{l}
 		}
 	} else if i := strings.LastIndexByte(p.dotted, '.'); i >= 0 {
 		p.prefix = p.dotted[:i]
@@ -138,13 +149,13 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 		last := dispatch()
 		switch {
 		case p.to != 0:
-			for _, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
+			for n, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
 				for i := m.seek(part[0], part[1], p.from); i < part[1] && m.records[i].id <= p.to; i++ {
 					if !yield(m.records[i].entry(i >= m.living)) {
 						return
 					}
 				}
-				if part[0] == 0 && p.to == DispatchID && !yield(last.entry(false)) {
+				if n == 0 && p.to == DispatchID && !yield(last.entry(false)) {
 					return
 				}
 			}
@@ -186,11 +197,12 @@ func (p *Pattern) exact() bool {
 
 // match reports whether p asks for the method with the key.
 func (p *Pattern) match(key string) bool {
+	if !strings.HasPrefix(key, p.prefix) ||
+		len(p.literals) > 0 && !slices.ContainsFunc(p.literals, func(l literal) bool { return l.in(key) }) {
+		return false
+	}
 	if p.expr != nil {
 		return p.expr.MatchString(key)
-	}
-	if !strings.HasPrefix(key, p.prefix) {
-		return false
 	}
 	class, name, descriptor := split(key)
 	if p.descriptor != "" && !glob(p.descriptor, descriptor) {

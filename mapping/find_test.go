@@ -91,6 +91,24 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// The dispatch was given twice if no method is alive.
+func TestFindDispatchOnce(t *testing.T) {
+	gone := mustAssign(t, nil, Options{Base: mustAssign(t, methods("a/A|f|()V"), Options{Order: OrderCompact})})
+	for _, pattern := range []string{"1-1048574", "**"} {
+		p, err := ParsePattern(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []uint32
+		for e := range gone.Find(p) {
+			ids = append(ids, e.ID)
+		}
+		if diff := cmp.Diff([]uint32{DispatchID, 1}, ids); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", pattern, diff)
+		}
+	}
+}
+
 func TestParsePatternRefuses(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"":                     "empty pattern",
@@ -137,6 +155,32 @@ func FuzzGlob(f *testing.F) {
 		want := regexp.MustCompile("^(?:" + expr + ")$").MatchString(s)
 		if got := glob(pattern, s); got != want {
 			t.Fatalf("glob(%q, %q) = %v, want %v", pattern, s, got, want)
+		}
+	})
+}
+
+// FuzzLiterals: what a pattern's literals rule out, it does not match.
+func FuzzLiterals(f *testing.F) {
+	for _, pattern := range []string{
+		`/Presenter77\d+ method1 /`, `/(?i)presenter77\d+ METHOD1 /`, `/\.(foo|bar|b(a|az)+)$/`, `/(?i)Kelvin|scharf|ß/`, `/(a{2,3}b?)+ c/`,
+		`/(?:ab|)c/`, `/x(?i:yZ)[^a]/`, `/^a.A /`, `/(?i)(foo|bar) /`, "**.Foo*#get*", "a.?b?#f", "#m(*)",
+	} {
+		for _, key := range []string{
+			"com.Presenter775 method1 ()V", "com.PRESENTER771 metHod1 ()V", "a.foo", "x.bazbar", "\u212aelvin f", "\u017fcharf f", "aaab c", "a.aab c",
+			"c d", "xYz b ()V", "a.A f ()V", "FOO bar", "b.c.Foo1 getX ()V", "a.xbc f", "a m (I)", "ß x", "ẞ x",
+		} {
+			f.Add(pattern, key)
+		}
+	}
+	f.Fuzz(func(t *testing.T, pattern, key string) {
+		p, err := ParsePattern(pattern)
+		if err != nil || p.to != 0 || len(pattern) > 200 || len(key) > 2000 {
+			t.Skip()
+		}
+		bare := *p
+		bare.literals = nil
+		if got, want := p.match(key), bare.match(key); got != want {
+			t.Fatalf("%s matches %q: %v with literals %v, %v without", pattern, key, got, p.literals, want)
 		}
 	})
 }

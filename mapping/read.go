@@ -43,6 +43,11 @@ func Load(path string) (*Mapping, error) {
 		return nil, fmt.Errorf("cannot read mapping: %w; give the mapping file that an earlier run wrote", err)
 	}
 	defer f.Close()
+	return read(f, path)
+}
+
+// read reads the rest of f, which was opened as path, as a mapping.
+func read(f *os.File, path string) (*Mapping, error) {
 	// A strings.Builder, as the mapping keeps views into the text and a []byte
 	// would have to be copied.
 	var text strings.Builder
@@ -102,28 +107,39 @@ func (p *parser) errorAt(line int, format string, args ...any) error {
 }
 
 func (p *parser) parse(text string) (*Mapping, error) {
-	text = strings.TrimPrefix(text, "\ufeff")
+	text = strings.TrimPrefix(text, byteOrderMark)
 	p.native = strings.HasPrefix(text, versionPrefix)
 	// One line in a hundred bytes is about right; append corrects it.
 	p.living.records = make([]record, 0, min(len(text)/64, Capacity))
-	for len(text) > 0 {
-		p.line++
-		if p.line == math.MaxInt32 {
-			return nil, errors.New("too many lines: not a mapping")
-		}
-		line, rest, ended := strings.Cut(text, "\n")
-		if !ended && p.native {
-			return nil, errors.New("damaged: the last line has no end, the file was cut off; restore it from the build that wrote it")
-		}
-		text = rest
-		if err := p.parseLine(strings.TrimSuffix(line, "\r")); err != nil {
-			return nil, err
-		}
+	if err := p.parseLines(text); err != nil {
+		return nil, err
 	}
-	if err := p.checkWhole(); err != nil {
+	if err := p.checkWhole(len(p.living.records), len(p.retired.records)); err != nil {
 		return nil, err
 	}
 	return p.build()
+}
+
+// byteOrderMark is what some editors put in front of UTF-8.
+const byteOrderMark = "\ufeff"
+
+// parseLines reads whole lines.
+func (p *parser) parseLines(text string) error {
+	for len(text) > 0 {
+		p.line++
+		if p.line == math.MaxInt32 {
+			return errors.New("too many lines: not a mapping")
+		}
+		line, rest, ended := strings.Cut(text, "\n")
+		if !ended && p.native {
+			return errors.New("damaged: the last line has no end, the file was cut off; restore it from the build that wrote it")
+		}
+		text = rest
+		if err := p.parseLine(strings.TrimSuffix(line, "\r")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parseLine reads one line of any kind.
@@ -182,7 +198,7 @@ func (p *parser) commentLine(line string) error {
 	case strings.HasPrefix(line, focusPrefix):
 		return p.focusLine(line[len(focusPrefix):])
 	case strings.HasPrefix(line, retiredPrefix):
-		return p.record(&p.retired, line[len(retiredPrefix):])
+		return p.add(&p.retired, line[len(retiredPrefix):])
 	}
 	return nil
 }
@@ -203,7 +219,7 @@ func (p *parser) focusLine(rest string) error {
 // methodLine reads "id,access,class method descriptor" of a living method or of
 // the dispatch.
 func (p *parser) methodLine(line string) error {
-	if rest, ok := strings.CutPrefix(line, "1048574,"); ok {
+	if rest, ok := strings.CutPrefix(line, dispatchPrefix); ok {
 		access, text, _ := strings.Cut(rest, ",")
 		key, err := p.key(text)
 		if err != nil {
@@ -220,37 +236,44 @@ func (p *parser) methodLine(line string) error {
 		p.dispatch = true
 		return nil
 	}
-	return p.record(&p.living, line)
+	return p.add(&p.living, line)
 }
 
-// record reads "id,access,class method descriptor" into s.
-func (p *parser) record(s *section, line string) error {
-	id, rest, ok := cutNumber(line)
-	if !ok {
-		return fmt.Errorf("%q: want ID,access,class method descriptor", clip(line))
-	}
-	access, rest, ok := cutNumber(rest)
-	if !ok {
-		return fmt.Errorf("%q: want the access flags, a decimal number, after the ID", clip(line))
-	}
-	switch {
-	case id == DispatchID+1:
-		return fmt.Errorf("ID %d is never used; IDs run from 1 to %d", id, Capacity)
-	case id < 1 || id > Capacity:
-		return fmt.Errorf("ID %d: IDs run from 1 to %d", id, Capacity)
-	case p.native && access > math.MaxUint16:
-		return fmt.Errorf("access flags %d: at most 65535", access)
-	case p.taken[id/64]>>(id%64)&1 != 0:
-		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that wrote it", id, p.lineOf(id))
-	}
-	p.taken[id/64] |= 1 << (id % 64)
-	key, err := p.key(rest)
+// add reads "id,access,class method descriptor" into s.
+func (p *parser) add(s *section, line string) error {
+	r, err := p.record(line)
 	if err != nil {
 		return err
 	}
-	s.records = append(s.records, record{key: key, id: uint32(id), access: uint16(access)})
+	if p.taken[r.id/64]>>(r.id%64)&1 != 0 {
+		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that wrote it", r.id, p.lineOf(r.id))
+	}
+	p.taken[r.id/64] |= 1 << (r.id % 64)
+	s.records = append(s.records, r)
 	s.lines = append(s.lines, int32(p.line))
 	return nil
+}
+
+// record reads "id,access,class method descriptor".
+func (p *parser) record(line string) (record, error) {
+	id, rest, ok := cutNumber(line)
+	if !ok {
+		return record{}, fmt.Errorf("%q: want ID,access,class method descriptor", clip(line))
+	}
+	access, rest, ok := cutNumber(rest)
+	if !ok {
+		return record{}, fmt.Errorf("%q: want the access flags, a decimal number, after the ID", clip(line))
+	}
+	switch {
+	case id == DispatchID+1:
+		return record{}, fmt.Errorf("ID %d is never used; IDs run from 1 to %d", id, Capacity)
+	case id < 1 || id > Capacity:
+		return record{}, fmt.Errorf("ID %d: IDs run from 1 to %d", id, Capacity)
+	case p.native && access > math.MaxUint16:
+		return record{}, fmt.Errorf("access flags %d: at most 65535", access)
+	}
+	key, err := p.key(rest)
+	return record{key: key, id: uint32(id), access: uint16(access)}, err
 }
 
 // cutNumber cuts a decimal number of at most ten digits, and the comma that
@@ -276,10 +299,10 @@ func clip(line string) string {
 }
 
 // lineOf gives the line on which an ID was read; errors only.
-func (p *parser) lineOf(id uint64) int32 {
+func (p *parser) lineOf(id uint32) int32 {
 	for _, s := range []section{p.living, p.retired} {
 		for i := range s.records {
-			if uint64(s.records[i].id) == id {
+			if s.records[i].id == id {
 				return s.lines[i]
 			}
 		}
@@ -287,23 +310,35 @@ func (p *parser) lineOf(id uint64) int32 {
 	return 0
 }
 
+// weights are what [parser.key] adds up of the bytes of a key: nothing for one
+// that stands for itself, 1 for a space, and what no number of spaces in a key
+// comes to for any other.
+var weights = func() (w [256]uint32) {
+	for b := range w {
+		if !plain(byte(b)) {
+			w[b] = 1 << 16
+		}
+	}
+	w[' '] = 1
+	return w
+}()
+
 // key gives the canonical form of "class method descriptor": a view of text
 // where text is canonical already, which nearly all is.
 func (p *parser) key(text string) (string, error) {
-	spaces, clean, last := 0, true, -1
-	for i := 0; i < len(text); i++ {
-		if b := text[i]; !plain(b) {
-			if b == ' ' && i > last+1 {
-				spaces++
-				last = i
-				continue
-			}
-			clean = false
-			break
-		}
+	if len(text) > math.MaxUint16 {
+		return p.slowKey(text)
 	}
-	if clean && (spaces == 1 || spaces == 2) && last < len(text)-1 && len(text) <= math.MaxUint16 {
-		return text, nil
+	sum := uint32(0) // no branch a byte: this is most of the time of a scan
+	for i := 0; i < len(text); i++ {
+		sum += weights[text[i]]
+	}
+	if sum == 1 || sum == 2 {
+		class, rest, _ := strings.Cut(text, " ")
+		name, descriptor, _ := strings.Cut(rest, " ")
+		if class != "" && name != "" && (sum == 1 || descriptor != "") {
+			return text, nil
+		}
 	}
 	return p.slowKey(text)
 }
@@ -350,10 +385,11 @@ func matrixFields(text string) []string {
 	return append([]string{class}, strings.Split(method, " ")...)
 }
 
-// checkWhole finds what shows that lines are missing, the digest excepted.
-func (p *parser) checkWhole() error {
+// checkWhole finds what shows that lines are missing, the digest excepted. It is
+// given the numbers of living and of retired methods.
+func (p *parser) checkWhole(living, retired int) error {
 	if !p.native {
-		if len(p.living.records) == 0 && !p.dispatch {
+		if living == 0 && !p.dispatch {
 			return p.errorAt(0, "no method line in it: not a mapping, or cut off; restore it from the build that wrote it")
 		}
 		p.runtime = matrixRuntime
@@ -370,11 +406,7 @@ func (p *parser) checkWhole() error {
 	case !p.dispatch:
 		return damaged(0, "no line for the message dispatch, ID %d", DispatchID)
 	}
-	have := (&Mapping{
-		records: make([]record, len(p.living.records)+len(p.retired.records)),
-		living:  len(p.living.records),
-		focus:   p.focus,
-	}).counts()
+	have := countsOf(living, len(p.focus), retired)
 	if p.counts != "" && p.counts != have {
 		return damaged(p.countsLine, "the header says %q, the file has %q", p.counts, have)
 	}

@@ -19,6 +19,9 @@ const (
 	retiredPrefix = "# retired "
 )
 
+// dispatchPrefix is what the dispatch line begins with.
+const dispatchPrefix = "1048574,"
+
 // WriteTo writes the mapping as a file of the format in the package comment. To
 // replace a file whole or not at all is for the caller, as is telling which
 // file an error was about.
@@ -49,7 +52,11 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 
 // counts gives the content of the counts line.
 func (m *Mapping) counts() string {
-	return fmt.Sprintf("%d methods, %d focus, %d retired", m.living, len(m.focus), len(m.records)-m.living)
+	return countsOf(m.living, len(m.focus), len(m.records)-m.living)
+}
+
+func countsOf(living, focus, retired int) string {
+	return fmt.Sprintf("%d methods, %d focus, %d retired", living, focus, retired)
 }
 
 type countingWriter struct {

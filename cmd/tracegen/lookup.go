@@ -35,17 +35,21 @@ A question is one of
   -                            read questions from standard input, one a line
 
 The exit code is 1 if a question found nothing; each such is named on standard
-error.`,
+error.
+
+IDs are searched for in the sorted file, a single other question is answered from
+one pass over it: no more of it is verified than that shows. For several questions
+the mapping is loaded, and its digest checked.`,
 		Example: `  tracegen lookup 4711 --mapping out/methodMapping.txt
   tracegen lookup 'com.example.**#onCreate'
   cut -d, -f2 stacks.txt | tracegen lookup - --format json`,
 		Args: atLeastOne("ID or pattern"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			m, err := mapping.Load(file)
-			if err != nil {
+			var err error
+			if l.mapping, err = mapping.Open(file); err != nil {
 				return err
 			}
-			l.mapping = m
+			defer l.mapping.Close()
 			return l.run(args)
 		},
 	}
@@ -59,7 +63,7 @@ error.`,
 // lookup answers questions to one mapping.
 type lookup struct {
 	con     *console
-	mapping *mapping.Mapping
+	mapping *mapping.File
 	asJSON  bool
 	out     *bufio.Writer
 	missing int // questions that found nothing
@@ -127,8 +131,12 @@ func (l *lookup) answerLines() error {
 // answer prints what is found for one question.
 func (l *lookup) answer(question string, pattern *mapping.Pattern) error {
 	l.asked++
+	entries, err := l.mapping.Find(pattern)
+	if err != nil {
+		return err
+	}
 	found := false
-	for e := range l.mapping.Find(pattern) {
+	for e := range entries {
 		found = true
 		if err := l.print(question, e); err != nil {
 			return err
