@@ -41,6 +41,7 @@ golden:
 
 bench: deps build
 	$(GO) run ./bench
+	$(GO) run ./bench -lookup -runs 21
 
 check:
 	.ci/check

@@ -10,6 +10,7 @@
 // machine, and belong into the repository together with a claim that rests on them.
 //
 //	go run ./bench -runs 7
+//	go run ./bench -lookup -runs 21
 //	go run ./bench -runs 3 -only 'tracegen.*' some.jar guava-33.4.8-jre
 package main
 
@@ -35,11 +36,20 @@ func main() {
 		exitOn(rezipMain(os.Args[2:]))
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == mappingCommand {
+		exitOn(mappingMain(os.Args[2:]))
+		return
+	}
 	runs := flag.Int("runs", 5, "measured `runs` of every contestant")
 	only := flag.String("only", "", "measure contestants whose name matches this `regexp`")
 	tool := flag.String("tracegen", "./tracegen", "the tracegen `executable`")
 	results := flag.String("results", filepath.Join("bench", "results"), "`directory` for the table and the raw figures; empty: none")
+	lookups := flag.Bool("lookup", false, "measure look-ups in a full mapping, and nothing else")
 	flag.Parse()
+	if *lookups {
+		exitOn(benchLookups(max(*runs, 1), *tool, *results))
+		return
+	}
 	exitOn(bench(*runs, *only, *tool, *results, flag.Args()))
 }
 
@@ -98,7 +108,7 @@ func bench(runs int, only, tool, results string, jars []string) error {
 			return err
 		}
 	}
-	return publish(measured, runs, results)
+	return publish(measured, runs, results, "", printTables, printRuns)
 }
 
 // jarPaths turns names into paths: what is no file is a row of bench/corpora.tsv, fetched if need be.

@@ -26,6 +26,7 @@ type series struct {
 	jar        string // the input's path
 	out        string // what the last run wrote
 	mapping    string
+	said       string // by the last run
 	runs       []run
 	work       work
 }
@@ -88,6 +89,7 @@ func (s *series) once() (run, error) {
 	if err != nil {
 		return run{}, fmt.Errorf("%s: %w\n%s\n%s", s.contestant.name, err, strings.Join(cmd.Args, " "), said.String())
 	}
+	s.said = said.String()
 	return run{
 		wall: wall,
 		user: cmd.ProcessState.UserTime(),

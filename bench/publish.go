@@ -13,10 +13,10 @@ import (
 
 const mega = 1e6
 
-// publish prints the tables and keeps them, with every run, in the results directory.
-func publish(all []series, runs int, dir string) error {
+// publish prints the tables and keeps them, with every run, in the results directory, under a name that ends in suffix.
+func publish(all []series, runs int, dir, suffix string, table func(io.Writer, []series, int), each func(io.Writer, []series) error) error {
 	var tables strings.Builder
-	printTables(&tables, all, runs)
+	table(&tables, all, runs)
 	fmt.Print(tables.String())
 	if dir == "" {
 		return nil
@@ -24,7 +24,7 @@ func publish(all []series, runs int, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s-%s-%s-%dcpu", time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	name := fmt.Sprintf("%s-%s-%s-%dcpu", time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()) + suffix
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path+".md", []byte(tables.String()), 0o644); err != nil {
 		return err
@@ -34,7 +34,7 @@ func publish(all []series, runs int, dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := printRuns(f, all); err != nil {
+	if err := each(f, all); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "bench: wrote %s.md and .tsv\n", path)
