@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +17,11 @@ import (
 
 // Config is what tracegen.yml says.
 type Config struct {
-	Rules []Rule // in order
+	Rules []Rule // in order, those of included files in front of those of the file that includes them
 	// Options are the values of all other keys, unchecked.
 	Options map[string]Option
+	// Included are the names of the files that were included, as they were read; one may be there twice.
+	Included []string
 }
 
 // Option is the value of a plain key.
@@ -27,42 +30,110 @@ type Option struct {
 	At    Position // for complaints about the value
 }
 
-// rulesKey is the one key whose value is not a plain one.
-const rulesKey = "rules"
+// The keys whose values are not plain ones.
+const (
+	rulesKey   = "rules"
+	includeKey = "include"
+)
 
-// ParseConfig reads a tracegen.yml: one YAML mapping of option names to plain values, and of "rules" to the
-// ordered list. options are the names that the caller knows. name is the file's, for positions.
+// maxIncluded is how many files one run reads. Two that include each of the next two, and so on, would otherwise
+// make any number of them.
+const maxIncluded = 1000
+
+// ParseConfig reads a tracegen.yml: one YAML mapping of option names to plain values, of "rules" to the ordered
+// list, and of "include" to the names of files with further rules, which come before its own. options are the names
+// that the caller knows. name is the file's, for positions, and what included names are relative to; read gives
+// what is in such a file.
 //
 // The error joins all that is wrong, in the order of lines, each with its position: unknown keys (with the
-// nearest that is known), keys given twice, values of another kind, faulty patterns. An empty file is an empty
-// Config.
-func ParseConfig(name string, data []byte, options []string) (Config, error) {
-	r := configReader{name: name}
+// nearest that is known), keys given twice, values of another kind, faulty patterns; what is wrong with an included
+// file stands at the line that includes it. An empty file is an empty Config.
+func ParseConfig(name string, data []byte, options []string, read func(name string) ([]byte, error)) (Config, error) {
 	c := Config{Options: map[string]Option{}}
-	root, err := r.document(data)
-	if err != nil {
+	r := configReader{name: name, options: options, read: read, config: &c, chain: []string{name}}
+	if err := r.file(data); err != nil {
 		return Config{}, err
-	}
-	if root == nil {
-		return c, nil
-	}
-	for key, value := range r.entries(root, append([]string{rulesKey}, options...)) {
-		if key.Value == rulesKey {
-			c.Rules = r.rules(value)
-		} else if text, ok := r.plain(key.Value, value); ok {
-			c.Options[key.Value] = Option{text, r.at(value)}
-		}
-	}
-	if len(r.errs) > 0 {
-		return Config{}, r.err()
 	}
 	return c, nil
 }
 
-// configReader walks the YAML tree and collects what is wrong with it.
+// configReader walks the YAML tree of one file and collects what is wrong with it.
 type configReader struct {
-	name string
-	errs []lineError
+	name    string
+	options []string
+	read    func(string) ([]byte, error)
+	config  *Config
+	chain   []string // the files that include each other, this one last
+	errs    []lineError
+}
+
+// file reads a file.
+func (r *configReader) file(data []byte) error {
+	root, err := r.document(data)
+	if err != nil || root == nil {
+		return err
+	}
+	var rules []Rule
+	for key, value := range r.entries(root, append([]string{rulesKey, includeKey}, r.options...)) {
+		switch {
+		case key.Value == rulesKey:
+			rules = r.rules(value)
+		case key.Value == includeKey:
+			r.include(value)
+		case len(r.chain) > 1:
+			r.errorf(key, "%s: an included file has rules only; options belong into %s", key.Value, r.chain[0])
+		default:
+			if text, ok := r.plain(key.Value, value); ok {
+				r.config.Options[key.Value] = Option{text, r.at(value)}
+			}
+		}
+	}
+	r.config.Rules = append(r.config.Rules, rules...)
+	return r.err()
+}
+
+// include reads the files that one names.
+func (r *configReader) include(n *yaml.Node) {
+	names := []*yaml.Node{n}
+	switch {
+	case isNull(n):
+		return
+	case n.Kind == yaml.SequenceNode:
+		names = n.Content
+	}
+	for _, item := range names {
+		item = resolve(item)
+		name, ok := r.plain(includeKey, item)
+		if !ok {
+			continue
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(r.name), filepath.FromSlash(name))
+		}
+		r.includeFile(item, filepath.Clean(name))
+	}
+}
+
+// includeFile reads a file that is named at n.
+func (r *configReader) includeFile(n *yaml.Node, name string) {
+	if start := slices.IndexFunc(r.chain, func(open string) bool { return filepath.Clean(open) == name }); start >= 0 {
+		r.errorf(n, "include: %s includes itself: %s", name, strings.Join(append(slices.Clone(r.chain[start:]), name), " -> "))
+		return
+	}
+	if len(r.config.Included) == maxIncluded {
+		r.errorf(n, "include: more than %d files are included", maxIncluded)
+		return
+	}
+	r.config.Included = append(r.config.Included, name)
+	data, err := r.read(name)
+	if err != nil {
+		r.errorf(n, "include: %w", err)
+		return
+	}
+	inner := configReader{name: name, options: r.options, read: r.read, config: r.config, chain: append(slices.Clip(r.chain), name)}
+	if err := inner.file(data); err != nil {
+		r.errs = append(r.errs, lineError{n.Line, err})
+	}
 }
 
 type lineError struct {
@@ -77,6 +148,9 @@ func (r *configReader) errorf(n *yaml.Node, format string, args ...any) {
 }
 
 func (r *configReader) err() error {
+	if len(r.errs) == 0 {
+		return nil
+	}
 	slices.SortStableFunc(r.errs, func(a, b lineError) int { return cmp.Compare(a.line, b.line) })
 	errs := make([]error, len(r.errs))
 	for i, e := range r.errs {

@@ -2,7 +2,11 @@ package filter
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,7 +32,7 @@ rules:
   - { allow: "com/example/Feed#put(int, java.lang.String)" }
 id-order: compact
 `
-	c, err := ParseConfig("tracegen.yml", []byte(text), knownOptions)
+	c, err := ParseConfig("tracegen.yml", []byte(text), knownOptions, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,7 @@ tracegen.yml:12: allow com/example/Feed#put(int, java.lang.String)`
 
 func TestParseConfigOfNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "rules:\n", "rules: []\n", "{}", "null\n", "\uFEFFrules: []\n"} {
-		c, err := ParseConfig("tracegen.yml", []byte(text), nil)
+		c, err := ParseConfig("tracegen.yml", []byte(text), nil, nil)
 		if err != nil || len(c.Rules) != 0 || len(c.Options) != 0 {
 			t.Errorf("%q: got %v, %v", text, c, err)
 		}
@@ -67,7 +71,7 @@ func TestParseConfigOfNothing(t *testing.T) {
 }
 
 func TestParseConfigFollowsAliases(t *testing.T) {
-	c, err := ParseConfig("t.yml", []byte("exits: &e normal\ntrivial: *e\nrules:\n- &r {block: a.B}\n- *r\n- block: *e\n"), knownOptions)
+	c, err := ParseConfig("t.yml", []byte("exits: &e normal\ntrivial: *e\nrules:\n- &r {block: a.B}\n- *r\n- block: *e\n"), knownOptions, nil)
 	if err != nil || c.Options["trivial"].Value != "normal" || len(c.Rules) != 3 || c.Rules[1].text != "block a.B" {
 		t.Errorf("got %v, %v", c, err)
 	}
@@ -77,15 +81,14 @@ func TestFaultyConfigs(t *testing.T) {
 	cases := []struct{ text, want string }{
 		{"exist: throws\n", `t.yml:1: unknown key "exist"; did you mean exits?`},
 		{"exits: throws\nrule:\n- block: a.B\n", `t.yml:2: unknown key "rule"; did you mean rules?`},
-		{"include: [ more.yml ]\n", `t.yml:1: unknown key "include"; known are rules, ` + strings.Join(knownOptions, ", ")},
 		{"exits: throws\ntrivial: none\nexits: exact\n", `t.yml:3: exits is given again, first on line 1`},
 		{"rules: []\nrules: []\n", `t.yml:2: rules is given again, first on line 1`},
 		{"exits:\n", `t.yml:1: exits: the value is missing`},
 		{"exits: \"\"\n", `t.yml:1: exits: the value is missing`},
 		{"exits: [throws]\n", `t.yml:1: exits: a list is found where a single value is expected`},
 		{"exits:\n  mode: throws\n", `t.yml:2: exits: a mapping is found where a single value is expected`},
-		{"- block: a.B\n", `t.yml:1: a list is found where KEY: VALUE lines are expected (keys: rules, ` + strings.Join(knownOptions, ", ") + ")"},
-		{"[a]: b\n", `t.yml:1: a list is no key (keys: rules, ` + strings.Join(knownOptions, ", ") + ")"},
+		{"- block: a.B\n", `t.yml:1: a list is found where KEY: VALUE lines are expected (keys: rules, include, ` + strings.Join(knownOptions, ", ") + ")"},
+		{"[a]: b\n", `t.yml:1: a list is no key (keys: rules, include, ` + strings.Join(knownOptions, ", ") + ")"},
 		{"rules: a.B\n", `t.yml:1: rules: "a.B" is found where a list is expected, of lines like "- block: com.example.**"`},
 		{"rules:\n  block: a.B\n", `t.yml:2: rules: a mapping is found where a list is expected, of lines like "- block: com.example.**"`},
 		{"rules:\n- a.B\n", `t.yml:2: "a.B" is found where KEY: VALUE lines are expected (keys: block, allow)`},
@@ -99,10 +102,35 @@ func TestFaultyConfigs(t *testing.T) {
 			"t.yml:4: pattern \"c?\" holds '?': * is the wildcard, and stands for any characters"},
 		{"rules:\n- block: a..B\nexist: x\n", "t.yml:2: class pattern \"a..B\" has an empty segment\n" +
 			`t.yml:3: unknown key "exist"; did you mean exits?`},
+		{"rules:\n- block: {}\n", `t.yml:2: block: there is no condition in it; ** stands for everything`},
+		{"rules:\n- block: { anotation: a.B }\n", `t.yml:2: unknown key "anotation"; did you mean annotation?`},
+		{"rules:\n- block: { annotation: '@a.B' }\n", `t.yml:2: annotation: the type of the annotation is meant: write "a.B"`},
+		{"rules:\n- block: { subclass: a.B }\n", `t.yml:2: unknown key "subclass"; known are class, method, annotation, extends, implements, instructions, ` +
+			"public, protected, private, static, final, synchronized, varargs, strictfp, synthetic, abstract, interface, enum, record, loop"},
+		{"rules:\n- block:\n    class: a.B\n    class: a.C\n", `t.yml:4: class is given again, first on line 3`},
+		{"rules:\n- block: { annotation: }\n", `t.yml:2: annotation: the value is missing`},
+		{"rules:\n- block: { annotation: [ a.B ] }\n", `t.yml:2: annotation: a list is found where a single value is expected`},
+		{"rules:\n- block: { annotation: a..B }\n", `t.yml:2: annotation: class pattern "a..B" has an empty segment`},
+		{"rules:\n- block: { annotation: \"@a.B?\" }\n", `t.yml:2: annotation: pattern "@a.B?" holds '?': * is the wildcard, and stands for any characters`},
+		{"rules:\n- block: { class: a.B#c }\n", `t.yml:2: class: class pattern "a.B#c" holds #: write the method behind the key "method"`},
+		{"rules:\n- block: { extends: a.B#c }\n", `t.yml:2: extends: class pattern "a.B#c" holds #: write the method behind the key "method"`},
+		{"rules:\n- block: { method: a.b }\n", `t.yml:2: method: method pattern "a.b": "a.b" is not the name of a method`},
+		{"rules:\n- block: { loop: yes }\n", `t.yml:2: loop: "yes" is neither true nor false`},
+		{"rules:\n- block: { instructions: 200 }\n", `t.yml:2: instructions: "200" does not say how to compare: write "<200", "<=200", ">200", ">=200" or "=200"`},
+		{"rules:\n- block: { instructions: '=>200' }\n", `t.yml:2: instructions: "=>200" does not say how to compare: write "<200", "<=200", ">200", ">=200" or "=200"`},
+		{"rules:\n- block: { instructions: many }\n", `t.yml:2: instructions: "many" is no comparison, such as ">200" or ">=10 <50"`},
+		{"rules:\n- block: { instructions: '> 200' }\n", `t.yml:2: instructions: "> 200" is no comparison, such as ">200" or ">=10 <50"`},
+		{"rules:\n- block: { instructions: ' ' }\n", `t.yml:2: instructions: " " is no comparison, such as ">200" or ">=10 <50"`},
+		{"rules:\n- block: { instructions: '>99999999999' }\n", `t.yml:2: instructions: ">99999999999" is no comparison, such as ">200" or ">=10 <50"`},
+		{"rules:\n- block: { instructions: '>5 <6' }\n", `t.yml:2: instructions: no number is >5 <6`},
+		{"rules:\n- block: { instructions: '<0' }\n", `t.yml:2: instructions: no number is <0`},
+		{"rules:\n- block:\n    anotation: a.B\n    loop: maybe\n- allow: a..B\nexist: x\n", "t.yml:3: unknown key \"anotation\"; did you mean annotation?\n" +
+			"t.yml:4: loop: \"maybe\" is neither true nor false\nt.yml:5: class pattern \"a..B\" has an empty segment\n" +
+			`t.yml:6: unknown key "exist"; did you mean exits?`},
 		{"exits: a\n---\nexits: b\n", "t.yml:2: a second document starts here; only one is read"},
 	}
 	for _, c := range cases {
-		got, err := ParseConfig("t.yml", []byte(c.text), knownOptions)
+		got, err := ParseConfig("t.yml", []byte(c.text), knownOptions, nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%q: got %v\nwant %s", c.text, err, c.want)
 		}
@@ -117,15 +145,111 @@ func TestConfigsThatAreNotYAML(t *testing.T) {
 	cases := []struct{ text, start, end string }{
 		{"rules:\n- block: **.Foo\n", "t.yml:2: not YAML: ", `has to stand in quotes: "**.*Binding")`},
 		{"rules:\n- block: *Foo\n", "t.yml: not YAML: ", `has to stand in quotes: "**.*Binding")`},
+		{"rules:\n- block:\n    instructions: >200\n", "t.yml:3: not YAML: ", `has to stand in quotes: ">200")`},
 		{"exits: throws\n\tx: y\n", "t.yml:2: not YAML: ", ""},
 		{"exits: \xff\n", "t.yml: not YAML: ", ""},
 		{"exits: [", "t.yml:1: not YAML: ", ""},
 	}
 	for _, c := range cases {
-		_, err := ParseConfig("t.yml", []byte(c.text), knownOptions)
+		_, err := ParseConfig("t.yml", []byte(c.text), knownOptions, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), c.start) || !strings.HasSuffix(err.Error(), c.end) {
 			t.Errorf("%q: got %v\nwant %s…%s", c.text, err, c.start, c.end)
 		}
+	}
+}
+
+// files gives a reader of included files that are in memory.
+func files(texts map[string]string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if text, ok := texts[filepath.ToSlash(name)]; ok {
+			return []byte(text), nil
+		}
+		return nil, errors.New("there is no " + filepath.ToSlash(name))
+	}
+}
+
+func TestInclude(t *testing.T) {
+	read := files(map[string]string{
+		"conf/a.yml": "rules:\n- block: a.A\n", "conf/sub/b.yml": "include: ../c.yml\nrules:\n- block: b.B\n", "conf/c.yml": "rules: [{block: {loop: true}}]",
+		"conf/empty.yml": "",
+	})
+	c, err := ParseConfig("conf/t.yml", []byte("rules:\n- allow: t.T\ninclude:\n- a.yml\n- sub/b.yml\n- empty.yml\n- c.yml\nexits: throws\n"), knownOptions, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range c.Rules {
+		got = append(got, filepath.ToSlash(r.String()))
+	}
+	const want = "conf/a.yml:2: block a.A\nconf/c.yml:1: block {loop: true}\nconf/sub/b.yml:3: block b.B\nconf/c.yml:1: block {loop: true}\nconf/t.yml:2: allow t.T"
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got rules\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+	if included := filepath.ToSlash(strings.Join(c.Included, " ")); included != "conf/a.yml conf/sub/b.yml conf/c.yml conf/empty.yml conf/c.yml" {
+		t.Errorf("got files %s", included)
+	}
+	if c.Options["exits"].Value != "throws" {
+		t.Errorf("got options %v", c.Options)
+	}
+}
+
+func TestFaultyIncludes(t *testing.T) {
+	read := files(map[string]string{
+		"self.yml": "include: self.yml", "a.yml": "rules: []\ninclude: [ d/b.yml ]\n", "d/b.yml": "include: [ ../a.yml ]\n", "back.yml": "include: t.yml",
+		"options.yml": "exits: throws\nexist: throws\n", "bad.yml": "rules:\n- block: a..B\n- blok: c\n", "not.yml": "[",
+		"twice.yml": "include: [twice2.yml, twice2.yml]", "twice2.yml": "include: [twice3.yml, twice3.yml]",
+	})
+	cases := []struct{ text, want string }{
+		{"\ninclude: self.yml\n", "self.yml:1: include: self.yml includes itself: self.yml -> self.yml"},
+		{"include: t.yml\n", "t.yml:1: include: t.yml includes itself: t.yml -> t.yml"},
+		{"include: ./back.yml\n", "back.yml:1: include: t.yml includes itself: t.yml -> back.yml -> t.yml"},
+		{"include: [ a.yml ]\n", "d/b.yml:1: include: a.yml includes itself: a.yml -> d/b.yml -> a.yml"},
+		{"exits: throws\ninclude:\n- no.yml\n- nor.yml", "t.yml:3: include: there is no no.yml\nt.yml:4: include: there is no nor.yml"},
+		{"include: options.yml\n", "options.yml:1: exits: an included file has rules only; options belong into t.yml\n" +
+			`options.yml:2: unknown key "exist"; did you mean exits?`},
+		{"rules:\n- block: x..Y\ninclude: [ bad.yml, not.yml ]\nexist: 1\n", "t.yml:2: class pattern \"x..Y\" has an empty segment\n" +
+			"bad.yml:2: class pattern \"a..B\" has an empty segment\nbad.yml:3: unknown key \"blok\"; did you mean block?\n" +
+			"not.yml:1: not YAML: did not find expected node content\nt.yml:4: unknown key \"exist\"; did you mean exits?"},
+		{"include: { file: a.yml }\n", "t.yml:1: include: a mapping is found where a single value is expected"},
+		{"include: [ [ a.yml ] ]\n", "t.yml:1: include: a list is found where a single value is expected"},
+		{"include: [ '' ]\n", "t.yml:1: include: the value is missing"},
+	}
+	for _, c := range cases {
+		got, err := ParseConfig("t.yml", []byte(c.text), knownOptions, read)
+		if err == nil || filepath.ToSlash(err.Error()) != c.want {
+			t.Errorf("%q: got %v\nwant %s", c.text, err, c.want)
+		}
+		if len(got.Rules) != 0 || len(got.Options) != 0 {
+			t.Errorf("%q: an error, and %v", c.text, got)
+		}
+	}
+}
+
+// TestIncludesAreBounded: files that each include the next one twice would be read 2^30 times.
+func TestIncludesAreBounded(t *testing.T) {
+	n := 0
+	_, err := ParseConfig("0.yml", []byte("include: [ 1.yml, 1.yml ]"), nil, func(name string) ([]byte, error) {
+		n++
+		number, err := strconv.Atoi(strings.TrimSuffix(name, ".yml"))
+		if number == 30 {
+			return []byte("rules: [{block: a.B}]"), err
+		}
+		return fmt.Appendf(nil, "include: [ %d.yml, %[1]d.yml ]", number+1), err
+	})
+	if err == nil || !strings.Contains(err.Error(), "more than 1000 files are included") || n > maxIncluded {
+		t.Errorf("%d files were read, and %v", n, err)
+	}
+}
+
+// TestAliasesAreBounded: lists of aliases of lists of aliases are not written out.
+func TestAliasesAreBounded(t *testing.T) {
+	text := "x0: &x0 [a, a]\n"
+	for i := range 40 {
+		text += fmt.Sprintf("x%d: &x%[1]d [*x%d, *x%[2]d, *x%[2]d, *x%[2]d, *x%[2]d, *x%[2]d, *x%[2]d, *x%[2]d]\n", i+1, i)
+	}
+	_, err := ParseConfig("t.yml", []byte(text+"rules: *x40\ninclude: *x40\n"), nil, nil)
+	if err == nil || strings.Count(err.Error(), "\n") > 100 {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -228,6 +352,17 @@ func checkRules(t *testing.T, name string, data []byte, rules []Rule) {
 		if m := r.pattern.method; m != nil {
 			globs = append(globs, m.glob)
 		}
+		if k := r.conditions; k != nil {
+			for _, p := range k.supertypes {
+				globs = append(globs, p.glob)
+			}
+			if k.annotation != nil {
+				globs = append(globs, k.annotation.glob)
+			}
+			if k.least > k.most || k.none() {
+				t.Errorf("%v: conditions %+v", r, k)
+			}
+		}
 		for _, glob := range globs {
 			if !doublestar.ValidatePattern(glob) {
 				t.Errorf("%v: %s is no pattern of doublestar", r, glob)
@@ -254,15 +389,18 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("rules:\n  block: {annotation: x}\nexist: 1\n? [a]\n: b\n"))
 	f.Add([]byte(`rules: [{block: 'a{b\.c}#d{e]'}]`))
 	f.Add([]byte("a: &x [*x]\n<<: *x\n"))
+	f.Add([]byte("include: [more.yml, f.yml]\nrules:\n- allow: {annotation: a.B, extends: '**.C', implements: D, method: 'f(int)', instructions: '>1 <=9'}\n"))
+	f.Add([]byte("include: more.yml\nrules:\n- &a block: &b\n    loop: true\n    synchronized: false\n- *a\n- allow: *b\n- block: {}\n"))
+	read := files(map[string]string{"more.yml": "rules: [{block: more.B}]"})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := ParseConfig("f.yml", data, knownOptions)
+		c, err := ParseConfig("f.yml", data, knownOptions, read)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f.yml") || len(c.Rules)+len(c.Options) > 0 {
+			if !strings.HasPrefix(err.Error(), "f.yml") && !strings.HasPrefix(err.Error(), "more.yml") || len(c.Rules)+len(c.Options) > 0 {
 				t.Errorf("error %v with %v", err, c)
 			}
 			return
 		}
-		checkRules(t, "f.yml", data, c.Rules)
+		checkRules(t, "f.yml", data, slices.DeleteFunc(c.Rules, func(r Rule) bool { return r.at.File == "more.yml" }))
 		for key, o := range c.Options {
 			if o.Value == "" || o.At.Line < 1 {
 				t.Errorf("%s: %+v", key, o)

@@ -86,6 +86,8 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 			}
 		case strings.Contains(segment, spanning):
 			return p, fmt.Errorf("class pattern %q: ** has to be a segment of its own, as in **.*Name; use * inside one", s)
+		case strings.Contains(segment, "#"):
+			return p, fmt.Errorf("class pattern %q holds #: write the method behind the key \"method\"", s)
 		case strings.ContainsAny(segment, ";[]()<>, "):
 			return p, fmt.Errorf("class pattern %q: %q is not the name of a class or package", s, segment)
 		}

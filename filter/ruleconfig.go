@@ -27,6 +27,9 @@ func conditionKeys() []conditionKey {
 			return err
 		}},
 		{"annotation", func(r *Rule, s string) error {
+			if name, at := strings.CutPrefix(s, "@"); at {
+				return fmt.Errorf("the type of the annotation is meant: write %q", name)
+			}
 			p, err := parseClassPattern(s, false)
 			r.conditions.annotation = &p
 			return err

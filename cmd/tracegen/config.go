@@ -20,23 +20,23 @@ const (
 )
 
 // readConfig reads a tracegen.yml and sets those of the flags that were not given on the command line. It
-// gives the file's name, "" if there is none, and its rules. name is the value of --config; "" stands for the
-// default file, which need not be there.
-func readConfig(name string, flags *pflag.FlagSet) (file string, rules []filter.Rule, err error) {
-	file = name
+// gives the names of the file and of those that it includes, none if there is no file, and the rules. name is the
+// value of --config; "" stands for the default file, which need not be there.
+func readConfig(name string, flags *pflag.FlagSet) (files []string, rules []filter.Rule, err error) {
+	file := name
 	if name == "" {
 		file = defaultConfig
 	}
 	data, err := os.ReadFile(file)
 	if name == "" && errors.Is(err, fs.ErrNotExist) {
-		return "", nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("--config: %w", err)
+		return nil, nil, fmt.Errorf("--config: %w", err)
 	}
-	config, err := filter.ParseConfig(file, data, configurable(flags))
+	config, err := filter.ParseConfig(file, data, configurable(flags), os.ReadFile)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	// In a fixed order, so that of several errors it is always the same that is told.
 	var errs []error
@@ -57,7 +57,7 @@ func readConfig(name string, flags *pflag.FlagSet) (file string, rules []filter.
 		}
 		f.Changed = true
 	})
-	return file, config.Rules, errors.Join(errs...)
+	return append([]string{file}, config.Included...), config.Rules, errors.Join(errs...)
 }
 
 // relativeTo gives a path that is meant from where file is. A slash at its end, which says that it is a

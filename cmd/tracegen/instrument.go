@@ -84,12 +84,9 @@ func (i *instrument) locate(args []string) error {
 	if i.mapping == "" {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
-	read := slices.Concat(argfiles, i.blocklists, i.prune)
+	read := slices.Concat(argfiles, i.blocklists, i.prune, i.configFiles)
 	if i.guards.baseReport != "" {
 		read = append(read, i.guards.baseReport)
-	}
-	if i.configFile != "" {
-		read = append(read, i.configFile)
 	}
 	return checkWritten(i.destination, i.sideFiles(), read, i.base)
 }
@@ -157,7 +154,7 @@ func (i *instrument) summarize() error {
 	return nil
 }
 
-// read reads the mappings of earlier builds and the block lists.
+// read reads the mappings of earlier builds and the block lists, and puts all rules in order.
 func (i *instrument) read() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
@@ -171,7 +168,11 @@ func (i *instrument) read() error {
 		}
 		listed = append(listed, rules...)
 	}
-	i.rules = append(listed, i.rules...)
+	ofPreset, err := presetRules(i.preset)
+	if err != nil {
+		return err
+	}
+	i.rules = slices.Concat(ofPreset, listed, i.rules)
 	if err := i.guards.read(); err != nil || i.base == "" {
 		return err
 	}
@@ -194,7 +195,7 @@ func (i *instrument) read() error {
 // surroundings looks for a JDK only if one is needed.
 func (i *instrument) surroundings() pipeline.Surroundings {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.Surroundings{}
+		return pipeline.Surroundings{ClassPath: i.around.files()} // for rules on supertypes
 	}
 	return i.around.find(i.con)
 }

@@ -50,8 +50,8 @@ type instrument struct {
 	dryRun, disabled bool
 
 	// What follows from that.
-	configFile  string        // that was read, or ""
-	rules       []filter.Rule // of the block lists and then of tracegen.yml
+	configFiles []string      // that were read, tracegen.yml first
+	rules       []filter.Rule // of the preset, the block lists, and tracegen.yml
 	runtime     string        // the runtime class in internal form
 	options     map[string]string
 	baseMapping *mapping.Mapping
@@ -78,6 +78,16 @@ func presetValues(p preset) map[string]string {
 		"constructor-entry": "after-super",
 		"trivial":           "matrix",
 	}
+}
+
+// presetRules are what a preset blocks, ahead of all other rules.
+func presetRules(p preset) ([]filter.Rule, error) {
+	if p != presetMatrix {
+		return nil, nil
+	}
+	// What Matrix's plugin puts in front of every block list, but for its own package, which is the runtime's.
+	rule, err := filter.ParseRule(false, "android.**", filter.Position{File: "preset matrix"})
+	return []filter.Rule{rule}, err
 }
 
 func (i *instrument) outputFlags() flagGroup {
@@ -115,7 +125,7 @@ func (i *instrument) methodFlags() flagGroup {
 func (i *instrument) callFlags() flagGroup {
 	f := newFlags()
 	f.Var(newChoice(&i.preset, presetAndroid, named[preset]{"android", presetAndroid}, named[preset]{"matrix", presetMatrix}),
-		"preset", "defaults for tracegen's own runtime or that of Matrix (its runtime class, after-super, its trivial rule)")
+		"preset", "defaults for tracegen's own runtime or that of Matrix (its runtime class, after-super, its trivial rule, android.** blocked)")
 	f.StringVar(&i.runtimeClass, "runtime-class", strings.ReplaceAll(inject.DefaultRuntimeClass, "/", "."), "the `CLASS` to call")
 	f.BoolVar(&i.runtimeExternal, "runtime-external", false, "the runtime class is not among the inputs, and this is meant")
 	f.StringVar(&i.addRequires, "add-requires", "", "let the modules among the inputs require `MODULE`, that of the runtime class (without a value: the name of its package)")
@@ -160,7 +170,7 @@ func compression(level *jar.Level) *choice[jar.Level] {
 // settle brings the command line, tracegen.yml and the preset together, and checks what excludes what.
 func (i *instrument) settle(flags *pflag.FlagSet) error {
 	var err error
-	if i.configFile, i.rules, err = readConfig(i.config, flags); err != nil {
+	if i.configFiles, i.rules, err = readConfig(i.config, flags); err != nil {
 		return err
 	}
 	if i.con.quiet && i.con.verbose {
@@ -199,8 +209,8 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 		i.addRequires = strings.ReplaceAll(path.Dir(i.runtime), "/", ".")
 	}
 	i.options = reportedOptions(flags)
-	if i.configFile != "" {
-		i.con.detail("options and %d rules from %s", len(i.rules), i.configFile)
+	if len(i.configFiles) > 0 {
+		i.con.detail("options and %d rules from %s", len(i.rules), strings.Join(i.configFiles, ", "))
 	}
 	return nil
 }

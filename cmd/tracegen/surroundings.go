@@ -19,7 +19,7 @@ type surroundings struct {
 }
 
 func (s *surroundings) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&s.classPath, "classpath", nil, "jars, .aar files and directories with classes that are referred to: a `LIST`, as for java; repeatable")
+	f.StringArrayVar(&s.classPath, "classpath", nil, "jars, .aar files and directories with classes that are referred to, or that rules on supertypes ask for: a `LIST`, as for java; repeatable")
 	f.StringVar(&s.jdk, "jdk", "", "home `DIR` of the JDK to look for classes in (default that of JAVA_HOME, or of java on PATH)")
 	f.BoolVar(&s.strict, "strict-classpath", false, "a class that cannot be found is a finding")
 }

@@ -58,7 +58,7 @@ type Config struct {
 	Order mapping.Order
 
 	Verify       VerifyLevel  // which referees judge
-	Surroundings Surroundings // for the types of what is judged; of the inputs, each sees itself alone
+	Surroundings Surroundings // for the types of what is judged; the class path also for rules on supertypes; of the inputs, each sees itself alone
 
 	Level jar.Level // of what is compressed anew
 	Jobs  int       // workers; 0 is one per CPU

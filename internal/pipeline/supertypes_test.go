@@ -44,7 +44,7 @@ func TestRulesOnSupertypes(t *testing.T) {
 		{"block: '**'\n- allow: { extends: lib.Root }", "c/X c/Y d/Plain e/Other", ""},
 	}
 	for _, c := range cases {
-		parsed, err := filter.ParseConfig("t.yml", []byte("rules:\n- "+c.rules), nil)
+		parsed, err := filter.ParseConfig("t.yml", []byte("rules:\n- "+c.rules), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
