@@ -227,7 +227,7 @@ func TestPhases(t *testing.T) {
 // byActivities blocks by a supertype that another part has.
 func byActivities(t testing.TB) *filter.Filter {
 	t.Helper()
-	config, err := filter.ParseConfig("tracegen.yml", []byte("rules:\n  - block: { extends: \"android.app.*\" }\n  - allow: a.Lacks\n"), nil)
+	config, err := filter.ParseConfig("tracegen.yml", []byte("rules:\n  - block: { extends: \"android.app.*\" }\n  - allow: a.Lacks\n"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
