@@ -1,0 +1,161 @@
+package dev.tracegen.device;
+
+import android.os.IBinder;
+import android.os.Looper;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Array;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * As much of a device as the classes of android-all need to run a main looper: the natives, a main thread, a display
+ * service that knows one display. Nothing of android-all is replaced.
+ */
+public final class Device {
+    /** The platform's version. */
+    public final int api;
+
+    private static final Properties properties = new Properties();
+
+    private Device(int api) {
+        this.api = api;
+    }
+
+    /** Called by the natives. */
+    static String property(String key, String otherwise) {
+        return properties.getProperty(key, otherwise);
+    }
+
+    /** Called by the natives, on the looper's thread: the display's vsync. */
+    static void vsync(WeakReference<?> receiver, WeakReference<?> data, long due, long interval) throws Exception {
+        Class<?> type = Class.forName("android.view.DisplayEventReceiver");
+        boolean wide = data != null;
+        Method dispatch = type.getDeclaredMethod("dispatchVsync", long.class, wide ? long.class : int.class, int.class);
+        dispatch.setAccessible(true);
+        Object of = receiver.get();
+        if (of != null) {
+            if (wide) {
+                fill(data.get(), due, interval);
+            }
+            dispatch.invoke(of, due, wide ? (Object) 0L : (Object) 0, (int) (due / interval));
+        }
+    }
+
+    /** Called by the natives: what the display last did. */
+    static Object latestVsync(long due, long interval) throws Exception {
+        Constructor<?> make = Class.forName("android.view.DisplayEventReceiver$VsyncEventData").getDeclaredConstructor();
+        make.setAccessible(true);
+        Object data = make.newInstance();
+        fill(data, due, interval);
+        return data;
+    }
+
+    private static void fill(Object data, long due, long interval) throws Exception {
+        set(data, "frameInterval", interval);
+        set(data, "frameTimelinesLength", 1);
+        Object timeline = Array.get(data.getClass().getField("frameTimelines").get(data), 0);
+        set(timeline, "vsyncId", due / interval);
+        set(timeline, "deadline", due + interval);
+        set(timeline, "expectedPresentationTime", due + 2 * interval);
+    }
+
+    private static native Class<?> defineBootClass(String name, byte[] bytes);
+
+    /**
+     * Makes the calling thread the main thread of an app. Afterwards it should call {@code Looper.loop()}.
+     *
+     * @param library the natives
+     * @param api the version of android-all
+     * @param lockFree for Android 17: whether the app targets it, so that its queue is the lock-free one
+     */
+    public static Device boot(String library, int api, boolean lockFree) throws Exception {
+        System.load(library);
+        properties.load(Device.class.getResourceAsStream("/build.prop"));
+        // From 36.1 on, a thread's priority is a matter of ART's java.lang.Thread; before, of a native.
+        properties.setProperty("ro.build.version.sdk_full", "36.0");
+        defineBootClass("sun/misc/Cleaner", bytes("/sun/misc/Cleaner.class"));
+        if (api >= 37 && !lockFree) {
+            // As ActivityThread does for an app whose target is older: the change is among the disabled ones.
+            long change = Class.forName("android.os.MessageQueue").getField("USE_NEW_MESSAGEQUEUE").getLong(null);
+            disableChanges(change);
+        }
+        addDisplayService();
+        Looper.prepareMainLooper();
+        return new Device(api);
+    }
+
+    private static void disableChanges(long change) throws Exception {
+        Class<?> callbacks = Class.forName("android.app.AppCompatCallbacks");
+        for (Method m : callbacks.getMethods()) {
+            if (m.getName().equals("install")) {
+                Object[] args = new Object[m.getParameterTypes().length];
+                for (int k = 0; k < args.length; k++) {
+                    args[k] = k == 0 ? new long[] {change} : new long[0];
+                }
+                m.invoke(null, args);
+                return;
+            }
+        }
+        throw new IllegalStateException("no AppCompatCallbacks.install");
+    }
+
+    /** Choreographer asks the display manager for the refresh rate. */
+    @SuppressWarnings("unchecked")
+    private static void addDisplayService() throws Exception {
+        Class<?> infoType = Class.forName("android.view.DisplayInfo");
+        Class<?> modeType = Class.forName("android.view.Display$Mode");
+        Object info = infoType.getConstructor().newInstance();
+        Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080, 1920, 60f);
+        Object modes = Array.newInstance(modeType, 1);
+        Array.set(modes, 0, mode);
+        set(info, "supportedModes", modes);
+        set(info, "modeId", 1);
+        set(info, "refreshRate", 60f);
+        set(info, "renderFrameRate", 60f);
+        Object manager = answering(Class.forName("android.hardware.display.IDisplayManager"), "getDisplayInfo", info);
+        Object binder = answering(IBinder.class, "queryLocalInterface", manager);
+        Field cache = Class.forName("android.os.ServiceManager").getDeclaredField("sCache");
+        cache.setAccessible(true);
+        ((Map<String, Object>) cache.get(null)).put("display", binder);
+    }
+
+    private static void set(Object of, String field, Object value) throws Exception {
+        try {
+            of.getClass().getField(field).set(of, value);
+        } catch (NoSuchFieldException e) {
+            // Other versions have it.
+        }
+    }
+
+    /** Gives one answer to one question and nothing to all others. */
+    private static Object answering(Class<?> type, final String question, final Object answer) {
+        return Proxy.newProxyInstance(Device.class.getClassLoader(), new Class<?>[] {type}, new InvocationHandler() {
+            @Override
+            public Object invoke(Object self, Method method, Object[] args) {
+                if (method.getName().equals(question)) {
+                    return answer;
+                }
+                Class<?> r = method.getReturnType();
+                return r.isPrimitive() && r != void.class ? Array.get(Array.newInstance(r, 1), 0) : null;
+            }
+        });
+    }
+
+    private static byte[] bytes(String resource) throws Exception {
+        InputStream in = Device.class.getResourceAsStream(resource);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        byte[] buffer = new byte[4096];
+        for (int n = in.read(buffer); n > 0; n = in.read(buffer)) {
+            out.write(buffer, 0, n);
+        }
+        in.close();
+        return out.toByteArray();
+    }
+}

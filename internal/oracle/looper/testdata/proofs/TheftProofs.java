@@ -1,0 +1,228 @@
+import android.os.Handler;
+import android.os.Looper;
+import android.util.Printer;
+import dev.tracegen.runtime.android.LooperMonitor;
+import dev.tracegen.runtime.android.MonitorOptions;
+import java.net.URL;
+import java.net.URLClassLoader;
+
+/** What happens when somebody else sets the looper's printer, as WebView and other SDKs do. */
+public final class TheftProofs {
+    /** Counts lines, and passes on to another if it has one. */
+    private static class Thief implements Printer {
+        final Printer next;
+        volatile int lines;
+
+        Thief(Printer next) {
+            this.next = next;
+        }
+
+        @Override
+        public void println(String line) {
+            lines++;
+            if (next != null) {
+                next.println(line);
+            }
+        }
+    }
+
+    private static LooperMonitor monitor(MonitorProofs.Log log) {
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options(MonitorOptions.PRINTER));
+        monitor.add(log);
+        return monitor;
+    }
+
+    private static int told(MonitorProofs.Log log) {
+        return log.count("-" + Handler.class.getName() + " null 77");
+    }
+
+    private static void send() throws Exception {
+        Bench.main.sendEmptyMessage(77);
+        Bench.settle();
+    }
+
+    public void aStolenPrinterIsWonBack() throws Exception {
+        MonitorProofs.Log log = new MonitorProofs.Log();
+        Thief first = new Thief(null);
+        Looper.getMainLooper().setMessageLogging(first);
+        LooperMonitor monitor = monitor(log);
+        Bench.check(monitor.noticesTheft(), "cannot notice a theft");
+        send();
+        Bench.equal(told(log), 1, "told before the theft");
+        Bench.check(first.lines > 0, "the printer that was there is not passed on to");
+        Thief thief = new Thief(null);
+        Looper.getMainLooper().setMessageLogging(thief);
+        int messages = 0;
+        for (; monitor.wonBack() == 0 && messages < 100; messages++) {
+            Bench.settle();
+        }
+        Bench.equal(monitor.wonBack(), 1, "won back");
+        int before = told(log);
+        int lines = thief.lines;
+        send();
+        Bench.equal(told(log), before + 1, "told after it was won back");
+        Bench.check(thief.lines > lines, "the thief is not passed on to");
+        Looper.getMainLooper().setMessageLogging(null);
+        for (int k = 0; monitor.wonBack() == 1 && k < 100; k++) {
+            Bench.settle();
+        }
+        Bench.equal(monitor.wonBack(), 2, "won back from nobody");
+        monitor.release();
+        Bench.measured("a stolen printer: won back after " + messages + " idle times");
+    }
+
+    public void fault19ThePeriodStaysAsItIs() throws Exception {
+        MonitorProofs.Log log = new MonitorProofs.Log();
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(),
+                new MonitorOptions().source(MonitorOptions.PRINTER).checkMillis(300));
+        monitor.add(log);
+        // BlockCanaryX doubles its period with each theft (19): the third has to take no longer than the first.
+        for (int theft = 1; theft <= 3; theft++) {
+            Looper.getMainLooper().setMessageLogging(new Thief(null));
+            long begin = System.nanoTime();
+            while (monitor.wonBack() < theft && System.nanoTime() - begin < 10000000000L) {
+                Bench.settle();
+                Thread.sleep(10);
+            }
+            Bench.equal(monitor.wonBack(), theft, "won back");
+            Bench.measured("a period of 300 ms: theft " + theft + " undone after " + (System.nanoTime() - begin) / 1000000 + " ms");
+        }
+        monitor.release();
+    }
+
+    public void fault13ChainsDoNotGrowByThefts() throws Exception {
+        MonitorProofs.Log log = new MonitorProofs.Log();
+        LooperMonitor monitor = monitor(log);
+        Thief last = null;
+        for (int k = 0; k < 1000; k++) {
+            last = new Thief(null);
+            Looper.getMainLooper().setMessageLogging(last);
+            for (int j = 0; monitor.wonBack() == k && j < 100; j++) {
+                Bench.settle();
+            }
+        }
+        Bench.equal(monitor.wonBack(), 1000, "won back");
+        last.lines = 0;
+        int depth = depth();
+        int before = told(log);
+        send();
+        Bench.equal(told(log), before + 1, "told");
+        monitor.release();
+        Bench.check(depth <= 2, "the chain has " + depth + " printers");
+        Bench.measured("after 1000 thefts the chain has " + depth + " printers");
+    }
+
+    public void fault13WhoPassesOnIsLeftAlone() throws Exception {
+        MonitorProofs.Log log = new MonitorProofs.Log();
+        LooperMonitor monitor = monitor(log);
+        // Matrix's monitor puts itself in front whenever it is not, and passes on to what it finds.
+        Thief matrix = null;
+        for (int k = 0; k < 1000; k++) {
+            if (Bench.printer() != matrix) {
+                matrix = new Thief(Bench.printer());
+                Looper.getMainLooper().setMessageLogging(matrix);
+            }
+            send();
+        }
+        Bench.equal(monitor.wonBack(), 0, "won back");
+        Bench.equal(told(log), 1000, "told, each once");
+        Bench.equal(depth(), 2, "the chain");
+        Bench.check(Bench.printer() == matrix, "it is not in front any more");
+        monitor.release();
+        send();
+        Bench.equal(told(log), 1000, "told after release");
+    }
+
+    /** How many printers stand one behind the other. */
+    private static int depth() throws Exception {
+        int depth = 0;
+        for (Object p = Bench.printer(); p != null; depth++) {
+            p = p instanceof Thief ? ((Thief) p).next : Bench.field(p, p.getClass(), "origin");
+        }
+        return depth;
+    }
+
+    public void anotherClassLoadersCopyIsLeftAlone() throws Exception {
+        MonitorProofs.Log log = new MonitorProofs.Log();
+        LooperMonitor ours = monitor(log);
+        // Theirs finds no printer, and so passes on to none.
+        Looper.getMainLooper().setMessageLogging(null);
+        Object theirs = copy();
+        Printer front = Bench.printer();
+        Bench.check(front != null && front.getClass() != Class.forName(front.getClass().getName()), "no copy is in front");
+        for (int k = 0; k < 100; k++) {
+            Bench.settle();
+        }
+        Bench.check(Bench.printer() == front, "the copies fight");
+        Bench.equal(ours.wonBack(), 0, "won back from the copy");
+        theirs.getClass().getMethod("release").invoke(theirs);
+        for (int k = 0; ours.wonBack() == 0 && k < 100; k++) {
+            Bench.settle();
+        }
+        send();
+        Bench.equal(told(log), 1, "told after the copy has gone");
+        ours.release();
+    }
+
+    /** A monitor of another copy of the library. */
+    private static Object copy() throws Exception {
+        URL library = LooperMonitor.class.getProtectionDomain().getCodeSource().getLocation();
+        final String name = LooperMonitor.class.getName();
+        ClassLoader loader = new URLClassLoader(new URL[] {library}, TheftProofs.class.getClassLoader()) {
+            @Override
+            protected Class<?> loadClass(String n, boolean resolve) throws ClassNotFoundException {
+                if (!n.startsWith(name.substring(0, name.lastIndexOf('.')))) {
+                    return super.loadClass(n, resolve);
+                }
+                Class<?> c = findLoadedClass(n);
+                return c == null ? findClass(n) : c;
+            }
+        };
+        Class<?> options = loader.loadClass(MonitorOptions.class.getName());
+        Object o = options.getConstructor().newInstance();
+        options.getMethod("source", int.class).invoke(o, MonitorOptions.PRINTER);
+        options.getMethod("checkMillis", int.class).invoke(o, 0);
+        options.getMethod("idleHandlers", boolean.class).invoke(o, false);
+        return loader.loadClass(name).getMethod("of", Looper.class, options).invoke(null, Looper.getMainLooper(), o);
+    }
+
+    public void releaseGivesThePrinterBack() throws Exception {
+        Thief first = new Thief(null);
+        Looper.getMainLooper().setMessageLogging(first);
+        LooperMonitor monitor = monitor(new MonitorProofs.Log());
+        Bench.check(Bench.printer() != first, "not watched");
+        monitor.release();
+        Bench.check(Bench.printer() == first, "after release there is " + Bench.printer());
+    }
+
+    public void aStolenObserverIsWonBack() throws Exception {
+        if (Bench.device.api < 29) {
+            return;
+        }
+        MonitorProofs.Log log = new MonitorProofs.Log();
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options(MonitorOptions.AUTO));
+        monitor.add(log);
+        Class<?> observer = Class.forName("android.os.Looper$Observer");
+        java.lang.reflect.Method set = Looper.class.getMethod("setObserver", observer);
+        final int[] calls = {0};
+        Object thief = java.lang.reflect.Proxy.newProxyInstance(TheftProofs.class.getClassLoader(), new Class<?>[] {observer},
+                new java.lang.reflect.InvocationHandler() {
+                    @Override
+                    public Object invoke(Object self, java.lang.reflect.Method m, Object[] args) {
+                        calls[0]++;
+                        return m.getReturnType() == Object.class ? "token" : null;
+                    }
+                });
+        set.invoke(null, thief);
+        for (int k = 0; monitor.wonBack() == 0 && k < 100; k++) {
+            Bench.settle();
+        }
+        int before = calls[0];
+        send();
+        Bench.equal(told(log), 1, "told after it was won back");
+        Bench.check(calls[0] > before, "the thief is not passed on to");
+        monitor.release();
+        Bench.check(Bench.field(null, Looper.class, "sObserver") == thief, "release gives the observer back");
+        set.invoke(null, new Object[] {null});
+    }
+}

@@ -1,0 +1,75 @@
+package dev.tracegen.runtime.android;
+
+import android.os.Debug;
+import android.os.Looper;
+import android.os.SystemClock;
+import android.util.Log;
+import dev.tracegen.runtime.Platform;
+import java.lang.reflect.Method;
+
+/** The clocks and counters of an Android process. */
+final class AndroidPlatform extends Platform {
+    /** {@code Debug.getRuntimeStat}, Android 6 and newer. */
+    private static final Method RUNTIME_STAT = runtimeStat();
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public long wallMillis() {
+        return System.currentTimeMillis();
+    }
+
+    @Override
+    public long elapsedRealtimeNanos() {
+        return SystemClock.elapsedRealtime() * 1000000L;
+    }
+
+    @Override
+    public long threadCpuNanos() {
+        try {
+            return Debug.threadCpuTimeNanos();
+        } catch (Throwable e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public long gcCount() {
+        return runtimeStat("art.gc.gc-count");
+    }
+
+    @Override
+    public long gcMillis() {
+        return runtimeStat("art.gc.gc-time");
+    }
+
+    @Override
+    public Thread mainThread() {
+        Looper main = Looper.getMainLooper();
+        return main == null ? null : main.getThread();
+    }
+
+    @Override
+    public void log(String line) {
+        Log.i("tracegen", line);
+    }
+
+    private static long runtimeStat(String name) {
+        try {
+            return RUNTIME_STAT == null ? -1 : Long.parseLong((String) RUNTIME_STAT.invoke(null, name));
+        } catch (Throwable e) {
+            return -1;
+        }
+    }
+
+    private static Method runtimeStat() {
+        try {
+            return Debug.class.getMethod("getRuntimeStat", String.class);
+        } catch (Throwable e) {
+            return null;
+        }
+    }
+}

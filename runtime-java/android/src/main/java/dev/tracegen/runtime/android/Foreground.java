@@ -1,0 +1,49 @@
+package dev.tracegen.runtime.android;
+
+import android.app.Activity;
+import android.app.Application;
+import android.os.Bundle;
+import dev.tracegen.runtime.Recorder;
+
+/** Tells the recorder whether any activity is started, which is what being in the foreground means here. */
+final class Foreground implements Application.ActivityLifecycleCallbacks {
+    private final Recorder recorder;
+    private int started;
+
+    Foreground(Recorder recorder) {
+        this.recorder = recorder;
+    }
+
+    @Override
+    public void onActivityStarted(Activity activity) {
+        started++;
+        recorder.foreground(true);
+    }
+
+    @Override
+    public void onActivityStopped(Activity activity) {
+        // The app may have been started before we were.
+        started = Math.max(0, started - 1);
+        recorder.foreground(started > 0);
+    }
+
+    @Override
+    public void onActivityCreated(Activity activity, Bundle state) {
+    }
+
+    @Override
+    public void onActivityResumed(Activity activity) {
+    }
+
+    @Override
+    public void onActivityPaused(Activity activity) {
+    }
+
+    @Override
+    public void onActivitySaveInstanceState(Activity activity, Bundle state) {
+    }
+
+    @Override
+    public void onActivityDestroyed(Activity activity) {
+    }
+}

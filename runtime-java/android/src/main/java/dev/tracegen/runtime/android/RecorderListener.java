@@ -1,0 +1,30 @@
+package dev.tracegen.runtime.android;
+
+import dev.tracegen.runtime.ThreadTrace;
+
+/** Tells the recorder what a looper does. */
+final class RecorderListener extends DispatchListener {
+    private final ThreadTrace trace;
+
+    RecorderListener(ThreadTrace trace) {
+        this.trace = trace;
+    }
+
+    @Override
+    public void dispatchStart(Dispatch dispatch) {
+        trace.messageBegin(dispatch.text());
+    }
+
+    @Override
+    public void dispatchEnd(Dispatch dispatch) {
+        if (dispatch.text() == null) {
+            trace.describe(dispatch.what(), dispatch.handler(), dispatch.callback());
+        }
+        trace.messageEnd();
+    }
+
+    @Override
+    public void queueIdle() {
+        trace.idle();
+    }
+}
