@@ -310,7 +310,7 @@ func kindOf(n *yaml.Node) string {
 func unknown(what, word string, known []string) string {
 	nearest, best := "", max(2, len(word)/3)+1
 	for _, k := range known {
-		if d := distance(word, k, best); d < best {
+		if d := Distance(word, k, best); d < best {
 			nearest, best = k, d
 		}
 	}
@@ -320,8 +320,8 @@ func unknown(what, word string, known []string) string {
 	return fmt.Sprintf("unknown %s %q; did you mean %s?", what, word, nearest)
 }
 
-// distance is the Levenshtein distance of a and b in characters, or limit if it is not less.
-func distance(a, b string, limit int) int {
+// Distance is the Levenshtein distance of a and b in characters, or limit if it is not less.
+func Distance(a, b string, limit int) int {
 	from, to := []rune(a), []rune(b)
 	if d := len(from) - len(to); d >= limit || -d >= limit {
 		return limit

@@ -264,10 +264,10 @@ func TestDistance(t *testing.T) {
 	for _, c := range cases {
 		for limit := range 9 {
 			want := min(c.want, limit)
-			if got := distance(c.a, c.b, limit); got != want {
+			if got := Distance(c.a, c.b, limit); got != want {
 				t.Errorf("%s to %s below %d: got %d, want %d", c.a, c.b, limit, got, want)
 			}
-			if got := distance(c.b, c.a, limit); got != want {
+			if got := Distance(c.b, c.a, limit); got != want {
 				t.Errorf("%s to %s below %d: got %d, want %d", c.b, c.a, limit, got, want)
 			}
 		}

@@ -67,35 +67,44 @@ func (cf *ClassFilter) trivial(m *classfile.Member, c *classfile.Code) (string, 
 	case m.AccessFlags&classfile.AccSynchronized != 0:
 		return "", nil
 	}
-	if is, err := cf.isPlain(c); is || err != nil {
-		return "smart: short, without loop, call or allocation", err
+	if n, err := cf.plain(c); n > 0 || err != nil {
+		return plainDetails[n], err
 	}
 	return cf.passesOn(m, c)
 }
 
-// isPlain is the first of the three forms of [Smart].
-func (cf *ClassFilter) isPlain(c *classfile.Code) (bool, error) {
+// plainDetails are what to say of a plain method, by its number of instructions: once, as there are so many.
+var plainDetails = func() (details [maxSmart + 1]string) {
+	for n := range details {
+		details[n] = fmt.Sprintf("smart: %d instructions, no loop, call or allocation", n)
+	}
+	details[1] = "smart: 1 instruction, no loop, call or allocation"
+	return details
+}()
+
+// plain gives the number of instructions of a method of the first of the three forms of [Smart]; 0 for another.
+func (cf *ClassFilter) plain(c *classfile.Code) (int, error) {
 	// A handler that starts before the end of what it covers can make a loop without a backward branch.
 	for e := c.ExceptionTable; len(e) >= 8; e = e[8:] {
 		if binary.BigEndian.Uint16(e[4:]) < binary.BigEndian.Uint16(e[2:]) {
-			return false, nil
+			return 0, nil
 		}
 	}
 	n := 0
 	for pc := 0; pc < len(c.Bytecode); n++ {
 		if n == maxSmart {
-			return false, nil
+			return 0, nil
 		}
 		in, err := code.At(c.Bytecode, pc)
 		if err != nil {
-			return false, err
+			return 0, err
 		}
 		if !cf.isHarmless(in) {
-			return false, nil
+			return 0, nil
 		}
 		pc += in.Size
 	}
-	return true, nil
+	return n, nil
 }
 
 // isHarmless says whether the instruction may stand in a plain method.

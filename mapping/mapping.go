@@ -242,6 +242,16 @@ func (m *Mapping) seek(from, to int, id uint32) int {
 	return from + i
 }
 
+// ByIdentity gives the entry that a method has, living or retired.
+func (m *Mapping) ByIdentity(method Identity) (Entry, bool) {
+	var buf [256]byte
+	i := m.index.find(m.records, appendKey(buf[:0], method))
+	if i < 0 {
+		return Entry{}, false
+	}
+	return m.records[i].entry(i >= m.living), true
+}
+
 // ByMethod gives the ID of a living method.
 func (m *Mapping) ByMethod(method Identity) (id uint32, ok bool) {
 	var buf [256]byte

@@ -188,6 +188,11 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.checkOutputs(); err != nil {
 		return err
 	}
+	return r.openAndScan(ctx)
+}
+
+// openAndScan is prepare where there are no outputs.
+func (r *run) openAndScan(ctx context.Context) error {
 	if err := r.open(); err != nil {
 		return err
 	}

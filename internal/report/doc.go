@@ -40,6 +40,19 @@
 //	unknown    classes that could not be found
 //	warnings   in the order in which they came up
 //
+// # The JSON form of an explanation
+//
+// [Explanation] is what tracegen explain says; under the same rules, one object:
+//
+//	schema     1
+//	version    of tracegen
+//	mapping    file, digest: of the mapping that IDs were looked up in, if one was given
+//	classes    in input order: class, input, entry, reason and detail (only of a class that could not be read), calls
+//	           (that it gets), addedBytes, sharedBytes (of these, what no method has for itself), and methods, in
+//	           the order of the class file: method, descriptor, access, hasCode, traced, id (of a traced one),
+//	           mappingId and retired (what the mapping says), reason, detail, line, instructions, invocations
+//	           (instructions that call), codeBytes (these are the method's own), calls, addedBytes
+//
 // # The list of skipped methods
 //
 // Tab-separated: class, method, descriptor, reason, detail, under a header line of these names, sorted. Names

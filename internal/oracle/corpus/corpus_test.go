@@ -36,6 +36,21 @@ func fetch(t *testing.T) []corpus.Jar {
 	return jars
 }
 
+// fetchOne fetches one row of the corpus, whatever its set.
+func fetchOne(t *testing.T, name string) corpus.Jar {
+	t.Helper()
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no corpus wanted")
+	}
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars, err := c.Fetch(t.Context(), name)
+	oracle.Require(t, err)
+	return jars[0]
+}
+
 func jobs(jars []corpus.Jar) []oracle.LinkJob {
 	list := make([]oracle.LinkJob, len(jars))
 	for k, j := range jars {

@@ -1,0 +1,230 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Explanation is what there is to say of the methods that were asked for; see the package comment for its JSON form.
+type Explanation struct {
+	// Version is tracegen's.
+	Version string
+	// Mapping is the mapping of a build that IDs are looked up in, MappingFile its name; nil for none.
+	Mapping     *mapping.Mapping
+	MappingFile string
+	// Classes are those with methods that were asked for, in order.
+	Classes []ExplainedClass
+}
+
+// ExplainedClass is what became of the methods of one class.
+type ExplainedClass struct {
+	// Input and Entry say where the class is.
+	Input, Entry string
+	// Class is its name in internal form.
+	Class string
+	// Reason and Detail say why the class could not be read; Reason is empty for one that could.
+	Reason filter.Reason
+	Detail string
+	// Calls is the number of calls that the class gets, Bytes what it grows by, and Shared the part of that which
+	// no method has for itself.
+	Calls, Bytes, Shared int
+	// Methods are those that were asked for, in the order of the class file.
+	Methods []ExplainedMethod
+}
+
+// ExplainedMethod is what became of one method.
+type ExplainedMethod struct {
+	// Name and Descriptor are as in the constant pool.
+	Name, Descriptor string
+	// Access holds the access_flags (JVMS 4.6).
+	Access uint16
+	// Code says that the method has code.
+	Code bool
+	// ID is that of a traced method, else 0.
+	ID uint32
+	// Reason says why a method with code is not traced. Detail belongs to it, or is the rule that lets it be traced.
+	Reason filter.Reason
+	Detail string
+	// Line is the lowest line number, 0 if it is not known.
+	Line int
+	// Instructions, Invocations (instructions that call) and CodeBytes (code_length) are the method's own.
+	Instructions, Invocations, CodeBytes int
+	// Calls is the number of calls that the method gets, Bytes what it grows by.
+	Calls, Bytes int
+}
+
+// explanationPart and those below are the JSON form.
+type explanationPart struct {
+	Schema  int             `json:"schema"`
+	Version string          `json:"version"`
+	Mapping *mappedPart     `json:"mapping,omitempty"`
+	Classes []explainedPart `json:"classes"`
+}
+
+type mappedPart struct {
+	File   string `json:"file"`
+	Digest string `json:"digest"`
+}
+
+type explainedPart struct {
+	Class       string          `json:"class"`
+	Input       string          `json:"input"`
+	Entry       string          `json:"entry"`
+	Reason      filter.Reason   `json:"reason,omitempty"`
+	Detail      string          `json:"detail,omitempty"`
+	Calls       int             `json:"calls"`
+	AddedBytes  int             `json:"addedBytes"`
+	SharedBytes int             `json:"sharedBytes"`
+	Methods     []explainedCode `json:"methods"`
+}
+
+type explainedCode struct {
+	Method       string        `json:"method"`
+	Descriptor   string        `json:"descriptor"`
+	Access       uint16        `json:"access"`
+	HasCode      bool          `json:"hasCode"`
+	Traced       bool          `json:"traced"`
+	ID           uint32        `json:"id,omitempty"`
+	MappingID    uint32        `json:"mappingId,omitempty"`
+	Retired      bool          `json:"retired,omitempty"`
+	Reason       filter.Reason `json:"reason,omitempty"`
+	Detail       string        `json:"detail,omitempty"`
+	Line         int           `json:"line,omitempty"`
+	Instructions int           `json:"instructions"`
+	Invocations  int           `json:"invocations"`
+	CodeBytes    int           `json:"codeBytes"`
+	Calls        int           `json:"calls"`
+	AddedBytes   int           `json:"addedBytes"`
+}
+
+// mapped gives the entry that the mapping has for a method, living or retired.
+func (e *Explanation) mapped(class string, m *ExplainedMethod) (mapping.Entry, bool) {
+	if e.Mapping == nil {
+		return mapping.Entry{}, false
+	}
+	return e.Mapping.ByIdentity(mapping.Identity{Class: class, Name: m.Name, Descriptor: m.Descriptor})
+}
+
+// WriteJSON writes the explanation for programs.
+func (e *Explanation) WriteJSON(w io.Writer) error {
+	d := explanationPart{Schema: schema, Version: e.Version, Classes: []explainedPart{}}
+	if e.Mapping != nil {
+		d.Mapping = &mappedPart{e.MappingFile, e.Mapping.Digest()}
+	}
+	for _, c := range e.Classes {
+		part := explainedPart{
+			Class: mapping.Text(c.Class), Input: c.Input, Entry: c.Entry, Reason: c.Reason, Detail: Printable(c.Detail),
+			Calls: c.Calls, AddedBytes: c.Bytes, SharedBytes: c.Shared, Methods: []explainedCode{},
+		}
+		for i := range c.Methods {
+			m := &c.Methods[i]
+			entry, _ := e.mapped(c.Class, m)
+			part.Methods = append(part.Methods, explainedCode{
+				Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor), Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
+				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail), Line: m.Line,
+				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls, AddedBytes: m.Bytes,
+			})
+		}
+		d.Classes = append(d.Classes, part)
+	}
+	return encode(w, d)
+}
+
+// WriteText writes the explanation for people: some lines for each method, and one for each class.
+func (e *Explanation) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i := range e.Classes {
+		c := &e.Classes[i]
+		place := Printable(c.Input)
+		if c.Entry != "" {
+			place += "!" + Printable(c.Entry)
+		}
+		if c.Reason != "" {
+			fmt.Fprintf(b, "%s in %s\n    not traced: %s\n", mapping.Text(c.Class), place, because(c.Reason, c.Detail))
+			continue
+		}
+		traced, code := 0, 0
+		for j := range c.Methods {
+			m := &c.Methods[j]
+			fmt.Fprintf(b, "%s %s %s\n", mapping.Text(c.Class), mapping.Text(m.Name), mapping.Text(m.Descriptor))
+			e.writeMethod(b, c, m)
+			if m.Code {
+				code++
+			}
+			if m.ID != 0 {
+				traced++
+			}
+		}
+		fmt.Fprintf(b, "%s in %s: of %s asked for, %d traced\n", mapping.Text(c.Class), place, count(code, "method with code", "methods with code"), traced)
+		if c.Bytes != 0 {
+			fmt.Fprintf(b, "    the class gets %s and grows by %s, %d of them for what its methods share\n",
+				count(c.Calls, "call", "calls"), count(c.Bytes, "byte", "bytes"), c.Shared)
+		}
+	}
+	return b.Flush()
+}
+
+func (e *Explanation) writeMethod(b *bufio.Writer, c *ExplainedClass, m *ExplainedMethod) {
+	const access = classfile.AccAbstract | classfile.AccNative
+	switch {
+	case m.ID != 0 && e.Mapping == nil:
+		fmt.Fprintf(b, "    traced, ID %d\n", m.ID)
+	case m.ID != 0:
+		b.WriteString("    traced\n")
+	case !m.Code && m.Access&access == classfile.AccNative:
+		b.WriteString("    not traced: it is native\n")
+	case !m.Code && m.Access&access == classfile.AccAbstract:
+		b.WriteString("    not traced: it is abstract\n")
+	case !m.Code:
+		b.WriteString("    not traced: it has no code\n")
+	default:
+		fmt.Fprintf(b, "    not traced: %s\n", because(m.Reason, m.Detail))
+	}
+	e.writeMapped(b, c, m)
+	if m.ID != 0 && m.Detail != "" {
+		fmt.Fprintf(b, "    by %s\n", Printable(m.Detail))
+	} else if m.ID != 0 {
+		b.WriteString("    no rule blocks it\n")
+	}
+	if m.Code {
+		line := ""
+		if m.Line > 0 {
+			line = fmt.Sprintf("; line %d", m.Line)
+		}
+		fmt.Fprintf(b, "    %s, %s, %s of code%s\n", count(m.Instructions, "instruction", "instructions"),
+			count(m.Invocations, "call", "calls"), count(m.CodeBytes, "byte", "bytes"), line)
+	}
+	if m.ID != 0 {
+		fmt.Fprintf(b, "    gets %s, grows by %s\n", count(m.Calls, "call", "calls"), count(m.Bytes, "byte", "bytes"))
+	}
+}
+
+// writeMapped tells what the mapping that was given says of the method.
+func (e *Explanation) writeMapped(b *bufio.Writer, c *ExplainedClass, m *ExplainedMethod) {
+	entry, ok := e.mapped(c.Class, m)
+	file := Printable(e.MappingFile)
+	switch {
+	case e.Mapping == nil || !ok && m.ID == 0:
+	case !ok:
+		fmt.Fprintf(b, "    %s does not have it: it is of other inputs, rules or options\n", file)
+	case entry.Retired:
+		fmt.Fprintf(b, "    in %s its ID %d is retired\n", file, entry.ID)
+	case m.ID == 0:
+		fmt.Fprintf(b, "    but %s has it, with ID %d: it is of other inputs, rules or options\n", file, entry.ID)
+	default:
+		fmt.Fprintf(b, "    in %s it has ID %d\n", file, entry.ID)
+	}
+}
+
+// because gives a reason and what belongs to it.
+func because(reason filter.Reason, detail string) string {
+	if detail == "" {
+		return string(reason)
+	}
+	return string(reason) + ": " + Printable(detail)
+}
