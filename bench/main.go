@@ -12,6 +12,7 @@
 //	go run ./bench -runs 7
 //	go run ./bench -lookup -runs 21
 //	go run ./bench -runs 3 -only 'tracegen.*' some.jar guava-33.4.8-jre
+//	go run ./bench verify               the type verifier beside parsing and injecting, jar by jar
 package main
 
 import (
@@ -38,6 +39,10 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == mappingCommand {
 		exitOn(mappingMain(os.Args[2:]))
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == verifyCommand {
+		exitOn(verifyMain(os.Args[2:]))
 		return
 	}
 	runs := flag.Int("runs", 5, "measured `runs` of every contestant")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // peakMemory is the most memory that a finished process had resident, in bytes.
@@ -18,4 +19,13 @@ func peakMemory(state *os.ProcessState) int64 {
 		return int64(usage.Maxrss) // bytes there, kilobytes elsewhere
 	}
 	return int64(usage.Maxrss) * 1024
+}
+
+// cpuTime is what this process has used so far.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -62,6 +62,12 @@ func majorOf(c *classfile.Class) int {
 	return int(major)
 }
 
+// methodCode is a method's Code attribute, which is decoded only once.
+type methodCode struct {
+	member *classfile.Member
+	code   classfile.Code
+}
+
 func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
 
 // checker judges one class.
@@ -86,7 +92,10 @@ type checker struct {
 	arena            []vtype    // what method types are cut from
 	constants        []constant // by pool index; filled when asked for
 	uses             []utf8Use  // by pool index
-	body             method     // the method that is judged
+	bodies           []methodCode
+	body             method // the method that is judged
+
+	variables, typed []variableKey // of the method whose format is checked
 
 	findings  []Finding
 	broken    map[*classfile.Member]bool
@@ -137,6 +146,9 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	return result
 }
 
+// mostIdleWords is how much of the memory for the states of inference is kept for the next class.
+const mostIdleWords = 1 << 18
+
 // forget leaves nothing of the class but memory for the next: the class file may be gone by then. Nothing that was
 // given out is touched.
 func (k *checker) forget() {
@@ -145,6 +157,10 @@ func (k *checker) forget() {
 	clear(k.methodTypes)
 	clear(k.list)
 	clear(k.constants)
+	clear(k.bodies)
+	if cap(k.body.words) > mostIdleWords {
+		k.body.words = nil
+	}
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
 		names:       names{byName: k.byName, list: k.list[:0]},
@@ -154,6 +170,9 @@ func (k *checker) forget() {
 		arena:       k.arena[:0],
 		constants:   k.constants[:0],
 		uses:        k.uses[:0],
+		bodies:      k.bodies[:0],
+		variables:   k.variables[:0],
+		typed:       k.typed[:0],
 		body:        k.body,
 	}
 }
@@ -223,20 +242,15 @@ func (k *checker) checkCode() (inferred bool) {
 	return false
 }
 
-// eachCode judges each method that has code.
+// eachCode judges each method that has code of the right format.
 func (k *checker) eachCode(judge func(*method)) {
-	methods := k.class.Methods()
-	for i := range methods {
-		m := &methods[i]
-		if k.broken[m] || k.methodFlags(m)&(classfile.AccNative|classfile.AccAbstract) != 0 {
+	for i := range k.bodies {
+		m := k.bodies[i].member
+		if k.broken[m] {
 			continue
 		}
-		body, ok, err := k.class.Code(m)
-		if err != nil || !ok {
-			continue // checkClass has said so
-		}
 		t := &k.body
-		t.reset(k, m, body)
+		t.reset(k, m, k.bodies[i].code)
 		if t.prepare() {
 			judge(t)
 		}
@@ -257,7 +271,9 @@ type method struct {
 	code    classfile.Code
 	starts  []byte // by position: what begins there
 	initial []vtype
-	joins   []int32 // of inference
+	joins   []int32     // of inference
+	states  []joinState // likewise
+	words   []vtype     // likewise; the states' types
 	pc      int
 
 	problem *Finding // that has just been found; whatever is at work then ends
@@ -284,6 +300,8 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		starts:   m.starts[:0],
 		initial:  m.initial[:0],
 		joins:    m.joins[:0],
+		states:   m.states[:0],
+		words:    m.words[:0],
 		handlers: m.handlers[:0],
 		frames:   m.frames[:0],
 

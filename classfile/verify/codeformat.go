@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -24,6 +25,9 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 		return
 	case !ok:
 		return
+	}
+	k.bodies = append(k.bodies, methodCode{m, body})
+	switch {
 	case len(body.Bytecode) == 0 || len(body.Bytecode) > mostCode:
 		report(ruleCodeFormat, "1 to 65535 bytes of code", fmt.Sprint(len(body.Bytecode)))
 	case arguments > int(body.MaxLocals):
@@ -42,43 +46,52 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 }
 
 // variableKey is what may be in a LocalVariableTable but once: start, length, name and index.
-type variableKey [4]uint16
+type variableKey uint64
 
 func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
 	frames := 0
-	variables := map[variableKey]bool{}
-	var typed []variableKey
+	variables, typed := k.variables[:0], k.typed[:0]
 	for i := range body.Attributes {
 		a := &body.Attributes[i]
 		switch {
 		case a.Name == "LineNumberTable":
 			k.checkLines(a, body, report)
 		case a.Name == "LocalVariableTable":
-			for _, v := range k.variables(a, body, true, report) {
-				if variables[v] && k.major >= majorJava5 {
-					report("JVMS 4.7.13", "a variable once", "twice")
-				}
-				variables[v] = true
-			}
+			variables = k.appendVariables(variables, a, body, true, report)
 		case a.Name == "LocalVariableTypeTable" && k.major >= majorJava5:
-			typed = append(typed, k.variables(a, body, false, report)...)
+			typed = k.appendVariables(typed, a, body, false, report)
 		case a.Name == "StackMapTable" && k.major >= majorFrames:
 			if frames++; frames == 2 {
 				report(ruleStackMap, "one StackMapTable", "two")
 			}
 		}
 	}
+	k.variables, k.typed = variables, typed
+	if hasTwice(variables) && k.major >= majorJava5 {
+		report("JVMS 4.7.13", "a variable once", "twice")
+	}
 	if len(variables) == 0 {
 		return // HotSpot then forgets about the types
 	}
-	seen := map[variableKey]bool{}
-	for _, v := range typed {
-		if !variables[v] || seen[v] {
-			report("JVMS 4.7.14", "one row of LocalVariableTable for each of LocalVariableTypeTable", "none or two")
-			return
-		}
-		seen[v] = true
+	bad := hasTwice(typed)
+	for i := 0; i < len(typed) && !bad; i++ {
+		_, found := slices.BinarySearch(variables, typed[i])
+		bad = !found
 	}
+	if bad {
+		report("JVMS 4.7.14", "one row of LocalVariableTable for each of LocalVariableTypeTable", "none or two")
+	}
+}
+
+// hasTwice sorts the keys and says whether two are the same.
+func hasTwice(keys []variableKey) bool {
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			return true
+		}
+	}
+	return false
 }
 
 func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, report func(rule, want, got string)) {
@@ -94,14 +107,13 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 	}
 }
 
-// variables checks a LocalVariableTable, or LocalVariableTypeTable, and gives its rows.
-func (k *checker) variables(a *classfile.Attribute, body *classfile.Code, described bool, report func(rule, want, got string)) []variableKey {
+// appendVariables checks a LocalVariableTable, or LocalVariableTypeTable, and adds its rows to keys.
+func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool, report func(rule, want, got string)) []variableKey {
 	const row = 10
 	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
-		return nil
+		return keys
 	}
-	keys := make([]variableKey, 0, len(a.Info)/row)
 	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
 		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
 		name, err := k.pool.Utf8(u2(b[4:]))
@@ -113,14 +125,16 @@ func (k *checker) variables(a *classfile.Attribute, body *classfile.Code, descri
 		case start >= len(body.Bytecode) || start+length > len(body.Bytecode):
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
-		case err != nil || err2 != nil || !validName(name, nameOfField, k.major) || described && !validField(descriptor, k.major):
+		case err != nil || err2 != nil ||
+			!k.valid(u2(b[4:]), asField, func() bool { return validName(name, nameOfField, k.major) }) ||
+			described && !k.valid(u2(b[6:]), asFieldType, func() bool { return validField(descriptor, k.major) }):
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(name+" "+descriptor))
 			return keys
 		case index >= int(body.MaxLocals):
 			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(index))
 			return keys
 		}
-		keys = append(keys, variableKey{u2(b), u2(b[2:]), u2(b[4:]), u2(b[8:])})
+		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(u2(b[4:]))<<16|variableKey(u2(b[8:])))
 	}
 	return keys
 }

@@ -13,8 +13,31 @@ type constant struct {
 	tag              classfile.Tag
 	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
 	name, descriptor string
-	value            vtype // of a Fieldref or Dynamic
+	value            vtype // of a Fieldref or Dynamic, and of a Utf8 that is the descriptor of one
 	method           methodType
+
+	allowed   [2]uint32  // the instructions that may use it, a bit for each; type checking's, then inference's
+	protected protection // of the member that a Fieldref or method reference names
+}
+
+// protection is what [checker.isProtectedElsewhere] said.
+type protection uint8
+
+const (
+	notAsked protection = iota
+	isOpen
+	isProtected
+)
+
+// isProtected is isProtectedElsewhere for the member that a constant names, asked once.
+func (k *checker) isProtected(c *constant) bool {
+	if c.protected == notAsked {
+		c.protected = isOpen
+		if k.isProtectedElsewhere(k.name(c.class), c.name, c.descriptor, isMethod(c.descriptor)) {
+			c.protected = isProtected
+		}
+	}
+	return c.protected == isProtected
 }
 
 // methodType is a method descriptor: a type for each word of its arguments, and its result, tTop for void.
@@ -39,23 +62,31 @@ func (k *checker) constant(i uint16) *constant {
 		if name, err := k.pool.ClassName(i); err == nil {
 			c.class = k.of(name)
 		}
-	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagDynamic,
-		classfile.TagInvokeDynamic:
-		ref, err := k.pool.Ref(i)
-		if err != nil {
-			break
-		}
-		c.name, c.descriptor = ref.Name, ref.Descriptor
-		if ref.Class != "" {
-			c.class = k.of(ref.Class)
-		}
-		if c.tag == classfile.TagFieldref || c.tag == classfile.TagDynamic {
-			c.value = k.field(c.descriptor)
-		} else {
-			c.method = k.methodType(c.descriptor)
-		}
+	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref:
+		c.class = k.constant(u2(k.pool.Raw(i))).class
+		k.constantType(c, u2(k.pool.Raw(i)[2:]))
+	case classfile.TagDynamic, classfile.TagInvokeDynamic:
+		k.constantType(c, u2(k.pool.Raw(i)[2:]))
 	}
 	return c
+}
+
+// constantType fills in what a NameAndType says. Its descriptor is read once for all that use the same string.
+func (k *checker) constantType(c *constant, nameAndType uint16) {
+	var err error
+	if c.name, c.descriptor, err = k.pool.NameAndType(nameAndType); err != nil {
+		return
+	}
+	shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
+	if !shared.known {
+		shared.known, shared.tag = true, classfile.TagUtf8
+		if isMethod(c.descriptor) {
+			shared.method = k.methodType(c.descriptor)
+		} else {
+			shared.value = k.field(c.descriptor)
+		}
+	}
+	c.value, c.method = shared.value, shared.method
 }
 
 // methodType reads a well-formed method descriptor (JVMS 4.3.3).

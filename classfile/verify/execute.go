@@ -12,7 +12,8 @@ import (
 // Where it leads to is for the caller.
 func (m *method) step(in code.Instruction) {
 	op := in.Op
-	if index, ok := in.Local(); ok {
+	if traitsOf(in)&local != 0 {
+		index, _ := in.Local()
 		m.stepLocal(in, index)
 		return
 	}
@@ -339,7 +340,7 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 		m.wrongOnStack(m.describe(c.class), object)
 		return
 	}
-	if object != m.thisType && m.isProtectedElsewhere(m.name(c.class), c.name, c.descriptor, false) && !m.assignableToThis(object) {
+	if object != m.thisType && m.isProtected(c) && !m.assignableToThis(object) {
 		m.fail(ruleProtected, m.class.Name()+" or a subclass, as the field is protected", m.describe(object))
 	}
 }

@@ -40,7 +40,7 @@ func (k *checker) refersTo(i, to uint16, want classfile.Tag) {
 }
 
 // firstMajors has the version from which on a kind may be used, for those that came later.
-var firstMajors = map[classfile.Tag]int{
+var firstMajors = [classfile.TagPackage + 1]int{
 	classfile.TagMethodHandle: majorIndy, classfile.TagMethodType: majorIndy, classfile.TagInvokeDynamic: majorIndy,
 	classfile.TagDynamic: majorCondy,
 }
@@ -108,8 +108,12 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	switch tag {
 	case classfile.TagClass:
-		name, _ := k.pool.ClassName(i)
-		if !k.valid(u2(k.pool.Raw(i)), asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
+		at := u2(k.pool.Raw(i))
+		if k.uses[at]&asClass != 0 {
+			break
+		}
+		name, _ := k.pool.Utf8(at)
+		if !k.valid(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 		}
 	case classfile.TagNameAndType:
@@ -120,15 +124,15 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
 		}
 	case classfile.TagFieldref, classfile.TagDynamic:
-		if ref, _ := k.pool.Ref(i); isMethod(ref.Descriptor) {
-			k.poolFinding(i, ruleDescriptors, "a field descriptor", quoted(ref.Descriptor))
+		if _, descriptor, _ := k.pool.NameAndType(u2(k.pool.Raw(i)[2:])); isMethod(descriptor) {
+			k.poolFinding(i, ruleDescriptors, "a field descriptor", quoted(descriptor))
 		}
 	case classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagInvokeDynamic:
-		ref, _ := k.pool.Ref(i)
-		if !isMethod(ref.Descriptor) {
-			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(ref.Descriptor))
-		} else if tag == classfile.TagMethodref && strings.HasPrefix(ref.Name, "<") && ref.Name != "<init>" {
-			k.poolFinding(i, ruleNames, "a name other than "+ref.Name, ref.Name)
+		name, descriptor, _ := k.pool.NameAndType(u2(k.pool.Raw(i)[2:]))
+		if !isMethod(descriptor) {
+			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
+		} else if tag == classfile.TagMethodref && strings.HasPrefix(name, "<") && name != "<init>" {
+			k.poolFinding(i, ruleNames, "a name other than "+name, name)
 		}
 	case classfile.TagMethodHandle:
 		k.checkHandleName(i)

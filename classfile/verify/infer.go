@@ -92,10 +92,17 @@ func (f *inference) prepare() {
 	m.joins = f.joins
 	f.joins[0] = 1
 	for in := range code.Instructions(m.code.Bytecode) {
+		t := traitsOf(in)
+		if t&constrained == 0 {
+			continue
+		}
 		m.pc = in.PC
 		if m.operands(in); m.failed() {
 			m.starts[in.PC] = faultyStart
 			m.tell()
+			continue
+		}
+		if t&branching == 0 && t&local == 0 {
 			continue
 		}
 		for target := range in.Targets() {
@@ -141,19 +148,15 @@ func (f *inference) prepareHandlers() {
 // numberStates makes a state for each place that was found.
 func (f *inference) numberStates() {
 	n := int32(0)
+	f.states = f.method.states[:0]
 	for pc, marked := range f.joins {
 		if marked != 0 {
+			f.states = append(f.states, joinState{pc: pc, number: int(n)})
 			n++
 			f.joins[pc] = n
 		}
 	}
-	f.states = make([]joinState, n)
-	for pc, number := range f.joins {
-		if number != 0 {
-			f.states[number-1].pc = pc
-			f.states[number-1].number = int(number - 1)
-		}
-	}
+	f.method.states = f.states
 	f.pending = make([]uint64, n/64+1)
 }
 
@@ -189,8 +192,10 @@ func (f *inference) run(s *joinState) {
 		if f.act(in); m.failed() {
 			return
 		}
-		f.mergeTargets(in)
-		if op, _ := localAccess(in); op == code.Ret {
+		switch {
+		case traitsOf(in)&branching != 0:
+			f.mergeTargets(in)
+		case in.Op == code.Ret || in.Op == code.Wide && code.Op(in.U1(0)) == code.Ret:
 			f.mergeReturn(in)
 		}
 		if m.failed() || !in.FallsThrough() {
@@ -311,7 +316,7 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 		}
 		s.reached = true
 		f.mark(s)
-		s.locals, s.stack = slices.Clone(usedLocals(locals)), slices.Clone(stack)
+		s.locals, s.stack = f.keep(usedLocals(locals)), f.keep(stack)
 		s.facts = facts.clone()
 		return
 	}
@@ -320,6 +325,13 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 	if s.facts.merge(facts) {
 		f.mark(s)
 	}
+}
+
+// keep copies words into the memory that all states of the method share.
+func (f *inference) keep(words []vtype) []vtype {
+	start := len(f.words)
+	f.words = append(f.words, words...)
+	return f.words[start:len(f.words):len(f.words)]
 }
 
 func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {

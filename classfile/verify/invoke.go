@@ -43,7 +43,7 @@ func (m *method) stepReceiver(op code.Op, c *constant) {
 		return
 	}
 	checked := op == code.Invokevirtual || op == code.Invokespecial && m.inferring
-	if !checked || object == m.thisType || !m.isProtectedElsewhere(m.name(c.class), c.name, c.descriptor, true) {
+	if !checked || object == m.thisType || !m.isProtected(c) {
 		return
 	}
 	// Arrays have a public clone, though the method is Object's.
@@ -123,7 +123,7 @@ func (m *method) initialiseNew(object vtype, c *constant) {
 	case made.class != c.class:
 		m.fail(ruleTypes, "a constructor of "+m.describe(made.class), "one of "+m.describe(c.class))
 		return
-	case m.isProtectedElsewhere(m.name(c.class), "<init>", c.descriptor, true) && (m.inferring || !m.assignableInOwnClass(made.class)):
+	case m.isProtected(c) && (m.inferring || !m.assignableInOwnClass(made.class)):
 		m.fail(ruleProtected, "a constructor that is not protected in another package", "one")
 		return
 	}

@@ -8,12 +8,81 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
+// trait is what the passes over the code ask of every opcode first: most have none.
+type trait uint8
+
+const (
+	constrained trait = 1 << iota // operands has something to check
+	branching                     // there are targets
+	storing                       // a local variable is written
+	local                         // a local variable is read or written
+)
+
+// traits has a row for each opcode; wide has those of what it widens, see [traitsOf].
+var traits = func() (rows [code.JsrW + 1]trait) {
+	for o := range rows {
+		op := code.Op(o)
+		t := &rows[o]
+		switch op.Operand() {
+		case code.OperandNone, code.OperandByte, code.OperandShort:
+		case code.OperandBranch, code.OperandBranchW, code.OperandTableSwitch, code.OperandLookupSwitch:
+			*t |= constrained | branching
+		default:
+			*t |= constrained
+		}
+		if op >= code.Istore && op <= code.Astore || op >= code.Istore0 && op <= code.Astore3 {
+			*t |= storing
+		}
+		if op.Operand() == code.OperandLocal || op == code.Iinc || op >= code.Iload0 && op <= code.Aload3 || *t&storing != 0 {
+			*t |= local | constrained
+		}
+		if op == code.Newarray {
+			*t |= constrained
+		}
+	}
+	return rows
+}()
+
+func traitsOf(in code.Instruction) trait {
+	if in.Op == code.Wide {
+		return traits[in.U1(0)]
+	}
+	return traits[in.Op]
+}
+
 // operands checks what must hold of an instruction whatever the types are (JVMS 4.9.1).
 func (m *method) operands(in code.Instruction) {
-	if local, ok := in.Local(); ok {
-		m.checkLocal(in, local)
+	t := traitsOf(in)
+	if t&local != 0 {
+		index, _ := in.Local()
+		m.checkLocal(in, index)
 		return
 	}
+	if in.Op < firstWithConstant || in.Op > lastWithConstant || in.Size != sizeWithConstant {
+		m.checkOperands(in)
+		return
+	}
+	// A constant that goes with an instruction goes with the next of its kind.
+	way, bit := 0, uint32(1)<<(in.Op-firstWithConstant)
+	if m.inferring {
+		way = 1
+	}
+	c := m.constant(in.Constant())
+	if c.allowed[way]&bit != 0 {
+		return
+	}
+	if m.checkOperands(in); !m.failed() {
+		c.allowed[way] |= bit
+	}
+}
+
+// The instructions from getstatic to instanceof of three bytes have a constant and nothing else.
+const (
+	firstWithConstant, lastWithConstant = code.Getstatic, code.Instanceof
+	sizeWithConstant                    = 3
+)
+
+func (m *method) checkOperands(in code.Instruction) {
 	switch op := in.Op; op {
 	case code.Ldc, code.LdcW:
 		m.checkLoadable(in.Constant())

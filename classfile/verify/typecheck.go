@@ -146,10 +146,12 @@ func (m *method) hasIdleFrame() bool {
 // checkInstruction lets one instruction act and compares the result with the frames it leads to. It says
 // whether it leads to the next instruction.
 func (m *method) checkInstruction(in code.Instruction) (flows bool) {
-	op, _ := localAccess(in)
-	isStore := op >= code.Istore && op <= code.Astore
+	t := traitsOf(in)
+	isStore := t&storing != 0
 	m.initialised = false
-	m.operands(in)
+	if t&constrained != 0 {
+		m.operands(in)
+	}
 	if !m.lost && !m.failed() {
 		if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
 			m.matchHandlers(false)
@@ -159,20 +161,21 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 	if m.failed() {
 		m.tell()
 		m.lost = true
-		isSubroutine := op == code.Jsr || op == code.JsrW || op == code.Ret // there is none, and no next that it leads to
-		return in.FallsThrough() || isSubroutine
+		return in.FallsThrough() || isSubroutine(in) // which has no next that a frame were missing at
 	}
-	last := -1
-	for target := range in.Targets() {
-		if target != last {
-			m.matchTarget(target)
-		}
-		last = target
+	if t&branching != 0 {
+		m.matchTargets(in)
 	}
 	if !isStore && len(m.handlers) > 0 && !m.lost {
 		m.matchHandlers(m.initialised)
 	}
 	return in.FallsThrough()
+}
+
+// isSubroutine tells the instructions that only inference knows.
+func isSubroutine(in code.Instruction) bool {
+	op, _ := localAccess(in)
+	return op == code.Jsr || op == code.JsrW || op == code.Ret
 }
 
 // enterFrame makes the frame that stands at the current instruction the type state.
@@ -219,6 +222,16 @@ func (m *method) enterFrame(i int, flows bool) {
 
 // sameMemory says whether two slices are one.
 func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+func (m *method) matchTargets(in code.Instruction) {
+	last := -1
+	for target := range in.Targets() {
+		if target != last { // many cases of a switch in a row have one
+			m.matchTarget(target)
+		}
+		last = target
+	}
+}
 
 // matchTarget compares the type state with the frame at a branch target.
 func (m *method) matchTarget(target int) {
