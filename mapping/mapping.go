@@ -225,12 +225,20 @@ func (m *Mapping) ByID(id uint32) (Entry, bool) {
 		d := dispatch()
 		return d.entry(false), true
 	}
-	for _, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
-		if i := m.seek(part[0], part[1], id); i < part[1] && m.records[i].id == id {
-			return m.records[i].entry(i >= m.living), true
-		}
+	if i := m.position(id); i >= 0 {
+		return m.entryAt(i), true
 	}
 	return Entry{}, false
+}
+
+// position gives the index of the record that has an ID, living or retired, or -1.
+func (m *Mapping) position(id uint32) int {
+	for _, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
+		if i := m.seek(part[0], part[1], id); i < part[1] && m.records[i].id == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // seek gives the index of the first record of [from, to) whose ID is not below

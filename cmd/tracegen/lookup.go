@@ -157,12 +157,25 @@ func (l *lookup) print(question string, e mapping.Entry) error {
 	j := json.NewEncoder(l.out)
 	j.SetEscapeHTML(false)
 	return j.Encode(struct {
-		Question   string `json:"question"`
-		ID         uint32 `json:"id"`
-		Access     uint16 `json:"access"`
-		Class      string `json:"class"`
-		Method     string `json:"method"`
-		Descriptor string `json:"descriptor"`
-		Retired    bool   `json:"retired"`
-	}{question, e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor), e.Retired})
+		Question string `json:"question"`
+		*entryJSON
+	}{question, newEntryJSON(e)})
+}
+
+// entryJSON is a line of a mapping.
+type entryJSON struct {
+	ID         uint32 `json:"id"`
+	Access     uint16 `json:"access"`
+	Class      string `json:"class"`
+	Method     string `json:"method"`
+	Descriptor string `json:"descriptor"`
+	Retired    bool   `json:"retired"`
+}
+
+// newEntryJSON gives nil for the zero entry.
+func newEntryJSON(e mapping.Entry) *entryJSON {
+	if e.ID == 0 {
+		return nil
+	}
+	return &entryJSON{e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor), e.Retired}
 }

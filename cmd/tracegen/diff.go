@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+func newDiffCmd(con *console) *cobra.Command {
+	asJSON, exitCode := false, false
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "tell how two mappings differ",
+		Long: `diff tells how two mappings differ: first counts and what looks suspicious, then
+the methods, each on a line that begins with
+
+  +  alive in NEW only; "back" if OLD had it as retired
+  -  alive in OLD only; "retired" if NEW keeps its ID
+  ~  in both, with different IDs
+  !  an ID that stands for different methods
+  ?  may stand for other code: a compiler numbered it (lambda$f$1, Foo$2), and
+     others of the class came or went
+  f  with other access flags
+  o  retired in OLD, unknown in NEW; pruned, if NEW comes from OLD
+  n  retired in NEW, unknown in OLD
+  @  what is done about the focus hook
+
+Methods are matched by class, name and descriptor. If OLD was the base of NEW, there
+are no lines with ~ and !.`,
+		Example: `  tracegen diff 1.4/methodMapping.txt 1.5/methodMapping.txt
+  tracegen diff old.txt new.txt --exit-code > changes.txt
+  tracegen diff old.txt new.txt --format json | jq .removed[].old.class`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return misuse("want two mappings, %d given", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			var sides [2]*mapping.Mapping
+			for i, path := range args {
+				var err error
+				if sides[i], err = mapping.Load(path); err != nil {
+					return err
+				}
+			}
+			d := comparison{args[0], args[1], sides[0], sides[1], mapping.Compare(sides[0], sides[1])}
+			print := d.print
+			if asJSON {
+				print = d.printJSON
+			}
+			out := bufio.NewWriter(con.out)
+			if err := errors.Join(print(out), out.Flush()); err != nil {
+				return err
+			}
+			if exitCode && !d.Equal() {
+				return answer{fmt.Errorf("%s and %s differ", args[0], args[1])}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 if they differ in anything but comments")
+	cmd.Flags().Var(newChoice(&asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
+		"format", "lines as above, or one JSON object")
+	return cmd
+}
+
+// comparison is two mappings and how they differ.
+type comparison struct {
+	oldFile, newFile string
+	old, new         *mapping.Mapping
+	*mapping.Comparison
+}
+
+func retired(m *mapping.Mapping) int { return mapping.Capacity - m.Headroom() - m.Len() }
+
+const (
+	// A build that loses so many methods at once was perhaps shrunk before it was instrumented, or is of another
+	// variant: a fifth of them, and not just a few.
+	shrunkShare = 5
+	shrunkLeast = 50
+)
+
+// suspicions tells what a build engineer should look at.
+func (d *comparison) suspicions() []string {
+	var list []string
+	if n := len(d.Reused); n > 0 {
+		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW made without OLD as --base?", n))
+	}
+	if n := len(d.Removed); n >= shrunkLeast && n >= d.old.Len()/shrunkShare {
+		list = append(list, fmt.Sprintf("%d of %d methods are gone; was the input of NEW shrunk, or another variant?", n, d.old.Len()))
+	}
+	if n := len(d.Suspicious); n > 0 {
+		list = append(list, fmt.Sprintf("%d methods that compilers number may stand for other code", n))
+	}
+	if d.Runtime {
+		list = append(list, fmt.Sprintf("the runtime class was %s, now is %s", mapping.Text(d.old.Runtime()), mapping.Text(d.new.Runtime())))
+	}
+	return list
+}
+
+// print prints the counts, and the lists after them: in a pull request the first screen is what is read.
+func (d *comparison) print(w io.Writer) error {
+	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", report.Printable(d.oldFile), d.old.Digest(), d.old.Len(), retired(d.old))
+	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", report.Printable(d.newFile), d.new.Digest(), d.new.Len(), retired(d.new))
+	if d.Equal() {
+		_, err := fmt.Fprintln(w, "no difference")
+		return err
+	}
+	fmt.Fprintf(w, "methods: %d kept, %d added, %d removed, %d moved\n", d.Kept, len(d.Added), len(d.Removed), len(d.Moved))
+	if focus := len(d.FocusAdded) + len(d.FocusRemoved); len(d.Access)+len(d.Freed)+len(d.Reserved)+focus > 0 {
+		fmt.Fprintf(w, "also: %d with other access flags, %d no longer retired, %d newly retired from elsewhere, %d focus lines\n",
+			len(d.Access), len(d.Freed), len(d.Reserved), focus)
+	}
+	for _, s := range d.suspicions() {
+		fmt.Fprintln(w, "suspicious:", s)
+	}
+	fmt.Fprintln(w)
+	line := func(list []mapping.Difference, format func(old, new mapping.Entry) string) {
+		for _, difference := range list {
+			fmt.Fprintln(w, format(difference.Old, difference.New))
+		}
+	}
+	line(d.Reused, func(old, new mapping.Entry) string {
+		return fmt.Sprintf("! %d: %s -> %s", old.ID, methodText(old), methodText(new))
+	})
+	line(d.Moved, func(old, new mapping.Entry) string {
+		return fmt.Sprintf("~ %d -> %d: %s", old.ID, new.ID, methodText(new))
+	})
+	line(d.Suspicious, func(_, new mapping.Entry) string { return fmt.Sprintf("? %d: %s", new.ID, methodText(new)) })
+	line(d.Removed, func(old, new mapping.Entry) string { return oneSided("-", old, new, "retired") })
+	line(d.Added, func(old, new mapping.Entry) string { return oneSided("+", new, old, "back") })
+	line(d.Access, func(old, new mapping.Entry) string {
+		return fmt.Sprintf("f %d: %s, access flags 0x%04x -> 0x%04x", new.ID, methodText(new), old.Access, new.Access)
+	})
+	line(d.Freed, func(old, _ mapping.Entry) string { return oneSided("o", old, mapping.Entry{}, "") })
+	line(d.Reserved, func(_, new mapping.Entry) string { return oneSided("n", new, mapping.Entry{}, "") })
+	for _, f := range d.FocusRemoved {
+		fmt.Fprintf(w, "@ - %s %s\n", mapping.Text(f.Class), f.Action)
+	}
+	for _, f := range d.FocusAdded {
+		fmt.Fprintf(w, "@ + %s %s\n", mapping.Text(f.Class), f.Action)
+	}
+	return nil // a bufio.Writer keeps its first error for Flush
+}
+
+// oneSided is the line of a method that is alive on one side, with a word if the other side knows it.
+func oneSided(sign string, alive, other mapping.Entry, word string) string {
+	line := fmt.Sprintf("%s %d: %s", sign, alive.ID, methodText(alive))
+	if other.ID != 0 {
+		line += ", " + word
+	}
+	return line
+}
+
+func methodText(e mapping.Entry) string {
+	text := mapping.Text(e.Class) + " " + mapping.Text(e.Name)
+	if e.Descriptor != "" {
+		text += " " + mapping.Text(e.Descriptor)
+	}
+	return text
+}
+
+// The JSON form. Keys are added, never renamed.
+type (
+	comparisonJSON struct {
+		Schema       int              `json:"schema"`
+		Equal        bool             `json:"equal"`
+		Old          sideJSON         `json:"old"`
+		New          sideJSON         `json:"new"`
+		Kept         int              `json:"kept"`
+		Warnings     []string         `json:"suspicions"`
+		Reused       []differenceJSON `json:"reused"`
+		Moved        []differenceJSON `json:"moved"`
+		Suspicious   []differenceJSON `json:"suspicious"`
+		Removed      []differenceJSON `json:"removed"`
+		Added        []differenceJSON `json:"added"`
+		Access       []differenceJSON `json:"access"`
+		Freed        []differenceJSON `json:"freed"`
+		Reserved     []differenceJSON `json:"reserved"`
+		FocusRemoved []focusJSON      `json:"focusRemoved"`
+		FocusAdded   []focusJSON      `json:"focusAdded"`
+	}
+	sideJSON struct {
+		File    string `json:"file"`
+		Digest  string `json:"digest"`
+		Runtime string `json:"runtime"`
+		Methods int    `json:"methods"`
+		Retired int    `json:"retired"`
+	}
+	differenceJSON struct {
+		Old *entryJSON `json:"old,omitempty"`
+		New *entryJSON `json:"new,omitempty"`
+	}
+	focusJSON struct {
+		Class  string              `json:"class"`
+		Action mapping.FocusAction `json:"action"`
+	}
+)
+
+func (d *comparison) printJSON(w io.Writer) error {
+	side := func(file string, m *mapping.Mapping) sideJSON {
+		return sideJSON{file, m.Digest(), mapping.Text(m.Runtime()), m.Len(), retired(m)}
+	}
+	list := func(differences []mapping.Difference) []differenceJSON {
+		all := make([]differenceJSON, len(differences)) // an empty list is written as one, not as null
+		for i, difference := range differences {
+			all[i] = differenceJSON{newEntryJSON(difference.Old), newEntryJSON(difference.New)}
+		}
+		return all
+	}
+	focus := func(lines []mapping.Focus) []focusJSON {
+		all := make([]focusJSON, len(lines))
+		for i, f := range lines {
+			all[i] = focusJSON{mapping.Text(f.Class), f.Action}
+		}
+		return all
+	}
+	j := json.NewEncoder(w)
+	j.SetEscapeHTML(false)
+	j.SetIndent("", "  ")
+	return j.Encode(comparisonJSON{
+		Schema: 1, Equal: d.Equal(), Old: side(d.oldFile, d.old), New: side(d.newFile, d.new), Kept: d.Kept,
+		Warnings: append([]string{}, d.suspicions()...),
+		Reused:   list(d.Reused), Moved: list(d.Moved), Suspicious: list(d.Suspicious), Removed: list(d.Removed), Added: list(d.Added),
+		Access: list(d.Access), Freed: list(d.Freed), Reserved: list(d.Reserved),
+		FocusRemoved: focus(d.FocusRemoved), FocusAdded: focus(d.FocusAdded),
+	})
+}

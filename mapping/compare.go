@@ -1,0 +1,176 @@
+package mapping
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Difference is what two mappings say of one method, or of one ID. An Entry with
+// ID 0 stands for: nothing.
+type Difference struct {
+	Old, New Entry
+}
+
+// Comparison is how two mappings differ. All lists are sorted, Reused by ID, the
+// others by method. To compare the other way round gives the same with old and
+// new exchanged: Added is Removed, Freed is Reserved.
+type Comparison struct {
+	// Kept is the number of methods that are alive in both, with one ID.
+	Kept int
+	// Added are the methods that are alive in the new mapping only; Old is there
+	// if the old one had it as retired.
+	Added []Difference
+	// Removed are those that are alive in the old mapping only; New is there if
+	// the new one keeps its ID.
+	Removed []Difference
+	// Moved are the methods that both know, alive or retired, with different IDs.
+	Moved []Difference
+	// Reused are the IDs that stand for one method in the old mapping and for
+	// another in the new one, alive or retired. What was recorded with the one
+	// would be read wrongly with the other. There is none if the old mapping was
+	// the new one's base, or that base's, and nothing was pruned.
+	Reused []Difference
+	// Access are the methods that stayed where they were, with other access flags.
+	Access []Difference
+	// Suspicious are the kept methods that may stand for other code: their names
+	// are [Numbered], and a method with such a name came to or went from the same
+	// class or one nested with it. One that takes the number of another which
+	// goes at the same time cannot be told from one that stays.
+	Suspicious []Difference
+	// Freed are retired methods of the old mapping that the new one does not know.
+	Freed []Difference
+	// Reserved are retired methods of the new mapping that the old one does not know.
+	Reserved []Difference
+	// FocusAdded and FocusRemoved are the focus lines of one mapping only.
+	FocusAdded, FocusRemoved []Focus
+	// Runtime tells whether the runtime classes differ, Digest whether the digests do.
+	Runtime, Digest bool
+}
+
+// Equal reports whether there is no difference at all: the mappings would be
+// written as the same text, but for comments.
+func (c *Comparison) Equal() bool {
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Reused, c.Access, c.Freed, c.Reserved} {
+		if len(list) > 0 {
+			return false
+		}
+	}
+	return len(c.FocusAdded)+len(c.FocusRemoved) == 0 && !c.Runtime && !c.Digest
+}
+
+// Compare tells how two mappings differ. Methods are matched by class, name and
+// descriptor; a mapping of Matrix's without descriptors has other methods than
+// one with them.
+func Compare(old, new *Mapping) *Comparison {
+	c := &Comparison{Runtime: old.runtime != new.runtime, Digest: old.digest != new.digest}
+	for i := range old.records {
+		j := new.index.find(new.records, []byte(old.records[i].key))
+		switch {
+		case i < old.living && (j < 0 || j >= new.living):
+			c.Removed = append(c.Removed, Difference{old.entryAt(i), new.entryAt(j)})
+		case j < 0:
+			c.Freed = append(c.Freed, Difference{Old: old.entryAt(i)})
+		}
+		if j >= 0 {
+			c.both(old, i, new, j)
+		}
+		if other := new.position(old.records[i].id); other >= 0 && new.records[other].key != old.records[i].key {
+			c.Reused = append(c.Reused, Difference{old.entryAt(i), new.entryAt(other)})
+		}
+	}
+	for j := range new.records {
+		i := old.index.find(old.records, []byte(new.records[j].key))
+		switch {
+		case j < new.living && (i < 0 || i >= old.living):
+			c.Added = append(c.Added, Difference{old.entryAt(i), new.entryAt(j)})
+		case i < 0:
+			c.Reserved = append(c.Reserved, Difference{New: new.entryAt(j)})
+		}
+	}
+	c.suspect(old, new)
+	c.FocusRemoved, c.FocusAdded = focusWithout(old.focus, new.focus), focusWithout(new.focus, old.focus)
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Suspicious, c.Freed, c.Reserved} {
+		slices.SortFunc(list, func(a, b Difference) int {
+			x, y := a.Method(), b.Method()
+			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name), strings.Compare(x.Descriptor, y.Descriptor))
+		})
+	}
+	slices.SortFunc(c.Reused, func(a, b Difference) int { return cmp.Compare(a.Old.ID, b.Old.ID) })
+	return c
+}
+
+// both notes a method that both mappings have.
+func (c *Comparison) both(old *Mapping, i int, new *Mapping, j int) {
+	o, n := &old.records[i], &new.records[j]
+	alive := i < old.living && j < new.living
+	switch {
+	case o.id != n.id:
+		c.Moved = append(c.Moved, Difference{old.entryAt(i), new.entryAt(j)})
+		return
+	case alive:
+		c.Kept++
+	}
+	if o.access != n.access {
+		c.Access = append(c.Access, Difference{old.entryAt(i), new.entryAt(j)})
+	}
+}
+
+// suspect fills in Suspicious, from Added and Removed.
+func (c *Comparison) suspect(old, new *Mapping) {
+	renumbered := map[string]bool{} // outermost classes
+	for _, list := range [][]Difference{c.Added, c.Removed} {
+		for _, d := range list {
+			if m := d.Method(); Numbered(m) {
+				renumbered[outermost(m.Class)] = true
+			}
+		}
+	}
+	if len(renumbered) == 0 {
+		return
+	}
+	for j := range new.records[:new.living] {
+		i := old.index.find(old.records, []byte(new.records[j].key))
+		if i < 0 || i >= old.living || old.records[i].id != new.records[j].id {
+			continue
+		}
+		if n := new.entryAt(j); renumbered[outermost(n.Class)] && Numbered(n.Identity) {
+			c.Suspicious = append(c.Suspicious, Difference{old.entryAt(i), n})
+		}
+	}
+}
+
+// outermost gives the class around all classes that a class is nested in, as
+// far as its name tells.
+func outermost(class string) string {
+	simple := strings.LastIndexByte(class, '/') + 1
+	if i := strings.IndexByte(class[simple:], '$'); i > 0 {
+		return class[:simple+i]
+	}
+	return class
+}
+
+// Method gives the method that the difference is about: of Reused, that of the new mapping.
+func (d Difference) Method() Identity {
+	if d.New.ID != 0 {
+		return d.New.Identity
+	}
+	return d.Old.Identity
+}
+
+// entryAt gives the entry of a record, the zero one if there is none.
+func (m *Mapping) entryAt(i int) Entry {
+	if i < 0 {
+		return Entry{}
+	}
+	return m.records[i].entry(i >= m.living)
+}
+
+// focusWithout gives the lines of list that others lacks.
+func focusWithout(list, others []Focus) []Focus {
+	known := map[Focus]bool{}
+	for _, f := range others {
+		known[f] = true
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(f Focus) bool { return known[f] })
+}
