@@ -9,6 +9,7 @@ import (
 // Difference is what two mappings say of one method, or of one ID. An Entry with
 // ID 0 stands for: nothing.
 type Difference struct {
+	// Old is what the old mapping says, New what the new one says.
 	Old, New Entry
 }
 
