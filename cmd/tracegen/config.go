@@ -87,7 +87,7 @@ func relativeList(file, list string) string {
 func configurable(flags *pflag.FlagSet) []string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "config" && f.Name != "help" && f.Name != "log-format" && !f.Hidden {
+		if f.Name != "config" && f.Name != "help" && f.Name != "ids" && f.Name != "slices" && f.Name != "log-format" && !f.Hidden {
 			names = append(names, f.Name)
 		}
 	})
@@ -96,5 +96,5 @@ func configurable(flags *pflag.FlagSet) []string {
 
 // isPath says whether a flag names a file. In a configuration file, such a name is relative to that file.
 func isPath(flag string) bool {
-	return slices.Contains([]string{"output", "mapping", "base", "prune", "base-report", "lines", "skipped", "report", "blocklist", "classpath", "jdk"}, flag)
+	return slices.Contains([]string{"output", "mapping", "base", "prune", "ids", "base-report", "lines", "skipped", "report", "blocklist", "classpath", "jdk"}, flag)
 }

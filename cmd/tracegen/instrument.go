@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
@@ -38,6 +40,11 @@ Outputs, mapping and lists appear together when all of them are whole, or not at
 all. Nothing that is written may be a file that is read, but for one: --base may
 name the mapping that is going to be replaced.
 
+With --ids it is the last of three steps that do the same, for builds that are spread
+over machines; see tracegen help scan. INPUT are those that were scanned, in the same
+order. All that was decided is in the slice, and so are the options; a class that is
+not as it was scanned is an error, and so is an objection of a referee.
+
 Options can also be in tracegen.yml, by the same names without dashes, besides
 the rules that say what is traced. The command line wins; file names are
 relative to that file.
@@ -53,8 +60,11 @@ relative to that file.
   tracegen instrument @inputs.txt --merge -o all.jar --report report.json`,
 		Args: atLeastOne("input"),
 	}
-	addGroups(cmd, i.outputFlags(), i.idFlags(), i.methodFlags(), i.callFlags(), i.verifyFlags(), i.guards.add(), i.runFlags())
+	addGroups(cmd, i.groups()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if i.ids != "" {
+			return i.followSlice(cmd, args)
+		}
 		if err := i.settle(cmd.Flags()); err != nil {
 			return err
 		}
@@ -81,18 +91,28 @@ func (i *instrument) locate(args []string) error {
 	if i.destination, err = resolveOutputs(list, i.output, i.merge); err != nil {
 		return err
 	}
-	if i.mapping == "" {
+	if i.mapping == "" && i.ids == "" {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
+	return checkWritten(i.destination, i.sideFiles(), i.readFiles(argfiles), i.base)
+}
+
+// readFiles lists what is read beside the inputs and the base.
+func (i *instrument) readFiles(argfiles []string) []string {
 	read := slices.Concat(argfiles, i.blocklists, i.prune, i.configFiles)
-	if i.guards.baseReport != "" {
-		read = append(read, i.guards.baseReport)
+	for _, file := range []string{i.guards.baseReport, i.ids} {
+		if file != "" {
+			read = append(read, file)
+		}
 	}
-	return checkWritten(i.destination, i.sideFiles(), read, i.base)
+	return read
 }
 
 // sideFiles lists the files to be written beside the outputs, the mapping first.
 func (i *instrument) sideFiles() []target {
+	if i.ids != "" {
+		return nil // assign has written them
+	}
 	files := []target{{"--mapping", i.mapping}}
 	for _, f := range []target{{"--lines", i.lines}, {"--skipped", i.skipped}, {"--report", i.report}} {
 		if f.path != "" && !(f.what == "--report" && f.path == standardOutput) {
@@ -120,12 +140,9 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range result.Warnings {
-		i.con.warn("%s", w)
-	}
-	i.con.detail("classes that the verifier did not find, and assumed to fit: %d", len(result.Unknown))
-	for _, name := range result.Unknown {
-		i.con.detail("not found: %s", mapping.Text(name))
+	i.tell(result)
+	if i.reported == nil {
+		i.reported = i.reportOf(result)
 	}
 	if err := i.summarize(); err != nil {
 		return err
@@ -154,8 +171,8 @@ func (i *instrument) summarize() error {
 	return nil
 }
 
-// read reads the mappings of earlier builds and the block lists, and puts all rules in order.
-func (i *instrument) read() error {
+// readRules reads the block lists, and puts all rules in order.
+func (i *instrument) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
 		data, err := os.ReadFile(name)
@@ -173,6 +190,14 @@ func (i *instrument) read() error {
 		return err
 	}
 	i.rules = slices.Concat(ofPreset, listed, i.rules)
+	return nil
+}
+
+// read reads the rules and the mappings of earlier builds.
+func (i *instrument) read() error {
+	if err := i.readRules(); err != nil {
+		return err
+	}
 	if err := i.guards.read(); err != nil || i.base == "" {
 		return err
 	}
@@ -229,7 +254,65 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
+		Slice:           i.slice,
 		Lines:           i.lines != "",
-		Files:           i.files,
+		Files:           i.sideContents(),
 	}
+}
+
+// besideSlice are the flags that say something when --ids has decided, besides those that have to agree with it.
+var besideSlice = []string{"output", "ids", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "dry-run", "quiet", "verbose"}
+
+// followSlice carries out what a slice says. Options of the command line that could only contradict it are refused;
+// in tracegen.yml, which is there for all three steps, they are passed over, but for those that shape the calls.
+func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
+	flags := cmd.Flags()
+	var idle string
+	flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(besideSlice, f.Name) && !slices.Contains(pipeline.Shaping(), f.Name) && f.Annotations[groupAnnotation] != nil {
+			idle = f.Name
+		}
+	})
+	if idle != "" {
+		return misuse("--%s has no say with --ids, all is decided: give it to scan or assign", idle)
+	}
+	slice, err := pipeline.LoadSlice(i.ids)
+	if err != nil {
+		return err
+	}
+	if err := madeHere(i.ids, slice.Origin()); err != nil {
+		return err
+	}
+	if err := i.shape(flags, slice.Origin()); err != nil {
+		return err
+	}
+	i.slice = slice
+	i.forOthers()
+	i.base, i.lines, i.prune, i.guards, i.blocklists = "", "", nil, guards{}, nil
+	if err := i.locate(args); err != nil {
+		return err
+	}
+	return i.run(cmd)
+}
+
+// shape takes over from a slice how calls look. What is said elsewhere has to be the same.
+func (i *instrument) shape(flags *pflag.FlagSet, by pipeline.Origin) error {
+	if err := i.settleOptions(flags); err != nil {
+		return err
+	}
+	for _, name := range pipeline.Shaping() {
+		_, said := presetValues(i.preset)[name]
+		if (said || flags.Changed(name)) && i.options[name] != by.Options[name] {
+			return misuse("--%s is %s, and %s was made with %s", name, cmp.Or(i.options[name], "none"), i.ids, cmp.Or(by.Options[name], "none"))
+		}
+	}
+	if err := adoptOptions(flags, pipeline.Shaping(), by); err != nil {
+		return fmt.Errorf("%s: %w", i.ids, err)
+	}
+	return i.settleOptions(flags)
+}
+
+// forOthers forgets what tracegen.yml says to commands that write all at once.
+func (i *instrument) forOthers() {
+	i.merge, i.disabled, i.report, i.skipped, i.mapping = false, false, "", "", ""
 }

@@ -44,7 +44,8 @@ done, and nothing was written.`,
 	con.profiling.add(flags)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
-	root.AddCommand(newInstrumentCmd(con), newStripCmd(con), newVerifyCmd(con), newLookupCmd(con), newDiffCmd(con), newVersionCmd(con))
+	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
+		newLookupCmd(con), newDiffCmd(con), newVersionCmd(con))
 	completeChoices(root)
 	nameOwnCommands(root)
 	return root

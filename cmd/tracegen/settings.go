@@ -24,6 +24,7 @@ type instrument struct {
 	merge                           bool
 	mapping, lines, skipped, report string
 
+	ids   string
 	base  string
 	prune []string
 	order mapping.Order
@@ -56,6 +57,7 @@ type instrument struct {
 	options     map[string]string
 	baseMapping *mapping.Mapping
 	pruneBy     []*mapping.Mapping
+	slice       *pipeline.Slice // of --ids
 	destination destination
 	reported    *report.Run // once it is known
 }
@@ -103,6 +105,7 @@ func (i *instrument) outputFlags() flagGroup {
 
 func (i *instrument) idFlags() flagGroup {
 	f := newFlags()
+	f.StringVar(&i.ids, "ids", "", "decide nothing, and write what assign has decided: the slice `FILE` of the inputs")
 	f.StringVar(&i.base, "base", "", "mapping `FILE` of an earlier build, whose methods keep their IDs")
 	f.StringArrayVar(&i.prune, "prune", nil, "free the IDs of methods that are gone and that no mapping `FILE` given so still has: name those of all releases in use; needs --base; repeatable")
 	f.Var(newChoice(&i.order, mapping.OrderHash, named[mapping.Order]{"hash", mapping.OrderHash}, named[mapping.Order]{"compact", mapping.OrderCompact}),
@@ -169,6 +172,17 @@ func compression(level *jar.Level) *choice[jar.Level] {
 
 // settle brings the command line, tracegen.yml and the preset together, and checks what excludes what.
 func (i *instrument) settle(flags *pflag.FlagSet) error {
+	if err := i.settleOptions(flags); err != nil {
+		return err
+	}
+	if len(i.prune) > 0 && i.base == "" {
+		return misuse("--prune needs --base: the IDs to be freed are in it")
+	}
+	return i.guards.settle(i.base)
+}
+
+// settleOptions does so for what decides about classes.
+func (i *instrument) settleOptions(flags *pflag.FlagSet) error {
 	var err error
 	if i.configFiles, i.rules, err = readConfig(i.config, flags); err != nil {
 		return err
@@ -195,12 +209,6 @@ func (i *instrument) settle(flags *pflag.FlagSet) error {
 	// Package inject would do the same; here it is for the report to say so.
 	if i.exits == inject.ExitsExact {
 		i.entry = inject.EntryAfterSuper
-	}
-	if len(i.prune) > 0 && i.base == "" {
-		return misuse("--prune needs --base: the IDs to be freed are in it")
-	}
-	if err := i.guards.settle(i.base); err != nil {
-		return err
 	}
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return misuse("--runtime-class: %w", err)

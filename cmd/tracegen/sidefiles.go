@@ -7,6 +7,14 @@ import (
 	"github.com/tracegen/tracegen/internal/report"
 )
 
+// sideContents gives what makes the files beside the outputs; nil if there are none.
+func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, error) {
+	if i.ids != "" {
+		return nil
+	}
+	return i.files
+}
+
 // files makes what is written beside the outputs. The pipeline calls it when all is decided and nothing is
 // visible yet, so that a list that cannot be written keeps the outputs from appearing as well.
 func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {

@@ -35,7 +35,7 @@ func Assign(ctx context.Context, c Config, parts []*Part, directory string) (*Re
 	for _, p := range parts {
 		starts = append(starts, len(c.Inputs))
 		for _, in := range p.inputs {
-			c.Inputs = append(c.Inputs, Input{Path: p.name + "!" + in.name})
+			c.Inputs = append(c.Inputs, Input{Path: p.name + "!" + in.name, Output: filepath.Join(directory, p.name+SliceExtension)})
 		}
 	}
 	r := newRun(c)

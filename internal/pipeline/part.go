@@ -83,14 +83,11 @@ func Scan(ctx context.Context, c Config, by Origin, scan string) (*Result, error
 			r.warn("%s will be written as it came, please report this: %s", u.source.where(u.entry), u.objection.detail)
 		}
 	}
-	var err error
-	if r.mapping, err = mapping.Assign(nil, mapping.Options{Runtime: r.config.Inject.RuntimeClass}); err != nil {
-		return nil, err
-	}
 	r.countClasses()
 	if err := r.writeFiles([]File{{scan, r.part(by).seal()}}); err != nil {
 		return nil, err
 	}
+	r.config.Lines = false // there are no IDs
 	return r.finish(ctx)
 }
 

@@ -89,7 +89,7 @@ type File struct {
 
 // Result is what was done.
 type Result struct {
-	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds
+	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds; nil after [Scan] and with a Slice
 	Inputs   []InputResult        // as in Config.Inputs
 	Packages []PackageResult      // those with classes that changed, by name
 	Skipped  []Skipped            // methods with code that are not traced, and classes that could not be read, in input order

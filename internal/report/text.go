@@ -42,15 +42,17 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	if len(r.Skipped) > 0 {
 		fmt.Fprintf(b, "skipped: %s\n", r.skippedByReason())
 	}
-	if total.ClassBytes > 0 {
+	if total.ClassBytes > 0 && total.OutputBytes > 0 {
 		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
 	}
-	if every {
+	if every && r.Mapping != nil && total.OutputBytes > 0 {
 		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls, r.most(func(p packageCount) int64 { return int64(p.Calls) }))
 	}
-	fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
-		count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.keptBack())
+	if r.Mapping != nil {
+		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
+			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.keptBack())
+	}
 	if r.Introduced+r.PreExisting > 0 {
 		fmt.Fprintf(b, "left as they came: %s that came out wrong, %d that were wrong before\n", count(r.Introduced, "class", "classes"), r.PreExisting)
 	}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/internal/pipeline"
+)
+
+// assign holds what the command line says beyond what instrument knows.
+type assign struct {
+	instrument
+	directory string // of the slices
+	parts     []*pipeline.Part
+}
+
+func newAssignCmd(con *console) *cobra.Command {
+	a := assign{instrument: instrument{con: con}}
+	cmd := &cobra.Command{
+		Use:   "assign PART.scan... --slices DIR -o FILE",
+		Short: "give the methods of scanned parts their IDs, and write the mapping",
+		Long: `assign puts together what scan found out about the parts of an app, in any order. It
+decides what needs the whole: IDs, which Activities report focus changes, rules on
+supertypes, and what the runtime class reaches. It writes the mapping, and for each
+PART.scan a slice DIR/PART.ids: the decisions on that part and nothing else, so that
+a part that has not changed keeps its slice, byte by byte, as long as its IDs stay
+where they are (which --base sees to).
+
+How classes are instrumented is in the scan files. All have to be made by the same
+version of tracegen, with the same options. Rules have to be named again, by the
+same --config and --blocklist. @FILE stands for the scan files that FILE lists.`,
+		Example: `  tracegen assign *.scan --slices ids/ -o methodMapping.txt
+  tracegen assign @scans.txt --slices ids/ -o methodMapping.txt --base release/methodMapping.txt`,
+		Args: atLeastOne("scan file"),
+	}
+	groups := a.groups()
+	groups[0].flags.StringVar(&a.directory, "slices", "", "write the slice of each part into `DIR`")
+	all := addSome(cmd, groups, []string{"output", "slices", "lines", "skipped", "base", "prune", "id-order", "config", "blocklist",
+		"runtime-external", "classpath", "fail-on", "min-methods-ratio", "expect-digest", "quiet", "verbose"},
+		map[string]string{
+			"output":    "method mapping `FILE`",
+			"classpath": "where rules look for supertypes that no part has: the `LIST` that instrument would be given; repeatable",
+			"fail-on": "exit with 1, once all is written, if a class was left alone for being wrong (introduced, unverifiable), " +
+				"or if a limit is crossed (ratio, digest); repeatable",
+			"verbose": "print what is read, and every input even of many",
+		})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, all, args) }
+	return cmd
+}
+
+func (a *assign) run(cmd *cobra.Command, all *pflag.FlagSet, args []string) error {
+	if a.output == "" || a.directory == "" {
+		return misuse("--output and --slices are needed: where the mapping goes, and the slices")
+	}
+	output, directory := a.output, a.directory
+	files, argfiles, err := paths(args)
+	if err != nil {
+		return err
+	}
+	if err := a.load(files); err != nil {
+		return err
+	}
+	if err := adoptOptions(all, scanOptions, a.parts[0].Origin()); err != nil {
+		return err
+	}
+	if err := a.settle(all); err != nil {
+		return err
+	}
+	if a.guards.asks("growth") || a.guards.asks("calls") {
+		return misuse("--fail-on growth and calls are about what instrument writes, which is not known yet")
+	}
+	skipped := a.skipped
+	a.forOthers()
+	a.mapping, a.directory, a.skipped, a.dryRun = output, directory, skipped, false
+	if err := a.read(); err != nil {
+		return err
+	}
+	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
+		return misuse("%s was scanned with %s, and assign is given %s: name the same --config and --blocklist", a.parts[0].Path(), orNo(there), orNo(here))
+	}
+	read := append(a.readFiles(argfiles), files...)
+	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {
+		return err
+	}
+	return a.carryOut(cmd)
+}
+
+func orNo(rules string) string {
+	if rules == "" {
+		return "no rules"
+	}
+	return rules
+}
+
+func (a *assign) load(files []string) error {
+	for _, file := range files {
+		part, err := pipeline.LoadPart(file)
+		if err != nil {
+			return err
+		}
+		if err := madeHere(file, part.Origin()); err != nil {
+			return err
+		}
+		a.parts = append(a.parts, part)
+	}
+	return nil
+}
+
+// written lists all files that are going to be written, the mapping first.
+func (a *assign) written() []target {
+	files := []target{{"--output", a.mapping}}
+	seen := map[string]bool{}
+	for _, p := range a.parts {
+		if !seen[p.Name()] { // that there are two, package pipeline explains
+			files = append(files, target{"the slice of " + p.Path(), filepath.Join(a.directory, p.Name()+pipeline.SliceExtension)})
+		}
+		seen[p.Name()] = true
+	}
+	return slices.Concat(files, a.sideFiles()[1:])
+}
+
+func (a *assign) carryOut(cmd *cobra.Command) error {
+	undo, err := makeDirectories(a.written())
+	if err != nil {
+		return err
+	}
+	defer undo()
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	config := a.pipelineConfig()
+	config.DryRun = false
+	result, err := pipeline.Assign(ctx, config, a.parts, a.directory)
+	if err != nil {
+		return err
+	}
+	for _, w := range result.Warnings {
+		a.con.warn("%s", w)
+	}
+	if err := a.summarize(); err != nil {
+		return err
+	}
+	return judge(a.reported.Guards)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/pipeline"
+)
+
+func newScanCmd(con *console) *cobra.Command {
+	i := instrument{con: con}
+	cmd := &cobra.Command{
+		Use:   "scan INPUT... -o PART.scan",
+		Short: "find out about some of an app's classes all that assign needs",
+		Long: `scan is the first of three steps that do together what instrument does at once, for
+builds that are spread over machines and keep what has not changed:
+
+    tracegen scan INPUT... -o part.scan              for each module or jar
+    tracegen assign part.scan... --slices DIR -o methodMapping.txt
+    tracegen instrument --ids DIR/part.ids INPUT... -o OUT
+
+It decides which methods of the inputs are traced as far as each class tells by
+itself, rewrites every class on trial, and lets the referees judge what comes of
+it. What it writes depends on the inputs' content and last names, on the options
+and on the rules, and on nothing else.
+
+INPUT and tracegen.yml are as for instrument; of the latter, what is for other
+commands is passed over.`,
+		Example: `  tracegen scan feed.jar -o feed.scan --classpath android.jar
+  tracegen scan @inputs.txt -o app.scan --exits exact`,
+		Args: atLeastOne("input"),
+	}
+	all := addSome(cmd, i.groups(), append([]string{"output", "config", "blocklist", "classpath", "jdk", "jobs", "quiet", "verbose"}, scanOptions...),
+		map[string]string{"output": "write what was found out to `FILE`"})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if i.output == "" {
+			return misuse("no output given: name it by --output")
+		}
+		output := i.output // not that of tracegen.yml, which is another's
+		if err := i.settleOptions(all); err != nil {
+			return err
+		}
+		i.output, i.guards, i.dryRun = output, guards{}, false
+		i.forOthers()
+		if err := i.readRules(); err != nil {
+			return err
+		}
+		return i.scan(cmd, args)
+	}
+	return cmd
+}
+
+// scan scans the inputs.
+func (i *instrument) scan(cmd *cobra.Command, args []string) error {
+	inputs, argfiles, err := paths(args)
+	if err != nil {
+		return err
+	}
+	for _, path := range inputs {
+		i.destination.inputs = append(i.destination.inputs, pipeline.Input{Path: path, Output: i.output})
+	}
+	written := []target{{"--output", i.output}}
+	if err := checkNotRead(written, append(i.readFiles(argfiles), inputs...)); err != nil {
+		return err
+	}
+	undo, err := makeDirectories(written)
+	if err != nil {
+		return err
+	}
+	defer undo()
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	config := i.pipelineConfig()
+	advance, done := i.con.progress("scanning")
+	config.Progress = advance
+	config.Files = nil
+	result, err := pipeline.Scan(ctx, config, i.origin(), i.output)
+	done()
+	if err != nil {
+		return err
+	}
+	i.tell(result)
+	i.reported = i.reportOf(result)
+	return i.summarize()
+}
