@@ -287,3 +287,199 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 		t.Errorf("with rules, listed %v", got)
 	}
 }
+
+// TestOneOfManyParts adds a method to one of 50 parts.
+func TestOneOfManyParts(t *testing.T) {
+	dir := t.TempDir()
+	var inputs []string
+	for i := range 50 {
+		var files []file
+		for k := range 10 {
+			var names []string
+			for m := range 12 {
+				names = append(names, fmt.Sprintf("m%d", m))
+			}
+			files = append(files, class(fmt.Sprintf("p%d/C%d", i, k), names...))
+		}
+		inputs = append(inputs, archive(t, filepath.Join(dir, fmt.Sprintf("in%d.jar", i)), files...))
+	}
+	if err := os.Mkdir(filepath.Join(dir, "out"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	config := func(base *mapping.Mapping, order mapping.Order) pipeline.Config {
+		c := pipeline.Config{Filter: everything(), RuntimeExternal: true, Base: base, Order: order, Jobs: 2}
+		for _, in := range inputs {
+			c.Inputs = append(c.Inputs, pipeline.Input{Path: in, Output: filepath.Join(dir, "out", filepath.Base(in))})
+		}
+		return c
+	}
+	changed := func(before, after *phases) (names []string) {
+		for name, slice := range after.slices {
+			if before.slices[name] != slice {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	hash, compact := runPhases(t, config(nil, mapping.OrderHash), 1), runPhases(t, config(nil, mapping.OrderCompact), 1)
+	files := contents(t, inputs[20])
+	files[3] = class("p20/C3", "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11", "added")
+	archive(t, inputs[20], files...)
+	for _, row := range []struct {
+		name   string
+		before *phases
+		after  pipeline.Config
+		keeps  bool
+	}{
+		{"with a base", hash, config(hash.result.Mapping, mapping.OrderHash), true},
+		{"compact with a base", compact, config(compact.result.Mapping, mapping.OrderCompact), true},
+		{"without a base", hash, config(nil, mapping.OrderHash), false},
+		{"compact without a base", compact, config(nil, mapping.OrderCompact), false},
+	} {
+		after := runPhases(t, row.after, 2)
+		moved := 0
+		parts := map[string]bool{"part20.ids": true}
+		for e := range row.before.result.Mapping.All() {
+			if id, _ := after.result.Mapping.ByMethod(e.Identity); id != e.ID {
+				moved++
+				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".ids"] = true
+			}
+		}
+		got := changed(row.before, after)
+		slices.Sort(got)
+		if want := slices.Sorted(maps.Keys(parts)); !slices.Equal(got, want) || len(after.slices) != 51 {
+			t.Errorf("%s: slices %v changed, of %v IDs moved", row.name, got, want)
+		}
+		if row.keeps && moved > 0 {
+			t.Errorf("%s: %d IDs moved", row.name, moved)
+		}
+		t.Logf("measured: one method added to one of 50 parts (6,000 methods), %s: %d IDs moved, %d slices changed", row.name, moved, len(got))
+	}
+}
+
+// TestPhasesRefuse has parts and inputs that do not fit together: there is an error that says what, and no output.
+func TestPhasesRefuse(t *testing.T) {
+	dir := t.TempDir()
+	in := archive(t, filepath.Join(dir, "in.jar"), class("a/A", "f"), class("a/B", "f"))
+	scan := func(name string, by pipeline.Origin) *pipeline.Part {
+		path := filepath.Join(dir, name)
+		write(t, path, nil)
+		c := config(in, "")
+		if _, err := pipeline.Scan(t.Context(), c, by, path); err != nil {
+			t.Fatal(err)
+		}
+		part, err := pipeline.LoadPart(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return part
+	}
+	other, exact := origin(), origin()
+	other.Tool = "2"
+	exact.Options["exits"] = "exact"
+	p := scan("p.scan", origin())
+	for _, row := range []struct {
+		name  string
+		parts []*pipeline.Part
+		words []string
+	}{
+		{"none", nil, []string{"no scan file"}},
+		{"one name", []*pipeline.Part{p, scan("deep/p.scan", origin())}, []string{"deep/p.scan", "one name"}},
+		{"another tool", []*pipeline.Part{scan("q.scan", other), p}, []string{"p.scan was made by tracegen test", "q.scan by 2"}},
+		{"another option", []*pipeline.Part{p, scan("r.scan", exact)}, []string{"p.scan was made with --exits throws", "r.scan with exact"}},
+	} {
+		slices := filepath.Join(dir, "slices")
+		if err := os.MkdirAll(slices, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		_, err := pipeline.Assign(t.Context(), pipeline.Config{RuntimeExternal: true}, row.parts, slices)
+		if err == nil {
+			t.Errorf("%s: no error", row.name)
+			continue
+		}
+		for _, w := range row.words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: error %q does not say %q", row.name, err, w)
+			}
+		}
+		if left := tree(t, slices); len(left) != 1 {
+			t.Errorf("%s: left %v", row.name, sortedKeys(left))
+		}
+	}
+	// The classes themselves.
+	c := config(in, filepath.Join(dir, "out.jar"))
+	c.RuntimeExternal = true
+	runPhases(t, c, 1)
+	if err := os.Remove(c.Inputs[0].Output); err != nil {
+		t.Fatal(err)
+	}
+	result, err := pipeline.Assign(t.Context(), c, []*pipeline.Part{p}, dir)
+	if err != nil || result.Mapping.Len() != 2 {
+		t.Fatal(err)
+	}
+	if c.Slice, err = pipeline.LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
+		t.Fatal(err)
+	}
+	lone := filepath.Join(dir, "A.class")
+	write(t, lone, class("a/A", "f").data)
+	for _, row := range []struct {
+		name  string
+		input string
+		words string
+	}{
+		{"a class changed", archive(t, filepath.Join(dir, "1.jar"), class("a/A", "g"), class("a/B", "f")), "1.jar!a/A.class: not what was scanned"},
+		{"a class is new", archive(t, filepath.Join(dir, "2.jar"), class("a/A", "f"), class("a/B", "f"), class("a/C", "f")), "2.jar!a/C.class: not what was scanned"},
+		{"a class is gone", archive(t, filepath.Join(dir, "3.jar"), class("a/A", "f")), "class entry a/B.class"},
+		{"another kind of input", lone, "A.class: not what was scanned"},
+	} {
+		one := c
+		one.Inputs = []pipeline.Input{{Path: row.input, Output: filepath.Join(dir, "out.jar")}}
+		fails(t, t.Context(), one, row.words)
+		if _, err := os.Stat(one.Inputs[0].Output); err == nil {
+			t.Errorf("%s: an output is there", row.name)
+		}
+	}
+	two := c
+	two.Inputs = append(two.Inputs, two.Inputs[0])
+	two.Inputs[1].Output += "2"
+	fails(t, t.Context(), two, "is about 1 inputs, and 2 are given")
+	// The order of entries is of no account, and other entries are not looked at.
+	one := c
+	one.Inputs = []pipeline.Input{{Path: archive(t, filepath.Join(dir, "4.jar"), file{"x", nil}, class("a/B", "f"), class("a/A", "f")), Output: filepath.Join(dir, "out.jar")}}
+	instrumentSlice(t, one)
+
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tryPhases(stopped, t.TempDir(), c, 1); err == nil {
+		t.Error("a scan that is cancelled succeeds")
+	}
+}
+
+func instrumentSlice(t testing.TB, c pipeline.Config) *pipeline.Result {
+	t.Helper()
+	result, err := pipeline.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// TestScanSaysNothingElse: a scan file depends neither on the order of entries nor on times, workers and places.
+func TestScanSaysNothingElse(t *testing.T) {
+	files := append(sampleClasses(t), runtimeClass(inject.DefaultRuntimeClass), mappingInfo())
+	var first string
+	for i, jobs := range []int{1, 8} {
+		slices.Reverse(files)
+		dir := filepath.Join(t.TempDir(), "deep"[:i*4])
+		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), "")
+		c.Jobs, c.FocusHooks = jobs, true
+		if _, err := pipeline.Scan(t.Context(), c, origin(), filepath.Join(dir, "p.scan")); err != nil {
+			t.Fatal(err)
+		}
+		got := tree(t, dir)["p.scan"]
+		if first != "" && got != first {
+			t.Error("two scans of one content differ")
+		}
+		first = got
+	}
+}

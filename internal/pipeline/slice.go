@@ -58,7 +58,7 @@ func (s *Slice) seal() io.WriterTo {
 		for _, u := range units {
 			packPlace(k, u)
 			k.flags(u.stripped, u.requires, u.digest != "", u.instrumented())
-			k.int(len(u.methods))
+			k.int(max(len(u.methods), u.withCode))
 			if !u.instrumented() {
 				continue
 			}

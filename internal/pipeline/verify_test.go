@@ -15,7 +15,7 @@ import (
 )
 
 // zipped gives an archive of these entries, names and contents in turns.
-func zipped(t *testing.T, entries ...any) []byte {
+func zipped(t testing.TB, entries ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
