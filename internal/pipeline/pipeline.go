@@ -15,6 +15,11 @@
 // their IDs, and the passes after the scan are run again without it. If its original is no better, that is said
 // of the original, not of what was done to it.
 //
+// The same can be done in three calls, with files between them: [Scan] for some of the inputs, [Assign] for all
+// that were scanned, and Run with a [Slice] for those inputs again. What is known of a class is a unit; the files hold
+// units, and each call starts from them where Run goes on in memory. They come to the same outputs. Whether a
+// referee will object is found out by Scan on trial, and by Run alone when it writes.
+//
 // [Verify] is the second of these referees by itself, for files of any origin.
 //
 // Results do not depend on the number of workers: every class has its place in a list before any of them
