@@ -63,10 +63,7 @@ func Scan(ctx context.Context, c Config, by Origin, scan string) (*Result, error
 	if err := checkOutput(scan, r.inputPaths()); err != nil {
 		return nil, err
 	}
-	if err := r.open(); err != nil {
-		return nil, err
-	}
-	if err := r.eachUnit(ctx, (*worker).scan); err != nil {
+	if err := r.openAndScan(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.appoint(); err != nil {
