@@ -102,8 +102,12 @@ func (s *subject) measure() {
 		if err != nil {
 			return
 		}
-		for target := range in.Targets() {
+		if target, branches := in.Branch(); branches {
 			s.loops = s.loops || target <= pc
+		} else if in.Op == code.Tableswitch || in.Op == code.Lookupswitch {
+			for target := range in.Targets() {
+				s.loops = s.loops || target <= pc
+			}
 		}
 		pc += in.Size
 	}
@@ -131,6 +135,9 @@ func (c *conditions) holdFor(s *subject) bool {
 	}
 	if c.loop.mask == 0 && !c.sized {
 		return true
+	}
+	if c.least > len(s.code.Bytecode) { // each instruction has a byte
+		return false
 	}
 	if !s.measured {
 		s.measure()

@@ -20,6 +20,7 @@ type ruleIndex struct {
 	// Rules with conditions are found by the annotation, if they ask for one, or else by their pattern, as others
 	// are. Of those that have no pattern:
 	extending     []int32 // ask for supertypes and nothing else
+	perMethod     []int32 // ask only for what a method has
 	general       []int32 // the rest
 	hasConditions bool
 
@@ -137,6 +138,8 @@ func (x *ruleIndex) add(rule int32, r *Rule) {
 		x.everywhere.add(rule, r.pattern.method.name)
 	case everyClass && k != nil && k.onlySupertypes():
 		x.extending = append(x.extending, rule)
+	case everyClass && k != nil && k.class.mask == 0 && len(k.supertypes) == 0:
+		x.perMethod = append(x.perMethod, rule)
 	case everyClass && k != nil:
 		x.general = append(x.general, rule)
 	default:

@@ -100,8 +100,8 @@ func (cf *ClassFilter) supertypesOf(rule int32) verdict {
 	return unknowable
 }
 
-// matches says whether a rule matches a method of the class.
-func (cf *ClassFilter) matches(rule int32, s *subject) verdict {
+// matches says whether a rule matches a method of the class. known says that matchesClass has been asked.
+func (cf *ClassFilter) matches(rule int32, s *subject, known bool) verdict {
 	r := &cf.filter.index.rules[rule]
 	if r.pattern.method != nil && !r.pattern.method.match(s.name, s.member.Descriptor) {
 		return no
@@ -110,11 +110,13 @@ func (cf *ClassFilter) matches(rule int32, s *subject) verdict {
 	if k == nil {
 		return yes
 	}
-	v, whole := cf.matchesClass(rule)
-	if v == no || !whole && !k.holdFor(s) {
-		return no
+	v := yes
+	if !known {
+		v, _ = cf.matchesClass(rule)
+	} else if len(k.supertypes) > 0 {
+		v = cf.supertypesOf(rule)
 	}
-	if k.annotation != nil && !contains(cf.annotated, rule) && !contains(s.annotated, rule) {
+	if v == no || k.annotation != nil && !contains(cf.annotated, rule) && !contains(s.annotated, rule) || !k.holdFor(s) {
 		return no
 	}
 	return v
@@ -137,12 +139,13 @@ func (cf *ClassFilter) ruled(m *classfile.Member, c *classfile.Code) (int32, Pen
 	}
 	best := cf.rules.class
 	var waiting []int32
+	known := false
 	ask := func(list []int32) {
 		for _, rule := range list {
 			if rule <= best {
 				continue
 			}
-			switch cf.matches(rule, &s) {
+			switch cf.matches(rule, &s, known) {
 			case yes:
 				best = rule
 			case unknowable:
@@ -154,15 +157,16 @@ func (cf *ClassFilter) ruled(m *classfile.Member, c *classfile.Code) (int32, Pen
 		s.annotated = x.annotatedBy(nil, cf.class, m.Attributes)
 		ask(s.annotated)
 	}
-	for i, rule := range cf.rules.methods {
-		if rule <= best {
-			break
-		}
-		ask(cf.rules.methods[i : i+1])
-	}
 	if x.everywhere.last > best {
 		ask(x.everywhere.named[m.Name])
 		x.everywhere.globs.each(m.Name, false, ask)
+	}
+	known = true
+	for i := 0; i < len(cf.rules.methods) && cf.rules.methods[i] > best; i++ {
+		ask(cf.rules.methods[i : i+1])
+	}
+	for i := len(x.perMethod) - 1; i >= 0 && x.perMethod[i] > best; i-- {
+		ask(x.perMethod[i : i+1])
 	}
 	return best, cf.pendingAfter(best, waiting)
 }
