@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -428,4 +430,19 @@ func FuzzParseBlockList(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestConditionsAreDocumented wants each key of a rule in the page for users and in the package comment.
+func TestConditionsAreDocumented(t *testing.T) {
+	for _, name := range []string{"../docs/rules.md", "doc.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range conditionKeys() {
+			if !regexp.MustCompile(`[\x60 \t]` + k.name + `[\x60:, \n]`).Match(text) {
+				t.Errorf("%s says nothing of %s", name, k.name)
+			}
+		}
+	}
 }

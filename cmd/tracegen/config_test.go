@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/tracegen/tracegen/filter"
+)
+
+var (
+	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	indentedYAML = regexp.MustCompile(`(?m)^    [a-z-]+: .*\n(?:    .*\n)*    rules:\n(?:    .*\n)+`)
+	ruleLine     = regexp.MustCompile(`(?m)^ *- (?:\{ )?(?:block|allow):`)
+	patternRow   = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+	linesOfTable = regexp.MustCompile(`(?s)\| pattern \| matches \|\n(.*?)\n\n`)
+	blockLine    = regexp.MustCompile("(?m)^\\| `(-keep[^`]+)` \\| `block: ([^`]+)` \\|$")
+)
+
+// TestDocumentedRules: what the documents show as tracegen.yml is one, with the options that there are.
+func TestDocumentedRules(t *testing.T) {
+	text := func(name string) string {
+		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	page := text("docs/rules.md")
+	var blocks []string
+	for _, m := range yamlBlock.FindAllStringSubmatch(page, -1) {
+		blocks = append(blocks, m[1])
+	}
+	blocks = append(blocks, indentedYAML.FindAllString(text("README.md"), -1)...)
+	if len(blocks) < 7 {
+		t.Errorf("only %d examples are found; are they still searched rightly?", len(blocks))
+	}
+	for _, block := range blocks {
+		cmd, _, err := testedRoot().Find([]string{"instrument"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := cmd.Flags()
+		config, err := filter.ParseConfig("tracegen.yml", []byte(block), configurable(flags), func(string) ([]byte, error) { return nil, nil })
+		if err != nil {
+			t.Errorf("%v in\n%s", err, block)
+			continue
+		}
+		if shown := len(ruleLine.FindAllString(block, -1)); shown == 0 || len(config.Rules) != shown {
+			t.Errorf("%d rules are read, %d shown in\n%s", len(config.Rules), shown, block)
+		}
+		for name, o := range config.Options {
+			if err := flags.Lookup(name).Value.Set(o.Value); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	patterns := patternRow.FindAllStringSubmatch(linesOfTable.FindString(page), -1)
+	if len(patterns) < 8 {
+		t.Errorf("only %d patterns are found", len(patterns))
+	}
+	for _, m := range patterns {
+		if _, err := filter.ParseRule(false, m[1], filter.Position{File: "docs/rules.md"}); err != nil {
+			t.Error(err)
+		}
+	}
+	lines := blockLine.FindAllStringSubmatch(page, -1)
+	if len(lines) != 2 {
+		t.Errorf("%d lines of block lists are found, want 2", len(lines))
+	}
+	for _, m := range lines {
+		if rules, err := filter.ParseBlockList("list", []byte(m[1])); err != nil || len(rules) != 1 {
+			t.Errorf("%s: %d rules, error %v", m[1], len(rules), err)
+		}
+	}
+}
