@@ -12,9 +12,14 @@ type conditions struct {
 	annotation *classPattern  // of an annotation of the method or its class; nil asks for none
 	supertypes []classPattern // each is matched by a supertype
 	class      flags          // of the class, as classTraits gives them
-	method     flags          // of the method, as methodTraits gives them
-	loop       flags          // hasLoop
-	sized      bool           // whether least and most count
+	methodConditions
+}
+
+// methodConditions are those on the method itself.
+type methodConditions struct {
+	method flags // as subject.traits
+	loop   flags // hasLoop
+	sized  bool  // whether least and most count
 	// least and most are the numbers of instructions between which the method's has to lie, both included.
 	least, most int
 }
@@ -125,11 +130,11 @@ func (c *conditions) onlySupertypes() bool {
 }
 
 // needMethod says whether the conditions, but for that on annotations, ask for more than the class.
-func (c *conditions) needMethod() bool { return c.method.mask|c.loop.mask != 0 || c.sized }
+func (c *methodConditions) needMethod() bool { return c.method.mask|c.loop.mask != 0 || c.sized }
 
 // holdFor says whether the conditions on the method itself hold, but for that on annotations. Nothing is said of
 // the size of code that cannot be decoded: no such condition holds.
-func (c *conditions) holdFor(s *subject) bool {
+func (c *methodConditions) holdFor(s *subject) bool {
 	if !c.method.hold(s.traits) {
 		return false
 	}

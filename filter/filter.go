@@ -119,8 +119,7 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 		cf.applyConditions()
 	}
 	// Other rules may still say otherwise of some methods, or of all.
-	alike := len(cf.rules.methods)+len(cf.rules.waiting)+len(after(f.index.perMethod, cf.rules.class)) == 0 &&
-		max(f.index.everywhere.last, f.index.annotations.last) <= cf.rules.class
+	alike := len(cf.rules.methods)+len(cf.rules.waiting) == 0 && f.index.lastForMethods <= cf.rules.class
 	cf.whole = f.byRule(cf.rules.class)
 	if alike && !cf.whole.Traced() {
 		cf.decided = true

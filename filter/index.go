@@ -19,15 +19,23 @@ type ruleIndex struct {
 
 	// Rules with conditions are found by the annotation, if they ask for one, or else by their pattern, as others
 	// are. Of those that have no pattern:
-	extending     []int32 // ask for supertypes and nothing else
-	perMethod     []int32 // ask only for what a method has
-	general       []int32 // the rest
+	extending     []int32      // ask for supertypes and nothing else
+	perMethod     []methodRule // ask only for what a method has
+	general       []int32      // the rest
 	hasConditions bool
+
+	lastForMethods int32 // the greatest number in everywhere, perMethod and annotations, -1 if there is none
 
 	annotations typeIndex // by the numbers of rules
 	supertypes  typeIndex // by the numbers of conditions, which are those of all rules one after the other
 	askedBy     []int32   // the rule of each condition
 	asking      []int32   // rules that ask for supertypes
+}
+
+// methodRule is a rule of conditions on the method alone. They are kept in one place: every method is asked for them.
+type methodRule struct {
+	rule int32
+	methodConditions
 }
 
 // packageRules holds the rules whose patterns start with the same literal packages, by what comes next.
@@ -107,7 +115,7 @@ func (g *globRules) eachTail(name string, visit func([]int32)) {
 
 func newRuleIndex(rules []Rule) *ruleIndex {
 	x := &ruleIndex{rules: slices.Clone(rules), details: make([]string, len(rules)), everywhere: methodRules{last: -1}}
-	x.annotations.last, x.supertypes.last = -1, -1
+	x.annotations.last, x.supertypes.last, x.lastForMethods = -1, -1, -1
 	for i := range x.rules {
 		r := &x.rules[i]
 		x.details[i] = r.String()
@@ -134,12 +142,15 @@ func (x *ruleIndex) add(rule int32, r *Rule) {
 	switch everyClass := r.pattern.class.matchesAll(); {
 	case k != nil && k.annotation != nil:
 		x.annotations.add(rule, k.annotation)
+		x.lastForMethods = rule
 	case everyClass && r.pattern.method != nil:
 		x.everywhere.add(rule, r.pattern.method.name)
+		x.lastForMethods = rule
 	case everyClass && k != nil && k.onlySupertypes():
 		x.extending = append(x.extending, rule)
 	case everyClass && k != nil && k.class.mask == 0 && len(k.supertypes) == 0:
-		x.perMethod = append(x.perMethod, rule)
+		x.perMethod = append(x.perMethod, methodRule{rule, k.methodConditions})
+		x.lastForMethods = rule
 	case everyClass && k != nil:
 		x.general = append(x.general, rule)
 	default:

@@ -26,10 +26,11 @@ func (cf *ClassFilter) applyConditions() {
 	if x.annotations.last >= 0 {
 		cf.annotated = x.annotatedBy(nil, cf.class, cf.class.Attributes())
 	}
-	for _, condition := range cf.own.held {
-		rule := x.askedBy[condition]
-		if rule > cf.rules.class && x.rules[rule].conditions.onlySupertypes() && x.rules[rule].matchesAll() && x.heldBy(rule, cf.own) {
-			cf.rules.class = rule
+	for i := len(cf.own.held) - 1; i >= 0; i-- {
+		rule := x.askedBy[cf.own.held[i]]
+		if rule <= cf.rules.class || contains(x.extending, rule) && x.heldBy(rule, cf.own) {
+			cf.rules.class = max(rule, cf.rules.class)
+			break
 		}
 	}
 	found := cf.rules.methods
@@ -165,8 +166,10 @@ func (cf *ClassFilter) ruled(m *classfile.Member, c *classfile.Code) (int32, Pen
 	for i := 0; i < len(cf.rules.methods) && cf.rules.methods[i] > best; i++ {
 		ask(cf.rules.methods[i : i+1])
 	}
-	for i := len(x.perMethod) - 1; i >= 0 && x.perMethod[i] > best; i-- {
-		ask(x.perMethod[i : i+1])
+	for i := len(x.perMethod) - 1; i >= 0 && x.perMethod[i].rule > best; i-- {
+		if x.perMethod[i].holdFor(&s) {
+			best = x.perMethod[i].rule
+		}
 	}
 	return best, cf.pendingAfter(best, waiting)
 }

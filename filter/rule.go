@@ -59,6 +59,3 @@ func (r Rule) String() string { return r.at.String() + ": " + r.text }
 
 // isWhole says whether the rule matches either all methods of a class or none, by the class's name alone.
 func (r *Rule) isWhole() bool { return r.pattern.method == nil && r.conditions == nil }
-
-// matchesAll says whether the rule has no pattern to speak of.
-func (r *Rule) matchesAll() bool { return r.pattern.method == nil && r.pattern.class.matchesAll() }
