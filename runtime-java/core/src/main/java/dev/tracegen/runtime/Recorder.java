@@ -1,7 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,13 +16,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Recorder {
     /** How long the first records wait for {@link #start}. */
-    private static final long EXPIRY_NANOS = 10000000000L;
+    static final long EXPIRY_NANOS = 10000000000L;
 
     /** Other threads' rings are smaller than the main one's by this, or a server's would fill its memory. */
     private static final int OTHERS_SHARE = 8;
 
+    // Taken, never waited for, by the first call: it comes from anywhere, under any lock of the app's.
     private static final AtomicBoolean STARTING = new AtomicBoolean();
-    private static final Object LOCK = new Object();
 
     private static volatile Recorder current;
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
@@ -32,35 +32,102 @@ public final class Recorder {
     private final Ticker ticker;
     private final Thread mainThread;
     private final ThreadTrace mainTrace;
-    private final Map<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
+    private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
     private final ThreadLocal<ThreadTrace> mine = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
+    private final AtomicBoolean hasFailed = new AtomicBoolean();
     private final long madeNanos;
     private volatile RecorderOptions options;
-    private volatile Platform platform;
+    private volatile Watcher watcher;
     private volatile String scene;
     private volatile boolean foreground;
 
     private Recorder(RecorderOptions options) {
         this.options = options;
-        this.platform = options.platform;
+        Platform platform = options.platform;
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
         this.traces.put(mainThread, mainTrace);
-        this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
         this.madeNanos = platform.nanoTime();
+        this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
     }
 
     /**
      * Starts recording. What the main thread has recorded since the first instrumented call is kept if the ring's
-     * size, the tick and the clock's period are the defaults. A recorder that runs is stopped first.
+     * size, the tick, the clock's period and the main thread are what they were. A recorder that runs is stopped first.
      *
      * @param options what to do; copied
      * @return the recorder
      */
     public static Recorder start(RecorderOptions options) {
-        throw new UnsupportedOperationException();
+        RecorderOptions o = new RecorderOptions(options);
+        while (!STARTING.compareAndSet(false, true)) {
+            Thread.yield();
+        }
+        try {
+            Recorder r = current;
+            if (r != null && status == AppMethodBeat.STATUS_READY && r.fits(o)) {
+                r.options = o;
+            } else {
+                if (r != null) {
+                    r.stop();
+                }
+                r = new Recorder(o);
+                r.ticker.start();
+            }
+            r.begin();
+            return r;
+        } finally {
+            STARTING.set(false);
+        }
+    }
+
+    /** Whether what was recorded so far may go on under other options. */
+    private boolean fits(RecorderOptions o) {
+        RecorderOptions mine = options;
+        Thread main = o.platform.mainThread();
+        return o.ringRecords == mine.ringRecords && o.tickNanos == mine.tickNanos
+                && o.clockPeriodMillis == mine.clockPeriodMillis && (main == null || main == mainThread)
+                && Math.abs(o.platform.nanoTime() - mine.platform.nanoTime()) < EXPIRY_NANOS;
+    }
+
+    private void begin() {
+        watcher = new Watcher(this, ticker);
+        watcher.start();
+        current = this;
+        status = AppMethodBeat.STATUS_STARTED;
+        AppMethodBeat.off = false;
+        arm();
+    }
+
+    /** Makes the first recorder, without waiting for anything. Null if there can be none now. */
+    private static Recorder first() {
+        if (!STARTING.compareAndSet(false, true)) {
+            return null;
+        }
+        try {
+            if (current == null && status == AppMethodBeat.STATUS_DEFAULT) {
+                RecorderOptions fromProperties = JvmMode.options();
+                Recorder r = new Recorder(fromProperties == null ? new RecorderOptions() : fromProperties);
+                r.ticker.start();
+                if (fromProperties != null) {
+                    r.begin();
+                    JvmMode.stopOnExit(r);
+                } else {
+                    status = AppMethodBeat.STATUS_READY;
+                    current = r;
+                }
+            }
+            return current;
+        } catch (Throwable e) {
+            // No memory, no threads: then there is no recording, and the app goes on.
+            AppMethodBeat.off = true;
+            status = AppMethodBeat.STATUS_STOPPED;
+            return null;
+        } finally {
+            STARTING.set(false);
+        }
     }
 
     /**
@@ -74,17 +141,44 @@ public final class Recorder {
 
     /** Stops recording, writes what is left to be written, and closes the file. What the rings hold is kept. */
     public void stop() {
-        throw new UnsupportedOperationException();
+        if (!recording()) {
+            return;
+        }
+        status = AppMethodBeat.STATUS_STOPPED;
+        AppMethodBeat.off = true;
+        arm();
+        ticker.stop();
+        Watcher w = watcher;
+        if (w != null) {
+            w.stop();
+        }
     }
 
     /**
      * A thread's trace. With {@link RecorderOptions#THREADS_CHOSEN}, this chooses it. May be called from any thread.
      *
      * @param thread the thread
-     * @return the same object for the same thread
+     * @return the same object for the same thread, while it lives
      */
     public ThreadTrace thread(Thread thread) {
-        throw new UnsupportedOperationException();
+        ThreadTrace trace = traceOf(thread);
+        if (options.threads == RecorderOptions.THREADS_CHOSEN) {
+            trace.choose();
+        }
+        return trace;
+    }
+
+    private ThreadTrace traceOf(Thread thread) {
+        ThreadTrace trace = traces.get(thread);
+        if (trace == null) {
+            boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread);
+            ThreadTrace made = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
+            trace = traces.putIfAbsent(thread, made);
+            if (trace == null) {
+                trace = made;
+            }
+        }
+        return trace;
     }
 
     /**
@@ -94,6 +188,10 @@ public final class Recorder {
      */
     public static void setMethodEnterListener(MethodEnterListener listener) {
         enterListener = listener;
+        Recorder r = current;
+        if (r != null) {
+            r.arm();
+        }
     }
 
     /**
@@ -136,7 +234,63 @@ public final class Recorder {
         return status;
     }
 
+    static SlowMessageListener slowListener() {
+        return slowListener;
+    }
+
+    /**
+     * A call of i or o that is not of the usual kind.
+     *
+     * @param bit {@link Ring#ENTRY} or 0
+     */
     static void record(int id, long bit) {
+        Recorder r = current;
+        if (r == null) {
+            r = first();
+        }
+        if (r != null && status > 0) {
+            r.put(id, bit);
+        }
+    }
+
+    private void put(int id, long bit) {
+        Thread thread = Thread.currentThread();
+        MethodEnterListener listener = enterListener;
+        ThreadTrace trace = mainTrace;
+        if (thread != mainThread) {
+            if (listener == null && options.threads == RecorderOptions.THREADS_MAIN) {
+                return;
+            }
+            trace = mine.get();
+            if (trace == null) {
+                trace = traceOf(thread);
+                mine.set(trace);
+            }
+        }
+        if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
+            return;
+        }
+        Ring ring = trace.ring();
+        if (ring != null) {
+            if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
+                ticker.touch();
+            }
+            ring.put(bit | (long) id << Ring.ID_SHIFT | ticker.get());
+        }
+        if (listener != null && bit != 0) {
+            tell(listener, trace, id);
+        }
+    }
+
+    private void tell(MethodEnterListener listener, ThreadTrace trace, int id) {
+        trace.inListener = true;
+        try {
+            listener.enter(id, trace.thread.getId());
+        } catch (Throwable e) {
+            failed(e);
+        } finally {
+            trace.inListener = false;
+        }
     }
 
     RecorderOptions options() {
@@ -144,46 +298,118 @@ public final class Recorder {
     }
 
     Platform platform() {
-        return platform;
+        return options.platform;
+    }
+
+    ThreadTrace mainTrace() {
+        return mainTrace;
+    }
+
+    Collection<ThreadTrace> traces() {
+        return traces.values();
+    }
+
+    /** Forgets a thread that has ended. */
+    void forget(ThreadTrace trace) {
+        traces.remove(trace.thread);
     }
 
     boolean recording() {
         return status > 0 && current == this;
     }
 
+    String scene() {
+        return scene != null ? scene : Focus.activityClass();
+    }
+
+    boolean foreground() {
+        return foreground;
+    }
+
     /** Moves the clock to the exact time, which it gives in nanoseconds. */
     long touch() {
-        ticker.touch();
-        return platform.nanoTime();
+        return ticker.touch();
     }
 
-    void arm() {
+    /** Gives the main thread the fast path, or takes it away, as everything stands now. */
+    synchronized void arm() {
+        if (current != this) {
+            return;
+        }
+        boolean armed = status > 0 && ticker.running() && enterListener == null;
+        AppMethodBeat.fast = armed ? mainTrace.existingRing() : null;
     }
 
+    /** How many records there ever were, but for those of threads that are forgotten. */
     long recordCount() {
-        return 0;
+        long sum = 0;
+        for (ThreadTrace t : traces.values()) {
+            Ring r = t.existingRing();
+            sum += r == null ? 0 : r.sequence();
+        }
+        return sum;
     }
 
+    /** Gives everything back if nobody has started the recorder in time. */
     void expire() {
+        if (status != AppMethodBeat.STATUS_READY || untilExpiry() > 0 || !STARTING.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            if (status == AppMethodBeat.STATUS_READY && current == this) {
+                status = AppMethodBeat.STATUS_EXPIRED_START;
+                AppMethodBeat.off = true;
+                arm();
+                ticker.stop();
+                mainTrace.release();
+                current = null;
+                status = AppMethodBeat.STATUS_OUT_RELEASE;
+            }
+        } finally {
+            STARTING.set(false);
+        }
     }
 
+    /** Nanoseconds until {@link #expire} has something to do. */
     long untilExpiry() {
-        return EXPIRY_NANOS;
+        if (status != AppMethodBeat.STATUS_READY) {
+            return Long.MAX_VALUE;
+        }
+        return madeNanos + EXPIRY_NANOS - options.platform.nanoTime();
     }
 
     Ring newRing(ThreadTrace trace) {
-        return new Ring(trace.thread, ticker, trace.main ? options.ringRecords : Math.max(1024, options.ringRecords / OTHERS_SHARE));
+        int records = trace.main ? options.ringRecords : Math.max(1024, options.ringRecords / OTHERS_SHARE);
+        return new Ring(trace.thread, ticker, records);
     }
 
+    /** A message runs: somebody should look how long. */
     void active() {
+        Watcher w = watcher;
+        if (w != null) {
+            w.wake();
+        }
     }
 
+    /** A message has ended that took too long. */
     void slow(ThreadTrace trace, MessageRecord message, SlowFacts facts, List<MessageRecord> before) {
+        Watcher w = watcher;
+        if (w != null) {
+            w.slow(trace, message, facts, before);
+        }
     }
 
     void frame(FrameTiming timing) {
+        Watcher w = watcher;
+        if (w != null && recording()) {
+            w.frame(timing);
+        }
     }
 
+    /** Something went wrong in the recorder itself. Told once: it may be the same thing with every message. */
     void failed(Throwable e) {
+        if (hasFailed.compareAndSet(false, true)) {
+            options.platform.log("the recorder failed, and goes on: " + e);
+        }
     }
 }

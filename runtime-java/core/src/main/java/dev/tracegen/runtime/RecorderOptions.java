@@ -26,6 +26,10 @@ public final class RecorderOptions {
     int clockPeriodMillis = 5;
     int slowMillis = 700;
     boolean everyRecord;
+
+    /** Whether each outermost traced call of a thread counts as a message: for threads without a queue. */
+    boolean outermostCalls;
+
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
     int history = 200;
@@ -46,6 +50,7 @@ public final class RecorderOptions {
         clockPeriodMillis = o.clockPeriodMillis;
         slowMillis = o.slowMillis;
         everyRecord = o.everyRecord;
+        outermostCalls = o.outermostCalls;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
         history = o.history;

@@ -82,25 +82,22 @@ final class Ring extends AtomicLongArray {
      * Copies the records from a number up to, and without, another, as far as they are there.
      */
     RecordCopy copy(long from, long to) {
-        long end = Math.min(to, sequence());
-        long first = Math.max(Math.max(0, from), end - capacity());
-        if (first >= end) {
-            return new RecordCopy(end, new long[0], Math.max(0, end - Math.max(0, from)));
-        }
+        // Another's copy may find the oldest slot half way to being overwritten: the slot's store comes first.
+        int kept = Thread.currentThread() == owner ? capacity() : capacity() - 1;
+        long start = Math.max(0, from);
+        long now = sequence();
+        long end = Math.max(start, Math.min(to, now));
+        long first = Math.min(end, Math.max(start, now - kept));
         long[] records = new long[(int) (end - first)];
         for (int k = 0; k < records.length; k++) {
             records[k] = get((int) (first + k) & mask);
         }
-        if (Thread.currentThread() != owner) {
-            // The slot of the record that comes next may be overwritten already: hence the one.
-            long valid = Math.min(end, Math.max(first, sequence() - capacity() + 1));
-            if (valid > first) {
-                long[] rest = new long[(int) (end - valid)];
-                System.arraycopy(records, (int) (valid - first), rest, 0, rest.length);
-                records = rest;
-                first = valid;
-            }
+        long valid = Math.min(end, Math.max(first, sequence() - kept));
+        if (valid > first) {
+            long[] rest = new long[(int) (end - valid)];
+            System.arraycopy(records, (int) (valid - first), rest, 0, rest.length);
+            records = rest;
         }
-        return new RecordCopy(first, records, first - Math.max(0, from));
+        return new RecordCopy(valid, records, valid - start);
     }
 }

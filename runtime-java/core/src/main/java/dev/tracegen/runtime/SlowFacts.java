@@ -8,6 +8,7 @@ final class SlowFacts {
     StackTraceElement[] stack;
     String lockOwner;
     List<PendingMessage> pending;
+    long sampleNanos;
     long gcCount = -1;
     long gcMillis = -1;
     String scene;

@@ -26,8 +26,14 @@ public final class ThreadTrace {
     /** Set by the thread while it is in a listener, so that what that calls is not reported again. */
     boolean inListener;
 
-    /** How far the recorder has taken its records; the recorder's thread's alone. */
+    /** How far the recorder has taken its records, and what it knows of them; the recorder's thread's alone. */
     long drained;
+    OutermostCalls outermost;
+
+    // How many collections there had been before which message; the recorder's thread's alone.
+    long collections;
+    long collectionMillis;
+    long collectionsOf = -1;
 
     // The message that runs. The thread writes these, the recorder's thread looks at them.
     private volatile long runningSince;
@@ -234,6 +240,10 @@ public final class ThreadTrace {
         return ring;
     }
 
+    MessageHistory messageHistory() {
+        return history;
+    }
+
     void release() {
         ring = null;
     }
@@ -258,6 +268,10 @@ public final class ThreadTrace {
     /** The running message's number. */
     long messageNumber() {
         return messages;
+    }
+
+    SlowFacts facts() {
+        return facts;
     }
 
     long factsOf() {

@@ -56,6 +56,15 @@ final class Ticker extends AtomicLong implements Runnable {
         return tickNanos;
     }
 
+    boolean paused() {
+        return paused;
+    }
+
+    /** Whether every record reads the platform's clock. */
+    boolean exact() {
+        return periodMillis == 0;
+    }
+
     /** Whether the fast path may be used: the clock moves by itself. */
     boolean running() {
         return !paused && !stopped && periodMillis > 0;
@@ -76,15 +85,15 @@ final class Ticker extends AtomicLong implements Runnable {
         LockSupport.unpark(thread);
     }
 
-    /** Moves the clock to the exact time for a record that did not come by the fast path, and sees to it that the
-     * clock runs. */
-    void touch() {
-        stamp();
+    /** Moves the clock to the exact time, which it gives in nanoseconds, and sees to it that it runs. */
+    long touch() {
+        long nanos = stamp();
         if (paused) {
             paused = false;
             recorder.arm();
             LockSupport.unpark(thread);
         }
+        return nanos;
     }
 
     @Override
@@ -92,6 +101,8 @@ final class Ticker extends AtomicLong implements Runnable {
         long seen = -1;
         int quiet = 0;
         while (!stopped) {
+            // An interrupted thread does not park, and somebody may interrupt all of a group.
+            Thread.interrupted();
             stamp();
             long records = recorder.recordCount();
             quiet = records == seen ? quiet + 1 : 0;
@@ -104,6 +115,7 @@ final class Ticker extends AtomicLong implements Runnable {
             paused = true;
             recorder.arm();
             while (paused && !stopped) {
+                Thread.interrupted();
                 LockSupport.parkNanos(this, recorder.untilExpiry());
                 recorder.expire();
             }

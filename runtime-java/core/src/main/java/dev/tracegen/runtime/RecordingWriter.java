@@ -1,0 +1,341 @@
+package dev.tracegen.runtime;
+
+import java.io.Closeable;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TimeZone;
+import java.util.zip.CRC32;
+import java.util.zip.Deflater;
+
+/**
+ * Writes recordings, as trace/FORMAT.md specifies them: a header and chunks, each written at once and never touched
+ * again, so that a file that was cut anywhere is good up to its last whole chunk.
+ *
+ * <p>A file that has reached its size is closed and set aside, and a new one begun that needs nothing of it. Not for
+ * several threads at once.
+ */
+final class RecordingWriter implements Closeable {
+    static final int META = 1;
+    static final int CLOCK = 2;
+    static final int THREADS = 3;
+    static final int STRINGS = 4;
+    static final int RECORDS = 5;
+    static final int MESSAGES = 6;
+    static final int SAMPLES = 7;
+    static final int FRAMES = 8;
+    static final int JANK = 9;
+    static final int PENDING = 10;
+    static final int END = 11;
+
+    static final int DEFLATE = 1;
+    static final int DELTA = 2;
+
+    /** Records in one chunk at most: what a cut loses, and what a reader must hold. */
+    static final int CHUNK_RECORDS = 1 << 16;
+
+    private static final int MAGIC = 0x31444754; // TGD1
+    private static final int SYNC = 0x4B434754; // TGCK
+    private static final int HEADER = 32;
+    private static final int CHUNK_HEADER = 20;
+
+    /** A file with more strings than this is set aside whatever its size. */
+    private static final int MAX_STRINGS = 1 << 16;
+
+    /** What is shorter is not worth deflating. */
+    private static final int WORTH_DEFLATING = 128;
+
+    private final RecorderOptions options;
+    private final long baseNanos;
+    private final File file;
+    private final ChunkBytes chunk = new ChunkBytes();
+    private final ChunkBytes out = new ChunkBytes();
+    private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
+    private final CRC32 crc = new CRC32();
+    private final Map<String, Integer> strings = new HashMap<String, Integer>();
+    private final Map<Integer, ThreadTrace> threads = new HashMap<Integer, ThreadTrace>();
+    private ChunkBytes newStrings = new ChunkBytes();
+    private int newStringCount;
+    private FileOutputStream stream;
+    private long fileId;
+    private long size;
+    private int chunks;
+    private long records;
+    private long overwritten;
+
+    /**
+     * Begins a file. One that is there already is set aside first.
+     *
+     * @param baseNanos what a record's time 0 is, in the platform's nanoseconds
+     */
+    RecordingWriter(RecorderOptions options, long baseNanos) throws IOException {
+        this(options, baseNanos, new SecureRandom().nextLong());
+    }
+
+    /** As above, with the file's ID given, for files that must come out the same again. */
+    RecordingWriter(RecorderOptions options, long baseNanos, long fileId) throws IOException {
+        this.options = options;
+        this.baseNanos = baseNanos;
+        this.file = options.output;
+        this.fileId = fileId;
+        open();
+    }
+
+    private void open() throws IOException {
+        if (file.exists()) {
+            setAside();
+        }
+        stream = new FileOutputStream(file);
+        size = 0;
+        chunks = 0;
+        records = 0;
+        overwritten = 0;
+        strings.clear();
+        strings.put("", 0);
+        threads.clear();
+        newStrings.size = 0;
+        newStringCount = 0;
+        out.size = 0;
+        out.u32(MAGIC).u16(1).u16(0).u32(HEADER).u64(fileId).u64(0);
+        crc.reset();
+        crc.update(out.bytes, 0, out.size);
+        out.u32((int) crc.getValue());
+        write();
+        meta();
+        clock();
+    }
+
+    /** The names of files set aside: FILE.1 is the youngest. */
+    private void setAside() {
+        new File(file.getPath() + "." + options.maxFiles).delete();
+        for (int k = options.maxFiles - 1; k >= 1; k--) {
+            File from = k == 1 ? file : new File(file.getPath() + "." + (k - 1));
+            File to = new File(file.getPath() + "." + k);
+            to.delete();
+            if (from.exists() && !from.renameTo(to)) {
+                options.platform.log("cannot rename " + from + " to " + to);
+            }
+        }
+    }
+
+    private void meta() throws IOException {
+        Map<String, String> all = new java.util.TreeMap<String, String>(options.meta);
+        all.put("mappingId", MappingInfo.digest());
+        all.put("encoder", "i20t43");
+        all.put("tickNanos", String.valueOf(options.tickNanos));
+        all.put("clockPeriodMillis", String.valueOf(options.clockPeriodMillis));
+        all.put("slowMillis", String.valueOf(options.slowMillis));
+        all.put("records", options.everyRecord ? "all" : "slow");
+        begin();
+        chunk.uv(all.size());
+        for (Map.Entry<String, String> e : all.entrySet()) {
+            chunk.str(e.getKey()).str(e.getValue());
+        }
+        end(META, 0);
+    }
+
+    /** Says how the clocks stand to each other now. */
+    void clock() throws IOException {
+        begin();
+        Platform p = options.platform;
+        chunk.sv(p.nanoTime()).sv(p.elapsedRealtimeNanos()).sv(p.wallMillis()).sv(baseNanos).str(TimeZone.getDefault().getID());
+        end(CLOCK, 0);
+    }
+
+    /** Writes records, in as many chunks as it takes. */
+    void records(ThreadTrace trace, RecordCopy copy) throws IOException {
+        thread(trace);
+        int from = 0;
+        long lost = copy.overwritten;
+        do {
+            int to = Math.min(copy.records.length, from + CHUNK_RECORDS);
+            begin();
+            chunk.uv(trace.index).uv(copy.firstSequence + from).uv(lost).uv(to - from);
+            chunk.records(copy.records, from, to);
+            records += to - from;
+            overwritten += lost;
+            lost = 0;
+            from = to;
+            end(RECORDS, DELTA);
+        } while (from < copy.records.length);
+    }
+
+    void messages(ThreadTrace trace, List<MessageRecord> messages) throws IOException {
+        if (messages.isEmpty()) {
+            return;
+        }
+        thread(trace);
+        begin();
+        chunk.uv(trace.index).uv(messages.size());
+        for (MessageRecord m : messages) {
+            chunk.u8(m.kind).uv(m.sequence).uv(m.count).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
+                    .uv(string(MessageText.withoutAddresses(m.description)));
+        }
+        end(MESSAGES, 0);
+    }
+
+    void sample(ThreadTrace trace, long nanos, Thread.State state, StackTraceElement[] stack) throws IOException {
+        thread(trace);
+        begin();
+        chunk.sv(nanos).uv(trace.index).u8(code(state)).uv(stack.length);
+        for (StackTraceElement e : stack) {
+            chunk.uv(string(e.toString()));
+        }
+        end(SAMPLES, 0);
+    }
+
+    void frames(List<FrameTiming> frames) throws IOException {
+        if (frames.isEmpty()) {
+            return;
+        }
+        begin();
+        chunk.uv(frames.size());
+        for (FrameTiming f : frames) {
+            chunk.sv(f.vsyncNanos).sv(f.startNanos).sv(f.endNanos).uv(f.dropped).u32(Float.floatToIntBits(f.refreshHz));
+            for (int k = 0; k < FrameTiming.DURATIONS; k++) {
+                chunk.sv(f.duration(k));
+            }
+        }
+        end(FRAMES, 0);
+    }
+
+    /** Writes what is known of a slow message, and sees to it that it is on the disk. */
+    void jank(ThreadTrace trace, SlowMessage slow, MessageRecord m) throws IOException {
+        thread(trace);
+        begin();
+        chunk.uv(trace.index).u8(0).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
+                .uv(m.firstRecord).uv(m.endRecord).uv(string(MessageText.withoutAddresses(m.description)))
+                .uv(string(slow.scene)).u8(slow.foreground ? 1 : 0).sv(slow.gcCount).sv(slow.gcMillis)
+                .u8(code(slow.stateAtThreshold)).uv(string(slow.lockOwner)).str(slow.stackKey).uv(slow.tree.repairs());
+        end(JANK, 0);
+        stream.getFD().sync();
+    }
+
+    /** Writes what waits in a queue; null says that it cannot be seen. */
+    void pending(ThreadTrace trace, long message, List<PendingMessage> pending) throws IOException {
+        thread(trace);
+        begin();
+        chunk.uv(trace.index).uv(message).u8(pending == null ? 0 : 1).uv(pending == null ? 0 : pending.size());
+        if (pending != null) {
+            for (PendingMessage p : pending) {
+                chunk.sv(p.whenNanos).sv(p.what).uv(string(p.target)).uv(string(p.callback)).sv(p.arg1)
+                        .u8((p.asynchronous ? 1 : 0) | (p.target == null ? 2 : 0));
+            }
+        }
+        end(PENDING, 0);
+    }
+
+    private static int code(Thread.State state) {
+        return state == null ? 0 : 1 + state.ordinal();
+    }
+
+    private void thread(ThreadTrace trace) throws IOException {
+        // Again if the file was set aside for it: the next one does not know the thread.
+        while (!threads.containsKey(trace.index)) {
+            threads.put(trace.index, trace);
+            begin();
+            chunk.uv(1).uv(trace.index).sv(trace.thread.getId()).str(trace.name()).u8(trace.main ? 1 : 0);
+            end(THREADS, 0);
+        }
+    }
+
+    /** The string's number in this file. Strings that are new come in a chunk of their own before the one that is made. */
+    private int string(String s) {
+        String key = s == null ? "" : s;
+        Integer known = strings.get(key);
+        if (known != null) {
+            return known;
+        }
+        int id = strings.size();
+        strings.put(key, id);
+        newStrings.str(key);
+        newStringCount++;
+        return id;
+    }
+
+    private void begin() {
+        chunk.size = 0;
+    }
+
+    private void end(int type, int flags) throws IOException {
+        if (newStringCount > 0) {
+            int first = strings.size() - newStringCount;
+            ChunkBytes payload = new ChunkBytes();
+            payload.uv(first).uv(newStringCount);
+            payload.reserve(newStrings.size);
+            System.arraycopy(newStrings.bytes, 0, payload.bytes, payload.size, newStrings.size);
+            payload.size += newStrings.size;
+            newStrings.size = 0;
+            newStringCount = 0;
+            frame(STRINGS, 0, payload);
+        }
+        frame(type, flags, chunk);
+        if (type != END && (size >= options.maxFileBytes || strings.size() >= MAX_STRINGS)) {
+            finish();
+            fileId++;
+            open();
+        }
+    }
+
+    /** Writes one chunk, by one call of the system. */
+    private void frame(int type, int flags, ChunkBytes payload) throws IOException {
+        out.size = 0;
+        boolean deflate = payload.size >= WORTH_DEFLATING;
+        out.u32(SYNC).u16(type).u16(flags | (deflate ? DEFLATE : 0)).u32(0).u32(chunks).u32(0);
+        if (deflate) {
+            deflate(payload);
+        } else {
+            out.reserve(payload.size);
+            System.arraycopy(payload.bytes, 0, out.bytes, out.size, payload.size);
+            out.size += payload.size;
+        }
+        out.put32(8, out.size - CHUNK_HEADER);
+        crc.reset();
+        crc.update(out.bytes, 4, 12);
+        crc.update(out.bytes, CHUNK_HEADER, out.size - CHUNK_HEADER);
+        out.put32(16, (int) crc.getValue());
+        while (out.size % 4 != 0) {
+            out.u8(0);
+        }
+        chunks++;
+        write();
+    }
+
+    private void deflate(ChunkBytes payload) {
+        out.u32(payload.size);
+        deflater.reset();
+        deflater.setInput(payload.bytes, 0, payload.size);
+        deflater.finish();
+        while (!deflater.finished()) {
+            out.reserve(4096);
+            out.size += deflater.deflate(out.bytes, out.size, out.bytes.length - out.size);
+        }
+    }
+
+    private void write() throws IOException {
+        stream.write(out.bytes, 0, out.size);
+        size += out.size;
+    }
+
+    private void finish() throws IOException {
+        begin();
+        chunk.uv(chunks).uv(records).uv(overwritten);
+        end(END, 0);
+        stream.close();
+    }
+
+    /** Writes the end and closes the file. */
+    @Override
+    public void close() throws IOException {
+        try {
+            finish();
+        } finally {
+            stream.close();
+            deflater.end();
+        }
+    }
+}
