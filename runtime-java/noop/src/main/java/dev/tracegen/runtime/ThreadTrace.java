@@ -1,0 +1,106 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** One thread, of which nothing is recorded. */
+public final class ThreadTrace {
+    private final String name;
+
+    ThreadTrace(String name) {
+        this.name = name;
+    }
+
+    /**
+     * The thread's name when it was first seen.
+     *
+     * @return the name
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     */
+    public void messageBegin(String text) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param what ignored
+     * @param target ignored
+     * @param callback ignored
+     */
+    public void describe(int what, String target, String callback) {
+    }
+
+    /** Does nothing. */
+    public void messageEnd() {
+    }
+
+    /** Does nothing. */
+    public void idle() {
+    }
+
+    /** Does nothing. */
+    public void touch() {
+    }
+
+    /**
+     * Marks nothing.
+     *
+     * @return 0
+     */
+    public long mark() {
+        return 0;
+    }
+
+    /**
+     * Copies nothing.
+     *
+     * @param from ignored
+     * @param to ignored
+     * @return no records
+     */
+    public RecordCopy copy(long from, long to) {
+        return new RecordCopy(0, new long[0], 0);
+    }
+
+    /**
+     * What the thread did, of which nothing is known.
+     *
+     * @return an empty list
+     */
+    public List<MessageRecord> history() {
+        return new ArrayList<MessageRecord>();
+    }
+
+    /**
+     * The last messages, of which nothing is known.
+     *
+     * @return an empty list
+     */
+    public List<MessageRecord> recent() {
+        return new ArrayList<MessageRecord>();
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param value ignored
+     */
+    public void setPendingQueue(PendingQueue value) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param timing ignored
+     */
+    public void frame(FrameTiming timing) {
+    }
+}

@@ -1,0 +1,239 @@
+package trace
+
+// Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
+// [*Messages], [*Sample], [*Frames], [*Jank], [*Pending] and [*End].
+type Chunk interface{ chunk() }
+
+// MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
+const MethodDispatch = 0xFFFFE
+
+// Record is an entry into a method or an exit out of it.
+type Record uint64
+
+const (
+	idShift  = 43
+	idMask   = 1<<20 - 1
+	timeMask = 1<<idShift - 1
+)
+
+// Entry tells whether the method was entered; otherwise it was left.
+func (r Record) Entry() bool { return r>>63 != 0 }
+
+// ID returns the method's ID in the mapping.
+func (r Record) ID() uint32 { return uint32(r>>idShift) & idMask }
+
+// Ticks returns when, in ticks since [Clock.BaseNanos]. How long a tick is, [Meta] says.
+func (r Record) Ticks() int64 { return int64(r & timeMask) }
+
+// Meta is what a recording says of itself. It is its first chunk.
+type Meta struct {
+	// Values has, of its own accord, mappingId, encoder, tickNanos, clockPeriodMillis, slowMillis and
+	// records, and whatever else the program had to say.
+	Values map[string]string
+}
+
+// MappingID returns the digest of the mapping that the program was instrumented with: 16 hexadecimal
+// digits, zeros if it was not stamped, empty if the recording does not say.
+func (m *Meta) MappingID() string { return m.Values["mappingId"] }
+
+// Clock says how the clocks stood to each other at one moment. There is one after [Meta], and one before
+// every [Jank].
+type Clock struct {
+	// NanoTime is the clock that all times here are of, in nanoseconds: monotonic, with any base.
+	NanoTime int64
+	// ElapsedRealtime is like it but goes on in deep sleep.
+	ElapsedRealtime int64
+	// WallMillis is milliseconds since 1970, UTC.
+	WallMillis int64
+	// BaseNanos is what the records' tick 0 is in NanoTime.
+	BaseNanos int64
+	// Zone is the name of the device's time zone.
+	Zone string
+}
+
+// Threads introduces threads. Each comes before the first chunk that is about it.
+type Threads struct {
+	// List has the threads that are new.
+	List []Thread
+}
+
+// Thread is a thread of the program.
+type Thread struct {
+	// Index is its number in the recording.
+	Index uint32
+	// ID is what Java calls its ID.
+	ID int64
+	// Name is its name when it was first seen.
+	Name string
+	// Main is set for the main thread.
+	Main bool
+}
+
+// Records is a stretch of what one thread did.
+type Records struct {
+	// Thread is its index.
+	Thread uint32
+	// First is the number of the first of List: how many the thread had made before.
+	First uint64
+	// Overwritten is how many records before First are lost since the thread made them faster than they
+	// could be written.
+	Overwritten uint64
+	// List has the records, the oldest first.
+	List []Record
+}
+
+// MessageKind tells messages from what else a thread does.
+type MessageKind uint8
+
+// The kinds of messages.
+const (
+	MessageNormal  MessageKind = iota // a message by itself
+	MessageIdle                       // the thread waited
+	MessageSystem                     // a message from the system to the app
+	MessageRunning                    // one that had not ended when this was written
+	MessageMerged                     // several short ones
+)
+
+// Messages is what ran on a thread before a slow message, or until the end of the recording.
+type Messages struct {
+	// Thread is its index.
+	Thread uint32
+	// List has the messages, the oldest first.
+	List []Message
+}
+
+// Message is one entry of a thread's history.
+type Message struct {
+	// Kind tells what it is.
+	Kind MessageKind
+	// Sequence is the number of the first message, counted from 0 on its thread.
+	Sequence uint64
+	// Count is how many messages it stands for.
+	Count uint64
+	// Begin is in nanoseconds of [Clock.NanoTime].
+	Begin int64
+	// Wall is its duration in nanoseconds.
+	Wall uint64
+	// CPU is how long the thread was on a processor, in nanoseconds; -1 if not known.
+	CPU int64
+	// Description says what ran.
+	Description string
+}
+
+// ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's
+// Thread.State.
+type ThreadState uint8
+
+// String returns Java's name of the state.
+func (s ThreadState) String() string {
+	names := [...]string{"unknown", "NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return "unknown"
+}
+
+// Sample is the stack of a thread at one moment: when a message passed the threshold.
+type Sample struct {
+	// Nanos is when, in [Clock.NanoTime].
+	Nanos int64
+	// Thread is its index.
+	Thread uint32
+	// State is what it was doing.
+	State ThreadState
+	// Frames is its stack as Java prints it, the innermost first.
+	Frames []string
+}
+
+// Frames has frames that were drawn.
+type Frames struct {
+	// List has them in the order they were told.
+	List []Frame
+}
+
+// Frame is one frame's times, in nanoseconds of [Clock.NanoTime].
+type Frame struct {
+	// VSync is when the display asked for it, Start and End are when work on it began and ended.
+	VSync, Start, End int64
+	// Dropped is how many were missed before it.
+	Dropped uint64
+	// RefreshHz is the display's rate, 0 if not known.
+	RefreshHz float32
+	// Durations are its parts: unknown, input, animation, layout, draw, sync, command, swap, total, GPU;
+	// -1 for what is not known.
+	Durations [10]int64
+}
+
+// Jank is a message that took too long.
+type Jank struct {
+	// Thread is the index of the thread that it ran on.
+	Thread uint32
+	// Kind is 0, a slow message; others may come.
+	Kind uint8
+	// Message is its number on its thread.
+	Message uint64
+	// Begin is in nanoseconds of [Clock.NanoTime], Wall and CPU (-1 if not known) are durations in nanoseconds.
+	Begin int64
+	Wall  uint64
+	CPU   int64
+	// FirstRecord and EndRecord are the numbers of its first record and of the one after its last.
+	FirstRecord, EndRecord uint64
+	// Description says what ran, Scene where the app was.
+	Description, Scene string
+	// Foreground is whether the app was seen.
+	Foreground bool
+	// GCCount and GCMillis are the garbage collections meanwhile, -1 if not known.
+	GCCount, GCMillis int64
+	// State and LockOwner are what was found when the threshold was passed; LockOwner is empty if nobody
+	// was in the way, or if it is not known.
+	State     ThreadState
+	LockOwner string
+	// StackKey is equal for janks of one reason.
+	StackKey string
+	// Repairs is how many places of the call tree the device had to mend.
+	Repairs uint64
+}
+
+// Pending is what waited in a queue when a message passed the threshold.
+type Pending struct {
+	// Thread is the index of the queue's thread, Message the number of the message that ran.
+	Thread  uint32
+	Message uint64
+	// Available is false if the queue could not be looked into: List is empty then, the queue need not be.
+	Available bool
+	// List has what waited, the next one first.
+	List []PendingMessage
+}
+
+// PendingMessage is a message that waits.
+type PendingMessage struct {
+	// When is when it is due, in [Clock.NanoTime].
+	When int64
+	// What and Arg1 are Android's Message.what and arg1; Arg1 is the token of a barrier.
+	What, Arg1 int64
+	// Target and Callback are classes, empty if there is none.
+	Target, Callback string
+	// Asynchronous is whether barriers do not hold it back.
+	Asynchronous bool
+	// Barrier is set for a synchronisation barrier.
+	Barrier bool
+}
+
+// End is the last chunk of a recording that was closed. What it counts is what its file should hold.
+type End struct {
+	// Chunks is how many chunks came before it, Records how many records are in them.
+	Chunks, Records uint64
+	// Overwritten is how many records were lost on the device.
+	Overwritten uint64
+}
+
+func (*Meta) chunk()     {}
+func (*Clock) chunk()    {}
+func (*Threads) chunk()  {}
+func (*Records) chunk()  {}
+func (*Messages) chunk() {}
+func (*Sample) chunk()   {}
+func (*Frames) chunk()   {}
+func (*Jank) chunk()     {}
+func (*Pending) chunk()  {}
+func (*End) chunk()      {}

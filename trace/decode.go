@@ -1,0 +1,231 @@
+package trace
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// The types of chunks.
+const (
+	typeMeta     = 1
+	typeClock    = 2
+	typeThreads  = 3
+	typeStrings  = 4
+	typeRecords  = 5
+	typeMessages = 6
+	typeSamples  = 7
+	typeFrames   = 8
+	typeJank     = 9
+	typePending  = 10
+	typeEnd      = 11
+)
+
+var errShort = errors.New("it ends too early")
+
+// payload is a cursor in a chunk's payload. The first thing that is wrong is kept, all reads after it give zeros.
+type payload struct {
+	rest  []byte
+	err   error
+	delta bool
+	names *stringTable
+}
+
+func (p *payload) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+	p.rest = nil
+}
+
+func (p *payload) bytes(n uint64) []byte {
+	if n > uint64(len(p.rest)) {
+		p.fail(errShort)
+		return nil
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b
+}
+
+func (p *payload) u8() uint8 {
+	if b := p.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (p *payload) u32() uint32 {
+	if b := p.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (p *payload) uv() uint64 {
+	v, n := binary.Uvarint(p.rest)
+	if n <= 0 {
+		p.fail(errShort)
+		return 0
+	}
+	p.rest = p.rest[n:]
+	return v
+}
+
+func (p *payload) sv() int64 {
+	v := p.uv()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (p *payload) index() uint32 {
+	v := p.uv()
+	if v > math.MaxUint32 {
+		p.fail(fmt.Errorf("%d is no thread's index", v))
+		return 0
+	}
+	return uint32(v)
+}
+
+func (p *payload) str() string { return string(p.bytes(p.uv())) }
+
+// name reads a string's number and gives the string.
+func (p *payload) name() string { return p.names.get(p.uv()) }
+
+// count reads how many items follow, each of which takes at least size bytes: no more are made room for than
+// can be there.
+func (p *payload) count(size int) int {
+	n := p.uv()
+	if n > uint64(len(p.rest)/size) {
+		p.fail(errShort)
+		return 0
+	}
+	return int(n)
+}
+
+// peekCount reads a count without using it up.
+func (p *payload) peekCount() uint64 {
+	v, _ := binary.Uvarint(p.rest)
+	return v
+}
+
+// list reads a count and that many items.
+func list[T any](p *payload, size int, item func(*payload) T) []T {
+	n := p.count(size)
+	items := make([]T, 0, n)
+	for range n {
+		items = append(items, item(p))
+	}
+	return items
+}
+
+// decoders gives the function for each known type but strings, which only the reader sees.
+var decoders = map[uint16]func(*payload) Chunk{
+	typeMeta:     func(p *payload) Chunk { return decodeMeta(p) },
+	typeClock:    func(p *payload) Chunk { return &Clock{p.sv(), p.sv(), p.sv(), p.sv(), p.str()} },
+	typeThreads:  func(p *payload) Chunk { return &Threads{list(p, 4, decodeThread)} },
+	typeRecords:  func(p *payload) Chunk { return decodeRecords(p) },
+	typeMessages: func(p *payload) Chunk { return &Messages{p.index(), list(p, 7, decodeMessage)} },
+	typeSamples: func(p *payload) Chunk {
+		return &Sample{p.sv(), p.index(), ThreadState(p.u8()), list(p, 1, (*payload).name)}
+	},
+	typeFrames:  func(p *payload) Chunk { return &Frames{list(p, 18, decodeFrame)} },
+	typeJank:    func(p *payload) Chunk { return decodeJank(p) },
+	typePending: func(p *payload) Chunk { return decodePending(p) },
+	typeEnd:     func(p *payload) Chunk { return &End{p.uv(), p.uv(), p.uv()} },
+}
+
+func decodeMeta(p *payload) *Meta {
+	n := p.count(2)
+	m := &Meta{make(map[string]string, n)}
+	for range n {
+		key := p.str()
+		m.Values[key] = p.str()
+	}
+	return m
+}
+
+func decodeThread(p *payload) Thread {
+	return Thread{p.index(), p.sv(), p.str(), p.u8()&1 != 0}
+}
+
+func decodeMessage(p *payload) Message {
+	return Message{MessageKind(p.u8()), p.uv(), p.uv(), p.sv(), p.uv(), p.sv(), p.name()}
+}
+
+func decodeFrame(p *payload) Frame {
+	f := Frame{VSync: p.sv(), Start: p.sv(), End: p.sv(), Dropped: p.uv(), RefreshHz: math.Float32frombits(p.u32())}
+	for k := range f.Durations {
+		f.Durations[k] = p.sv()
+	}
+	return f
+}
+
+func decodeJank(p *payload) *Jank {
+	return &Jank{
+		Thread: p.index(), Kind: p.u8(), Message: p.uv(),
+		Begin: p.sv(), Wall: p.uv(), CPU: p.sv(),
+		FirstRecord: p.uv(), EndRecord: p.uv(),
+		Description: p.name(), Scene: p.name(), Foreground: p.u8() != 0,
+		GCCount: p.sv(), GCMillis: p.sv(),
+		State: ThreadState(p.u8()), LockOwner: p.name(), StackKey: p.str(), Repairs: p.uv(),
+	}
+}
+
+func decodePending(p *payload) *Pending {
+	return &Pending{p.index(), p.uv(), p.u8() != 0, list(p, 6, func(p *payload) PendingMessage {
+		m := PendingMessage{When: p.sv(), What: p.sv(), Target: p.name(), Callback: p.name(), Arg1: p.sv()}
+		flags := p.u8()
+		m.Asynchronous, m.Barrier = flags&1 != 0, flags&2 != 0
+		return m
+	})}
+}
+
+func decodeRecords(p *payload) *Records {
+	r := &Records{Thread: p.index(), First: p.uv(), Overwritten: p.uv()}
+	if !p.delta {
+		r.List = list(p, 8, func(p *payload) Record {
+			low := p.u32()
+			return Record(uint64(p.u32())<<32 | uint64(low))
+		})
+		return r
+	}
+	var id, ticks int64
+	r.List = list(p, 1, func(p *payload) Record {
+		head := p.uv()
+		id += int64(head>>3) ^ -int64(head>>2&1)
+		if head&2 != 0 {
+			ticks += p.sv()
+		}
+		if id < 0 || id > idMask || ticks < 0 || ticks > timeMask {
+			p.fail(errors.New("a record's ID or time is out of range"))
+			return 0
+		}
+		return Record(head<<63 | uint64(id)<<idShift | uint64(ticks))
+	})
+	return r
+}
+
+// stringTable has a recording's strings by their numbers. They come in order; some may be lost.
+type stringTable struct{ byID map[uint64]string }
+
+// maxStrings is twice what a writer has before it begins another file.
+const maxStrings = 1 << 17
+
+func (t *stringTable) add(p *payload) {
+	first := p.uv()
+	if first > maxStrings || p.peekCount() > maxStrings-first {
+		p.fail(errors.New("there are too many strings"))
+	}
+	for k, s := range list(p, 1, (*payload).str) {
+		t.byID[first+uint64(k)] = s
+	}
+}
+
+// get returns the string, or what stands for one that is lost.
+func (t *stringTable) get(id uint64) string {
+	if s, ok := t.byID[id]; ok || id == 0 {
+		return s
+	}
+	return fmt.Sprintf("(string %d is lost)", id)
+}

@@ -1,0 +1,11 @@
+// Package trace reads the recordings of the runtime: which methods a program entered and left, and when,
+// thread by thread, with what was going on around it.
+//
+// [Open] and [NewReader] give a [Reader], whose Next gives one [Chunk] after the other: [Meta] and [Clock]
+// first, then [Records], [Messages], [Jank] and the others in the order they were written. FORMAT.md beside
+// this file specifies the bytes.
+//
+// A recording may have been cut anywhere, and may be damaged. Whatever is whole is given; what is not is
+// skipped, and told by [Reader.Damage]. A reader holds one chunk and the recording's strings in memory,
+// never more than is there to be read or a fixed multiple of it. No input makes it panic.
+package trace
