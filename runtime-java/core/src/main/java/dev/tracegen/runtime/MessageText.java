@@ -22,7 +22,7 @@ final class MessageText {
                 if (b.length() > 0 && b.charAt(b.length() - 1) == ' ' && k < text.length() && text.charAt(k) == ' ') {
                     k++;
                 }
-            } else if (c == '@' && end > k + 1) {
+            } else if (c == '@' && end > k + 1 && (end == text.length() || !Character.isLetterOrDigit(text.charAt(end)))) {
                 k = end;
             } else {
                 b.append(c);

@@ -18,6 +18,9 @@ final class Ticker extends AtomicLong implements Runnable {
     /** For how many periods without a record the thread goes on. */
     private static final int QUIET_PERIODS = 20;
 
+    /** How long the thread waits when something went wrong, which may go wrong again. */
+    private static final long FAILURE_NANOS = 100000000L;
+
     private final transient Recorder recorder;
     private final transient Platform platform;
     private final long baseNanos;
@@ -26,6 +29,8 @@ final class Ticker extends AtomicLong implements Runnable {
     private transient volatile Thread thread;
     private volatile boolean paused;
     private volatile boolean stopped;
+    private long seen = -1;
+    private int quiet;
 
     Ticker(Recorder recorder, Platform platform, long tickNanos, int periodMillis) {
         this.recorder = recorder;
@@ -98,28 +103,35 @@ final class Ticker extends AtomicLong implements Runnable {
 
     @Override
     public void run() {
-        long seen = -1;
-        int quiet = 0;
         while (!stopped) {
-            // An interrupted thread does not park, and somebody may interrupt all of a group.
-            Thread.interrupted();
-            stamp();
-            long records = recorder.recordCount();
-            quiet = records == seen ? quiet + 1 : 0;
-            seen = records;
-            recorder.expire();
-            if (quiet < QUIET_PERIODS) {
-                LockSupport.parkNanos(this, periodMillis * 1000000L);
-                continue;
-            }
-            paused = true;
-            recorder.arm();
-            while (paused && !stopped) {
+            try {
+                // An interrupted thread does not park, and somebody may interrupt all of a group.
                 Thread.interrupted();
-                LockSupport.parkNanos(this, recorder.untilExpiry());
-                recorder.expire();
+                turn();
+            } catch (Throwable e) {
+                recorder.failed(e);
+                LockSupport.parkNanos(this, FAILURE_NANOS);
             }
-            quiet = 0;
+        }
+    }
+
+    private void turn() {
+        stamp();
+        long records = recorder.recordCount();
+        quiet = records == seen ? quiet + 1 : 0;
+        seen = records;
+        recorder.expire();
+        if (quiet < QUIET_PERIODS) {
+            LockSupport.parkNanos(this, periodMillis * 1000000L);
+            return;
+        }
+        quiet = 0;
+        paused = true;
+        recorder.arm();
+        while (paused && !stopped) {
+            Thread.interrupted();
+            LockSupport.parkNanos(this, recorder.untilExpiry());
+            recorder.expire();
         }
     }
 }

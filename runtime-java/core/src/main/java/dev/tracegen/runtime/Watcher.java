@@ -33,6 +33,7 @@ final class Watcher implements Runnable {
     private RecordingWriter writer;
     private volatile boolean asleep;
     private volatile boolean stopped;
+    private long busyUntil;
     private long gcCount;
     private long gcMillis;
 
@@ -109,31 +110,35 @@ final class Watcher implements Runnable {
 
     @Override
     public void run() {
-        long busyUntil = platform.nanoTime() + QUIET_NANOS;
         while (!stopped) {
-            Thread.interrupted();
-            long work = 0;
             try {
-                work = look();
+                Thread.interrupted();
+                turn();
             } catch (Throwable e) {
                 recorder.failed(e);
-            }
-            long now = platform.nanoTime();
-            if (work > 0) {
-                busyUntil = now + QUIET_NANOS;
-            }
-            if (now < busyUntil || options.everyRecord) {
-                LockSupport.parkNanos(this, pollNanos(work));
-            } else {
-                asleep = true;
-                // A message that began just now has not seen that anybody sleeps.
-                if (!somethingRuns() && waiting.isEmpty() && !stopped) {
-                    LockSupport.park(this);
-                }
-                asleep = false;
+                LockSupport.parkNanos(this, QUIET_NANOS);
             }
         }
         finish();
+    }
+
+    /** Looks once, and sleeps until it is time to look again. */
+    private void turn() throws IOException {
+        long work = look();
+        long now = platform.nanoTime();
+        if (work > 0) {
+            busyUntil = now + QUIET_NANOS;
+        }
+        if (now < busyUntil || options.everyRecord) {
+            LockSupport.parkNanos(this, pollNanos(work));
+            return;
+        }
+        asleep = true;
+        // A message that began just now has not seen that anybody sleeps.
+        if (!somethingRuns() && waiting.isEmpty() && !stopped) {
+            LockSupport.park(this);
+        }
+        asleep = false;
     }
 
     private long pollNanos(long work) {
@@ -156,7 +161,7 @@ final class Watcher implements Runnable {
     private long look() throws IOException {
         long work = reports();
         for (ThreadTrace t : recorder.traces()) {
-            boolean ended = !t.thread.isAlive() && !t.main;
+            boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
             work += options.everyRecord ? drain(t) : 0;
             work += watch(t, t.runningSince(), t.messageNumber());
             if (t.outermost != null) {

@@ -1,0 +1,36 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** In a JVM of its own, for the first call can only be made once. */
+class LifecycleTest {
+    @Test
+    void theFirstCallRecordsAndExpires() throws Exception {
+        assertEquals(AppMethodBeat.STATUS_DEFAULT, AppMethodBeat.status());
+        assertNull(Recorder.current());
+        AppMethodBeat.i(1);
+        assertEquals(AppMethodBeat.STATUS_READY, AppMethodBeat.status());
+        Recorder early = Recorder.current();
+        assertEquals(1, early.mainTrace().copy(0, 9).records.length);
+        assertNotNull(early.mainTrace().existingRing());
+
+        while (AppMethodBeat.status() != AppMethodBeat.STATUS_OUT_RELEASE) {
+            Thread.sleep(20);
+        }
+        assertTrue(AppMethodBeat.off);
+        assertNull(AppMethodBeat.fast);
+        assertNull(early.mainTrace().existingRing());
+        AppMethodBeat.o(1);
+        assertNull(Recorder.current());
+
+        Recorder late = Recorder.start(new RecorderOptions());
+        AppMethodBeat.i(2);
+        assertEquals(1, late.mainTrace().copy(0, 9).records.length);
+        late.stop();
+    }
+}

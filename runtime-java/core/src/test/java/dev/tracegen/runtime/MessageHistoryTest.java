@@ -1,0 +1,71 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+class MessageHistoryTest {
+    private static final long MS = 1000000;
+
+    private final MessageHistory history = new MessageHistory(new RecorderOptions().history(4, 3, 16));
+    private long at;
+    private long sequence;
+
+    private void message(long millis, String text) {
+        history.add(new MessageRecord(MessageHistory.kindOf(text), sequence++, 1, at * MS, millis * MS, MS, text, 0, 0));
+        at += millis;
+    }
+
+    private String all() {
+        StringBuilder b = new StringBuilder();
+        for (MessageRecord m : history.snapshot()) {
+            b.append(m.kind).append(':').append(m.count).append('x').append(m.wallNanos / MS).append(m.description).append(' ');
+        }
+        return b.toString().trim();
+    }
+
+    @Test
+    void shortOnesAreMergedLongOnesKept() {
+        message(3, "a");
+        message(5, "b");
+        message(4, "c");
+        message(40, "long");
+        message(1, "d");
+        assertEquals("4:3x12b 0:1x40long 4:1x1d", all());
+    }
+
+    @Test
+    void messagesOfTheSystemAreKept() {
+        message(1, "a");
+        message(2, ">>>>> Dispatching to Handler (android.app.ActivityThread$H) {1f} null: 159");
+        message(1, "b");
+        assertEquals("4:1x1a 2:1x2>>>>> Dispatching to Handler (android.app.ActivityThread$H) {1f} null: 159 4:1x1b", all());
+    }
+
+    @Test
+    void bothListsAreBounded() {
+        for (int k = 0; k < 10; k++) {
+            message(20 + k, "m");
+        }
+        history.idle(at * MS, (at + 500) * MS);
+        assertEquals("0:1x27m 0:1x28m 0:1x29m 1:0x500", all());
+        assertEquals(3, history.recent().size());
+        assertEquals(9, history.recent().get(2).sequence);
+    }
+
+    @Test
+    void mergedOnesDoNotGrowForEver() {
+        for (int k = 0; k < 40; k++) {
+            message(15, "m");
+        }
+        assertEquals("4:20x300m 4:20x300m", all());
+    }
+
+    @Test
+    void textsOfOneKindAreEqualWithoutAddresses() {
+        assertEquals("Handler (com.a.B$C) com.a.D: 3",
+                MessageText.withoutAddresses(">>>>> Dispatching to Handler (com.a.B$C) {1f2e} com.a.D@3c: 3"));
+        assertEquals("a{x} b{} c@ user@example@", MessageText.withoutAddresses("a{x} b{} c@ user@example@"));
+        assertEquals("", MessageText.withoutAddresses("{12}@34"));
+    }
+}

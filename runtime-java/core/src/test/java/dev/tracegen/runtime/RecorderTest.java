@@ -1,0 +1,368 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import android.app.Activity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RecorderTest {
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private Recorder recorder;
+
+    private ThreadTrace start(RecorderOptions options) {
+        recorder = Recorder.start(options.platform(platform).ringRecords(1024));
+        return recorder.thread(Thread.currentThread());
+    }
+
+    @AfterEach
+    void stop() {
+        platform.broken = false;
+        Recorder.setMethodEnterListener(null);
+        Recorder.setSlowMessageListener(null);
+        Recorder.setFocusListener(null);
+        recorder.stop();
+    }
+
+    /** What a thread has recorded: {@code +ID@TICKS -ID@TICKS ...}. */
+    private static String told(ThreadTrace trace) {
+        StringBuilder b = new StringBuilder();
+        for (long r : trace.copy(0, Long.MAX_VALUE).records) {
+            b.append(r < 0 ? '+' : '-').append(r >>> Ring.ID_SHIFT & 0xFFFFF).append('@').append(r & Ring.TIME_MASK).append(' ');
+        }
+        return b.toString().trim();
+    }
+
+    private static void elsewhere(Runnable work) throws Exception {
+        Thread t = new Thread(work, "elsewhere");
+        t.start();
+        t.join();
+    }
+
+    private static final Runnable CALLS = new Runnable() {
+        @Override
+        public void run() {
+            AppMethodBeat.i(8);
+            AppMethodBeat.o(8);
+        }
+    };
+
+    @Test
+    void theMainThreadAloneIsRecorded() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        AppMethodBeat.i(1);
+        elsewhere(CALLS);
+        AppMethodBeat.o(1);
+        assertEquals("+1@0 -1@0", told(main));
+        assertEquals(1, recorder.traces().size());
+    }
+
+    @Test
+    void allThreadsAreRecordedWhenAsked() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
+        AppMethodBeat.i(1);
+        final ThreadTrace[] other = new ThreadTrace[1];
+        elsewhere(new Runnable() {
+            @Override
+            public void run() {
+                CALLS.run();
+                other[0] = recorder.thread(Thread.currentThread());
+            }
+        });
+        assertEquals("+1@0", told(main));
+        assertEquals("+8@0 -8@0", told(other[0]));
+    }
+
+    @Test
+    void chosenThreadsAreRecorded() throws Exception {
+        start(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
+        Thread chosen = new Thread(CALLS, "chosen");
+        ThreadTrace trace = recorder.thread(chosen);
+        chosen.start();
+        chosen.join();
+        elsewhere(CALLS);
+        assertEquals("+8@0 -8@0", told(trace));
+        int recorded = 0;
+        for (ThreadTrace t : recorder.traces()) {
+            recorded += t.existingRing() == null ? 0 : 1;
+        }
+        assertEquals(1, recorded);
+    }
+
+    @Test
+    void impossibleIdsAreIgnored() {
+        ThreadTrace main = start(new RecorderOptions());
+        for (int id : new int[] {0, -1, Integer.MIN_VALUE, 0xFFFFF, Integer.MAX_VALUE}) {
+            AppMethodBeat.i(id);
+            AppMethodBeat.o(id);
+        }
+        AppMethodBeat.i(1);
+        AppMethodBeat.i(0xFFFFD);
+        AppMethodBeat.i(0xFFFFE);
+        assertEquals("+1@0 +1048573@0 +1048574@0", told(main));
+    }
+
+    @Test
+    void stoppedRecordsNothingAndKeepsWhatThereWas() {
+        ThreadTrace main = start(new RecorderOptions());
+        assertEquals(AppMethodBeat.STATUS_STARTED, AppMethodBeat.status());
+        AppMethodBeat.i(1);
+        recorder.stop();
+        AppMethodBeat.o(1);
+        main.messageBegin("x");
+        main.messageEnd();
+        assertEquals(AppMethodBeat.STATUS_STOPPED, AppMethodBeat.status());
+        assertEquals("+1@0", told(main));
+        assertTrue(AppMethodBeat.off);
+        assertNull(AppMethodBeat.fast);
+        ThreadTrace again = start(new RecorderOptions());
+        AppMethodBeat.i(2);
+        assertEquals("+2@0", told(again));
+    }
+
+    @Test
+    void marksMoveTheClockToTheExactTime() {
+        // The period is so long that nothing else does.
+        ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1000000));
+        AppMethodBeat.i(1);
+        platform.pass(3);
+        AppMethodBeat.i(2);
+        main.touch();
+        AppMethodBeat.i(3);
+        platform.pass(4);
+        main.messageBegin("m");
+        platform.pass(5);
+        main.messageEnd();
+        platform.pass(6);
+        main.idle();
+        AppMethodBeat.i(4);
+        assertEquals("+1@0 +2@0 +3@3 +1048574@7 -1048574@12 +4@18", told(main));
+    }
+
+    @Test
+    void theClockNeverGoesBack() {
+        ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1000000));
+        platform.pass(10);
+        main.mark();
+        AppMethodBeat.i(1);
+        platform.pass(-7);
+        main.mark();
+        AppMethodBeat.i(2);
+        assertEquals("+1@10 +2@10", told(main));
+    }
+
+    @Test
+    void anExactClockIsReadForEveryRecord() {
+        ThreadTrace main = start(new RecorderOptions().tickNanos(1000).clockPeriodMillis(0));
+        AppMethodBeat.i(1);
+        platform.nanos.addAndGet(1500000);
+        AppMethodBeat.o(1);
+        assertEquals("+1@0 -1@1500", told(main));
+    }
+
+    /** The clock pauses again and again; each time the first record after it has the exact time, and wakes it. */
+    @Test
+    void aPauseLosesNoTime() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1));
+        AppMethodBeat.i(1);
+        long ticks = 0;
+        for (int k = 0; k < 60; k++) {
+            while (AppMethodBeat.fast != null) {
+                Thread.sleep(1);
+            }
+            platform.pass(1000);
+            ticks += 1000;
+            long number = main.copy(0, Long.MAX_VALUE).records.length;
+            AppMethodBeat.i(2);
+            assertEquals(ticks, main.copy(number, number + 1).records[0] & Ring.TIME_MASK);
+            assertNotNull(AppMethodBeat.fast);
+        }
+    }
+
+    @Test
+    void whoListensIsToldOfEveryEntryAndNotOfItsOwn() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        final List<String> entered = new ArrayList<String>();
+        Recorder.setMethodEnterListener(new MethodEnterListener() {
+            @Override
+            public void enter(int id, long threadId) {
+                entered.add(id + (threadId == Thread.currentThread().getId() ? "" : "?"));
+                AppMethodBeat.i(9);
+                AppMethodBeat.o(9);
+                throw new IllegalStateException("a listener's fault");
+            }
+        });
+        AppMethodBeat.i(1);
+        AppMethodBeat.o(1);
+        elsewhere(CALLS);
+        assertEquals("[1, 8]", entered.toString());
+        assertEquals("+1@0 -1@0", told(main));
+        Recorder.setMethodEnterListener(null);
+        AppMethodBeat.i(2);
+        assertEquals("[1, 8]", entered.toString());
+    }
+
+    @Test
+    void nothingIsThrownIntoTheApp() {
+        ThreadTrace main = start(new RecorderOptions());
+        platform.broken = true;
+        AppMethodBeat.i(1);
+        AppMethodBeat.i(0xFFFFE);
+        main.messageBegin("m");
+        main.messageEnd();
+        main.mark();
+        main.idle();
+        platform.broken = false;
+        assertTrue(platform.logged.contains("no clock"), platform.logged);
+    }
+
+    static class Screen extends Activity {
+    }
+
+    static final class Other extends Screen {
+    }
+
+    @Test
+    void focusIsToldOnceForEachChange() {
+        start(new RecorderOptions());
+        final List<String> told = new ArrayList<String>();
+        Recorder.setFocusListener(new FocusListener() {
+            @Override
+            public void focusChanged(String activityClass, boolean hasFocus) {
+                told.add(activityClass.replaceAll(".*\\$", "") + hasFocus);
+            }
+        });
+        Screen screen = new Screen();
+        AppMethodBeat.at(null, true);
+        AppMethodBeat.at(screen, true);
+        AppMethodBeat.at(screen, true);
+        AppMethodBeat.at(new Other(), true);
+        AppMethodBeat.at(screen, false);
+        assertEquals("dev.tracegen.runtime.RecorderTest$Other", recorder.scene());
+        AppMethodBeat.at(new Other(), false);
+        AppMethodBeat.at(new Other(), false);
+        assertEquals("[Screentrue, Othertrue, Otherfalse]", told.toString());
+        assertNull(recorder.scene());
+    }
+
+    private BlockingQueue<SlowMessage> slowOnes() {
+        final BlockingQueue<SlowMessage> found = new LinkedBlockingQueue<SlowMessage>();
+        Recorder.setSlowMessageListener(new SlowMessageListener() {
+            @Override
+            public void slowMessage(SlowMessage message) {
+                found.add(message);
+            }
+        });
+        return found;
+    }
+
+    @Test
+    void aSlowMessageIsFound() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        BlockingQueue<SlowMessage> found = slowOnes();
+        AppMethodBeat.i(99);
+        main.messageBegin("quick");
+        platform.pass(699);
+        main.messageEnd();
+        platform.pass(100);
+        main.messageBegin(null);
+        AppMethodBeat.i(1);
+        platform.pass(400);
+        platform.cpu.addAndGet(30000000);
+        main.mark();
+        AppMethodBeat.i(2);
+        platform.pass(300);
+        main.mark();
+        AppMethodBeat.o(2);
+        AppMethodBeat.o(1);
+        main.describe(7, "com.example.Handler", null);
+        main.messageEnd();
+        SlowMessage slow = found.poll(10, TimeUnit.SECONDS);
+        assertNotNull(slow);
+        assertEquals("com.example.Handler: 7", slow.description);
+        assertEquals(700000000L, slow.wallNanos);
+        assertEquals(30000000L, slow.cpuNanos);
+        assertEquals("[0,1048574,1,700, 1,1,1,700, 2,2,1,300]", slow.tree.longest(30).toString());
+        assertEquals(0, slow.tree.repairs());
+        assertEquals(2, slow.history.size());
+        assertEquals(MessageRecord.IDLE, slow.history.get(1).kind);
+        assertTrue(found.isEmpty());
+    }
+
+    @Test
+    void whatASlowMessageWaitsForIsFound() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
+        recorder.scene("checkout");
+        recorder.foreground(true);
+        BlockingQueue<SlowMessage> found = slowOnes();
+        final Object lock = new Object();
+        final CountDownLatch begun = new CountDownLatch(1);
+        platform.lockOwner = "loader holds java.lang.Object";
+        final ThreadTrace[] trace = new ThreadTrace[1];
+        Thread looper = new Thread(new Runnable() {
+            @Override
+            public void run() {
+                trace[0].messageBegin("blocked");
+                begun.countDown();
+                synchronized (lock) {
+                    trace[0].messageEnd();
+                }
+            }
+        }, "looper");
+        trace[0] = recorder.thread(looper);
+        final PendingMessage next = new PendingMessage(1, 2, "t", null, 3, true);
+        trace[0].setPendingQueue(new PendingQueue() {
+            @Override
+            public List<PendingMessage> snapshot(int max) {
+                List<PendingMessage> all = new ArrayList<PendingMessage>();
+                all.add(next);
+                return all;
+            }
+        });
+        synchronized (lock) {
+            looper.start();
+            begun.await();
+            while (looper.getState() != Thread.State.BLOCKED) {
+                Thread.sleep(1);
+            }
+            platform.pass(700);
+            platform.gcCount += 2;
+            while (trace[0].factsOf() < 0) {
+                Thread.sleep(1);
+            }
+            assertEquals(MessageRecord.RUNNING, trace[0].history().get(0).kind);
+        }
+        SlowMessage slow = found.poll(10, TimeUnit.SECONDS);
+        assertNotNull(slow);
+        assertEquals(Thread.State.BLOCKED, slow.stateAtThreshold);
+        assertEquals("loader holds java.lang.Object", slow.lockOwner);
+        assertEquals("checkout", slow.scene);
+        assertTrue(slow.foreground);
+        assertEquals(2, slow.gcCount);
+        assertEquals(14, slow.gcMillis);
+        assertSame(next, slow.pending.get(0));
+        assertEquals("looper", slow.thread);
+        assertFalse(main == trace[0]);
+    }
+
+    @Test
+    void aQueueThatCannotBeSeenIsNotEmpty() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        BlockingQueue<SlowMessage> found = slowOnes();
+        main.messageBegin("m");
+        platform.pass(5000);
+        main.messageBegin("the end of m was not told");
+        assertNull(found.poll(10, TimeUnit.SECONDS).pending);
+    }
+}

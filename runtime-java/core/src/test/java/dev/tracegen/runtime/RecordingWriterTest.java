@@ -1,0 +1,188 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TimeZone;
+import java.util.zip.Inflater;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Writes the vectors that the tests of Go's package trace read, and compares them with those committed.
+ * {@code -Dtracegen.update=true} writes them anew.
+ */
+class RecordingWriterTest {
+    private static final Path VECTORS = new File("../../trace/testdata/vectors").toPath();
+
+    @TempDir
+    Path dir;
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private TimeZone zone;
+    private Recorder recorder;
+
+    @BeforeEach
+    void start() {
+        zone = TimeZone.getDefault();
+        TimeZone.setDefault(TimeZone.getTimeZone("UTC"));
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024));
+    }
+
+    @AfterEach
+    void stop() {
+        recorder.stop();
+        TimeZone.setDefault(zone);
+    }
+
+    private RecordingWriter writer(RecorderOptions options, long id) throws Exception {
+        return new RecordingWriter(options, 1000000000L, id);
+    }
+
+    private RecorderOptions options(String name) {
+        return new RecorderOptions().platform(platform).output(dir.resolve(name).toFile()).meta("process", "vector");
+    }
+
+    private ThreadTrace trace(String name, int index) {
+        // Its Java ID must not depend on how many threads there were.
+        return new ThreadTrace(recorder, new Thread(name) {
+            @Override
+            public long getId() {
+                return 41;
+            }
+        }, index, index == 0, true);
+    }
+
+    private static long[] calls(int n) {
+        long[] records = new long[n];
+        for (int k = 0; k < n; k++) {
+            long id = k % 2 == 0 ? 1 + (long) k * 7919 % 1048573 : 1 + (long) (k - 1) * 7919 % 1048573;
+            records[k] = (k % 2 == 0 ? Ring.ENTRY : 0) | id << Ring.ID_SHIFT | k / 5;
+        }
+        return records;
+    }
+
+    @Test
+    void everyChunk() throws Exception {
+        RecordingWriter w = writer(options("every.tgd"), 0x1122334455667788L);
+        ThreadTrace main = trace("main", 0);
+        ThreadTrace other = trace("r\u00e9seau \ud83d\ude80", 3);
+        w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +1048573@6 -1048573@9 -1@20 -D@30"), 0));
+        w.records(other, new RecordCopy(77, new long[] {Ring.ENTRY | Ring.TIME_MASK, 0, -1L}, 5));
+        List<MessageRecord> history = new ArrayList<MessageRecord>();
+        history.add(new MessageRecord(MessageRecord.MERGED, 0, 12, 1000000000L, 40000000L, 39000000L, "Handler (a.B) {1f} null: 0", 0, 0));
+        history.add(new MessageRecord(MessageRecord.IDLE, 0, 0, 1040000000L, 500000000L, 0, "", 0, 0));
+        history.add(new MessageRecord(MessageRecord.SYSTEM, 12, 1, 1540000000L, 20000000L, -1, "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
+        w.messages(main, history);
+        w.sample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
+            new StackTraceElement("a.B", "wait", "B.java", 7), new StackTraceElement("a.B", "run", null, -2)});
+        w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
+                new PendingMessage(2000000000L, 0, null, null, 5, false)));
+        w.pending(other, 0, null);
+        SlowFacts facts = new SlowFacts();
+        facts.state = Thread.State.BLOCKED;
+        facts.lockOwner = "other holds a.Lock";
+        facts.scene = "a.Screen";
+        facts.foreground = true;
+        facts.gcCount = 2;
+        facts.gcMillis = 14;
+        MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L, "Handler (a.B) {1f} null: 1", 0, 6);
+        CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
+        w.jank(main, new SlowMessage(main, m, facts, tree, history), m);
+        w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}), new FrameTiming(-1, 0, 1, 0, 0, null)));
+        platform.pass(500);
+        w.clock();
+        w.close();
+        compare("every.tgd");
+    }
+
+    @Test
+    void manyRecords() throws Exception {
+        RecordingWriter w = writer(options("many.tgd").tickNanos(1000).clockPeriodMillis(0), 2);
+        w.records(trace("main", 0), new RecordCopy(10, calls(70000), 10));
+        w.close();
+        compare("many.tgd");
+    }
+
+    @Test
+    void noEnd() throws Exception {
+        RecordingWriter w = writer(options("open.tgd"), 3);
+        w.records(trace("main", 0), new RecordCopy(0, calls(10), 0));
+        compare("open.tgd");
+        w.close();
+    }
+
+    @Test
+    void filesAreSetAsideAndTheOldestIsDeleted() throws Exception {
+        Files.write(dir.resolve("r.tgd"), new byte[] {1, 2, 3});
+        RecordingWriter w = writer(options("r.tgd").limit(1, 3), 4);
+        assertArrayEquals(new byte[] {1, 2, 3}, Files.readAllBytes(dir.resolve("r.tgd.1")));
+        ThreadTrace main = trace("main", 0);
+        for (int k = 0; k < 6; k++) {
+            w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
+        }
+        w.close();
+        assertTrue(Files.exists(dir.resolve("r.tgd.2")));
+        assertFalse(Files.exists(dir.resolve("r.tgd.3")));
+        long size = Files.size(dir.resolve("r.tgd.1"));
+        assertTrue(size > 65536 && size < 65536 + 65536 * 14, size + " bytes");
+        // What was set aside is closed, and the next one needs nothing of it.
+        assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.tgd.1"))));
+        assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.tgd"))));
+    }
+
+    private static int lastType(byte[] file) {
+        ByteBuffer b = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+        int type = 0;
+        for (int at = 32; at < file.length; at += 20 + b.getInt(at + 8) + 3 & ~3) {
+            type = b.getShort(at + 4);
+        }
+        return type;
+    }
+
+    private void compare(String name) throws Exception {
+        byte[] made = Files.readAllBytes(dir.resolve(name));
+        Path vector = VECTORS.resolve(name);
+        if (Boolean.getBoolean("tracegen.update")) {
+            Files.createDirectories(VECTORS);
+            Files.write(vector, made);
+        }
+        assertArrayEquals(inflated(Files.readAllBytes(vector)), inflated(made), name);
+    }
+
+    /** A recording with its chunks inflated: zlibs differ in how they deflate. Sizes and checksums go with that. */
+    private static byte[] inflated(byte[] file) throws Exception {
+        ByteBuffer b = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        out.write(file, 0, 32);
+        for (int at = 32; at < file.length;) {
+            int size = b.getInt(at + 8);
+            out.write(file, at, 8);
+            out.write(file, at + 12, 4);
+            if ((b.getShort(at + 6) & 1) != 0) {
+                byte[] all = new byte[b.getInt(at + 20)];
+                Inflater inflater = new Inflater(true);
+                inflater.setInput(file, at + 24, size - 4);
+                assertEquals(all.length, inflater.inflate(all));
+                out.write(all, 0, all.length);
+            } else {
+                out.write(file, at + 20, size);
+            }
+            at += 20 + size + 3 & ~3;
+        }
+        return out.toByteArray();
+    }
+}

@@ -1,0 +1,109 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+class RingTest {
+    /** How many records the stress test puts; the whole run is a thousand million. */
+    private static final long STRESS = Long.getLong("tracegen.stress");
+
+    private static Ring ring(int capacity, int records) {
+        Ring ring = new Ring(Thread.currentThread(), null, capacity);
+        for (int k = 0; k < records; k++) {
+            ring.put(100 + k);
+        }
+        return ring;
+    }
+
+    private static void check(RecordCopy copy, long first, long overwritten, long... records) {
+        assertArrayEquals(records, copy.records);
+        assertEquals(first, copy.firstSequence);
+        assertEquals(overwritten, copy.overwritten);
+    }
+
+    @Test
+    void aCopyHasWhatWasPut() {
+        check(ring(8, 0).copy(0, Long.MAX_VALUE), 0, 0);
+        check(ring(8, 3).copy(0, Long.MAX_VALUE), 0, 0, 100, 101, 102);
+        check(ring(8, 3).copy(1, 2), 1, 0, 101);
+        check(ring(8, 3).copy(2, 2), 2, 0);
+        check(ring(8, 3).copy(3, 9), 3, 0);
+        check(ring(8, 8).copy(-5, 3), 0, 0, 100, 101, 102);
+    }
+
+    @Test
+    void theOldestAreOverwrittenAndCounted() {
+        check(ring(8, 11).copy(0, Long.MAX_VALUE), 3, 3, 103, 104, 105, 106, 107, 108, 109, 110);
+        check(ring(8, 11).copy(0, 4), 3, 3, 103);
+        check(ring(8, 11).copy(0, 2), 2, 2);
+        check(ring(8, 11).copy(2, 3), 3, 1);
+    }
+
+    @Test
+    void anotherThreadLeavesOutWhatMayBeHalfOverwritten() throws Exception {
+        final Ring ring = ring(8, 11);
+        final AtomicReference<RecordCopy> copy = new AtomicReference<RecordCopy>();
+        Thread other = new Thread(new Runnable() {
+            @Override
+            public void run() {
+                copy.set(ring.copy(0, Long.MAX_VALUE));
+            }
+        });
+        other.start();
+        other.join();
+        check(copy.get(), 4, 4, 104, 105, 106, 107, 108, 109, 110);
+    }
+
+    private static long payload(long n) {
+        return n << 24 | (n * 0x9E3779B97F4A7C15L >>> 40);
+    }
+
+    /** Copies while the ring is written as fast as can be; no copy may hold a record that is not the one of its number. */
+    @Test
+    void noTornOrMisplacedRecordPassesAsGood() throws Exception {
+        final AtomicReference<Ring> made = new AtomicReference<Ring>();
+        final Thread writer = new Thread(new Runnable() {
+            @Override
+            public void run() {
+                // Small, so that it is lapped while it is copied.
+                Ring ring = new Ring(Thread.currentThread(), null, 4096);
+                made.set(ring);
+                for (long n = 0; n < STRESS; n++) {
+                    ring.put(payload(n));
+                }
+            }
+        });
+        writer.start();
+        while (made.get() == null) {
+            Thread.yield();
+        }
+        Ring ring = made.get();
+        long copies = 0;
+        long good = 0;
+        long overtaken = 0;
+        String wrong = null;
+        while (writer.isAlive() && wrong == null) {
+            long end = ring.sequence();
+            RecordCopy c = ring.copy(end - 4096, end + 64);
+            for (int k = 0; k < c.records.length && wrong == null; k++) {
+                if (c.records[k] != payload(c.firstSequence + k)) {
+                    wrong = "record " + (c.firstSequence + k) + " of a copy is number " + (c.records[k] >>> 24);
+                }
+            }
+            copies++;
+            good += c.records.length;
+            overtaken += c.overwritten > 1 ? 1 : 0;
+        }
+        writer.join();
+        assertNull(wrong);
+        assertEquals(STRESS, ring.sequence());
+        assertTrue(good > 0 && overtaken > 0, "nothing was tested");
+        System.out.println("measured: ring: " + STRESS + " records put, " + copies + " copies meanwhile, " + overtaken
+                + " of them overtaken, " + good + " records in them, all right");
+    }
+}

@@ -1,0 +1,21 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import org.junit.jupiter.api.Test;
+
+/** In a JVM of its own, for the first call can only be made once. */
+class TakeoverTest {
+    @Test
+    void startKeepsWhatTheFirstCallsRecorded() {
+        AppMethodBeat.i(1);
+        Recorder early = Recorder.current();
+        Recorder recorder = Recorder.start(new RecorderOptions().slowMillis(100).meta("process", "test"));
+        assertSame(early, recorder);
+        assertEquals(AppMethodBeat.STATUS_STARTED, AppMethodBeat.status());
+        AppMethodBeat.o(1);
+        assertEquals(2, recorder.mainTrace().copy(0, 9).records.length);
+        recorder.stop();
+    }
+}
