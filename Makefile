@@ -15,6 +15,7 @@ help:
 	@echo "golden   rewrite golden files; read the diff before committing it"
 	@echo "bench    tracegen beside its peers, written to bench/results"
 	@echo "check    format, vet, staticcheck, tidy, the rules of the house, clean tree, govulncheck"
+	@echo "runtime  the runtime's jars into runtime-java/dist         (needs a JDK and Maven)"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 
 build:
@@ -48,6 +49,9 @@ check:
 
 sample:
 	testdata/sample/build
+
+runtime:
+	runtime-java/build
 
 clean:
 	rm -f tracegen

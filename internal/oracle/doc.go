@@ -10,6 +10,7 @@
 //     the runtime and whether every path through the code that enters also leaves once.
 //   - [VerifyClassFiles] asks java.lang.classfile, which JDK 24 and newer have.
 //   - [Javap] gives the text of one class, [DecodeJVMGo] the structure as jvm.go sees it.
+//   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //
 // # Before and after

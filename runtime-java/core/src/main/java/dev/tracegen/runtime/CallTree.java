@@ -163,16 +163,20 @@ public final class CallTree {
             }
             items[size] = item;
             begins[size++] = begin;
-            openCalls[slot(id)]++;
+            // Before the table is named: finding the slot may bring a new one.
+            int slot = slot(id);
+            openCalls[slot]++;
         }
 
         void pop(int id) {
             size--;
-            openCalls[slot(id)]--;
+            int slot = slot(id);
+            openCalls[slot]--;
         }
 
         boolean contains(int id) {
-            return openCalls[slot(id)] > 0;
+            int slot = slot(id);
+            return openCalls[slot] > 0;
         }
 
         /** Where the innermost open call of a method is, which is looked for only if there is one: what it passes is closed. */

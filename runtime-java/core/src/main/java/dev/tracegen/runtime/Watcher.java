@@ -59,16 +59,20 @@ final class Watcher implements Runnable {
     }
 
     void start() {
-        gcCount = platform.gcCount();
-        gcMillis = platform.gcMillis();
-        if (options.output != null) {
-            try {
-                writer = new RecordingWriter(options, ticker.baseNanos());
-            } catch (IOException e) {
-                platform.log("no recording: " + e);
-            }
-        }
         thread.start();
+    }
+
+    /** On the recorder's thread: the app's first call must not wait for a disk. */
+    private void open() {
+        try {
+            if (options.output != null) {
+                writer = new RecordingWriter(options, ticker.baseNanos());
+            }
+            gcCount = platform.gcCount();
+            gcMillis = platform.gcMillis();
+        } catch (Throwable e) {
+            platform.log("no recording: " + e);
+        }
     }
 
     /** Writes the rest and ends. Comes back when that is done, or has taken too long. */
@@ -110,6 +114,7 @@ final class Watcher implements Runnable {
 
     @Override
     public void run() {
+        open();
         while (!stopped) {
             try {
                 Thread.interrupted();
@@ -305,19 +310,25 @@ final class Watcher implements Runnable {
     }
 
     private void finish() {
-        try {
-            look();
-            // What a slow call at the very end has left.
-            look();
-            if (writer != null) {
-                for (ThreadTrace t : recorder.traces()) {
-                    writer.messages(t, t.history());
-                }
-                if (dropped.get() > 0) {
-                    platform.log(dropped.get() + " slow messages or frames came too fast to be written");
-                }
-                writer.close();
+        // Twice: the first may find slow calls at the very end.
+        for (int k = 0; k < 2; k++) {
+            try {
+                look();
+            } catch (Throwable e) {
+                recorder.failed(e);
             }
+        }
+        if (writer == null) {
+            return;
+        }
+        try {
+            for (ThreadTrace t : recorder.traces()) {
+                writer.messages(t, t.history());
+            }
+            if (dropped.get() > 0) {
+                platform.log(dropped.get() + " slow messages or frames came too fast to be written");
+            }
+            writer.close();
         } catch (Throwable e) {
             platform.log("the recording is not complete: " + e);
         }

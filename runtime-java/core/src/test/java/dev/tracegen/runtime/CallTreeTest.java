@@ -86,6 +86,22 @@ class CallTreeTest {
     }
 
     @Test
+    void everyOpenCallIsRemembered() {
+        // As many methods as it takes to outgrow every table, in an order that finds any slot.
+        for (int n = 1; n < 3000; n += 13) {
+            long[] records = new long[2 * n];
+            for (int k = 0; k < n; k++) {
+                long id = 1 + (long) k * 7919 % 1048573;
+                records[k] = Ring.ENTRY | id << Ring.ID_SHIFT;
+                records[2 * n - 1 - k] = id << Ring.ID_SHIFT;
+            }
+            CallTree tree = new CallTree(records, 0);
+            assertEquals(n, tree.size());
+            assertEquals(0, tree.repairs());
+        }
+    }
+
+    @Test
     void trimmingKeepsTheLongestAndTheirCallers() {
         List<CallTree.Item> items = new CallTree(
                 records("+D@0 +1@0 +2@0 -2@50 -1@50 +3@50 -3@51 +4@51 +5@60 -5@99 -4@100 -D@100"), 100).longest(5);

@@ -1,0 +1,145 @@
+package oracle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// RuntimeJars are the paths of those jars of runtime-java that need no Android: Core, Matrix (the drop-in), and
+// NoOp.
+type RuntimeJars struct{ Core, Matrix, NoOp string }
+
+// plainModules are the Maven modules that need nothing but a JDK.
+const plainModules = "android-stub,core,matrix,noop"
+
+// BuildRuntime builds runtime-java with the mvn on PATH, unless the cache has it built from the same sources.
+func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
+	cache, err := CacheDir("oracle")
+	if err != nil {
+		return RuntimeJars{}, err
+	}
+	root, err := repository()
+	if err != nil {
+		return RuntimeJars{}, err
+	}
+	sum, err := hashRuntime(filepath.Join(root, "runtime-java"))
+	if err != nil {
+		return RuntimeJars{}, err
+	}
+	final := filepath.Join(cache, "runtime-"+sum)
+	jars := RuntimeJars{filepath.Join(final, "tracegen-runtime.jar"), filepath.Join(final, "tracegen-runtime-matrix.jar"),
+		filepath.Join(final, "tracegen-runtime-noop.jar")}
+	if _, err := os.Stat(final); err == nil {
+		return jars, nil
+	}
+	tmp, err := os.MkdirTemp(cache, "build-")
+	if err != nil {
+		return jars, err
+	}
+	defer os.RemoveAll(tmp)
+	if err := MavenRuntime(ctx, tmp, "-DskipTests", "package"); err != nil {
+		return jars, err
+	}
+	out := filepath.Join(tmp, "dist")
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return jars, err
+	}
+	for module, jar := range map[string]string{"core": jars.Core, "matrix": jars.Matrix, "noop": jars.NoOp} {
+		built, err := filepath.Glob(filepath.Join(tmp, "runtime-java", module, "target", "tracegen-runtime*.jar"))
+		if err != nil || len(built) != 1 {
+			return jars, fmt.Errorf("module %s of the runtime made %d jars, want 1", module, len(built))
+		}
+		if err := os.Rename(built[0], filepath.Join(out, filepath.Base(jar))); err != nil {
+			return jars, err
+		}
+	}
+	return jars, publish(out, final)
+}
+
+// MavenRuntime copies runtime-java, and what its tests read, below dir, and runs mvn there on the modules that
+// need no Android. The error has what mvn printed last.
+func MavenRuntime(ctx context.Context, dir string, args ...string) error {
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return fmt.Errorf("no mvn on PATH to build the runtime: %w", ErrMissing)
+	}
+	root, err := repository()
+	if err != nil {
+		return err
+	}
+	vectors := filepath.Join("trace", "testdata")
+	if err := os.CopyFS(filepath.Join(dir, vectors), os.DirFS(filepath.Join(root, vectors))); err != nil {
+		return err
+	}
+	err = eachRuntimeFile(filepath.Join(root, "runtime-java"), func(name string, data []byte) error {
+		to := filepath.Join(dir, "runtime-java", name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o644)
+	})
+	if err != nil {
+		return err
+	}
+	return run(ctx, filepath.Join(dir, "runtime-java"), mvn, append([]string{"-B", "-q", "-pl", plainModules}, args...)...)
+}
+
+func hashRuntime(dir string) (string, error) {
+	h := sha256.New()
+	err := eachRuntimeFile(dir, func(name string, data []byte) error {
+		fmt.Fprintln(h, filepath.ToSlash(name), len(data))
+		h.Write(data)
+		return nil
+	})
+	return hex.EncodeToString(h.Sum(nil)[:8]), err
+}
+
+// eachRuntimeFile visits the sources of runtime-java in order; of the Android module its pom alone, which Maven
+// wants to see.
+func eachRuntimeFile(dir string, visit func(name string, data []byte) error) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if base := e.Name(); base == "target" || base == "dist" || filepath.ToSlash(name) == "android/src" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return visit(name, data)
+	})
+}
+
+// repository finds the directory of go.mod above the working directory, which for a test is its package's.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("there is no go.mod above the working directory")
+		}
+		dir = up
+	}
+}

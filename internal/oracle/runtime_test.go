@@ -1,0 +1,35 @@
+package oracle_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// TestRuntime builds the runtime and runs the tests that stand beside its sources: that no record that is torn or
+// out of place passes as good, and all else. Run by hand with -Dtracegen.stress=1000000000 for a thousand million.
+func TestRuntime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: builds and tests the runtime with Maven, which takes a minute")
+	}
+	dir := t.TempDir()
+	oracle.Require(t, oracle.MavenRuntime(t.Context(), dir, "package"))
+	reports, err := filepath.Glob(filepath.Join(dir, "runtime-java", "*", "target", "surefire-reports", "*.txt"))
+	if err != nil || len(reports) < 5 {
+		t.Fatalf("%d reports of tests, %v", len(reports), err)
+	}
+	for _, report := range reports {
+		text, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "Tests run:") {
+				t.Logf("%s: %s", strings.TrimSuffix(filepath.Base(report), ".txt"), strings.TrimSpace(line))
+			}
+		}
+	}
+}
