@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 // DefaultRuntime is the runtime class, in internal form, if [Options] name no other. Its package is protected
@@ -25,6 +26,9 @@ type Options struct {
 	RuntimeClass string
 	// MatrixRuntime protects com.tencent.matrix and all below it as well.
 	MatrixRuntime bool
+	// R8 says what classes and methods were called before they were renamed; rules and RuntimeClass go by these
+	// names. nil if they have their own.
+	R8 *r8.Mapping
 }
 
 // Filter decides which methods are traced. It is immutable, and safe for use by several goroutines.
@@ -32,6 +36,7 @@ type Filter struct {
 	index     *ruleIndex
 	trivial   TrivialMode
 	protected []protection
+	r8        *r8.Mapping
 }
 
 // protection is a prefix of class names that are the runtime's.
@@ -42,7 +47,7 @@ type protection struct {
 
 // New makes a filter.
 func New(o Options) *Filter {
-	f := &Filter{index: newRuleIndex(o.Rules), trivial: o.Trivial}
+	f := &Filter{index: newRuleIndex(o.Rules), trivial: o.Trivial, r8: o.R8}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
 		runtime = DefaultRuntime
@@ -85,6 +90,8 @@ func (f *Filter) runtimeDetail(class string) string {
 type ClassFilter struct {
 	filter  *Filter
 	class   *classfile.Class
+	name    string   // of the class, before it was renamed
+	before  *renamed // nil if nothing was
 	whole   Decision
 	decided bool // whole holds for every method
 	rules   classRules
@@ -110,11 +117,19 @@ const fewMethods = 500
 
 // ForClass looks at what depends on the class alone.
 func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
-	cf := ClassFilter{filter: f, class: c}
-	if cf.whole, cf.decided = f.wholeClass(c); cf.decided {
+	if f.r8 != nil {
+		return f.forRenamed(c)
+	}
+	return f.forName(c, c.Name())
+}
+
+// forName does so for a class that rules call by that name.
+func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
+	cf := ClassFilter{filter: f, class: c, name: name}
+	if cf.whole, cf.decided = f.wholeClass(c, name); cf.decided {
 		return cf
 	}
-	cf.rules = f.index.match(c.Name())
+	cf.rules = f.index.match(name)
 	if f.index.hasConditions {
 		cf.applyConditions()
 	}
@@ -125,7 +140,7 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 		cf.decided = true
 		return cf
 	}
-	if isGenerated(c) {
+	if isGenerated(c, name) {
 		cf.whole = Decision{Reason: ReasonGenerated, Detail: "only constants and initialisers"}
 		cf.decided = alike
 		return cf
@@ -141,7 +156,7 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 }
 
 // wholeClass finds the reasons that no rule can change.
-func (f *Filter) wholeClass(c *classfile.Class) (Decision, bool) {
+func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 	if c.IsPreview() {
 		_, major := c.Version()
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: fmt.Sprintf("preview features of class file version %d", major)}, true
@@ -149,7 +164,7 @@ func (f *Filter) wholeClass(c *classfile.Class) (Decision, bool) {
 	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {
 		return Decision{Reason: ReasonModuleInfo}, true
 	}
-	if detail := f.runtimeDetail(c.Name()); detail != "" {
+	if detail := f.runtimeDetail(name); detail != "" {
 		return Decision{Reason: ReasonRuntime, Detail: detail}, true
 	}
 	return Decision{}, false
@@ -169,19 +184,29 @@ func (f *Filter) byRule(i int32) Decision {
 
 // Whole gives the decision on all methods of the class, if there is one: none of them is traced then, and none
 // need be looked at.
-func (cf *ClassFilter) Whole() (d Decision, ok bool) { return cf.whole, cf.decided }
+func (cf *ClassFilter) Whole() (d Decision, ok bool) {
+	return cf.whole, cf.decided && (cf.before == nil || !cf.before.scattered)
+}
 
 // Decide judges a method of the class, given its Code attribute. Methods without one are not to be asked about.
 func (cf *ClassFilter) Decide(m *classfile.Member, c classfile.Code) Decision {
+	if cf.before != nil {
+		cf, m = cf.asBefore(m)
+	}
+	return cf.decide(m, &c)
+}
+
+// decide is Decide for a method under its original names.
+func (cf *ClassFilter) decide(m *classfile.Member, c *classfile.Code) Decision {
 	if cf.decided {
 		return cf.whole
 	}
-	rule, pending := cf.ruled(m, &c)
+	rule, pending := cf.ruled(m, c)
 	d := cf.filter.byRule(rule)
 	if pending == "" && !d.Traced() {
 		return d
 	}
-	if other := cf.unlessBlocked(m, &c); !other.Traced() || pending != "" {
+	if other := cf.unlessBlocked(m, c); !other.Traced() || pending != "" {
 		d = other
 	}
 	d.Pending = pending

@@ -24,7 +24,7 @@ func (cf *ClassFilter) applyConditions() {
 		cf.own, cf.complete = cf.filter.ownSupertypes(cf.class)
 	}
 	if x.annotations.last >= 0 {
-		cf.annotated = x.annotatedBy(nil, cf.class, cf.class.Attributes())
+		cf.annotated = cf.filter.annotatedBy(nil, cf.class, cf.class.Attributes())
 	}
 	for i := len(cf.own.held) - 1; i >= 0; i-- {
 		rule := x.askedBy[cf.own.held[i]]
@@ -67,8 +67,10 @@ func (cf *ClassFilter) await(others []int32) {
 }
 
 // annotatedBy appends the rules that ask for one of the annotations, in ascending order.
-func (x *ruleIndex) annotatedBy(to []int32, c *classfile.Class, attributes []classfile.Attribute) []int32 {
-	eachAnnotation(c.ConstantPool(), attributes, func(name string) { to = x.annotations.appendMatches(to, name) })
+func (f *Filter) annotatedBy(to []int32, c *classfile.Class, attributes []classfile.Attribute) []int32 {
+	eachAnnotation(c.ConstantPool(), attributes, func(name string) {
+		to = f.index.annotations.appendMatches(to, f.original(name))
+	})
 	slices.Sort(to)
 	return slices.Compact(to)
 }
@@ -84,7 +86,7 @@ func (cf *ClassFilter) matchesClass(rule int32) (v verdict, whole bool) {
 		return yes, false
 	case !r.conditions.class.hold(cf.traits):
 		return no, true
-	case r.conditions.annotation != nil && !r.pattern.class.match(matchable(cf.class.Name())):
+	case r.conditions.annotation != nil && !r.pattern.class.match(matchable(cf.name)):
 		return no, true // it was not found by its pattern
 	}
 	return cf.supertypesOf(rule), r.pattern.method == nil && !r.conditions.needMethod()
@@ -155,7 +157,7 @@ func (cf *ClassFilter) ruled(m *classfile.Member, c *classfile.Code) (int32, Pen
 		}
 	}
 	if x.annotations.last > best {
-		s.annotated = x.annotatedBy(nil, cf.class, m.Attributes)
+		s.annotated = cf.filter.annotatedBy(nil, cf.class, m.Attributes)
 		ask(s.annotated)
 	}
 	if x.everywhere.last > best {

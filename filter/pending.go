@@ -46,7 +46,7 @@ func (f *Filter) AsksForSupertypes() bool { return len(f.index.asking) > 0 }
 
 // Supertype gives what holds for a class that has one supertype, of that internal name.
 func (f *Filter) Supertype(name string) Supertypes {
-	held := f.index.supertypes.appendMatches(nil, name)
+	held := f.index.supertypes.appendMatches(nil, f.original(name))
 	slices.Sort(held)
 	return Supertypes{held}
 }
@@ -162,9 +162,9 @@ const objectName = "java/lang/Object"
 // ownSupertypes gives what holds by the supertypes that a class names itself, and whether there are no others.
 func (f *Filter) ownSupertypes(c *classfile.Class) (s Supertypes, complete bool) {
 	var held []int32
-	held = f.index.supertypes.appendMatches(held, c.SuperName())
+	held = f.index.supertypes.appendMatches(held, f.original(c.SuperName()))
 	for _, name := range c.Interfaces() {
-		held = f.index.supertypes.appendMatches(held, name)
+		held = f.index.supertypes.appendMatches(held, f.original(name))
 	}
 	slices.Sort(held)
 	super := c.SuperName()

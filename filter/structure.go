@@ -9,8 +9,7 @@ import (
 
 // isGenerated recognises the classes of constants that Android's build tools write. The name alone does not
 // do: people have classes called R and Manifest too.
-func isGenerated(c *classfile.Class) bool {
-	name := c.Name()
+func isGenerated(c *classfile.Class, name string) bool {
 	switch simple := name[strings.LastIndexByte(name, '/')+1:]; {
 	case simple == "R", simple == "BuildConfig", simple == "Manifest", strings.HasPrefix(simple, "R$"):
 	default:

@@ -22,6 +22,7 @@ func (r *run) decideWhole() error {
 	if r.config.Disabled {
 		return nil
 	}
+	r.recall()
 	byName := make(map[string][]*unit, len(r.units))
 	stamped := false
 	for _, u := range r.units {
@@ -204,19 +205,19 @@ func (r *run) assign() error {
 	for _, u := range r.units {
 		for i := range u.methods {
 			if m := &u.methods[i]; m.decision.Traced() {
-				methods = append(methods, mapping.Method{Identity: m.identity, Access: m.access})
+				methods = append(methods, mapping.Method{Identity: u.identityOf(i), Access: m.access})
 			}
 		}
 		switch u.focus {
 		case inject.FocusHook:
-			if focus[u.class] != mapping.FocusAdd { // of the same class elsewhere
-				focus[u.class] = mapping.FocusHook
+			if focus[u.className()] != mapping.FocusAdd { // of the same class elsewhere
+				focus[u.className()] = mapping.FocusHook
 			}
 		case inject.FocusAdd:
-			focus[u.class] = mapping.FocusAdd
+			focus[u.className()] = mapping.FocusAdd
 		}
 	}
-	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.config.Inject.RuntimeClass}
+	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.runtime}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}
@@ -242,7 +243,7 @@ func (r *run) distribute() {
 		}
 		for i := range u.methods {
 			if m := &u.methods[i]; m.decision.Traced() {
-				m.id, _ = r.mapping.ByMethod(m.identity)
+				m.id, _ = r.mapping.ByMethod(u.identityOf(i))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 // Question says which methods [Explain] is to tell of.
@@ -27,6 +28,7 @@ type Question interface {
 type Explanation struct {
 	Input, Entry string        // where the class is
 	Class        string        // in internal form; of one that could not be read, what its entry is called
+	Residual     string        // the name that it has in the input, if that is another
 	Reason       filter.Reason // why a class was not read; or empty
 	Detail       string
 	Calls        int // that the class gets
@@ -37,7 +39,9 @@ type Explanation struct {
 
 // ExplainedMethod is what becomes of one method.
 type ExplainedMethod struct {
-	Name, Descriptor string // as the constant pool has them
+	Class            string // in internal form; merging classes can make it another than that of the Explanation
+	Name, Descriptor string // raw, as in a constant pool
+	Residual         string // what it is called in the input, in text form, if that is something else
 	Access           uint16 // access_flags (JVMS 4.6)
 	Code             bool   // it has code
 	ID               uint32 // 0 unless it is traced
@@ -116,12 +120,12 @@ func (r *run) explain(asked Question) (*Explained, error) {
 	told := &Explained{Mapping: r.mapping, Warnings: r.warnings}
 	w := r.newWorker()
 	for _, u := range r.units {
-		told.Names = append(told.Names, mapping.Identity{Class: u.class})
+		told.Names = append(told.Names, mapping.Identity{Class: u.className()})
 		for i := range u.methods {
-			told.Names = append(told.Names, u.methods[i].identity)
+			told.Names = append(told.Names, u.identityOf(i))
 		}
-		name := cmp.Or(u.class, strings.TrimSuffix(u.entry.name, ".class"))
-		if !asked.MatchClass(name) {
+		name := cmp.Or(u.className(), strings.TrimSuffix(u.entry.name, ".class"))
+		if !asked.MatchClass(name) && !u.hasFrom(asked) {
 			continue
 		}
 		e := Explanation{Input: r.config.Inputs[u.source.input].Path, Entry: u.source.outer + u.entry.name, Class: name}
@@ -129,6 +133,9 @@ func (r *run) explain(asked Question) (*Explained, error) {
 			e.Reason, e.Detail = u.whole.Reason, u.whole.Detail
 			told.Classes = append(told.Classes, e)
 			continue
+		}
+		if u.className() != u.class {
+			e.Residual = u.class
 		}
 		if err := w.explainMethods(u, &e, asked); err != nil {
 			return nil, err
@@ -138,6 +145,13 @@ func (r *run) explain(asked Question) (*Explained, error) {
 		}
 	}
 	return told, nil
+}
+
+// hasFrom says whether a method that is asked for was in another class before.
+func (u *unit) hasFrom(asked Question) bool {
+	return u.before != nil && slices.ContainsFunc(u.before.methods, func(m mapping.Identity) bool {
+		return m.Class != u.before.class && asked.Match(m)
+	})
 }
 
 // explainMethods tells of the methods of one class that are asked for.
@@ -161,9 +175,12 @@ func (w *worker) explainMethods(u *unit, e *Explanation, asked Question) error {
 	decided := u.methods
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
-		told := ExplainedMethod{Name: m.Name, Descriptor: m.Descriptor, Access: m.AccessFlags}
+		residual := mapping.Identity{Class: u.class, Name: m.Name, Descriptor: m.Descriptor}
+		identity := w.identify(residual)
+		told := ExplainedMethod{Access: m.AccessFlags}
 		if len(decided) > 0 && decided[0].index == i {
 			d := &decided[0]
+			identity = u.identityOf(len(u.methods) - len(decided))
 			told.Code, told.Line, told.ID = true, d.line, d.id
 			told.Reason, told.Detail = d.decision.Reason, d.decision.Detail
 			if !d.decision.Traced() {
@@ -171,14 +188,26 @@ func (w *worker) explainMethods(u *unit, e *Explanation, asked Question) error {
 			}
 			decided = decided[1:]
 		}
-		if !asked.Match(mapping.Identity{Class: u.class, Name: m.Name, Descriptor: m.Descriptor}) {
+		if !asked.Match(identity) {
 			continue
+		}
+		told.Class, told.Name, told.Descriptor = identity.Class, identity.Name, identity.Descriptor
+		if identity != residual {
+			told.Residual = residualText(residual)
 		}
 		told.Calls, told.Bytes = costs[i].Calls, costs[i].Bytes
 		told.measure(c, m)
 		e.Methods = append(e.Methods, told)
 	}
 	return nil
+}
+
+// identify gives the original names of a method without code.
+func (w *worker) identify(m mapping.Identity) mapping.Identity {
+	if w.config.R8 == nil {
+		return m
+	}
+	return mapping.Identity(w.config.R8.Identify([]r8.Method{r8.Method(m)})[0])
 }
 
 // measure counts what is in the code, as far as it can be decoded.

@@ -33,6 +33,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 // Input is one argument: a jar, zip or aar, a .class file, or a directory.
@@ -57,6 +58,10 @@ type Config struct {
 	// AddRequires names the module of the runtime class, which every module among the inputs that holds
 	// rewritten classes gets to require; "" changes no module-info, and warns.
 	AddRequires string
+
+	// R8 says what the names in the inputs were before they were renamed; nil if they are the original ones. The
+	// original ones are those of the mapping, of all lists, of Base, and of Inject.RuntimeClass.
+	R8 *r8.Mapping
 
 	Base  *mapping.Mapping   // IDs to keep, or nil
 	Prune []*mapping.Mapping // unless empty, retired IDs of Base that none of them has alive are freed

@@ -28,6 +28,7 @@ type run struct {
 	units   []*unit // in input order
 
 	mapping    *mapping.Mapping
+	runtime    string // the runtime class before it was renamed
 	hooksFocus bool
 	warnings   []string
 	outputs    outputs
@@ -160,11 +161,17 @@ func newRun(c Config) *run {
 	if c.Inject.RuntimeClass == "" {
 		c.Inject.RuntimeClass = inject.DefaultRuntimeClass
 	}
+	original := c.Inject.RuntimeClass
+	if c.R8 != nil {
+		if residual, ok := c.R8.ResidualClass(original); ok {
+			c.Inject.RuntimeClass = residual
+		}
+	}
 	if c.Inject.Exits == inject.ExitsExact {
 		c.Inject.ConstructorEntry = inject.EntryAfterSuper
 	}
 	if c.Filter == nil {
-		c.Filter = filter.New(filter.Options{RuntimeClass: c.Inject.RuntimeClass})
+		c.Filter = filter.New(filter.Options{RuntimeClass: original, R8: c.R8})
 	}
 	if c.DryRun {
 		c.Level = jar.LevelStore // nobody sees how small it gets
@@ -172,7 +179,7 @@ func newRun(c Config) *run {
 	if c.Jobs <= 0 {
 		c.Jobs = runtime.GOMAXPROCS(0)
 	}
-	return &run{config: c, passes: 2}
+	return &run{config: c, passes: 2, runtime: original}
 }
 
 func (r *run) close() {
@@ -279,7 +286,7 @@ func (r *run) result() *Result {
 	for _, u := range r.units {
 		in := &result.Inputs[u.source.input]
 		if u.whole.Reason != "" && len(u.methods) == 0 {
-			result.Skipped = append(result.Skipped, r.skipped(u, mapping.Identity{Class: u.class}, u.whole))
+			result.Skipped = append(result.Skipped, r.skipped(u, mapping.Identity{Class: u.className()}, u.whole))
 		}
 		if u.changes() {
 			in.Rewritten++
@@ -289,14 +296,18 @@ func (r *run) result() *Result {
 		for i := range u.methods {
 			m := &u.methods[i]
 			if !m.decision.Traced() {
-				result.Skipped = append(result.Skipped, r.skipped(u, m.identity, m.decision))
+				s := r.skipped(u, u.identityOf(i), m.decision)
+				if residual := u.residualOf(i); residual != "" {
+					s.Detail = strings.TrimPrefix(s.Detail+"; in the input it is "+residual, "; ")
+				}
+				result.Skipped = append(result.Skipped, s)
 				continue
 			}
 			in.Traced++
 			if !r.config.Lines || u.sourceFile == "" && m.line == 0 {
 				continue
 			}
-			if id, ok := r.mapping.ByMethod(m.identity); ok {
+			if id, ok := r.mapping.ByMethod(u.identityOf(i)); ok {
 				result.Lines = append(result.Lines, mapping.SourceLine{ID: id, Source: u.sourceFile, First: m.line})
 			}
 		}
@@ -318,7 +329,8 @@ func packagesOf(units []*unit) []PackageResult {
 		if !u.changes() {
 			continue
 		}
-		name := u.class[:max(0, strings.LastIndexByte(u.class, '/'))]
+		name := u.className()
+		name = name[:max(0, strings.LastIndexByte(name, '/'))]
 		p := counts[name]
 		counts[name] = PackageResult{name, p.Calls + u.calls, p.Bytes + u.grown}
 	}

@@ -44,6 +44,8 @@ type unit struct {
 	graph                     *callGraph // that edges are part of; nil if they are not known
 	objection, focusObjection *objection // to what might become of it, without and with a focus hook
 
+	before *formerNames // nil if they are the names that it has
+
 	// What is decided after the scan.
 	focus    inject.Focus
 	requires bool   // is a module-info that has to require the runtime's module

@@ -47,9 +47,9 @@
 //	schema     1
 //	version    of tracegen
 //	mapping    file, digest: of the mapping that IDs were looked up in, if one was given
-//	classes    in input order: class, input, entry, reason and detail (only of a class that could not be read), calls
+//	classes    in input order: class, residual (its name in the input, if that is another), input, entry, reason and detail (only of a class that could not be read), calls
 //	           (that it gets), addedBytes, sharedBytes (of these, what no method has for itself), and methods, in
-//	           the order of the class file: method, descriptor, access, hasCode, traced, id (of a traced one),
+//	           the order of the class file: class, method, descriptor, residual, access, hasCode, traced, id (of a traced one),
 //	           mappingId and retired (what the mapping says), reason, detail, line, instructions, invocations
 //	           (instructions that call), codeBytes (these are the method's own), calls, addedBytes
 //

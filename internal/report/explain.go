@@ -25,8 +25,8 @@ type Explanation struct {
 type ExplainedClass struct {
 	// Input and Entry say where the class is.
 	Input, Entry string
-	// Class is its name in internal form.
-	Class string
+	// Class is its name in internal form, Residual the one that it has in the input, if that is another.
+	Class, Residual string
 	// Reason and Detail say why the class could not be read; Reason is empty for one that could.
 	Reason filter.Reason
 	Detail string
@@ -39,8 +39,11 @@ type ExplainedClass struct {
 
 // ExplainedMethod is what became of one method.
 type ExplainedMethod struct {
-	// Name and Descriptor are as in the constant pool.
-	Name, Descriptor string
+	// Class, Name and Descriptor are raw, in internal form. The class is not always that around it: merging classes
+	// moves methods.
+	Class, Name, Descriptor string
+	// Residual is what the method is called in the input, in text form, if that is something else.
+	Residual string
 	// Access holds the access_flags (JVMS 4.6).
 	Access uint16
 	// Code says that the method has code.
@@ -73,6 +76,7 @@ type mappedPart struct {
 
 type explainedPart struct {
 	Class       string          `json:"class"`
+	Residual    string          `json:"residual,omitempty"`
 	Input       string          `json:"input"`
 	Entry       string          `json:"entry"`
 	Reason      filter.Reason   `json:"reason,omitempty"`
@@ -84,8 +88,10 @@ type explainedPart struct {
 }
 
 type explainedCode struct {
+	Class        string        `json:"class"`
 	Method       string        `json:"method"`
 	Descriptor   string        `json:"descriptor"`
+	Residual     string        `json:"residual,omitempty"`
 	Access       uint16        `json:"access"`
 	HasCode      bool          `json:"hasCode"`
 	Traced       bool          `json:"traced"`
@@ -103,11 +109,11 @@ type explainedCode struct {
 }
 
 // mapped gives the entry that the mapping has for a method, living or retired.
-func (e *Explanation) mapped(class string, m *ExplainedMethod) (mapping.Entry, bool) {
+func (e *Explanation) mapped(m *ExplainedMethod) (mapping.Entry, bool) {
 	if e.Mapping == nil {
 		return mapping.Entry{}, false
 	}
-	return e.Mapping.ByIdentity(mapping.Identity{Class: class, Name: m.Name, Descriptor: m.Descriptor})
+	return e.Mapping.ByIdentity(mapping.Identity{Class: m.Class, Name: m.Name, Descriptor: m.Descriptor})
 }
 
 // WriteJSON writes the explanation for programs.
@@ -118,14 +124,14 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 	}
 	for _, c := range e.Classes {
 		part := explainedPart{
-			Class: mapping.Text(c.Class), Input: c.Input, Entry: c.Entry, Reason: c.Reason, Detail: Printable(c.Detail),
+			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry, Reason: c.Reason, Detail: Printable(c.Detail),
 			Calls: c.Calls, AddedBytes: c.Bytes, SharedBytes: c.Shared, Methods: []explainedCode{},
 		}
 		for i := range c.Methods {
 			m := &c.Methods[i]
-			entry, _ := e.mapped(c.Class, m)
+			entry, _ := e.mapped(m)
 			part.Methods = append(part.Methods, explainedCode{
-				Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor), Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
+				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor), Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
 				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail), Line: m.Line,
 				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls, AddedBytes: m.Bytes,
 			})
@@ -151,8 +157,8 @@ func (e *Explanation) WriteText(w io.Writer) error {
 		traced, code := 0, 0
 		for j := range c.Methods {
 			m := &c.Methods[j]
-			fmt.Fprintf(b, "%s %s %s\n", mapping.Text(c.Class), mapping.Text(m.Name), mapping.Text(m.Descriptor))
-			e.writeMethod(b, c, m)
+			fmt.Fprintf(b, "%s %s %s\n", mapping.Text(m.Class), mapping.Text(m.Name), mapping.Text(m.Descriptor))
+			e.writeMethod(b, m)
 			if m.Code {
 				code++
 			}
@@ -169,7 +175,7 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-func (e *Explanation) writeMethod(b *bufio.Writer, c *ExplainedClass, m *ExplainedMethod) {
+func (e *Explanation) writeMethod(b *bufio.Writer, m *ExplainedMethod) {
 	const access = classfile.AccAbstract | classfile.AccNative
 	switch {
 	case m.ID != 0 && e.Mapping == nil:
@@ -185,7 +191,7 @@ func (e *Explanation) writeMethod(b *bufio.Writer, c *ExplainedClass, m *Explain
 	default:
 		fmt.Fprintf(b, "    not traced: %s\n", because(m.Reason, m.Detail))
 	}
-	e.writeMapped(b, c, m)
+	e.writeMapped(b, m)
 	if m.ID != 0 && m.Detail != "" {
 		fmt.Fprintf(b, "    by %s\n", Printable(m.Detail))
 	} else if m.ID != 0 {
@@ -199,14 +205,17 @@ func (e *Explanation) writeMethod(b *bufio.Writer, c *ExplainedClass, m *Explain
 		fmt.Fprintf(b, "    %s, %s, %s of code%s\n", count(m.Instructions, "instruction", "instructions"),
 			count(m.Invocations, "call", "calls"), count(m.CodeBytes, "byte", "bytes"), line)
 	}
+	if m.Residual != "" {
+		fmt.Fprintf(b, "    in the input it is %s\n", m.Residual)
+	}
 	if m.ID != 0 {
 		fmt.Fprintf(b, "    gets %s, grows by %s\n", count(m.Calls, "call", "calls"), count(m.Bytes, "byte", "bytes"))
 	}
 }
 
 // writeMapped tells what the mapping that was given says of the method.
-func (e *Explanation) writeMapped(b *bufio.Writer, c *ExplainedClass, m *ExplainedMethod) {
-	entry, ok := e.mapped(c.Class, m)
+func (e *Explanation) writeMapped(b *bufio.Writer, m *ExplainedMethod) {
+	entry, ok := e.mapped(m)
 	file := Printable(e.MappingFile)
 	switch {
 	case e.Mapping == nil || !ok && m.ID == 0:

@@ -1,0 +1,75 @@
+package mapping
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// unrenamed stands before the class of a retired method whose original name
+// nobody knows any more: no class name has a ';' in it (JVMS 4.2.1), so that no
+// method ever matches it.
+const unrenamed = "residual;"
+
+// Renamed gives a mapping that was made of a shrunk program, with the names that
+// its methods had in the program before; by is the mapping of that very build.
+// IDs stay as they are. The digest is that of the new names, and no app's.
+//
+// Retired methods are of earlier builds, in which names meant other things. They
+// only keep their IDs, under class names that begin with "residual;", and so do
+// methods for which there is no name that another has not.
+func (m *Mapping) Renamed(by *r8.Mapping) *Mapping {
+	named := make([]record, 0, len(m.records))
+	retired := make([]record, 0, len(m.records)-m.living)
+	taken := make(map[string]bool, m.living)
+	originals := m.originals(by)
+	for i := range m.records {
+		r := m.records[i]
+		if key := originals[i]; key != "" && !taken[key] {
+			taken[key], r.key = true, key
+			named = append(named, r)
+			continue
+		}
+		for !strings.HasPrefix(r.key, unrenamed) || taken[r.key] {
+			r.key = unrenamed + r.key
+		}
+		taken[r.key] = true
+		retired = append(retired, r)
+	}
+	living := len(named)
+	slices.SortFunc(retired, func(a, b record) int { return cmp.Compare(a.id, b.id) })
+	renamed, _, _ := newMapping(append(named, retired...), living)
+	renamed.runtime = m.runtime
+	for _, f := range m.focus {
+		if original, ok := by.OriginalClass(f.Class); ok {
+			f.Class = original
+		}
+		renamed.focus = append(renamed.focus, f)
+	}
+	slices.SortFunc(renamed.focus, func(a, b Focus) int { return strings.Compare(Text(a.Class), Text(b.Class)) })
+	return renamed
+}
+
+// originals gives the original keys of the living records by index, and nothing
+// for the others. What each method of a class is called depends on the others.
+func (m *Mapping) originals(by *r8.Mapping) []string {
+	keys := make([]string, len(m.records))
+	classes := make(map[string][]int)
+	for i := range m.records[:m.living] {
+		class, _, _ := split(m.records[i].key)
+		classes[class] = append(classes[class], i)
+	}
+	var methods []r8.Method
+	for _, of := range classes {
+		methods = methods[:0]
+		for _, i := range of {
+			methods = append(methods, r8.Method(m.records[i].entry(false).Identity))
+		}
+		for k, original := range by.Identify(methods) {
+			keys[of[k]] = string(appendKey(nil, Identity(original)))
+		}
+	}
+	return keys
+}
