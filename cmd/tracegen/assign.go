@@ -38,7 +38,7 @@ same --config and --blocklist. @FILE stands for the scan files that FILE lists.`
 	}
 	groups := a.groups()
 	groups[0].flags.StringVar(&a.directory, "slices", "", "write the slice of each part into `DIR`")
-	all := addSome(cmd, groups, []string{"output", "slices", "lines", "skipped", "base", "prune", "id-order", "config", "blocklist",
+	all := addSome(cmd, groups, []string{"output", "slices", "lines", "skipped", "base", "base-r8-mapping", "r8-mapping", "prune", "id-order", "config", "blocklist",
 		"runtime-external", "classpath", "fail-on", "min-methods-ratio", "expect-digest", "quiet", "verbose"},
 		map[string]string{
 			"output":    "method mapping `FILE`",
@@ -80,6 +80,9 @@ func (a *assign) run(cmd *cobra.Command, all *pflag.FlagSet, args []string) erro
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
 		return misuse("%s was scanned with %s, and assign is given %s: name the same --config and --blocklist", a.parts[0].Path(), orNo(there), orNo(here))
+	}
+	if there := a.parts[0].Origin().Options[r8Option]; a.r8Digest != there {
+		return misuse("%s was scanned with another --r8-mapping, or with none: name the same", a.parts[0].Path())
 	}
 	read := append(a.readFiles(argfiles), files...)
 	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 func newInstrumentCmd(con *console) *cobra.Command {
@@ -100,7 +104,7 @@ func (i *instrument) locate(args []string) error {
 // readFiles lists what is read beside the inputs and the base.
 func (i *instrument) readFiles(argfiles []string) []string {
 	read := slices.Concat(argfiles, i.blocklists, i.prune, i.configFiles)
-	for _, file := range []string{i.guards.baseReport, i.ids} {
+	for _, file := range []string{i.guards.baseReport, i.ids, i.r8File, i.baseR8} {
 		if file != "" {
 			read = append(read, file)
 		}
@@ -190,6 +194,23 @@ func (i *instrument) readRules() error {
 		return err
 	}
 	i.rules = slices.Concat(ofPreset, listed, i.rules)
+	return i.readR8()
+}
+
+// readR8 reads what the names in the inputs were.
+func (i *instrument) readR8() error {
+	if i.r8File == "" {
+		return nil
+	}
+	data, err := os.ReadFile(i.r8File)
+	if err != nil {
+		return fmt.Errorf("--r8-mapping: %w", err)
+	}
+	if i.r8, err = r8.Parse(i.r8File, bytes.NewReader(data)); err != nil {
+		return fmt.Errorf("--r8-mapping: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	i.r8Digest = hex.EncodeToString(sum[:8])
 	return nil
 }
 
@@ -211,6 +232,13 @@ func (i *instrument) read() error {
 			return fmt.Errorf("--prune: %w", err)
 		}
 		i.pruneBy = append(i.pruneBy, m)
+	}
+	if i.baseR8 != "" {
+		by, err := r8.Load(i.baseR8)
+		if err != nil {
+			return fmt.Errorf("--base-r8-mapping: %w", err)
+		}
+		base = base.Renamed(by)
 	}
 	i.baseMapping = base
 	i.con.detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
@@ -235,6 +263,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 			Trivial:       i.trivial,
 			RuntimeClass:  i.runtime,
 			MatrixRuntime: i.preset == presetMatrix,
+			R8:            i.r8,
 		}),
 		Inject: inject.Options{
 			RuntimeClass:     i.runtime,
@@ -247,6 +276,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
 		Base:            i.baseMapping,
 		Prune:           i.pruneBy,
+		R8:              i.r8,
 		Order:           i.order,
 		Verify:          i.verify,
 		Surroundings:    i.surroundings(),
@@ -261,7 +291,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 }
 
 // besideSlice are the flags that say something when --ids has decided, besides those that have to agree with it.
-var besideSlice = []string{"output", "ids", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "dry-run", "quiet", "verbose"}
+var besideSlice = []string{"output", "ids", "r8-mapping", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "dry-run", "quiet", "verbose"}
 
 // followSlice carries out what a slice says. Options of the command line that could only contradict it are refused;
 // in tracegen.yml, which is there for all three steps, they are passed over, but for those that shape the calls.
@@ -284,6 +314,9 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if err := i.shape(flags, slice.Origin()); err != nil {
+		return err
+	}
+	if err := i.readR8(); err != nil {
 		return err
 	}
 	i.slice = slice

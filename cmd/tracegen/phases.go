@@ -22,6 +22,9 @@ var scanOptions = []string{"trivial", "target", "allow-huge", "preset", "runtime
 // rulesOption stands for the rules and block lists among them.
 const rulesOption = "rules"
 
+// r8Option stands for the content of --r8-mapping among them.
+const r8Option = "r8-mapping"
+
 // groups are all flags of instrument, under their headings. Commands that do a part of its work have some of them;
 // tracegen.yml may have all, so that one file serves every command.
 func (i *instrument) groups() []flagGroup {
@@ -53,7 +56,7 @@ func addSome(cmd *cobra.Command, groups []flagGroup, names []string, usages map[
 
 // origin tells by what a part is scanned.
 func (i *instrument) origin() pipeline.Origin {
-	o := pipeline.Origin{Tool: version(), Options: map[string]string{rulesOption: rulesDigest(i.rules)}}
+	o := pipeline.Origin{Tool: version(), Options: map[string]string{rulesOption: rulesDigest(i.rules), r8Option: i.r8Digest}}
 	for _, name := range scanOptions {
 		o.Options[name] = i.options[name]
 	}

@@ -29,7 +29,7 @@ commands is passed over.`,
   tracegen scan @inputs.txt -o app.scan --exits exact`,
 		Args: atLeastOne("input"),
 	}
-	all := addSome(cmd, i.groups(), append([]string{"output", "config", "blocklist", "classpath", "jdk", "jobs", "quiet", "verbose"}, scanOptions...),
+	all := addSome(cmd, i.groups(), append([]string{"output", "config", "r8-mapping", "blocklist", "classpath", "jdk", "jobs", "quiet", "verbose"}, scanOptions...),
 		map[string]string{"output": "write what was found out to `FILE`"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if i.output == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 // instrument holds what the command line and tracegen.yml say.
@@ -24,12 +25,14 @@ type instrument struct {
 	merge                           bool
 	mapping, lines, skipped, report string
 
-	ids   string
-	base  string
-	prune []string
-	order mapping.Order
+	ids    string
+	base   string
+	baseR8 string
+	prune  []string
+	order  mapping.Order
 
 	config            string
+	r8File            string
 	blocklists        []string
 	trivial           filter.TrivialMode
 	forJVM, allowHuge bool
@@ -58,6 +61,8 @@ type instrument struct {
 	baseMapping *mapping.Mapping
 	pruneBy     []*mapping.Mapping
 	slice       *pipeline.Slice // of --ids
+	r8          *r8.Mapping
+	r8Digest    string // of its file, "" if there is none
 	destination destination
 	reported    *report.Run // once it is known
 }
@@ -107,6 +112,7 @@ func (i *instrument) idFlags() flagGroup {
 	f := newFlags()
 	f.StringVar(&i.ids, "ids", "", "decide nothing, and write what assign has decided: the slice `FILE` of the inputs")
 	f.StringVar(&i.base, "base", "", "mapping `FILE` of an earlier build, whose methods keep their IDs")
+	f.StringVar(&i.baseR8, "base-r8-mapping", "", "mapping `FILE` of R8 or ProGuard, of the build that --base is of; needed only if that was instrumented after renaming, without --r8-mapping")
 	f.StringArrayVar(&i.prune, "prune", nil, "free the IDs of methods that are gone and that no mapping `FILE` given so still has: name those of all releases in use; needs --base; repeatable")
 	f.Var(newChoice(&i.order, mapping.OrderHash, named[mapping.Order]{"hash", mapping.OrderHash}, named[mapping.Order]{"compact", mapping.OrderCompact}),
 		"id-order", "IDs of new methods: by hash, so that separate builds agree, or the lowest that are free")
@@ -116,6 +122,7 @@ func (i *instrument) idFlags() flagGroup {
 func (i *instrument) methodFlags() flagGroup {
 	f := newFlags()
 	f.StringVar(&i.config, "config", "", "read options and rules from `FILE` (default "+defaultConfig+" if it is there)")
+	f.StringVar(&i.r8File, "r8-mapping", "", "the inputs have been renamed: the mapping `FILE` that R8 or ProGuard wrote; rules, lists and the method mapping go by original names")
 	f.StringArrayVar(&i.blocklists, "blocklist", nil, "block list `FILE` of Matrix (-keepclass, -keeppackage), ahead of the rules; repeatable")
 	f.Var(newChoice(&i.trivial, filter.Smart, named[filter.TrivialMode]{"smart", filter.Smart}, named[filter.TrivialMode]{"matrix", filter.Matrix},
 		named[filter.TrivialMode]{"none", filter.None}), "trivial", "which methods are too small to be traced")
@@ -174,6 +181,9 @@ func compression(level *jar.Level) *choice[jar.Level] {
 func (i *instrument) settle(flags *pflag.FlagSet) error {
 	if err := i.settleOptions(flags); err != nil {
 		return err
+	}
+	if i.baseR8 != "" && i.base == "" {
+		return misuse("--base-r8-mapping needs --base: it is about the names in it")
 	}
 	if len(i.prune) > 0 && i.base == "" {
 		return misuse("--prune needs --base: the IDs to be freed are in it")
