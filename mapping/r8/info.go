@@ -1,7 +1,6 @@
 package r8
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -61,14 +60,42 @@ func (p *parser) comment(t string) {
 	}
 }
 
-// decode reads JSON, and the JSON with single quotes that R8's reader also takes.
+// decode reads JSON, and what R8's reader also takes for it.
 func decode(body string, c *comment) bool {
 	if json.Unmarshal([]byte(body), c) == nil {
 		return true
 	}
 	*c = comment{}
-	return json.Unmarshal(bytes.ReplaceAll([]byte(body), []byte{'\''}, []byte{'"'}), c) == nil
+	return json.Unmarshal(strict(body), c) == nil
 }
+
+// strict makes JSON of text with single quotes, or with no quotes around words:
+// R8's documentation and tests are written so.
+func strict(body string) []byte {
+	var b []byte
+	quote := byte(0)
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		switch {
+		case quote != 0 && c == '\\' && i+1 < len(body):
+			b = append(b, c, body[i+1])
+			i++
+		case c == quote:
+			b, quote = append(b, '"'), 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			b, quote = append(b, '"'), c
+		case quote == 0 && (c|0x20 >= 'a' && c|0x20 <= 'z'):
+			end := i + len(body[i:]) - len(strings.TrimLeft(body[i:], wordBytes))
+			b = append(append(append(b, '"'), body[i:end]...), '"')
+			i = end - 1
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 
 // mapVersion begins the content of a version; the file may be put together from
 // several, so that no class goes on behind it.

@@ -1,0 +1,250 @@
+package r8
+
+import (
+	"strconv"
+	"strings"
+)
+
+// span is a part of a line.
+type span struct{ from, to int }
+
+// frameText is a line with a frame, and where in it the parts are.
+type frameText struct {
+	text           string
+	classAt        span
+	methodAt       span
+	source         span  // between the parentheses, without the line
+	sourceEnd      int   // the closing parenthesis
+	line           int32 // 0 if there is none, or no usable one
+	numbered, bare bool  // there is a line; it is all that is between the parentheses
+}
+
+func (f *frameText) class() string  { return f.text[f.classAt.from:f.classAt.to] }
+func (f *frameText) method() string { return f.text[f.methodAt.from:f.methodAt.to] }
+
+// with gives the line with another frame in it.
+func (f *frameText) with(frame Frame, ambiguous bool) string {
+	b := make([]byte, 0, len(f.text)+len(frame.Class)+len(frame.Method)+24)
+	b = append(append(b, f.text[:f.classAt.from]...), frame.Class...)
+	b = append(append(b, f.text[f.classAt.to:f.methodAt.from]...), frame.Method...)
+	b = append(b, f.text[f.methodAt.to:f.source.from]...)
+	if f.bare {
+		if frame.Line == 0 {
+			return string(append(b, f.text[f.source.from:]...))
+		}
+		b = strconv.AppendInt(b, int64(frame.Line), 10)
+		return string(append(b, f.text[f.sourceEnd:]...))
+	}
+	b = append(b, sourceFile(frame, f.text[f.source.from:f.source.to])...)
+	if frame.Line > 0 && (f.numbered || !ambiguous) {
+		b = strconv.AppendInt(append(b, ':'), int64(frame.Line), 10)
+	}
+	return string(append(b, f.text[f.sourceEnd:]...))
+}
+
+// sourceFile gives the source file of a frame that had another in the shrunk
+// program: what the mapping says, else what javac and kotlinc make of the class.
+func sourceFile(frame Frame, residual string) string {
+	switch {
+	case frame.Source != "":
+		return frame.Source
+	case residual == "Native Method":
+		return residual
+	}
+	name := frame.Class[strings.LastIndexByte(frame.Class, '.')+1:]
+	if outer, _, ok := strings.Cut(name, "$"); ok {
+		name = outer
+	}
+	extension := residual[strings.LastIndexByte(residual, '.')+1:]
+	if extension == residual {
+		extension = ""
+	}
+	if base, ok := strings.CutSuffix(name, "Kt"); ok && (extension == "" || extension == "kt") {
+		return base + ".kt"
+	}
+	if extension == "kt" {
+		return name + ".kt"
+	}
+	return name + ".java"
+}
+
+// parseFrame finds a frame in a line of text: behind an "at" as a word of its
+// own, or as all that the line has.
+func parseFrame(text string) (frameText, bool) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], "at")
+		if i < 0 {
+			break
+		}
+		i += from
+		from = i + 2
+		name := skipSpace(text, from)
+		if name == from || i > 0 && isWord(text[i-1]) {
+			continue
+		}
+		if f, ok := frameAt(text, name); ok {
+			return f, true
+		}
+	}
+	start := skipSpace(text, 0)
+	if strings.HasPrefix(text[start:], "stack = ") {
+		start = skipSpace(text, start+len("stack = "))
+	}
+	f, ok := frameAt(text, start)
+	return f, ok && !f.bare && f.sourceEnd == len(strings.TrimRight(text, " \t"))-1 && f.likelySource()
+}
+
+// frameAt reads "class.method(source:line)", or "class:method(line)", at a place
+// in text.
+func frameAt(text string, from int) (frameText, bool) {
+	f := frameText{text: text, classAt: span{from, 0}}
+	end := skipName(text, from)
+	dot := strings.LastIndexByte(text[from:end], '.') + from
+	switch {
+	case end < len(text) && text[end] == ':' && end > from:
+		// Matrix's way; its classes have no colon, and its lines no source.
+		f.bare, dot = true, end
+		end = skipName(text, dot+1)
+	case dot+1 == end && (strings.HasPrefix(text[end:], "<init>") || strings.HasPrefix(text[end:], "<clinit>")):
+		end += strings.IndexByte(text[end:], '>') + 1
+	}
+	if f.bare && (strings.HasPrefix(text[end:], "<init>") || strings.HasPrefix(text[end:], "<clinit>")) {
+		end += strings.IndexByte(text[end:], '>') + 1
+	}
+	open := skipSpace(text, end)
+	if dot <= from || dot+1 >= end || open == len(text) || text[open] != '(' || isDigit(text[dot+1]) {
+		return f, false
+	}
+	f.classAt.from += strings.LastIndexByte(text[from:dot], '/') + 1
+	f.classAt.to, f.methodAt = dot, span{dot + 1, end}
+	if f.classAt.from == dot || isDigit(text[from]) {
+		return f, false
+	}
+	if f.sourceEnd = closing(text); f.sourceEnd <= open {
+		return f, false
+	}
+	return f, f.parseSource(open + 1)
+}
+
+// parseSource divides what is between the parentheses.
+func (f *frameText) parseSource(from int) bool {
+	inside := f.text[from:f.sourceEnd]
+	f.source = span{from, f.sourceEnd}
+	number := inside
+	if !f.bare {
+		colon := strings.LastIndexByte(inside, ':')
+		if number = inside[colon+1:]; colon < 0 || number == "" || strings.Trim(number, "0123456789") != "" {
+			return true
+		}
+		f.source.to = from + colon
+	}
+	n, err := strconv.ParseInt(number, 10, 32)
+	f.numbered = err == nil && n >= 0
+	if f.numbered {
+		f.line = int32(n)
+	}
+	return err == nil || !f.bare
+}
+
+// likelySource reports whether what is between the parentheses can only be a
+// source file: a(b) is also how other things are written.
+func (f *frameText) likelySource() bool {
+	source := f.text[f.source.from:f.source.to]
+	return f.numbered || source == "Native Method" || source == "Unknown Source" || source == "SourceFile" ||
+		strings.HasSuffix(source, ".java") || strings.HasSuffix(source, ".kt")
+}
+
+// closing gives where the parenthesis is that ends a frame: the last one, behind
+// which there may be spaces and "~[a.jar:1.0]"; -1 if there is none.
+func closing(text string) int {
+	tail := strings.TrimRight(text, spaces)
+	if strings.HasSuffix(tail, "]") {
+		if i := strings.LastIndex(tail, "~["); i > 0 {
+			tail = strings.TrimRight(tail[:i], spaces)
+		}
+	}
+	if !strings.HasSuffix(tail, ")") {
+		return -1
+	}
+	return len(tail) - 1
+}
+
+// header finds the class of an exception in a line of text.
+func (s *Stack) header(text string) (span, bool) {
+	var first span
+	for from := skipSpace(text, 0); from >= 0; from = nextStart(text, from) {
+		end := skipName(text, from)
+		if end == from || end < len(text) && text[end] != ':' && text[end] != ']' || isDigit(text[from]) {
+			continue
+		}
+		from := from + strings.LastIndexByte(text[from:end], '/') + 1
+		name := text[from:end]
+		if c := s.mapping.find(name); c != nil {
+			if announced(text[:from]) || strings.Contains(name, ".") || isThrowable(c.original) {
+				return span{from, end}, true
+			}
+		}
+		if first.to == 0 && strings.Contains(name, ".") {
+			first = span{from, end} // not obfuscated, but what was thrown
+		}
+	}
+	return first, first.to > 0
+}
+
+// nextStart gives the next place behind from where a class may begin: behind a
+// colon or quote and spaces, or behind a circular reference; -1 if there is none.
+func nextStart(text string, from int) int {
+	for i := from; i < len(text); i++ {
+		if text[i] != ':' && text[i] != '"' {
+			continue
+		}
+		if j := skipSpace(text, i+1); j < len(text) && (j > i+1 || strings.HasSuffix(text[:i], "[CIRCULAR REFERENCE")) {
+			return j
+		}
+	}
+	return -1
+}
+
+// announced reports whether what is before a class says that it is an exception.
+func announced(before string) bool {
+	before = strings.TrimRight(before, spaces)
+	for _, words := range []string{"Caused by:", "Suppressed:", "CIRCULAR REFERENCE:"} {
+		if strings.HasSuffix(before, words) {
+			return true
+		}
+	}
+	return strings.HasSuffix(before, `"`) && strings.Contains(before, `Exception in thread "`)
+}
+
+func isThrowable(original string) bool {
+	return strings.HasSuffix(original, "Exception") || strings.HasSuffix(original, "Error") || strings.HasSuffix(original, "Throwable")
+}
+
+// spaces is what separates words.
+const spaces = " \t\f\v\u00a0"
+
+func skipSpace(text string, i int) int {
+	return len(text) - len(strings.TrimLeft(text[i:], spaces))
+}
+
+// skipName gives where the class and method name ends that begins at i.
+func skipName(text string, i int) int {
+	for i < len(text) && nameBytes[text[i]] {
+		i++
+	}
+	return i
+}
+
+// nameBytes has what may be in a class or method name, or a module before it.
+var nameBytes = func() (set [256]bool) {
+	for b := range set {
+		set[b] = !strings.ContainsRune(" \t\f\v\r\n[];:()<>\"", rune(b))
+	}
+	return set
+}()
+
+func isDigit(b byte) bool { return b-'0' <= 9 }
+
+func isWord(b byte) bool {
+	return isDigit(b) || b|0x20 >= 'a' && b|0x20 <= 'z' || b == '_' || b >= 0x80
+}
