@@ -45,7 +45,7 @@ done, and nothing was written.`,
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
-		newLookupCmd(con), newDiffCmd(con), newVersionCmd(con))
+		newLookupCmd(con), newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
 	completeChoices(root)
 	nameOwnCommands(root)
 	return root

@@ -38,3 +38,30 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// FuzzRetrace holds that any text is retraced without a panic, in bounded size,
+// and that nothing changes but lines that have a class of the mapping.
+func FuzzRetrace(f *testing.F) {
+	f.Add(inlining, "\tat a.b.a(SourceFile:4)\r\nCaused by: a.c: x\na.b.a(X:1)\nstack = a.b.a(F.kt)\nat a.b:a(3)")
+	f.Add("A -> a:\n 1:1:void f():1:2147483647 -> a\n void g() -> a\n", "at a.a(X:1)\nat a.a(X)\nat a.<init>(:0)~[x]\n")
+	f.Add("A -> a:\n", "at at at a.(\n[CIRCULAR REFERENCE:a]\n\"\n: a:\n")
+	f.Fuzz(func(t *testing.T, mapping, text string) {
+		m, err := Parse("m", strings.NewReader(mapping))
+		if err != nil {
+			return
+		}
+		var b strings.Builder
+		if err := m.Retrace(&b, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		if bound := (len(text) + len(mapping) + 100) * (len(text) + 100) * maxAlternatives; b.Len() > bound {
+			t.Fatalf("%d bytes came of %d", b.Len(), len(text))
+		}
+		stack := mustParse(t, "Original -> never.there:\n").Stack()
+		for line := range strings.Lines(text) {
+			if got := string(stack.AppendLine(nil, []byte(line))); got != line && !strings.Contains(line, "never.there") {
+				t.Fatalf("%q became %q", line, got)
+			}
+		}
+	})
+}

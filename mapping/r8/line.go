@@ -22,10 +22,15 @@ type frameText struct {
 func (f *frameText) class() string  { return f.text[f.classAt.from:f.classAt.to] }
 func (f *frameText) method() string { return f.text[f.methodAt.from:f.methodAt.to] }
 
-// with gives the line with another frame in it.
-func (f *frameText) with(frame Frame, ambiguous bool) string {
+// with gives the line with another frame in it. A key before the frame stays
+// with the first of several.
+func (f *frameText) with(frame Frame, ambiguous, first bool) string {
 	b := make([]byte, 0, len(f.text)+len(frame.Class)+len(frame.Method)+24)
-	b = append(append(b, f.text[:f.classAt.from]...), frame.Class...)
+	head := f.text[:f.classAt.from]
+	if i := strings.Index(head, stackKey); i >= 0 && !first {
+		head = head[:i]
+	}
+	b = append(append(b, head...), frame.Class...)
 	b = append(append(b, f.text[f.classAt.to:f.methodAt.from]...), frame.Method...)
 	b = append(b, f.text[f.methodAt.to:f.source.from]...)
 	if f.bare {
@@ -87,12 +92,15 @@ func parseFrame(text string) (frameText, bool) {
 		}
 	}
 	start := skipSpace(text, 0)
-	if strings.HasPrefix(text[start:], "stack = ") {
-		start = skipSpace(text, start+len("stack = "))
+	if strings.HasPrefix(text[start:], stackKey) {
+		start = skipSpace(text, start+len(stackKey))
 	}
 	f, ok := frameAt(text, start)
 	return f, ok && !f.bare && f.sourceEnd == len(strings.TrimRight(text, " \t"))-1 && f.likelySource()
 }
+
+// stackKey is what BlockCanary has before the first frame.
+const stackKey = "stack = "
 
 // frameAt reads "class.method(source:line)", or "class:method(line)", at a place
 // in text.

@@ -67,12 +67,12 @@ func (p *parser) parse(text string) error {
 		case t == "":
 		case t[0] == '#':
 			p.comment(t)
+		case p.current == nil && t[len(t)-1] != ':':
+			err = fmt.Errorf("%q: want a class, \"original -> residual:\"", clip(t))
 		case strings.IndexByte(t, '/') >= 0 || strings.IndexByte(t, ';') >= 0:
 			err = fmt.Errorf("%q: a name with '/' or ';', which no class file can have", clip(t))
 		case t[len(t)-1] == ':':
 			err = p.class(t[:len(t)-1])
-		case p.current == nil:
-			err = fmt.Errorf("%q: want a class, \"original -> residual:\"", clip(t))
 		default:
 			err = p.member(t)
 		}

@@ -7,7 +7,7 @@ import (
 
 // maxLine is the length above which a line is passed on unread: no frame is as
 // long, and memory must not depend on the text.
-const maxLine = 1 << 20
+const maxLine = 64 << 10
 
 // Retrace copies text from r to w, with all stack traces in it retraced; see
 // [Stack]. It works line by line, and passes on what it has whenever r has

@@ -98,7 +98,7 @@ func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous 
 				continue
 			}
 			more = true
-			text := f.with(alternative.frames[i], ambiguous)
+			text := f.with(alternative.frames[i], ambiguous, i+k == 0)
 			if slices.Contains(seen, text) {
 				continue
 			}

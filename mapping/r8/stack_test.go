@@ -39,7 +39,7 @@ func TestStackForms(t *testing.T) {
 		{"unlisted method", "  at a.b.<init>(SourceFile:3)\n", "  at com.example.Foo.<init>(Foo.kt:3)\n"},
 		{"unlisted class", "  at z.z.a(SourceFile:3)\n", "  at z.z.a(SourceFile:3)\n"},
 		{"native", "  at a.d.n(Native Method)\n", "  at com.example.Util.n(Native Method)\n"},
-		{"BlockCanary", "stack = a.b.a(SourceFile:4)\r\na.d.x(SourceFile)\r\n", "stack = com.example.Util.check(Util.java:31)\r\nstack = com.example.Foo.bar(Foo.kt:13)\r\ncom.example.Util.x(Util.java)\r\n"},
+		{"BlockCanary", "stack = a.b.a(SourceFile:4)\r\na.d.x(SourceFile)\r\n", "stack = com.example.Util.check(Util.java:31)\r\ncom.example.Foo.bar(Foo.kt:13)\r\ncom.example.Util.x(Util.java)\r\n"},
 		{"Matrix", "at a.b:a(3)\nat a.d:<init>(-1)\n", "at com.example.Foo:bar(12)\nat com.example.Util:<init>(-1)\n"},
 		{"headers", "a.c: no\nCaused by: a.c\n\tSuppressed: a.c: x\n[CIRCULAR REFERENCE:a.c]\nException in thread \"main\" a.c: a.d: b\n",
 			"com.example.FailException: no\nCaused by: com.example.FailException\n\tSuppressed: com.example.FailException: x\n[CIRCULAR REFERENCE:com.example.FailException]\nException in thread \"main\" com.example.FailException: a.d: b\n"},

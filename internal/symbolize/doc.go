@@ -1,0 +1,34 @@
+// Package symbolize puts the names of methods to the IDs that people paste: the
+// reports of Matrix, in every form that they are met in.
+//
+// # What is recognised
+//
+// A record is "depth,ID,count,cost", the line of Matrix's MethodItem. It is met
+//
+//   - in JSON, or in JSON in a log line, as "stack":"0,97,1,2859\n1,99,30,2859\n",
+//     also cut off by the log, and with more backslashes in a string of a string;
+//   - behind a key, as "stack = 0,97,1,2859", more records on the next lines;
+//   - alone on its line, with or without blank lines between: see below;
+//   - as "..99 30 2859" below a line that has "[id count cost]".
+//
+// The name is put behind it, so that the four fields stay what they were: as a
+// fifth field ("0,97,1,2859,com.example.Foo.bar"), or behind a space in the
+// table. What was symbolized already is no record any more, and left alone. In a
+// stackKey ("97|99|") names stand for the IDs.
+//
+// Four numbers with commas are also many other things. Lines of them count only
+// as a block that begins with depth 0, in which no depth is above the one before
+// by more than [maxJump], and that either is announced (the line before ended in
+// a stack key or in "depth,methodId,count,cost"), begins with the message
+// dispatch, or has three records or more of which half are in the mapping and
+// three quarters cost no more than the record that they stand below. A block is
+// judged by its first [judged] records, which are held back that long.
+//
+// Everything else is passed on byte by byte.
+//
+// # Stack traces
+//
+// With a mapping of R8 they are retraced as by [r8.Stack], also in a JSON string
+// whose lines are divided by \n. Names of the method mapping are original ones
+// already, and not translated.
+package symbolize
