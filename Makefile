@@ -4,10 +4,11 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build deps test race fuzz corpus golden bench check sample runtime clean
+.PHONY: help build man deps test race fuzz corpus golden bench check sample runtime clean
 
 help:
 	@echo "build    ./tracegen"
+	@echo "man      a manual page of each command, in man/"
 	@echo "test     all tests, on a small part of the corpus        (some minutes)"
 	@echo "race     all tests but the long ones, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
@@ -20,6 +21,10 @@ help:
 
 build:
 	$(GO) build -trimpath -o tracegen ./cmd/tracegen
+
+man:
+	mkdir -p man
+	$(GO) run ./cmd/tracegen man man
 
 deps:
 	@.ci/deps

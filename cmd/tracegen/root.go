@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/filter"
 )
 
 // newRootCmd gives the command tree, reading and printing by con.
@@ -35,7 +38,7 @@ done, and nothing was written.`,
 	root.SetIn(con.in)
 	root.SetOut(con.out)
 	root.SetErr(con.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse("%w", err) })
+	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(printUsage)
 
 	flags := root.PersistentFlags()
@@ -46,7 +49,9 @@ done, and nothing was written.`,
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
 		newLookupCmd(con), newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
+	root.AddCommand(newManCmd(root))
 	completeChoices(root)
+	completeFiles(root)
 	nameOwnCommands(root)
 	return root
 }
@@ -82,6 +87,31 @@ func explain(root *cobra.Command, args []string) error {
 type usage struct{ error }
 
 func misuse(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
+
+// flagError complains about a flag, and names one that may be meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return misuse("%w", err)
+	}
+	const limit = 4 // as far as this two words have little to do with each other
+	nearest, distance := "", limit
+	near := func(f *pflag.Flag) {
+		d := filter.Distance(unknown.GetSpecifiedName(), f.Name, limit)
+		if strings.HasPrefix(f.Name, unknown.GetSpecifiedName()) {
+			d = min(d, 1) // cut off, or not typed to its end
+		}
+		if d < distance && !f.Hidden && d < len(f.Name) {
+			nearest, distance = f.Name, d
+		}
+	}
+	cmd.Flags().VisitAll(near)
+	cmd.InheritedFlags().VisitAll(near)
+	if nearest == "" {
+		return misuse("%w", err)
+	}
+	return misuse("%w; did you mean --%s?", err, nearest)
+}
 
 // unknownCommand complains about a command, and names those that may be meant.
 func unknownCommand(root *cobra.Command, name string) error {

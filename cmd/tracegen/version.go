@@ -31,9 +31,10 @@ func version() string {
 
 func newVersionCmd(con *console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "say which version this is",
-		Args:  noArguments,
+		Use:     "version",
+		Short:   "say which version this is",
+		Example: `  tracegen version`,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

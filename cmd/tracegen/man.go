@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newManCmd gives the command that writes the manual. It is for those who package the program, and not listed.
+func newManCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "man DIR",
+		Short:   "write a manual page of each command into a directory",
+		Example: `  tracegen man /usr/local/share/man/man1`,
+		Hidden:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return misuse("want one directory, %d given", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		RunE: func(_ *cobra.Command, args []string) error {
+			pages := append([]*cobra.Command{root}, root.Commands()...)
+			for _, cmd := range pages {
+				if cmd != root && !cmd.IsAvailableCommand() {
+					continue
+				}
+				path := filepath.Join(args[0], manName(cmd)+".1")
+				if err := os.WriteFile(path, manPage(cmd), 0o666); err != nil {
+					return fmt.Errorf("manual page: %w", err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// manPage gives the help of a command as man(7). The text is set as it is in the help: it is made for a terminal,
+// and holds tables and globs, which cobra's own writer takes for Markdown. There is no date in it, as it would be
+// that of the build.
+func manPage(cmd *cobra.Command) []byte {
+	var b bytes.Buffer
+	name := manName(cmd)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"tracegen %s\"\n", roff(strings.ToUpper(name)), roff(release))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
+	if cmd.Long != "" {
+		verbatim(&b, "DESCRIPTION", cmd.Long)
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString(".SH COMMANDS\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(sub.Name()), roff(sub.Short))
+			}
+		}
+	}
+	b.WriteString(".SH OPTIONS\n")
+	cmd.InitDefaultHelpFlag()
+	option := func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		named, usage := pflag.UnquoteUsage(f)
+		text := "--" + f.Name
+		if f.Shorthand != "" {
+			text = "-" + f.Shorthand + ", " + text
+		}
+		if named != "" {
+			text += " " + named
+		}
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(text), roff(usage))
+	}
+	cmd.LocalFlags().VisitAll(option)
+	cmd.InheritedFlags().VisitAll(option)
+	if cmd.HasExample() {
+		verbatim(&b, "EXAMPLES", cmd.Example)
+	}
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, ".SH SEE ALSO\n.BR %s (1)\n", roff(manName(cmd.Parent())))
+	}
+	return b.Bytes()
+}
+
+// verbatim writes a section whose lines stay as they are.
+func verbatim(b *bytes.Buffer, title, text string) {
+	fmt.Fprintf(b, ".SH %s\n.nf\n", title)
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		if line = strings.TrimRight(line, "\n"); line == "" {
+			line = ".sp"
+		} else {
+			line = roff(line)
+		}
+		b.WriteString(line + "\n")
+	}
+	b.WriteString(".fi\n")
+}
+
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
+
+// roff escapes what a line of text may not hold. The \& in front keeps a dot there from being a request.
+func roff(line string) string {
+	line = roffEscapes.Replace(line)
+	if strings.HasPrefix(line, ".") {
+		line = `\&` + line
+	}
+	return line
+}

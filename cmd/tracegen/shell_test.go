@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// wantTool ends the test if a program is not there.
+func wantTool(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		oracle.Require(t, fmt.Errorf("no %s on PATH: %w", name, oracle.ErrMissing))
+	}
+}
+
+// shells are the shells that a script is written for, and how each is asked what it completes: the words of a
+// command line, the last of which is to be completed, are in the arguments. PowerShell is in no package registry
+// that we know: its script is not run here.
+var shells = []struct{ name, ask string }{
+	{"bash", `
+for f in /usr/share/bash-completion/bash_completion /usr/local/share/bash-completion/bash_completion; do
+	[ -e "$f" ] && . "$f"
+done
+source <(tracegen completion bash)
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
+__start_tracegen
+printf '%s\n' "${COMPREPLY[@]}"`},
+	// The functions that show what is found print it instead.
+	{"zsh", `
+autoload -U compinit && compinit -u -D
+source <(tracegen completion zsh)
+_describe() { print -rl -- $completions }
+_arguments() { print -rl -- "$@" }
+words=("$@") CURRENT=$#
+_tracegen`},
+	{"fish", `
+tracegen completion fish | source
+complete -C (string join ' ' -- $argv)`},
+}
+
+// TestCompletionInShells runs the scripts in the shells that they are for.
+func TestCompletionInShells(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "tracegen")); err != nil { // TestMain makes it the command
+		t.Skipf("skipped: no symbolic links here: %v", err)
+	}
+	for _, shell := range shells {
+		t.Run(shell.name, func(t *testing.T) {
+			wantTool(t, shell.name)
+			dir := t.TempDir()
+			for _, name := range []string{"app.jar", "notes.pdf", "map.txt"} {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, test := range []struct {
+				line      []string
+				want, not string // regular expressions
+			}{
+				{[]string{"tracegen", "instrument", "--exits", ""}, `(?m)^exact\b`, `instrument|jar`},
+				{[]string{"tracegen", "instrument", "--exi"}, `(?m)^--exits`, `--base`},
+				{[]string{"tracegen", "look"}, `(?m)^lookup`, `instrument`},
+				{[]string{"tracegen", "diff", "--format", ""}, `(?m)^json\b`, `map.txt`},
+				{[]string{"tracegen", "strip", ""}, `app.jar|-g \\\*.jar`, `notes.pdf`},
+				{[]string{"tracegen", "lookup", "--mapping", ""}, `map.txt|-g \\\*.txt`, `app.jar|\*.jar`},
+			} {
+				args := []string{"-c", shell.ask}
+				if shell.name != "fish" {
+					args = append(args, shell.name)
+				}
+				cmd := exec.Command(shell.name, append(args, test.line...)...)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir)
+				out, err := cmd.CombinedOutput()
+				if err != nil && len(out) == 0 {
+					t.Errorf("%q: %v", test.line, err)
+				}
+				anyFile := shell.name == "fish" && strings.Contains(test.want, "-g") // cobra's script cannot filter there
+				if !regexp.MustCompile(test.want).Match(out) || regexp.MustCompile(test.not).Match(out) && !anyFile {
+					t.Errorf("%q is completed to\n%s\nwant %s and not %s", test.line, out, test.want, test.not)
+				}
+			}
+		})
+	}
+}
+
+// TestManual: each command has a page that other programs show without complaints, and that says what the help says.
+func TestManual(t *testing.T) {
+	wantTool(t, "mandoc")
+	dir := t.TempDir()
+	root := testedRoot()
+	root.SetArgs([]string{"man", dir})
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		if cmd != root && !cmd.IsAvailableCommand() {
+			continue
+		}
+		page := filepath.Join(dir, manName(cmd)+".1")
+		lint, _ := exec.Command("mandoc", "-T", "lint", "-W", "warning", page).CombinedOutput()
+		for line := range strings.Lines(string(lint)) {
+			if !strings.Contains(line, `missing date, using ""`) {
+				t.Error(line)
+			}
+		}
+		shown, err := exec.Command("mandoc", "-T", "ascii", "-O", "width=200", page).Output()
+		if err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
+		text := regexp.MustCompile(".\b").ReplaceAllString(string(shown), "") // bold is a letter typed twice
+		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+			if line = strings.TrimSpace(line); !strings.Contains(text, line) {
+				t.Errorf("%s does not say %q", page, line)
+			}
+		}
+	}
+}
+
+// TestExamples: every command has examples, each of which it would take.
+func TestExamples(t *testing.T) {
+	for _, cmd := range allCommands(testedRoot()) {
+		if !cmd.IsAvailableCommand() || cmd.HasSubCommands() || cmd.Name() == "help" || cmd.Parent().Name() == "completion" {
+			continue // cobra's, or no command by itself
+		}
+		if cmd.Example == "" {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		named := false
+		for line := range strings.Lines(cmd.Example) {
+			for _, part := range strings.Split(line, " | ") {
+				fields := strings.Fields(strings.NewReplacer("'", "").Replace(part))
+				if i := slices.IndexFunc(fields, func(f string) bool { return f == "#" || f == ">" }); i >= 0 {
+					fields = fields[:i]
+				}
+				if len(fields) == 0 || fields[0] != "tracegen" {
+					continue
+				}
+				root := testedRoot()
+				found, rest, err := root.Find(fields[1:])
+				if err == nil {
+					named = named || found.CommandPath() == cmd.CommandPath()
+					err = checkLine(found, rest)
+				}
+				if err != nil {
+					t.Errorf("%s: example %q: %v", cmd.CommandPath(), part, err)
+				}
+			}
+		}
+		if !named {
+			t.Errorf("%s: no example shows it", cmd.CommandPath())
+		}
+	}
+}
+
+// checkLine parses flags and arguments as running would.
+func checkLine(cmd *cobra.Command, args []string) error {
+	if err := cmd.ParseFlags(args); err != nil {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
