@@ -266,7 +266,11 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	var a assembler
 	a.busy("run", "stop", "<init>")
 	class := a.finish(t, "a/B", 0, 52, 0)
-	f := New(Options{Rules: parseRules(t, "-b.**", "-**.*Binding", "-**#stop", "-a.C#run", "+a.*")})
+	conditional, err := ParseConfig("t.yml", []byte("rules: [{block: {annotation: q.Q}}, {block: {loop: true}}, {block: {enum: true, instructions: '>3'}}]"), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(Options{Rules: append(parseRules(t, "-b.**", "-**.*Binding", "-**#stop", "-a.C#run", "+a.*"), conditional.Rules...)})
 	codes := make([]classfile.Code, len(class.Methods()))
 	for i := range codes {
 		codes[i], _, _ = class.Code(&class.Methods()[i])

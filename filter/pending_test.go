@@ -281,3 +281,84 @@ func FuzzResolve(f *testing.F) {
 		}
 	})
 }
+
+// everyKind are rules with all conditions that there are.
+func everyKind(t testing.TB) []Rule {
+	t.Helper()
+	text := "rules:\n"
+	for _, trait := range traits() {
+		text += "- block: { " + trait.name + ": true, method: get }\n- allow: { " + trait.name + ": false, instructions: '>3' }\n"
+	}
+	text += "- block: { annotation: q.Generated }\n- block: { annotation: '**.*e*', extends: '**.Base', method: 's*' }\n" +
+		"- allow: { implements: lib.Face, class: '**.*B*' }\n- block: { instructions: '>=2 <9', loop: true }\n"
+	c, err := ParseConfig("t.yml", []byte(text), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Rules
+}
+
+// FuzzDecide reads whatever a class file says, with rules that ask for all of it.
+func FuzzDecide(f *testing.F) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 4 {
+		t := new(testing.T)
+		for _, c := range newWorld(t, r).classes {
+			f.Add(c.parsed.Bytes())
+		}
+	}
+	filter := New(Options{Rules: everyKind(f)})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			return
+		}
+		cf := filter.ForClass(c)
+		whole, isWhole := cf.Whole()
+		for i := range c.Methods() {
+			m := &c.Methods()[i]
+			code, ok, err := c.Code(m)
+			if err != nil || !ok {
+				continue
+			}
+			d := cf.Decide(m, code)
+			if isWhole && d != whole {
+				t.Errorf("the class is %+v, a method %+v", whole, d)
+			}
+			if final, err := filter.Resolve(d, filter.Supertype(c.SuperName())); err != nil || final.Pending != "" {
+				t.Errorf("%+v is made %+v, %v", d, final, err)
+			}
+		}
+	})
+}
+
+// TestMalformedAnnotations: what can be read of annotations counts, and the rest is nothing.
+func TestMalformedAnnotations(t *testing.T) {
+	var a assembler
+	keep := a.utf8("Lq/Keep;")
+	plain := []byte{byte(keep >> 8), byte(keep), 0, 0}
+	for _, c := range []struct {
+		about string
+		info  []byte
+		want  int
+	}{
+		{"nothing", nil, 0},
+		{"no annotations", []byte{0, 0}, 0},
+		{"one", append([]byte{0, 1}, plain...), 1},
+		{"one, and another that is cut off", append(append([]byte{0, 2}, plain...), plain[:3]...), 1},
+		{"a type that is no Utf8", append([]byte{0, 2, 0xFF, 0xFF, 0, 0}, plain...), 1},
+		{"pairs that are not there", []byte{0, 1, byte(keep >> 8), byte(keep), 0xFF, 0xFF}, 0},
+		{"an array that is not there", []byte{0, 1, byte(keep >> 8), byte(keep), 0, 1, 0, 1, '[', 0xFF, 0xFF}, 0},
+	} {
+		class := a.shaped(t, shape{name: "a/B"})
+		n := 0
+		eachAnnotation(class.ConstantPool(), []classfile.Attribute{{Name: "RuntimeInvisibleAnnotations", Info: c.info}}, func(name string) {
+			if name == "q/Keep" {
+				n++
+			}
+		})
+		if n != c.want {
+			t.Errorf("%s: %d annotations, want %d", c.about, n, c.want)
+		}
+	}
+}
