@@ -83,7 +83,7 @@ func (g *callGraph) calls(u *unit) inject.Calls {
 // callsOf gives what the methods of a class lead to: from what the scan wrote down, or from its file, as of nearly
 // all classes nobody ever asks.
 func (r *run) callsOf(u *unit) (inject.Calls, error) {
-	if u.graph != nil {
+	if u.record != nil {
 		return u.graph.calls(u), nil
 	}
 	c, err := r.parse(u)

@@ -162,6 +162,9 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 			mapping.Text(name))
 	}
 	for _, u := range byName[name] {
+		if u.runtimeFaults == nil {
+			continue // cannot be: the scan has looked at it
+		}
 		if fault := u.runtimeFaults.of(r.hooksFocus); fault != "" {
 			return fmt.Errorf("%s: %s; repair it, or name another by --runtime-class", u.source.where(u.entry), fault)
 		}

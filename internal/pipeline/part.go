@@ -218,12 +218,13 @@ func packMethods(k *packer, order [][]*unit) map[uint32]int {
 
 // packPlace writes where the class is and what it is called, which can mostly be told from the former.
 func packPlace(k *packer, u *unit) {
-	usual := u.class != "" && u.entry.name == u.release+u.class+".class"
+	release, _ := releaseOf(u.entry.name)
+	usual := u.class != "" && u.entry.name == release+u.class+".class"
 	k.flags(usual, u.source.lone)
 	k.text(u.source.outer)
 	k.text(u.class)
 	if usual {
-		k.text(u.release)
+		k.text(release)
 	} else {
 		k.text(u.entry.name)
 	}
@@ -233,13 +234,17 @@ func packPlace(k *packer, u *unit) {
 // packUnit writes all that the scan decided.
 func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 	packPlace(k, u)
-	k.flags(u.stripped, u.untouched, u.stamped, u.ancestry.DeclaresFocus, u.ancestry.BarsFocus, u.objection != nil, u.focusObjection != nil)
-	for _, text := range []string{u.ancestry.SuperName, u.sourceFile, u.warning, u.focusRefusal, u.runtimeFaults.withFocus, u.runtimeFaults.plain} {
+	k.flags(u.stripped, u.untouched, u.stamped, u.ancestry.DeclaresFocus, u.ancestry.BarsFocus, u.objection != nil, u.focusObjection != nil, u.runtimeFaults != nil)
+	for _, text := range []string{u.ancestry.SuperName, u.sourceFile, u.warning, u.focusRefusal} {
 		k.text(text)
 	}
 	k.int(len(u.interfaces))
 	for _, name := range u.interfaces {
 		k.text(name)
+	}
+	if faults := u.runtimeFaults; faults != nil {
+		k.text(faults.withFocus)
+		k.text(faults.plain)
 	}
 	packDecision(k, u.whole)
 	for _, against := range []*objection{u.objection, u.focusObjection} {
@@ -346,25 +351,28 @@ func (p *Part) place(u *unpacker, input int, sources map[string]*source) *unit {
 	}
 	e := &entry{name: name, size: int64(u.int())}
 	unit := newUnit(s, e)
-	unit.class = class
+	unit.class, unit.record = class, &record{}
 	p.units = append(p.units, unit)
 	return unit
 }
 
 func readUnit(u *unpacker, to *unit) {
-	var objection1, objection2 bool
-	u.flags(&to.stripped, &to.untouched, &to.stamped, &to.ancestry.DeclaresFocus, &to.ancestry.BarsFocus, &objection1, &objection2)
-	for _, text := range []*string{&to.ancestry.SuperName, &to.sourceFile, &to.warning, &to.focusRefusal, &to.runtimeFaults.withFocus, &to.runtimeFaults.plain} {
+	var objects, objectsToFocus, isRuntime bool
+	u.flags(&to.stripped, &to.untouched, &to.stamped, &to.ancestry.DeclaresFocus, &to.ancestry.BarsFocus, &objects, &objectsToFocus, &isRuntime)
+	for _, text := range []*string{&to.ancestry.SuperName, &to.sourceFile, &to.warning, &to.focusRefusal} {
 		*text = u.text()
 	}
 	for range u.count(1) {
 		to.interfaces = append(to.interfaces, u.text())
 	}
+	if isRuntime {
+		to.runtimeFaults = &runtimeFaults{u.text(), u.text()}
+	}
 	to.whole = readDecision(u)
-	if objection1 {
+	if objects {
 		to.objection = readObjection(u)
 	}
-	if objection2 {
+	if objectsToFocus {
 		to.focusObjection = readObjection(u)
 	}
 	to.edges = make(classCalls, u.count(3))

@@ -133,7 +133,7 @@ func app(t testing.TB, dir string) (inputs []string) {
 	jar("runtime.jar", runtimeClass("my/Beat", "log/Log.write()V"), file{"META-INF/a.txt", []byte("text")},
 		at(nine, runtimeClass("my/Beat", "log/Nine.write()V")))
 	jar("log.jar", of("log/Log", "log/Base", method("return")), of("log/Nine", "", assembly.Method{Access: static, Name: "write", Descriptor: "()V", Stack: 1,
-		Code: "getstatic deep/D.x:I | pop | return"}), of("log/Free", "", method("return")))
+		Code: "getstatic deep/D.x:I | pop | invokestatic x/Foreign.f()V | return"}), of("log/Free", "", method("return")))
 	jar("base.jar", of("log/Base", "", assembly.Method{Access: static, Name: "write", Descriptor: "()V", Code: "invokestatic deep/D.f()V | return"}),
 		of("a/Base", "android/app/Activity", method("return")), of("a/View", "android/view/View", focus))
 	jar("deep.jar", of("deep/D", "", method("return"), assembly.Method{Access: static, Name: "<clinit>", Descriptor: "()V", Code: "return"}),

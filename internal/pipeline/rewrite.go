@@ -62,11 +62,11 @@ func (r *run) parse(u *unit) (*classfile.Class, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u.sum != 0 && u.sum != sumOf(data) && r.config.Slice != nil {
+	if r.config.Slice != nil && u.sum != sumOf(data) {
 		return nil, r.stale(r.config.Slice, u, "was another")
 	}
 	c, err := classfile.Parse(data)
-	if err == nil {
+	if err == nil && !u.foreign {
 		c, err = r.original(c)
 	}
 	if r.config.Slice != nil && err == nil {

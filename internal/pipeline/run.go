@@ -292,7 +292,7 @@ func (r *run) result() *Result {
 			in.Rewritten++
 		}
 		in.Classes++
-		in.Methods += max(len(u.methods), u.withCode)
+		in.Methods += u.methodsWithCode()
 		for i := range u.methods {
 			m := &u.methods[i]
 			if !m.decision.Traced() {
@@ -337,6 +337,14 @@ func packagesOf(units []*unit) []PackageResult {
 	list := slices.Collect(maps.Values(counts))
 	slices.SortFunc(list, func(a, b PackageResult) int { return cmp.Compare(a.Package, b.Package) })
 	return list
+}
+
+// methodsWithCode counts the methods of the class that have code, traced or not.
+func (u *unit) methodsWithCode() int {
+	if u.record == nil {
+		return len(u.methods)
+	}
+	return max(len(u.methods), u.withCode)
 }
 
 func (r *run) skipped(u *unit, m mapping.Identity, d filter.Decision) Skipped {

@@ -25,24 +25,20 @@ type unit struct {
 	class      string          // internal name; "" if it could not be read
 	whole      filter.Decision // why no method of a class that could not be read is traced
 	methods    []method        // those with code
-	release    string          // META-INF/versions/N/, "" elsewhere
-	version    int             // N, 0 elsewhere
+	version    int             // N of META-INF/versions/N/, 0 elsewhere
 	ancestry   inject.Ancestry
 	interfaces []string // that it names itself, if the filter asks for supertypes
 	stripped   bool     // held calls of ours, which are taken out before anything else
+	foreign    bool     // holds calls of the runtime that are not ours
 	untouched  bool     // must stay as it is, whatever the rules say
 	stamped    bool     // is MappingInfo
 	sourceFile string   // with Config.Lines
 	warning    string   // what follows the name of its place
 	// focusRefusal is why the class would not take a focus hook, "" if it would.
 	focusRefusal  string
-	runtimeFaults runtimeFaults // of the runtime class
+	runtimeFaults *runtimeFaults // of the runtime class, nil for others
 
-	// What is only found out for a scan file.
-	sum                       uint64     // see sumOf
-	edges                     classCalls // what its methods lead to
-	graph                     *callGraph // that edges are part of; nil if they are not known
-	objection, focusObjection *objection // to what might become of it, without and with a focus hook
+	*record // what files between the phases need besides; nil in a run that does all at once
 
 	before *formerNames // nil if they are the names that it has
 
@@ -50,11 +46,19 @@ type unit struct {
 	focus    inject.Focus
 	requires bool   // is a module-info that has to require the runtime's module
 	digest   string // to be stamped with
-	withCode int    // number of methods with code, if a slice says it
 
 	// What the rewriting came to.
 	calls int   // inserted
 	grown int64 // bytes
+}
+
+// record is what is only found out for a scan file, or said by a slice.
+type record struct {
+	sum                       uint64     // see sumOf
+	edges                     classCalls // what its methods lead to
+	graph                     *callGraph // that edges are part of; nil if they are not known
+	objection, focusObjection *objection // to what might become of it, without and with a focus hook
+	withCode                  int        // number of methods with code, if a slice says it
 }
 
 // runtimeFaults are what keeps a class from being the runtime class: with the method that focus hooks call, and
@@ -81,13 +85,16 @@ type method struct {
 
 func (r *run) addUnit(s *source, e *entry) {
 	e.unit = newUnit(s, e)
+	if r.graph != nil {
+		e.unit.record = &record{}
+	}
 	r.units = append(r.units, e.unit)
 	r.progress.total += int64(r.passes) * e.size
 }
 
 func newUnit(s *source, e *entry) *unit {
 	u := &unit{source: s, entry: e}
-	u.release, u.version = releaseOf(e.name)
+	_, u.version = releaseOf(e.name)
 	return u
 }
 
@@ -149,7 +156,7 @@ func (w *worker) scan(u *unit) error {
 	}
 	foreign := ""
 	if original, err := w.original(c); err != nil {
-		foreign = err.Error()
+		foreign, u.foreign = err.Error(), true
 	} else {
 		u.stripped = original != c
 		c = original
@@ -167,7 +174,7 @@ func (w *worker) scan(u *unit) error {
 		u.edges = w.graph.record(c)
 	}
 	if u.class == w.config.Inject.RuntimeClass {
-		u.runtimeFaults = runtimeFaults{faultOf(inject.CheckRuntime(c, true)), faultOf(inject.CheckRuntime(c, false))}
+		u.runtimeFaults = &runtimeFaults{faultOf(inject.CheckRuntime(c, true)), faultOf(inject.CheckRuntime(c, false))}
 	}
 	if inject.IsMappingInfo(c) && foreign == "" {
 		err := inject.CheckMappingInfo(c)

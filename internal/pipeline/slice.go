@@ -58,7 +58,7 @@ func (s *Slice) seal() io.WriterTo {
 		for _, u := range units {
 			packPlace(k, u)
 			k.flags(u.stripped, u.requires, u.digest != "", u.instrumented())
-			k.int(max(len(u.methods), u.withCode))
+			k.int(u.methodsWithCode())
 			if !u.instrumented() {
 				continue
 			}
@@ -204,8 +204,8 @@ func (r *run) follow(s *Slice) error {
 
 // take takes over what a slice says.
 func (u *unit) take(d *unit) {
-	u.class, u.sum, u.stripped, u.stamped, u.requires = d.class, d.sum, d.stripped, d.stamped, d.requires
-	u.focus, u.digest, u.methods, u.withCode = d.focus, d.digest, d.methods, d.withCode
+	u.class, u.stripped, u.stamped, u.requires = d.class, d.stripped, d.stamped, d.requires
+	u.focus, u.digest, u.methods, u.record = d.focus, d.digest, d.methods, d.record
 }
 
 var errStale = errors.New("not what was scanned")
