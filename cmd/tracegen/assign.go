@@ -38,7 +38,7 @@ same --config and --blocklist. @FILE stands for the scan files that FILE lists.`
 	}
 	groups := a.groups()
 	groups[0].flags.StringVar(&a.directory, "slices", "", "write the slice of each part into `DIR`")
-	all := addSome(cmd, groups, []string{"output", "slices", "lines", "skipped", "base", "base-r8-mapping", "r8-mapping", "prune", "id-order", "config", "blocklist",
+	all := addSome(cmd, groups, []string{"output", "slices", "lines", "skipped", "report", "base", "base-r8-mapping", "r8-mapping", "prune", "id-order", "config", "blocklist",
 		"runtime-external", "classpath", "fail-on", "min-methods-ratio", "expect-digest", "quiet", "verbose"},
 		map[string]string{
 			"output":    "method mapping `FILE`",
@@ -55,7 +55,7 @@ func (a *assign) run(cmd *cobra.Command, all *pflag.FlagSet, args []string) erro
 	if a.output == "" || a.directory == "" {
 		return misuse("--output and --slices are needed: where the mapping goes, and the slices")
 	}
-	output, directory := a.output, a.directory
+	output, directory := a.output, a.directory // not those of tracegen.yml, which are of instrument
 	files, argfiles, err := paths(args)
 	if err != nil {
 		return err
@@ -72,9 +72,7 @@ func (a *assign) run(cmd *cobra.Command, all *pflag.FlagSet, args []string) erro
 	if a.guards.asks("growth") || a.guards.asks("calls") {
 		return misuse("--fail-on growth and calls are about what instrument writes, which is not known yet")
 	}
-	skipped := a.skipped
-	a.forOthers()
-	a.mapping, a.directory, a.skipped, a.dryRun = output, directory, skipped, false
+	a.mapping, a.directory, a.dryRun, a.merge, a.disabled, a.planned = output, directory, false, false, false, true
 	if err := a.read(); err != nil {
 		return err
 	}

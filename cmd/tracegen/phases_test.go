@@ -13,7 +13,7 @@ import (
 // known as one that only works at once: a flag that decides something and is forgotten here would let the steps come
 // to something else than instrument does. What a scan depends on, its file has to say.
 func TestEveryFlagHasItsStep(t *testing.T) {
-	atOnce := []string{"merge", "mapping", "disabled", "report", "max-growth", "max-calls-growth", "base-report"}
+	atOnce := []string{"merge", "mapping", "disabled", "max-growth", "max-calls-growth", "base-report"}
 	onlyWhere := []string{"output", "config", "blocklist", "classpath", "jdk", "jobs", "quiet", "verbose"} // shape no decision, or are said by the rules' digest
 	flagsOf := func(name string) map[string]bool {
 		cmd, _, err := testedRoot().Find([]string{name})

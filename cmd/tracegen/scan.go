@@ -39,7 +39,7 @@ commands is passed over.`,
 		if err := i.settleOptions(all); err != nil {
 			return err
 		}
-		i.output, i.guards, i.dryRun = output, guards{}, false
+		i.output, i.guards, i.dryRun, i.planned = output, guards{}, false, true
 		i.forOthers()
 		if err := i.readRules(); err != nil {
 			return err

@@ -52,6 +52,7 @@ type instrument struct {
 	jobs             int
 	level            jar.Level
 	dryRun, disabled bool
+	planned          bool // the command writes no classes
 
 	// What follows from that.
 	configFiles []string      // that were read, tracegen.yml first

@@ -45,6 +45,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		Warnings:    result.Warnings,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,
+		Planned:     i.planned,
 		DryRun:      i.dryRun,
 	}
 	for _, rule := range i.rules {

@@ -24,7 +24,7 @@
 //	warnings   in the order in which they came up
 //
 // A method counts as often as it occurs: a class in two inputs counts in both, though its methods have one ID
-// each. "methods" under mapping and "traced" under packages count IDs. The calls of the packages add up to those
+// each. A report of assign has neither calls nor sizes of outputs. "methods" under mapping and "traced" under packages count IDs. The calls of the packages add up to those
 // of the totals, and their addedBytes to the growth of the class files. [ReadBaseline] reads the packages back.
 //
 // # The JSON form of a verification

@@ -20,7 +20,7 @@ type document struct {
 	Totals   counts            `json:"totals"`
 	Verified verifiedPart      `json:"verification"`
 	Guards   []guardPart       `json:"guards"`
-	Packages []packageCount    `json:"packages"`
+	Packages any               `json:"packages"` // []packageCount, or []plannedCount
 	Focus    []focusPart       `json:"focus"`
 	Warnings []string          `json:"warnings"`
 }
@@ -47,8 +47,8 @@ type counts struct {
 	Methods          int                   `json:"methods"`
 	Traced           int                   `json:"traced"`
 	ClassBytes       int64                 `json:"classBytes"`
-	OutputClassBytes int64                 `json:"outputClassBytes"`
-	Calls            int                   `json:"calls"`
+	OutputClassBytes *int64                `json:"outputClassBytes,omitempty"` // nil if not known yet
+	Calls            *int                  `json:"calls,omitempty"`            // likewise
 	Skipped          map[filter.Reason]int `json:"skipped"`
 }
 
@@ -69,11 +69,28 @@ type focusPart struct {
 	Action mapping.FocusAction `json:"action"`
 }
 
-func countsOf(in Input, skipped map[filter.Reason]int) counts {
-	return counts{
+func (r *Run) countsOf(in Input, skipped map[filter.Reason]int) counts {
+	c := counts{
 		Classes: in.Classes, Rewritten: in.Rewritten, Methods: in.Methods, Traced: in.Traced,
-		ClassBytes: in.ClassBytes, OutputClassBytes: in.OutputBytes, Calls: in.Calls, Skipped: skipped,
+		ClassBytes: in.ClassBytes, Skipped: skipped,
 	}
+	if !r.Planned {
+		c.OutputClassBytes, c.Calls = &in.OutputBytes, &in.Calls
+	}
+	return c
+}
+
+// packageParts gives the packages with what is known of them.
+func (r *Run) packageParts() any {
+	list := r.packages()
+	if !r.Planned {
+		return list
+	}
+	planned := make([]plannedCount, len(list))
+	for i, p := range list {
+		planned[i] = plannedCount{p.Package, p.Traced, p.Skipped}
+	}
+	return planned
 }
 
 // WriteJSON writes the report; see the package comment for its keys.
@@ -85,16 +102,16 @@ func (r *Run) WriteJSON(w io.Writer) error {
 			Methods: r.Mapping.Len(), Retired: r.retired(), Freed: r.freed(), Headroom: r.Mapping.Headroom(),
 		},
 		Inputs:   make([]inputPart, len(r.Inputs)),
-		Totals:   countsOf(r.total(), r.totalReasons()),
+		Totals:   r.countsOf(r.total(), r.totalReasons()),
 		Verified: verifiedPart{r.Introduced, r.PreExisting},
 		Guards:   []guardPart{}, // an empty list is written as one, not as null
-		Packages: r.packages(),
+		Packages: r.packageParts(),
 		Focus:    []focusPart{},
 		Warnings: printableAll(r.Warnings),
 	}
 	reasons := r.reasons()
 	for i, in := range r.Inputs {
-		d.Inputs[i] = inputPart{in.Path, in.Output, countsOf(in, reasons[i])}
+		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
 		d.Guards = append(d.Guards, guardPart{g.Name, g.Asked, Printable(g.Found), g.Failed})

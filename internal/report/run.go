@@ -36,6 +36,9 @@ type Run struct {
 	// Introduced is the number of classes that came out wrong and were put back, PreExisting of those that were
 	// wrong before and left as they came.
 	Introduced, PreExisting int
+	// Planned says that no class has been written yet, so that the sizes of outputs and the number of calls are not
+	// known.
+	Planned bool
 	// DryRun says that nothing was written.
 	DryRun bool
 }
@@ -135,6 +138,13 @@ type packageCount struct {
 	Skipped    int    `json:"skipped"`
 	Calls      int    `json:"calls"`
 	AddedBytes int64  `json:"addedBytes"`
+}
+
+// plannedCount is what there is to say of it before anything is written.
+type plannedCount struct {
+	Package string `json:"package"`
+	Traced  int    `json:"traced"`
+	Skipped int    `json:"skipped"`
 }
 
 // packageOf gives the package of a class.

@@ -42,11 +42,11 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	if len(r.Skipped) > 0 {
 		fmt.Fprintf(b, "skipped: %s\n", r.skippedByReason())
 	}
-	if total.ClassBytes > 0 && total.OutputBytes > 0 {
+	if total.ClassBytes > 0 && !r.Planned {
 		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
 	}
-	if every && r.Mapping != nil && total.OutputBytes > 0 {
+	if every && r.Mapping != nil && !r.Planned {
 		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls, r.most(func(p packageCount) int64 { return int64(p.Calls) }))
 	}
 	if r.Mapping != nil {
