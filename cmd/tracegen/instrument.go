@@ -291,7 +291,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 }
 
 // besideSlice are the flags that say something when --ids has decided, besides those that have to agree with it.
-var besideSlice = []string{"output", "ids", "r8-mapping", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "dry-run", "quiet", "verbose"}
+var besideSlice = []string{"output", "ids", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "dry-run", "quiet", "verbose"}
 
 // followSlice carries out what a slice says. Options of the command line that could only contradict it are refused;
 // in tracegen.yml, which is there for all three steps, they are passed over, but for those that shape the calls.
@@ -316,12 +316,9 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 	if err := i.shape(flags, slice.Origin()); err != nil {
 		return err
 	}
-	if err := i.readR8(); err != nil {
-		return err
-	}
 	i.slice = slice
 	i.forOthers()
-	i.base, i.lines, i.prune, i.guards, i.blocklists = "", "", nil, guards{}, nil
+	i.base, i.baseR8, i.r8File, i.lines, i.prune, i.guards, i.blocklists = "", "", "", "", nil, guards{}, nil
 	if err := i.locate(args); err != nil {
 		return err
 	}

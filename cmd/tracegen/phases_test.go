@@ -14,7 +14,7 @@ import (
 // to something else than instrument does. What a scan depends on, its file has to say.
 func TestEveryFlagHasItsStep(t *testing.T) {
 	atOnce := []string{"merge", "mapping", "disabled", "max-growth", "max-calls-growth", "base-report"}
-	onlyWhere := []string{"output", "config", "blocklist", "classpath", "jdk", "jobs", "quiet", "verbose"} // shape no decision, or are said by the rules' digest
+	onlyWhere := []string{"output", "config", "blocklist", r8Option, "classpath", "jdk", "jobs", "quiet", "verbose"} // shape no decision, or are told by a digest
 	flagsOf := func(name string) map[string]bool {
 		cmd, _, err := testedRoot().Find([]string{name})
 		if err != nil {

@@ -98,6 +98,7 @@ func (r *run) carryOut(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units)))
+	r.config.Inject.RuntimeClass = r.config.Slice.runtime
 	if err := r.follow(r.config.Slice); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,9 @@ import (
 type Slice struct {
 	path   string // as in messages
 	origin Origin
-	inputs [][]*unit
+	// runtime is the runtime class as the inputs call it, which may have been renamed.
+	runtime string
+	inputs  [][]*unit
 }
 
 // Origin says by what the slice was made; of the options, it has those that shape what is written.
@@ -32,7 +34,7 @@ func Shaping() []string {
 
 // slice gives the decisions on the inputs from one number to another.
 func (r *run) slice(by Origin, from, to int) *Slice {
-	s := &Slice{origin: Origin{Tool: by.Tool, Options: make(map[string]string)}, inputs: make([][]*unit, to-from)}
+	s := &Slice{runtime: r.config.Inject.RuntimeClass, origin: Origin{Tool: by.Tool, Options: make(map[string]string)}, inputs: make([][]*unit, to-from)}
 	for _, name := range Shaping() {
 		if value, ok := by.Options[name]; ok {
 			s.origin.Options[name] = value
@@ -49,6 +51,7 @@ func (r *run) slice(by Origin, from, to int) *Slice {
 // seal gives the slice's file.
 func (s *Slice) seal() io.WriterTo {
 	k := newPacker()
+	k.text(s.runtime)
 	k.int(len(s.inputs))
 	for _, units := range s.inputs {
 		k.int(len(units))
@@ -107,7 +110,7 @@ func LoadSlice(path string) (*Slice, error) {
 
 func readSlice(file *sealed) (*Slice, error) {
 	u := newUnpacker(file.content)
-	s := &Slice{origin: file.origin}
+	s := &Slice{origin: file.origin, runtime: u.text()}
 	var p Part // for its places
 	for i := range u.count(1) {
 		sums := u.raw(8 * u.count(8+placeSize+2))
