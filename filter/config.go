@@ -20,6 +20,8 @@ type Config struct {
 	Rules []Rule // in order, those of included files in front of those of the file that includes them
 	// Options are the values of all other keys, unchecked.
 	Options map[string]Option
+	// Lists holds the values of the keys that have a list instead of one value, at least one each.
+	Lists map[string][]Option
 	// Included are the names of the files that were included, as they were read; one may be there twice.
 	Included []string
 }
@@ -49,7 +51,7 @@ const maxIncluded = 1000
 // nearest that is known), keys given twice, values of another kind, faulty patterns; what is wrong with an included
 // file stands at the line that includes it. An empty file is an empty Config.
 func ParseConfig(name string, data []byte, options []string, read func(name string) ([]byte, error)) (Config, error) {
-	c := Config{Options: map[string]Option{}}
+	c := Config{Options: map[string]Option{}, Lists: map[string][]Option{}}
 	r := configReader{name: name, options: options, read: read, config: &c, chain: []string{name}}
 	if err := r.file(data); err != nil {
 		return Config{}, err
@@ -83,13 +85,27 @@ func (r *configReader) file(data []byte) error {
 		case len(r.chain) > 1:
 			r.errorf(key, "%s: an included file has rules only; options belong into %s", key.Value, r.chain[0])
 		default:
-			if text, ok := r.plain(key.Value, value); ok {
-				r.config.Options[key.Value] = Option{text, r.at(value)}
-			}
+			r.option(key.Value, value)
 		}
 	}
 	r.config.Rules = append(r.config.Rules, rules...)
 	return r.err()
+}
+
+// option reads the value of a plain key, or a list of such.
+func (r *configReader) option(key string, n *yaml.Node) {
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		if text, ok := r.plain(key, n); ok {
+			r.config.Options[key] = Option{text, r.at(n)}
+		}
+		return
+	}
+	for _, item := range n.Content {
+		item = resolve(item)
+		if text, ok := r.plain(key, item); ok {
+			r.config.Lists[key] = append(r.config.Lists[key], Option{text, r.at(item)})
+		}
+	}
 }
 
 // include reads the files that one names.

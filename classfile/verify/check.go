@@ -118,9 +118,7 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
-		if class.Name() != "module-info" { // which is no class, and not loaded as one
-			k.finding(ruleClassFlags, "no ACC_MODULE but in module-info", "one")
-		}
+		k.checkModule()
 		result.Findings = k.findings
 		return result
 	}

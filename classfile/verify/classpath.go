@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -36,7 +38,8 @@ type source interface {
 }
 
 // NewHierarchy opens a class path: jars, .aar and .jmod files, directories of classes, lib/modules images, and
-// the home directories of JDKs. The first that has a class wins. The caller closes it.
+// the home directories of JDKs. The first that has a class wins; a multi-release jar has those that release 17 sees, by
+// which most classes are judged. The caller closes it.
 func NewHierarchy(paths ...string) (*ClassPath, error) {
 	c := &ClassPath{young: map[string]*ClassInfo{}, unreadable: map[string]error{}}
 	for _, path := range paths {
@@ -220,9 +223,18 @@ func (a *archive) class(name string, codec *jar.Codec) ([]byte, error) {
 	return nil, nil
 }
 
+// What a multi-release jar has for releases from 9 on, and the latest that is looked at.
+const (
+	versionsDirectory = "META-INF/versions/"
+	firstRelease      = 9
+	latestRelease     = 17
+)
+
 func (a *archive) index(codec *jar.Codec) {
 	isModule := strings.HasSuffix(a.Name(), ".jmod")
 	a.entries = map[string]*jar.Entry{}
+	releases := map[string]int{}
+	multiRelease := a.isMultiRelease(codec)
 	entries := a.Entries()
 	for i := range entries {
 		e := &entries[i]
@@ -238,8 +250,47 @@ func (a *archive) index(codec *jar.Codec) {
 		if isClass && isModule {
 			name, isClass = strings.CutPrefix(name, moduleClasses)
 		}
-		if _, twice := a.entries[name]; isClass && !twice {
-			a.entries[name] = e
+		release := 0
+		if multiRelease {
+			name, release = cutRelease(name)
+		}
+		if _, twice := a.entries[name]; isClass && (!twice || release > releases[name]) {
+			a.entries[name], releases[name] = e, release
 		}
 	}
+}
+
+// cutRelease takes apart what a multi-release jar calls a class; of other names it gives all. What is there for later
+// releases keeps its name, by which nobody asks for it.
+func cutRelease(path string) (name string, release int) {
+	within, ok := strings.CutPrefix(path, versionsDirectory)
+	number, name, inside := strings.Cut(within, "/")
+	release, err := strconv.Atoi(number)
+	if !ok || !inside || err != nil || release < firstRelease || release > latestRelease {
+		return path, 0
+	}
+	return name, release
+}
+
+// isMultiRelease says whether the jar's manifest has "Multi-Release: true" in its main section.
+func (a *archive) isMultiRelease(codec *jar.Codec) bool {
+	entries := a.Entries()
+	i := slices.IndexFunc(entries, func(e jar.Entry) bool { return jar.IsManifest(e.Name) })
+	if i < 0 {
+		return false
+	}
+	manifest, err := codec.Read(&entries[i], nil)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(manifest)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "" {
+			return false // the main section ends
+		}
+		if strings.EqualFold(name, "Multi-Release") {
+			return strings.EqualFold(strings.TrimSpace(value), "true")
+		}
+	}
+	return false
 }

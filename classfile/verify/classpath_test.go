@@ -160,3 +160,41 @@ func TestHierarchyRefusesBrokenImages(t *testing.T) {
 		}
 	}
 }
+
+// TestHierarchyReleases: a multi-release jar has the classes that a JVM of release 17 would see.
+func TestHierarchyReleases(t *testing.T) {
+	dir := t.TempDir()
+	entries := func(manifest string) []string {
+		return []string{
+			"META-INF/MANIFEST.MF", manifest,
+			"META-INF/versions/17/p/A.class", classNamed("p/A", "p/New"),
+			"META-INF/versions/9/p/A.class", classNamed("p/A", "p/Nine"),
+			"p/A.class", classNamed("p/A", "p/Old"),
+			"META-INF/versions/18/p/A.class", classNamed("p/A", "p/TooNew"),
+			"META-INF/versions/8/p/A.class", classNamed("p/A", "p/NoRelease"),
+			"META-INF/versions/11/p/B.class", classNamed("p/B", "p/New"),
+		}
+	}
+	for _, c := range []struct{ name, manifest, a, b string }{
+		{"yes.jar", "Manifest-Version: 1.0\r\nmulti-release: TRUE\r\n\r\n", "p/New", "p/New"},
+		{"no.jar", "Manifest-Version: 1.0\nMulti-Release: false\n\n", "p/Old", ""},
+		{"section.jar", "Manifest-Version: 1.0\n\nName: p/\nMulti-Release: true\n\n", "p/Old", ""},
+	} {
+		path := filepath.Join(dir, c.name)
+		writeZip(t, path, "", entries(c.manifest)...)
+		h, err := verify.NewHierarchy(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"p/A": c.a, "p/B": c.b} {
+			got := ""
+			if info := h.Lookup(name); info != nil {
+				got = info.Super
+			}
+			if got != want {
+				t.Errorf("%s: %s extends %q, want %q", c.name, name, got, want)
+			}
+		}
+		h.Close()
+	}
+}

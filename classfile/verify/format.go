@@ -69,7 +69,10 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag) {
 	case classfile.TagMethodHandle:
 		k.checkMethodHandle(i, int(raw[0]), u2(raw[1:]))
 	case classfile.TagModule, classfile.TagPackage:
-		k.poolFinding(i, rulePoolEntry, "no Module or Package but in a module declaration", tag.String())
+		if k.class.AccessFlags()&classfile.AccModule == 0 {
+			k.poolFinding(i, rulePoolEntry, "no Module or Package but in a module declaration", tag.String())
+		}
+		k.refersTo(i, u2(raw), classfile.TagUtf8)
 	}
 }
 

@@ -201,7 +201,7 @@ func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bo
 }
 
 // interfaceHasField looks for a field in the superinterfaces of a class, which field resolution (JVMS
-// 5.4.3.2) asks before the superclass. seen are those that were asked.
+// 5.4.3.2) asks before the superclass. seen are those that were asked. One that is not known may have it.
 func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, seen map[string]bool) bool {
 	for _, i := range info.Interfaces {
 		if seen[i] {
@@ -209,10 +209,7 @@ func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, se
 		}
 		seen[i] = true
 		super := k.lookup(k.of(i))
-		if super == nil {
-			continue
-		}
-		if findMember(super.fields, name, descriptor) != nil || k.interfaceHasField(super, name, descriptor, seen) {
+		if super == nil || findMember(super.fields, name, descriptor) != nil || k.interfaceHasField(super, name, descriptor, seen) {
 			return true
 		}
 	}

@@ -161,7 +161,7 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 	if m.failed() {
 		m.tell()
 		m.lost = true
-		return in.FallsThrough() || isSubroutine(in) // which has no next that a frame were missing at
+		return in.PC+in.Size < len(m.starts) // nobody knows: it is not told that the end is reached, or no frame
 	}
 	if t&branching != 0 {
 		m.matchTargets(in)
@@ -170,12 +170,6 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 		m.matchHandlers(m.initialised)
 	}
 	return in.FallsThrough()
-}
-
-// isSubroutine tells the instructions that only inference knows.
-func isSubroutine(in code.Instruction) bool {
-	op, _ := localAccess(in)
-	return op == code.Jsr || op == code.JsrW || op == code.Ret
 }
 
 // enterFrame makes the frame that stands at the current instruction the type state.

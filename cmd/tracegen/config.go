@@ -41,23 +41,41 @@ func readConfig(name string, flags *pflag.FlagSet) (files []string, rules []filt
 	// In a fixed order, so that of several errors it is always the same that is told.
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
-		option, given := config.Options[f.Name]
-		if !given || f.Changed {
+		values := config.Lists[f.Name]
+		if option, given := config.Options[f.Name]; given {
+			values = []filter.Option{option}
+		} else if len(values) > 0 && !isRepeatable(f) {
+			errs = append(errs, fmt.Errorf("%v: %s: a list is found where a single value is expected", values[0].At, f.Name))
 			return
 		}
-		value := option.Value
-		switch {
-		case f.Name == "classpath":
-			value = relativeList(file, value)
-		case isPath(f.Name):
-			value = relativeTo(file, value)
+		if f.Changed {
+			return
 		}
-		if err := f.Value.Set(value); err != nil {
-			errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, f.Name, option.Value, err))
+		for _, option := range values {
+			if err := setOption(file, f, option.Value); err != nil {
+				errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, f.Name, option.Value, err))
+			}
+			f.Changed = true
 		}
-		f.Changed = true
 	})
 	return append([]string{file}, config.Included...), config.Rules, errors.Join(errs...)
+}
+
+// setOption gives a flag a value from the configuration file of that name.
+func setOption(file string, f *pflag.Flag, value string) error {
+	switch {
+	case f.Name == "classpath":
+		value = relativeList(file, value)
+	case isPath(f.Name):
+		value = relativeTo(file, value)
+	}
+	return f.Value.Set(value)
+}
+
+// isRepeatable says whether a flag may be given several times, each adding to the others, and so may be a list.
+func isRepeatable(f *pflag.Flag) bool {
+	_, guards := f.Value.(*failOn)
+	return guards || f.Value.Type() == "stringArray"
 }
 
 // relativeTo gives a path that is meant from where file is. A slash at its end, which says that it is a

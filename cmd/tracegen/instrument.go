@@ -148,6 +148,9 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	if i.reported == nil {
 		i.reported = i.reportOf(result)
 	}
+	for _, fault := range result.Tolerated {
+		i.con.detail("wrong before and left so, beside the classes of this JDK: %s", fault)
+	}
 	if err := i.summarize(); err != nil {
 		return err
 	}

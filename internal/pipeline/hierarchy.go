@@ -68,6 +68,8 @@ type viewKey struct {
 // referee is the type verifier, for all units of a run or a part of them. Goroutines share it.
 type referee struct {
 	checkers map[viewKey]*verify.Checker
+	// portable see no JDK: what they find is found on every machine.
+	portable map[viewKey]*verify.Checker
 }
 
 // detail is how the referee judges.
@@ -81,16 +83,18 @@ type detail struct {
 // newReferee makes what judges the classes of inputs. Those of further inputs are asked for classes only after
 // them.
 func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *referee {
-	judge := &referee{make(map[viewKey]*verify.Checker)}
+	judge := &referee{make(map[viewKey]*verify.Checker), make(map[viewKey]*verify.Checker)}
 	own, others := newInputClasses(r, inputs), newInputClasses(r, further)
 	for _, u := range inputs {
 		key := viewKey{u.source, u.version}
 		if judge.checkers[key] != nil {
 			continue
 		}
-		judge.checkers[key] = &verify.Checker{
-			Hierarchy: verify.Chain{s.before, view{own, key, more.parted}, view{others, key, more.parted}, s.after},
-			Notes:     more.notes, Frames: more.frames, Strict: s.strict,
+		given := verify.Chain{s.before, view{own, key, more.parted}, view{others, key, more.parted}}
+		all := &verify.Checker{Hierarchy: append(slices.Clip(given), s.after), Notes: more.notes, Frames: more.frames, Strict: s.strict}
+		judge.checkers[key], judge.portable[key] = all, &verify.Checker{Hierarchy: given}
+		if s.strict {
+			judge.portable[key] = all // who wants all classes to be there wants the JDK to count
 		}
 	}
 	return judge
@@ -99,6 +103,11 @@ func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *
 // check judges the class of u, or what is to become of it.
 func (j *referee) check(u *unit, c *classfile.Class) verify.Result {
 	return j.checkers[viewKey{u.source, u.version}].Check(c)
+}
+
+// checkPortably is check without the JDK.
+func (j *referee) checkPortably(u *unit, c *classfile.Class) verify.Result {
+	return j.portable[viewKey{u.source, u.version}].Check(c)
 }
 
 // keptInfos is how many classes each of the two generations of inputClasses' memory holds.

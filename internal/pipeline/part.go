@@ -114,7 +114,7 @@ func (w *worker) trial(u *unit) error {
 	if u.class == "module-info" && w.config.AddRequires != "" {
 		c, err := w.parse(u)
 		if err == nil {
-			_, u.objection, err = w.addRequires(c)
+			_, u.objection, err = w.addRequires(u, c)
 		}
 		return err
 	}

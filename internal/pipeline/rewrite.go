@@ -98,7 +98,7 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	}
 	w.advance(u.entry.size)
 	if u.requires {
-		return w.addRequires(c)
+		return w.addRequires(u, c)
 	}
 	request, ids := u.request()
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
@@ -140,6 +140,9 @@ func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids 
 
 // judge asks the type verifier about a rewritten class. Only if it finds something does it look at the original:
 // the code of that is still there, and what was wrong with it still is.
+//
+// What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
+// JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.
 func (w *worker) judge(u *unit, original, rewritten *classfile.Class) *objection {
 	if w.referee == nil {
 		return nil
@@ -149,10 +152,25 @@ func (w *worker) judge(u *unit, original, rewritten *classfile.Class) *objection
 	if len(result.Findings) == 0 {
 		return nil
 	}
-	if before := w.referee.check(u, original).Findings; len(before) > 0 {
-		return &objection{detail: "pre-existing: " + before[0].String(), preExisting: true}
+	if found := w.referee.checkPortably(u, rewritten).Findings; len(found) > 0 {
+		if before := w.referee.checkPortably(u, original).Findings; len(before) > 0 {
+			return &objection{detail: "pre-existing: " + before[0].String(), preExisting: true}
+		}
+		return &objection{detail: found[0].String()}
 	}
-	return &objection{detail: result.Findings[0].String()}
+	before := w.referee.check(u, original).Findings
+	if introduced := verify.Introduced(before, result.Findings); len(introduced) > 0 {
+		return &objection{detail: introduced[0].String()}
+	}
+	w.noteTolerated(u.source.where(u.entry) + ": " + before[0].String())
+	return nil
+}
+
+// noteTolerated remembers a fault that a class keeps.
+func (r *run) noteTolerated(fault string) {
+	r.noted.Lock()
+	defer r.noted.Unlock()
+	r.noted.tolerated[fault] = true
 }
 
 // noteUnknown remembers classes that were not found, without the class files that they are mentioned in.
@@ -160,17 +178,17 @@ func (r *run) noteUnknown(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	r.unknown.Lock()
-	defer r.unknown.Unlock()
+	r.noted.Lock()
+	defer r.noted.Unlock()
 	for _, name := range names {
-		if !r.unknown.names[name] {
-			r.unknown.names[strings.Clone(name)] = true
+		if !r.noted.unknown[name] {
+			r.noted.unknown[strings.Clone(name)] = true
 		}
 	}
 }
 
 // addRequires lets a module read the runtime's.
-func (w *worker) addRequires(c *classfile.Class) (data []byte, against *objection, err error) {
+func (w *worker) addRequires(u *unit, c *classfile.Class) (data []byte, against *objection, err error) {
 	rewritten, err := inject.AddRequires(c, w.config.AddRequires)
 	if err != nil {
 		return c.Bytes(), &objection{detail: err.Error()}, nil
@@ -181,6 +199,9 @@ func (w *worker) addRequires(c *classfile.Class) (data []byte, against *objectio
 	}
 	if findings := verify.EquivalentModule(c, again, w.config.AddRequires); len(findings) > 0 {
 		return c.Bytes(), &objection{detail: findings[0].String()}, nil
+	}
+	if against := w.judge(u, c, again); against != nil {
+		return c.Bytes(), against, nil
 	}
 	return rewritten, nil, nil
 }

@@ -39,9 +39,9 @@ type run struct {
 	introduced, preExisting int
 	graph                   *callGraph // to be filled by the scan; nil if nobody will ask
 	passes                  int        // over the inputs
-	unknown                 struct {
+	noted                   struct {   // what nothing depends on
 		sync.Mutex
-		names map[string]bool
+		unknown, tolerated map[string]bool
 	}
 
 	progress struct {
@@ -126,7 +126,7 @@ func (r *run) appoint() error {
 	if err := r.openSurroundings(); err != nil {
 		return err
 	}
-	r.unknown.names = make(map[string]bool)
+	r.noted.unknown, r.noted.tolerated = make(map[string]bool), make(map[string]bool)
 	r.referee = newReferee(r, r.around, r.units, nil, detail{parted: true})
 	return nil
 }
@@ -282,7 +282,8 @@ func (r *run) finish(ctx context.Context) (*Result, error) {
 func (r *run) result() *Result {
 	result := &Result{
 		Mapping: r.mapping, Inputs: r.written, Warnings: r.warnings,
-		Introduced: r.introduced, PreExisting: r.preExisting, Unknown: slices.Sorted(maps.Keys(r.unknown.names)),
+		Introduced: r.introduced, PreExisting: r.preExisting, Unknown: slices.Sorted(maps.Keys(r.noted.unknown)),
+		Tolerated: slices.Sorted(maps.Keys(r.noted.tolerated)),
 	}
 	for _, u := range r.units {
 		in := &result.Inputs[u.source.input]

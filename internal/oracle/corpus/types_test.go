@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"path"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // typeTally counts what the type verifier and HotSpot make of the same classes.
-type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, missed, missing int }
+type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, missed, missing, modules int }
 
 // TestCorpusTypesAgree holds the type verifier to HotSpot's word on every class of the corpus: what links has no
 // findings, what does not has some, if it was not for want of a class.
@@ -40,10 +41,27 @@ func TestCorpusTypesAgree(t *testing.T) {
 		}
 		judgeTypes(t, j, homes, byJob[j.Name], &all)
 	}
+	t.Logf("measured: %d module declarations", all.modules)
 	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d told otherwise); %d do not: %d missed; %d fail for want of a class and the like",
 		all.linked, all.falseAlarms, all.inferred, all.inferredWrong, all.rejected, all.missed, all.missing)
 	if all.falseAlarms > 0 {
 		t.Errorf("%d false alarms", all.falseAlarms)
+	}
+}
+
+// judgeModule has no finding on a module declaration, which no JVM links but the module system read at build time.
+func judgeModule(t *testing.T, name string, e *jar.Entry) {
+	var codec jar.Codec
+	data, err := codec.Read(e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := classfile.Parse(data)
+	if err != nil {
+		return // of a version that nobody here knows
+	}
+	for _, f := range verify.Check(c, nil) {
+		t.Errorf("%s!%s: %v", name, e.Name, f)
 	}
 }
 
@@ -65,6 +83,11 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 	var codec jar.Codec
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
+		if path.Base(e.Name) == "module-info.class" {
+			judgeModule(t, j.Name, e)
+			all.modules++
+			continue
+		}
 		r, ok := results[e.Name]
 		if !ok || r.Status == oracle.LinkNewer || r.Status == oracle.LinkOfBoot {
 			continue
