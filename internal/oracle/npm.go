@@ -1,0 +1,92 @@
+package oracle
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// SARIFSchema gives the JSON schema of SARIF 2.1.0 as it was published (its "rtm.5", the last), from a package of
+// Microsoft's that holds it. It is fetched once, by the npm on PATH; the error wraps [ErrMissing] if it cannot be had.
+func SARIFSchema(ctx context.Context) ([]byte, error) {
+	const (
+		name   = "@microsoft/jest-sarif@1.0.0-beta.0"
+		file   = "package/lib/schemas/sarif-2.1.0-rtm.5.json"
+		sha256 = "2d99159ae54a3eea97f81781cff48780548657c35949f4b7f25e99a2ba4de4f8"
+	)
+	dir, err := CacheDir("npm")
+	if err != nil {
+		return nil, err
+	}
+	cached := filepath.Join(dir, "sarif-2.1.0-rtm.5.json")
+	if data, err := os.ReadFile(cached); err == nil && sumOf(data) == sha256 {
+		return data, nil
+	}
+	data, err := fetchNPM(ctx, dir, name, file)
+	if err != nil {
+		return nil, err
+	}
+	if got := sumOf(data); got != sha256 {
+		return nil, fmt.Errorf("%s in %s has the SHA-256 %s, want %s", file, name, got, sha256)
+	}
+	return data, os.WriteFile(cached, data, 0o644)
+}
+
+func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+// fetchNPM gives one file of a package, which is name@version.
+func fetchNPM(ctx context.Context, dir, name, file string) ([]byte, error) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return nil, fmt.Errorf("no npm on PATH to fetch %s: %w", name, ErrMissing)
+	}
+	tmp, err := os.MkdirTemp(dir, "fetch-")
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := run(ctx, tmp, npm, "pack", "--silent", name); err != nil {
+		return nil, fmt.Errorf("fetch: %w: %w", err, ErrMissing)
+	}
+	packed, err := filepath.Glob(filepath.Join(tmp, "*.tgz"))
+	if err != nil || len(packed) != 1 {
+		return nil, fmt.Errorf("fetch %s: npm pack left %d files", name, len(packed))
+	}
+	data, err := os.ReadFile(packed[0])
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	content, err := untar(data, file)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %s: %w", name, file, err)
+	}
+	return content, nil
+}
+
+// untar gives one file of a .tgz.
+func untar(tgz []byte, file string) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(tgz))
+	if err != nil {
+		return nil, err
+	}
+	for r := tar.NewReader(z); ; {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, os.ErrNotExist
+		}
+		if err != nil {
+			return nil, err
+		}
+		if header.Name == file {
+			return io.ReadAll(r)
+		}
+	}
+}
