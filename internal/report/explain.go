@@ -168,8 +168,8 @@ func (e *Explanation) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(b, "%s in %s: of %s asked for, %d traced\n", mapping.Text(c.Class), place, count(code, "method with code", "methods with code"), traced)
 		if c.Bytes != 0 {
-			fmt.Fprintf(b, "    the class gets %s and grows by %s, %d of them for what its methods share\n",
-				count(c.Calls, "call", "calls"), count(c.Bytes, "byte", "bytes"), c.Shared)
+			fmt.Fprintf(b, "    the class is given %s, and grows by %s, %d of them for what its methods share\n",
+				count(c.Calls, "call of the runtime", "calls of the runtime"), count(c.Bytes, "byte", "bytes"), c.Shared)
 		}
 	}
 	return b.Flush()
@@ -202,14 +202,18 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *ExplainedMethod) {
 		if m.Line > 0 {
 			line = fmt.Sprintf("; line %d", m.Line)
 		}
-		fmt.Fprintf(b, "    %s, %s, %s of code%s\n", count(m.Instructions, "instruction", "instructions"),
-			count(m.Invocations, "call", "calls"), count(m.CodeBytes, "byte", "bytes"), line)
+		calls := "no call"
+		if m.Invocations > 0 {
+			calls = fmt.Sprintf("%d of them calls", m.Invocations)
+		}
+		fmt.Fprintf(b, "    %s, %s, %s of code%s\n", count(m.Instructions, "instruction", "instructions"), calls,
+			count(m.CodeBytes, "byte", "bytes"), line)
 	}
 	if m.Residual != "" {
 		fmt.Fprintf(b, "    in the input it is %s\n", m.Residual)
 	}
 	if m.ID != 0 {
-		fmt.Fprintf(b, "    gets %s, grows by %s\n", count(m.Calls, "call", "calls"), count(m.Bytes, "byte", "bytes"))
+		fmt.Fprintf(b, "    is given %s, and grows by %s\n", count(m.Calls, "call of the runtime", "calls of the runtime"), count(m.Bytes, "byte", "bytes"))
 	}
 }
 
