@@ -2,15 +2,8 @@ package looper
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,126 +32,31 @@ var platforms = []platform{
 	{"API 37 lock-free", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21},
 }
 
-// proofClasses are the classes of testdata/proofs that hold proofs.
-var proofClasses = []string{"MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs"}
-
-// TestProofs runs every proof on every platform.
+// TestProofs runs every proof on every platform, but for those about frames.
 func TestProofs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: starts JVMs that wait for seconds")
-	}
 	b := build(t)
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			b.prove(t, p)
+			b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
 		})
 	}
 }
 
-// A bench is what all platforms share: compiled classes and natives.
-type bench struct {
-	// natives is the library, path the class path without android-all.
-	natives, path string
-}
-
-// build compiles the runtime, the device and the proofs. The proofs are compiled against the oldest version, and the
-// runtime against Google's stubs of API 16, as its Maven build does.
-func build(t *testing.T) bench {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("skipped: the natives are written for Linux")
+// TestFrames draws frames on every platform with recording off and on. By itself, because it measures.
+func TestFrames(t *testing.T) {
+	b := build(t)
+	for _, p := range platforms {
+		t.Run(p.name, func(t *testing.T) { b.prove(t, p, "FrameProofs") })
 	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	dir := t.TempDir()
-	b := bench{natives: filepath.Join(dir, "libframework.so")}
-	compileNatives(t, j, b.natives)
-	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},
-		"84072541cbb711eff89f7277100ff854929a446dba7ceb1b195c340e0b4fd3cb")
-	framework := platforms[0].fetch(t)
-	lib, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "device"), filepath.Join(dir, "proofs")
-	source := filepath.Join("..", "..", "..", "runtime-java")
-	javac(t, j, lib, []string{stubs}, filepath.Join(source, "core", "src", "main", "java"),
-		filepath.Join(source, "android", "src", "main", "java"))
-	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
-	javac(t, j, proofs, []string{lib, device, framework}, filepath.Join("testdata", "proofs"))
-	b.path = strings.Join([]string{proofs, device, lib}, string(os.PathListSeparator))
-	return b
-}
-
-func compileNatives(t *testing.T, j oracle.JDK, out string) {
-	t.Helper()
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		oracle.Require(t, fmt.Errorf("no gcc on PATH: %w", oracle.ErrMissing))
-	}
-	include := filepath.Join(j.Home, "include")
-	if _, err := os.Stat(filepath.Join(include, "jni.h")); err != nil {
-		oracle.Require(t, fmt.Errorf("the JDK has no jni.h: %w", oracle.ErrMissing))
-	}
-	command(t, gcc, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-I"+include, "-I"+filepath.Join(include, "linux"),
-		"-o", out, filepath.Join("testdata", "native", "framework.c"))
-}
-
-// javac compiles all sources below some directories for Java 8, the runtime's release.
-func javac(t *testing.T, j oracle.JDK, out string, path []string, dirs ...string) {
-	t.Helper()
-	args := []string{"--release", "8", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
-		"-cp", strings.Join(path, string(os.PathListSeparator))}
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && filepath.Ext(path) == ".java" && filepath.Base(path) != "module-info.java" {
-				args = append(args, path)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	command(t, j.Tool("javac"), args...)
-}
-
-func command(t *testing.T, name string, args ...string) {
-	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
-	}
-}
-
-func (p platform) fetch(t *testing.T) string {
-	t.Helper()
-	return fetch(t, oracle.Artifact{Group: "org.robolectric", Name: "android-all", Version: p.version, Type: "jar"}, p.sum)
-}
-
-// fetch gives the path of an artifact, which must have the SHA-256.
-func fetch(t *testing.T, a oracle.Artifact, sum string) string {
-	t.Helper()
-	dir, err := oracle.CacheDir("maven")
-	oracle.Require(t, err)
-	oracle.Require(t, oracle.FetchMaven(t.Context(), dir, []oracle.Artifact{a}))
-	path := filepath.Join(dir, a.File())
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		t.Fatal(err)
-	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != sum {
-		t.Fatalf("%s has the SHA-256 %s, want %s; delete it", path, got, sum)
-	}
-	return path
 }
 
 // runLimit is far beyond what the proofs need; it ends what hangs.
 const runLimit = 5 * time.Minute
 
-// prove runs all proofs in one JVM and makes a subtest of each.
-func (b bench) prove(t *testing.T, p platform) {
+// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
+func (b bench) prove(t *testing.T, p platform, classes ...string) {
+	t.Helper()
 	j, err := oracle.FindJDK(p.jdk)
 	if err != nil {
 		// Not Require: a second JDK is welcome, but no machine has to have it.
@@ -170,16 +68,17 @@ func (b bench) prove(t *testing.T, p platform) {
 	if p.lockFree {
 		queue = "lock-free"
 	}
-	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-cp",
+	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
+		"-Djava.io.tmpdir=" + t.TempDir(), "-Dproofs.mapping=" + b.mapping, "-Dproofs.digest=" + b.digest, "-cp",
 		b.path + string(os.PathListSeparator) + p.fetch(t)}
 	if j.Feature >= 24 {
 		args = append(args, "--enable-native-access=ALL-UNNAMED")
 	}
 	args = append(args, "Bench", b.natives, strconv.Itoa(p.api), queue)
-	out, err := exec.CommandContext(ctx, j.Tool("java"), append(args, proofClasses...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, j.Tool("java"), append(args, classes...)...).CombinedOutput()
 	text := string(out)
-	if got := report(t, p, text); got != len(proofClasses) || (err != nil) != t.Failed() {
-		t.Errorf("%d of %d classes were proven; java: %v", got, len(proofClasses), err)
+	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {
+		t.Errorf("%d of %d classes were proven; java: %v", got, len(classes), err)
 	}
 	if t.Failed() {
 		t.Log(text)

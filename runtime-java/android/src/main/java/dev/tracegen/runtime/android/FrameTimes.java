@@ -1,5 +1,7 @@
 package dev.tracegen.runtime.android;
 
+import android.os.Handler;
+import android.os.Looper;
 import android.view.Choreographer;
 import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.ThreadTrace;
@@ -8,42 +10,47 @@ import dev.tracegen.runtime.ThreadTrace;
  * Tells the recorder of frames: when each was due, when work on it began, and when its message ended. To hear of every
  * frame it has to ask for every frame, so that the display is never idle; it is off by default.
  */
-final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback {
+final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback, Runnable {
     private final ThreadTrace trace;
-    private final Choreographer choreographer;
     private final float refreshHz;
-    private boolean running;
+    private volatile boolean stopped;
     private long vsyncNanos;
     private long startNanos;
     private long lastVsyncNanos;
 
     /**
-     * On the looper's thread.
+     * Nothing yet.
      *
      * @param refreshHz the display's rate, 0 if not known
      */
     FrameTimes(ThreadTrace trace, float refreshHz) {
         this.trace = trace;
-        this.choreographer = Choreographer.getInstance();
         this.refreshHz = refreshHz;
     }
 
+    /** Asks for frames, from the main looper's thread: Choreographer has one for each. */
     void start() {
-        running = true;
-        choreographer.postFrameCallback(this);
+        new Handler(Looper.getMainLooper()).post(this);
     }
 
+    /** Asks for no more. */
     void stop() {
-        running = false;
-        choreographer.removeFrameCallback(this);
+        stopped = true;
+    }
+
+    @Override
+    public void run() {
+        if (!stopped) {
+            Choreographer.getInstance().postFrameCallback(this);
+        }
     }
 
     @Override
     public void doFrame(long frameTimeNanos) {
-        if (running) {
+        if (!stopped) {
             vsyncNanos = frameTimeNanos;
             startNanos = System.nanoTime();
-            choreographer.postFrameCallback(this);
+            Choreographer.getInstance().postFrameCallback(this);
         }
     }
 

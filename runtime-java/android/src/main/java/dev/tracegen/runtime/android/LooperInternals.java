@@ -6,6 +6,7 @@ import android.os.MessageQueue;
 import android.util.Printer;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 
 /**
  * What of {@code Looper} and {@code MessageQueue} is not public. Looked up once; what cannot be had is null, and the
@@ -58,6 +59,16 @@ final class LooperInternals {
     static Object idleLock(MessageQueue queue) {
         Object lock = get(IDLE_LOCK, queue);
         return lock == null ? queue : lock;
+    }
+
+    /** Whether a queue has an idle handler, as far as can be told: false only if it has not. */
+    static boolean mayHave(MessageQueue queue, MessageQueue.IdleHandler handler) {
+        synchronized (queue) {
+            synchronized (idleLock(queue)) {
+                Object list = get(IDLE_HANDLERS, queue);
+                return !(list instanceof ArrayList) || ((ArrayList<?>) list).contains(handler);
+            }
+        }
     }
 
     static boolean isAsynchronous(Message message) {

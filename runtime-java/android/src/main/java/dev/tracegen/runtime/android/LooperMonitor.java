@@ -281,21 +281,19 @@ public final class LooperMonitor {
         telling = false;
         dispatch.clear();
         if (dispatch.endNanos() - nextCheck >= 0 && !dispatch.isIdleHandler()) {
-            lookAfterIdleList(dispatch.endNanos());
+            lookAfterIdleList();
         }
     }
 
     /** An idle handler of ours may be lost with the list that it was in; then nobody would look any more. */
-    private void lookAfterIdleList(long now) {
+    private void lookAfterIdleList() {
         Looper l = looper.get();
         MessageQueue queue = l == null || released ? null : LooperInternals.queue(l);
         if (queue == null) {
             return;
         }
-        if (now - idleCheck.lastNanos >= 2 * checkNanos) {
-            queue.removeIdleHandler(idleCheck);
+        if (!LooperInternals.mayHave(queue, idleCheck)) {
             queue.addIdleHandler(idleCheck);
-            idleCheck.lastNanos = now;
         }
     }
 
@@ -344,15 +342,12 @@ public final class LooperMonitor {
 
     /** Called by the queue each time that it has nothing to run. */
     private final class IdleCheck implements MessageQueue.IdleHandler {
-        volatile long lastNanos = System.nanoTime();
-
         @Override
         public boolean queueIdle() {
             if (released || Thread.currentThread() != thread) {
                 return !released;
             }
             long now = System.nanoTime();
-            lastNanos = now;
             boolean heardSince = heard;
             heard = false;
             tellIdle();

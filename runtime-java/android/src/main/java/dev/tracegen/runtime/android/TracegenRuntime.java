@@ -4,6 +4,7 @@ import android.app.Application;
 import android.content.Context;
 import android.os.Looper;
 import android.util.Log;
+import android.view.WindowManager;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
@@ -12,6 +13,9 @@ import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.WeakHashMap;
 
 /**
  * Starts and ends recording in an app. One call in {@code Application.attachBaseContext} or {@code onCreate} is all:
@@ -35,7 +39,11 @@ public final class TracegenRuntime {
     private final RecorderListener listener;
     private final Application application;
     private final Foreground foreground;
-    private FrameTimes frames;
+    private final FrameTimes frames;
+
+    /** The other loopers that are watched, which it does not keep alive. */
+    private final Map<Looper, WeakReference<LooperMonitor>> watched =
+            new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
     private TracegenRuntime(Context context, RuntimeConfig config) {
         this.config = config;
@@ -56,8 +64,8 @@ public final class TracegenRuntime {
         listener = new RecorderListener(trace);
         monitor = LooperMonitor.of(Looper.getMainLooper(), config.monitor);
         monitor.add(listener);
-        if (config.frames && Looper.myLooper() == Looper.getMainLooper()) {
-            frames = new FrameTimes(trace, 0);
+        frames = config.frames ? new FrameTimes(trace, refreshHz(context)) : null;
+        if (frames != null) {
             monitor.add(frames);
             frames.start();
         }
@@ -99,7 +107,7 @@ public final class TracegenRuntime {
         }
     }
 
-    /** Ends recording and closes its file. The main looper is given back as it was. */
+    /** Ends recording and closes its file. The loopers are given back as they were. */
     public static synchronized void stop() {
         TracegenRuntime r = running;
         running = null;
@@ -111,6 +119,12 @@ public final class TracegenRuntime {
                 r.frames.stop();
             }
             r.monitor.release();
+            for (WeakReference<LooperMonitor> other : r.watched.values()) {
+                LooperMonitor m = other.get();
+                if (m != null) {
+                    m.release();
+                }
+            }
             if (r.application != null) {
                 r.application.unregisterActivityLifecycleCallbacks(r.foreground);
             }
@@ -130,11 +144,26 @@ public final class TracegenRuntime {
         if (running == null || looper == Looper.getMainLooper()) {
             return running == null ? null : running.monitor;
         }
-        ThreadTrace trace = running.recorder.thread(looper.getThread());
-        trace.setPendingQueue(QueueSnapshot.of(looper));
-        LooperMonitor monitor = LooperMonitor.of(looper, running.config.monitor);
-        monitor.add(new RecorderListener(trace));
+        WeakReference<LooperMonitor> known = running.watched.get(looper);
+        LooperMonitor monitor = known == null ? null : known.get();
+        if (monitor == null) {
+            ThreadTrace trace = running.recorder.thread(looper.getThread());
+            trace.setPendingQueue(QueueSnapshot.of(looper));
+            monitor = LooperMonitor.of(looper, running.config.monitor);
+            monitor.add(new RecorderListener(trace));
+            running.watched.put(looper, new WeakReference<LooperMonitor>(monitor));
+        }
         return monitor;
+    }
+
+    /** The display's rate, 0 if it is not known yet. */
+    private static float refreshHz(Context context) {
+        try {
+            WindowManager windows = (WindowManager) context.getSystemService(Context.WINDOW_SERVICE);
+            return windows.getDefaultDisplay().getRefreshRate();
+        } catch (RuntimeException e) {
+            return 0;
+        }
     }
 
     private static File output(Context context, String name) {

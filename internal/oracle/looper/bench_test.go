@@ -1,0 +1,147 @@
+package looper
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/pipeline"
+)
+
+// A bench is what all platforms share: compiled classes and natives.
+type bench struct {
+	// natives is the library, path the class path without android-all.
+	natives, path string
+	// mapping is the file that tells the app's methods, and digest its digest.
+	mapping, digest string
+}
+
+// build compiles the runtime, the device and the proofs. The proofs are compiled against the oldest version, and the
+// runtime against Google's stubs of API 16, as its Maven build does.
+func build(t *testing.T) bench {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: starts JVMs that wait for seconds")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: the natives are written for Linux")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	dir := t.TempDir()
+	b := bench{natives: filepath.Join(dir, "libframework.so")}
+	compileNatives(t, j, b.natives)
+	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},
+		"84072541cbb711eff89f7277100ff854929a446dba7ceb1b195c340e0b4fd3cb")
+	framework := platforms[0].fetch(t)
+	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"), filepath.Join(dir, "proofs")
+	source := filepath.Join("..", "..", "..", "runtime-java")
+	javac(t, j, lib, []string{stubs}, filepath.Join(source, "core", "src", "main", "java"),
+		filepath.Join(source, "android", "src", "main", "java"))
+	javac(t, j, app, nil, filepath.Join("testdata", "app"))
+	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
+	javac(t, j, proofs, []string{lib, app, device, framework}, filepath.Join("testdata", "proofs"))
+	b.mapping = filepath.Join(dir, "methodMapping.txt")
+	b.digest = instrument(t, b.mapping, &app, &lib)
+	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")}, string(os.PathListSeparator))
+	return b
+}
+
+// instrument has every method of the app traced, and the runtime stamped with the mapping's digest, which it gives. The
+// directories become those of the outputs.
+func instrument(t *testing.T, mapping string, dirs ...*string) (digest string) {
+	t.Helper()
+	c := pipeline.Config{
+		Filter: filter.New(filter.Options{Trivial: filter.None}),
+		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
+			return []pipeline.File{{Path: mapping, Content: r.Mapping}}, nil
+		},
+	}
+	for _, dir := range dirs {
+		in := pipeline.Input{Path: *dir, Output: *dir + "-instrumented"}
+		c.Inputs = append(c.Inputs, in)
+		*dir = in.Output
+	}
+	r, err := pipeline.Run(t.Context(), c)
+	if err != nil {
+		t.Fatalf("instrument: %v", err)
+	}
+	return r.Mapping.Digest()
+}
+
+func compileNatives(t *testing.T, j oracle.JDK, out string) {
+	t.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		oracle.Require(t, fmt.Errorf("no gcc on PATH: %w", oracle.ErrMissing))
+	}
+	include := filepath.Join(j.Home, "include")
+	if _, err := os.Stat(filepath.Join(include, "jni.h")); err != nil {
+		oracle.Require(t, fmt.Errorf("the JDK has no jni.h: %w", oracle.ErrMissing))
+	}
+	command(t, gcc, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-I"+include, "-I"+filepath.Join(include, "linux"),
+		"-o", out, filepath.Join("testdata", "native", "framework.c"))
+}
+
+// javac compiles all sources below some directories for Java 8, the runtime's release.
+func javac(t *testing.T, j oracle.JDK, out string, path []string, dirs ...string) {
+	t.Helper()
+	args := []string{"--release", "8", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
+		"-cp", strings.Join(path, string(os.PathListSeparator))}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && filepath.Ext(path) == ".java" && filepath.Base(path) != "module-info.java" {
+				args = append(args, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, j.Tool("javac"), args...)
+}
+
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
+	}
+}
+
+func (p platform) fetch(t *testing.T) string {
+	t.Helper()
+	return fetch(t, oracle.Artifact{Group: "org.robolectric", Name: "android-all", Version: p.version, Type: "jar"}, p.sum)
+}
+
+// fetch gives the path of an artifact, which must have the SHA-256.
+func fetch(t *testing.T, a oracle.Artifact, sum string) string {
+	t.Helper()
+	dir, err := oracle.CacheDir("maven")
+	oracle.Require(t, err)
+	oracle.Require(t, oracle.FetchMaven(t.Context(), dir, []oracle.Artifact{a}))
+	path := filepath.Join(dir, a.File())
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		t.Fatal(err)
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != sum {
+		t.Fatalf("%s has the SHA-256 %s, want %s; delete it", path, got, sum)
+	}
+	return path
+}

@@ -1,0 +1,29 @@
+package app;
+
+/** What a frame does: many calls of small methods that are worth tracing to nobody but a test. */
+public final class Load {
+    private int state = 1;
+    private int calls;
+
+    /** How many methods are called by it. */
+    public int frame(int n) {
+        calls = 1;
+        for (int k = 0; k < n; k++) {
+            step(k);
+        }
+        return calls;
+    }
+
+    private void step(int k) {
+        calls++;
+        mix(k);
+        mix(state);
+    }
+
+    private void mix(int with) {
+        calls++;
+        for (int k = 0; k < 4; k++) {
+            state = state * 31 + (with ^ state >>> 7);
+        }
+    }
+}
