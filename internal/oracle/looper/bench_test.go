@@ -16,14 +16,16 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // A bench is what all platforms share: compiled classes and natives.
 type bench struct {
 	// natives is the library, path the class path without android-all.
 	natives, path string
-	// mapping is the file that tells the app's methods, and digest its digest.
+	// mapping is the file that tells the app's methods, digest its digest, methods what is in it.
 	mapping, digest string
+	methods         *mapping.Mapping
 }
 
 // build compiles the runtime, the device and the proofs. The proofs are compiled against the oldest version, and the
@@ -52,19 +54,20 @@ func build(t *testing.T) bench {
 	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
 	javac(t, j, proofs, []string{lib, app, device, framework}, filepath.Join("testdata", "proofs"))
 	b.mapping = filepath.Join(dir, "methodMapping.txt")
-	b.digest = instrument(t, b.mapping, &app, &lib)
+	b.methods = instrument(t, b.mapping, &app, &lib)
+	b.digest = b.methods.Digest()
 	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")}, string(os.PathListSeparator))
 	return b
 }
 
-// instrument has every method of the app traced, and the runtime stamped with the mapping's digest, which it gives. The
-// directories become those of the outputs.
-func instrument(t *testing.T, mapping string, dirs ...*string) (digest string) {
+// instrument has every method of the app traced, and the runtime stamped with the digest of the mapping, which it gives
+// and writes to a file. The directories become those of the outputs.
+func instrument(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 	t.Helper()
 	c := pipeline.Config{
 		Filter: filter.New(filter.Options{Trivial: filter.None}),
 		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
-			return []pipeline.File{{Path: mapping, Content: r.Mapping}}, nil
+			return []pipeline.File{{Path: file, Content: r.Mapping}}, nil
 		},
 	}
 	for _, dir := range dirs {
@@ -76,7 +79,7 @@ func instrument(t *testing.T, mapping string, dirs ...*string) (digest string) {
 	if err != nil {
 		t.Fatalf("instrument: %v", err)
 	}
-	return r.Mapping.Digest()
+	return r.Mapping
 }
 
 func compileNatives(t *testing.T, j oracle.JDK, out string) {

@@ -32,30 +32,34 @@ var platforms = []platform{
 	{"API 37 lock-free", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21},
 }
 
-// TestProofs runs every proof on every platform, but for those about frames.
+// TestProofs runs every proof on every platform: those about frames, which measure, one platform after the other, when
+// all else is done.
 func TestProofs(t *testing.T) {
 	b := build(t)
-	for _, p := range platforms {
-		t.Run(p.name, func(t *testing.T) {
-			t.Parallel()
-			b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
-		})
-	}
-}
-
-// TestFrames draws frames on every platform with recording off and on. By itself, because it measures.
-func TestFrames(t *testing.T) {
-	b := build(t)
-	for _, p := range platforms {
-		t.Run(p.name, func(t *testing.T) { b.prove(t, p, "FrameProofs") })
-	}
+	t.Run("looper", func(t *testing.T) {
+		for _, p := range platforms {
+			t.Run(p.name, func(t *testing.T) {
+				t.Parallel()
+				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
+				judgeFeeds(t, readRecordings(t, dir), b, p)
+			})
+		}
+	})
+	t.Run("frames", func(t *testing.T) {
+		for _, p := range platforms {
+			t.Run(p.name, func(t *testing.T) {
+				judgeFrames(t, readRecordings(t, b.prove(t, p, "FrameProofs")), b, p)
+			})
+		}
+	})
 }
 
 // runLimit is far beyond what the proofs need; it ends what hangs.
 const runLimit = 5 * time.Minute
 
-// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
-func (b bench) prove(t *testing.T, p platform, classes ...string) {
+// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each. What they recorded is
+// below the directory that it gives.
+func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings string) {
 	t.Helper()
 	j, err := oracle.FindJDK(p.jdk)
 	if err != nil {
@@ -68,8 +72,9 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) {
 	if p.lockFree {
 		queue = "lock-free"
 	}
+	recordings = t.TempDir()
 	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
-		"-Djava.io.tmpdir=" + t.TempDir(), "-Dproofs.mapping=" + b.mapping, "-Dproofs.digest=" + b.digest, "-cp",
+		"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-cp",
 		b.path + string(os.PathListSeparator) + p.fetch(t)}
 	if j.Feature >= 24 {
 		args = append(args, "--enable-native-access=ALL-UNNAMED")
@@ -83,6 +88,7 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) {
 	if t.Failed() {
 		t.Log(text)
 	}
+	return recordings
 }
 
 // report turns what the proofs printed into subtests and measurements, and tells how many classes had their proofs run.

@@ -1,0 +1,161 @@
+package looper
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// A recording is what one file held, sorted.
+type recording struct {
+	meta    trace.Meta
+	damage  trace.Damage
+	end     trace.End
+	janks   []trace.Jank
+	pending []trace.Pending
+	records []trace.Records
+	frames  []trace.Frame
+}
+
+// readRecordings reads every recording that the proofs left below a directory.
+func readRecordings(t *testing.T, dir string) []recording {
+	t.Helper()
+	var all []recording
+	for _, pattern := range []string{"*/recordings/*.tgd*", "*/tracegen/*.tgd*"} {
+		paths, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			all = append(all, readRecording(t, path))
+		}
+	}
+	return all
+}
+
+func readRecording(t *testing.T, path string) recording {
+	t.Helper()
+	r, err := trace.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var all recording
+	for {
+		chunk, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch c := chunk.(type) {
+		case *trace.Meta:
+			all.meta = *c
+		case *trace.Records:
+			all.records = append(all.records, *c)
+		case *trace.Jank:
+			all.janks = append(all.janks, *c)
+		case *trace.Pending:
+			all.pending = append(all.pending, *c)
+		case *trace.Frames:
+			all.frames = append(all.frames, c.List...)
+		case *trace.End:
+			all.end = *c
+		}
+	}
+	all.damage = r.Damage()
+	return all
+}
+
+// judge holds a recording against the mapping, the platform, and what any recording must be.
+func (r recording) judge(t *testing.T, b bench, p platform) {
+	t.Helper()
+	if d := r.damage; d != (trace.Damage{Closed: true}) {
+		t.Errorf("damage: %+v", d)
+	}
+	if got := r.meta.MappingID(); got != b.digest {
+		t.Errorf("the recording is of the mapping %s, want %s", got, b.digest)
+	}
+	if got := r.meta.Values["package"]; got != "dev.tracegen.proofs" {
+		t.Errorf("package %q", got)
+	}
+	var records uint64
+	for _, c := range r.records {
+		records += uint64(len(c.List))
+		for _, rec := range c.List {
+			if _, ok := b.methods.ByID(rec.ID()); !ok {
+				t.Fatalf("the record %#x is of no method", uint64(rec))
+			}
+		}
+	}
+	if records != r.end.Records {
+		t.Errorf("%d records, the end says %d", records, r.end.Records)
+	}
+	for _, pending := range r.pending {
+		if pending.Available == p.lockFree {
+			t.Errorf("pending messages: available %v", pending.Available)
+		}
+	}
+}
+
+// entries gives the methods that were entered in a jank, by name.
+func (r recording) entries(b bench, j trace.Jank) string {
+	var names []string
+	for _, c := range r.records {
+		for k, rec := range c.List {
+			at := c.First + uint64(k)
+			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == j.Thread && at >= j.FirstRecord && at < j.EndRecord && rec.Entry() && e.Name != "took" {
+				names = append(names, e.Name)
+			}
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// feedEntries are the methods that a message enters that opens a feed.
+const feedEntries = "dispatchMessage open load rest decode rest decode rest decode rest bind layout rest rest"
+
+// judgeFeeds holds the recordings of RecordingProofs to what the app did: two slow messages by the sources of the main
+// looper, one on a thread, one in an idle handler.
+func judgeFeeds(t *testing.T, all []recording, b bench, p platform) {
+	t.Helper()
+	janks := 0
+	for _, r := range all {
+		r.judge(t, b, p)
+		for _, j := range r.janks {
+			janks++
+			if got := r.entries(b, j); got != feedEntries {
+				t.Errorf("%s: entries %q, want %q", j.Description, got, feedEntries)
+			}
+		}
+	}
+	if janks != 4 {
+		t.Errorf("%d slow messages in %d recordings, want 4", janks, len(all))
+	}
+	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), janks)
+}
+
+// judgeFrames holds the recordings of FrameProofs to one frame at least for each that was drawn while they were asked for.
+func judgeFrames(t *testing.T, all []recording, b bench, p platform) {
+	t.Helper()
+	frames, records := 0, uint64(0)
+	for _, r := range all {
+		r.judge(t, b, p)
+		frames += len(r.frames)
+		records += r.end.Records + r.end.Overwritten
+		for _, f := range r.frames {
+			if f.Start < f.VSync || f.End < f.Start {
+				t.Errorf("a frame that was due at %d began at %d and ended at %d", f.VSync, f.Start, f.End)
+			}
+		}
+	}
+	if frames == 0 || records == 0 {
+		t.Errorf("%d frames and %d records in %d recordings", frames, records, len(all))
+	}
+	t.Logf("measured: %s: %d frames and %d records read back", p.name, frames, records)
+}
