@@ -1,0 +1,76 @@
+package oracle
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// proGuardModules has what ProGuard and its retrace run with. Of the latter Maven has this release only.
+var proGuardModules = []string{
+	"com.guardsquare:proguard-base:7.7.0", "com.guardsquare:proguard-core:9.1.10", "com.guardsquare:proguard-retrace:7.1.0-beta5",
+	"org.jetbrains.kotlin:kotlin-metadata-jvm:2.1.0", "org.jetbrains.kotlin:kotlin-stdlib:2.1.0",
+	"org.apache.logging.log4j:log4j-api:2.24.2", "org.apache.logging.log4j:log4j-core:2.24.2",
+	"com.google.code.gson:gson:2.11.0", "org.json:json:20231013",
+}
+
+// ProGuard runs ProGuard and its retrace.
+type ProGuard struct {
+	jdk  JDK
+	path string
+}
+
+// FindProGuard fetches ProGuard where the cache lacks it. It runs on j.
+func FindProGuard(ctx context.Context, j JDK) (ProGuard, error) {
+	dir, err := CacheDir("maven")
+	if err != nil {
+		return ProGuard{}, err
+	}
+	var artifacts []Artifact
+	var jars []string
+	for _, module := range proGuardModules {
+		a, err := ParseArtifact(module)
+		if err != nil {
+			return ProGuard{}, err
+		}
+		artifacts = append(artifacts, a)
+		jars = append(jars, filepath.Join(dir, a.File()))
+	}
+	return ProGuard{j, classPath(jars...)}, FetchMaven(ctx, dir, artifacts)
+}
+
+// Obfuscate renames everything in a jar, and inlines and merges what it likes; nothing is removed
+// for not being used. It writes the jar out and the mapping. Lines are kept, source files are not.
+func (p ProGuard) Obfuscate(ctx context.Context, jar, out, mapping string) error {
+	return p.jdk.java(ctx, "-cp", p.path, "proguard.ProGuard",
+		"-injars", jar, "-outjars", out, "-printmapping", mapping,
+		"-libraryjars", "<java.home>/jmods/java.base.jmod(!**.jar;!module-info.class)",
+		"-keep,allowobfuscation,allowoptimization", "class ** { *; }",
+		"-keepattributes", "SourceFile,LineNumberTable,Exceptions,InnerClasses",
+		"-renamesourcefileattribute", "SourceFile", "-repackageclasses", "o",
+		"-dontwarn", "-dontnote", "-ignorewarnings", "-allowaccessmodification")
+}
+
+// Retrace gives what ProGuard's retrace makes of a text.
+func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, error) {
+	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path, "proguard.retrace.ReTrace", mapping)
+	cmd.Stdin = strings.NewReader(text)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("retrace: %w: %s", err, errs.String())
+	}
+	return out.String(), nil
+}
+
+// Provoke calls what a jar has, badly, and gives the stack traces of what is thrown.
+func Provoke(ctx context.Context, j JDK, jar, out string) error {
+	classes, err := tool{name: "provoke", release: 8}.build(ctx, j)
+	if err != nil {
+		return err
+	}
+	return j.java(ctx, "-cp", classPath(classes, jar), "dev.tracegen.provoke.Provoke", jar, out)
+}

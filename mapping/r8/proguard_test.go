@@ -1,0 +1,134 @@
+package r8_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// TestCorpusProGuard obfuscates released jars with ProGuard, provokes exceptions
+// in them, and holds what the stack traces become against ProGuard's retrace,
+// line by line. Where the two differ the difference must have a name.
+func TestCorpusProGuard(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: TRACEGEN_CORPUS=off or -short")
+	}
+	jdk, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	proguard, err := oracle.FindProGuard(t.Context(), jdk)
+	oracle.Require(t, err)
+	c, err := corpus.Load()
+	oracle.Require(t, err)
+	names := []string{"jackson-core-2.19.0"}
+	if os.Getenv("TRACEGEN_CORPUS") == "full" {
+		names = append(names, "commons-collections-2.1", "bsh-1.3.0")
+	}
+	jars, err := c.Fetch(t.Context(), names...)
+	oracle.Require(t, err)
+	for _, jar := range jars {
+		t.Run(jar.Name, func(t *testing.T) { compare(t, jdk, proguard, jar) })
+	}
+}
+
+func compare(t *testing.T, jdk oracle.JDK, proguard oracle.ProGuard, jar corpus.Jar) {
+	dir := t.TempDir()
+	out, mapping, traces := filepath.Join(dir, "out.jar"), filepath.Join(dir, "mapping.txt"), filepath.Join(dir, "traces")
+	oracle.Require(t, proguard.Obfuscate(t.Context(), jar.Classes, out, mapping))
+	oracle.Require(t, oracle.Provoke(t.Context(), jdk, out, traces))
+	text, err := os.ReadFile(traces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := r8.Load(mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimRight(line, "\n"); !seen[line] {
+			seen[line] = true
+			lines = append(lines, line)
+		}
+	}
+	theirs := split(t, context.Background(), proguard, mapping, lines)
+	same, differ := 0, map[string]int{}
+	for i, line := range lines {
+		ours := strings.Split(string(m.Stack().AppendLine(nil, []byte(line))), "\n")
+		if slices.Equal(ours, theirs[i]) {
+			if ours[0] != line {
+				same++
+			}
+			continue
+		}
+		name := difference(line, ours, theirs[i])
+		if differ[name]++; name == "" {
+			t.Errorf("%q\nours   %q\ntheirs %q", line, ours, theirs[i])
+		}
+	}
+	t.Logf("measured: %s: %d classes in the mapping; %d different lines become what ProGuard's retrace makes of them, others differ: %v", jar.Name, m.Len(), same, differ)
+	if same < 100 {
+		t.Errorf("only %d lines to compare", same)
+	}
+}
+
+// split retraces lines with ProGuard, and gives what each became.
+func split(t *testing.T, ctx context.Context, proguard oracle.ProGuard, mapping string, lines []string) [][]string {
+	var text strings.Builder
+	for i, line := range lines {
+		fmt.Fprintf(&text, "%s\n= %d =\n", line, i)
+	}
+	retraced, err := proguard.Retrace(ctx, mapping, text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := regexp.MustCompile(`\n= \d+ =\n`).Split(retraced, -1)
+	if len(parts) != len(lines)+1 {
+		t.Fatalf("%d lines became %d", len(lines), len(parts)-1)
+	}
+	var all [][]string
+	for _, part := range parts[:len(lines)] {
+		all = append(all, strings.Split(part, "\n"))
+	}
+	return all
+}
+
+// difference gives the reason why a line is retraced otherwise than by ProGuard,
+// "" if there is none that is meant.
+func difference(line string, ours, theirs []string) string {
+	if !strings.HasPrefix(strings.TrimSpace(line), "at ") {
+		if ours[0] == line {
+			return "a message is left alone"
+		}
+		return ""
+	}
+	before, _, _ := strings.Cut(line, "(")
+	if after, _, _ := strings.Cut(theirs[0], "("); ours[0] == line && before == after {
+		return "a class that is not in the mapping keeps its source file"
+	}
+	for i := range ours {
+		ours[i] = strings.Replace(ours[i], "<OR> ", "", 1)
+		// ProGuard leaves out what an alternative begins with like the one before.
+		if !slices.ContainsFunc(theirs, func(s string) bool { return strings.HasSuffix(ours[i], strings.TrimSpace(s)) }) {
+			return ""
+		}
+	}
+	switch numbered := regexp.MustCompile(`:\d+\)$`).MatchString(line); {
+	case len(ours) == len(theirs):
+		return "alternatives are marked with <OR>, and sorted"
+	case len(slices.Compact(slices.Sorted(slices.Values(theirs)))) == len(ours):
+		return "alternatives that are equal are shown once"
+	case numbered:
+		return "a method without lines is no alternative where another's lines fit"
+	}
+	return "without a line, inlined methods are no alternatives, and equal ones are shown once"
+}
