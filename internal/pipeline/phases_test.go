@@ -174,10 +174,16 @@ func TestPhases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// An android.app.Activity to which no focus hook can be added.
+	barred := t.TempDir()
+	final := assembly.Method{Access: public | classfile.AccFinal, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Code: "return"}
+	write(t, filepath.Join(barred, "android", "app", "Activity.class"), assembly.Class{Name: "android/app/Activity", Methods: []assembly.Method{final}}.Bytes())
+	write(t, filepath.Join(barred, "android", "view", "View.class"), assembly.Class{Name: "android/view/View"}.Bytes())
 	for _, row := range []struct {
 		name   string
 		adjust func(*pipeline.Config)
 	}{
+		{"barred", func(c *pipeline.Config) { c.Surroundings.ClassPath = []string{barred} }},
 		{"throws", func(c *pipeline.Config) {}},
 		{"normal", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsNormal }},
 		{"exact", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact }},
@@ -216,6 +222,9 @@ func TestPhases(t *testing.T) {
 					t.Errorf("groups %v: decided\n%s\nwant\n%s", groups, got, want)
 				}
 				compareTrees(t, tree(t, dir), wantFiles)
+			}
+			if oneStep.Introduced == 0 && row.name == "barred" {
+				t.Error("no class came out wrong")
 			}
 			if oneStep.Mapping.Len() < 20 && row.name != "strict" {
 				t.Errorf("only %d methods in the mapping", oneStep.Mapping.Len())
