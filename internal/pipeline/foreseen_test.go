@@ -80,6 +80,13 @@ func TestForeseen(t *testing.T) {
 	if !bytes.Equal(file("one.jar"), file("two.jar")) {
 		t.Error("outputs differ")
 	}
+	// Of a class that changes, more is looked at than its CRC-32.
+	for _, u := range c.Slice.inputs[0] {
+		u.sum ^= 1
+	}
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "in.jar!c/C.class: not what was scanned") {
+		t.Errorf("got %v", err)
+	}
 
 	object(false)
 	c.Slice = nil
