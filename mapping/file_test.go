@@ -144,6 +144,22 @@ var damages = map[string]func(rng *rand.Rand, text string) string{
 		i := rng.IntN(len(lines) - 1)
 		return strings.Join(slices.Delete(lines, i, i+1), "")
 	},
+	"ID twice": func(rng *rand.Rand, text string) string {
+		lines := strings.SplitAfter(text, "\n")
+		i, j := 4+rng.IntN(40), 4+rng.IntN(40)
+		id, _, _ := strings.Cut(lines[i], ",")
+		_, rest, _ := strings.Cut(lines[j], ",")
+		lines[j] = id + "," + rest
+		return strings.Join(lines, "")
+	},
+	"dispatch or header twice": func(rng *rand.Rand, text string) string {
+		lines := strings.SplitAfter(text, "\n")
+		again := []string{dispatchLine, lines[0], lines[1]}[rng.IntN(3)]
+		return strings.Join(slices.Insert(lines, 1+rng.IntN(len(lines)-1), again), "")
+	},
+	"Matrix, ID twice": func(rng *rand.Rand, text string) string {
+		return "1,1,a.A f ()V\n" + strings.Repeat("# x\n", rng.IntN(500)) + "1,1,a.A g ()V\n"
+	},
 	"line twice": func(rng *rand.Rand, text string) string {
 		lines := strings.SplitAfter(text, "\n")
 		return strings.Join(slices.Insert(lines, rng.IntN(len(lines)), lines[rng.IntN(len(lines)-1)]), "")
@@ -168,9 +184,9 @@ func eachLine(rng *rand.Rand, text string, change func(string) string) string {
 func TestFileAnswersAsLoaded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	path := filepath.Join(t.TempDir(), "m.txt")
-	rounds := 20
+	rounds := 8
 	if testing.Short() {
-		rounds = 10
+		rounds = 3
 	}
 	refused, answered := 0, 0
 	for _, order := range []Order{OrderCompact, OrderHash} {
@@ -190,7 +206,7 @@ func TestFileAnswersAsLoaded(t *testing.T) {
 					} else {
 						answered++
 					}
-					compareAnswers(t, name, path, int64(50+rng.IntN(5000)), fresh, patterns, want, wantErr)
+					compareAnswers(t, name, path, int64(1+rng.IntN(1<<(1+rng.IntN(13)))), fresh, patterns, want, wantErr)
 				}
 				if t.Failed() {
 					t.Fatalf("%s:\n%s", name, damaged)
@@ -229,6 +245,25 @@ func compareAnswers(t *testing.T, name, path string, chunk int64, fresh bool, pa
 func unseen(err error) bool {
 	return strings.Contains(err.Error(), "damaged: the header says digest") ||
 		strings.Contains(err.Error(), "has an ID on line")
+}
+
+// FuzzFile: whatever the file holds, it is not answered otherwise than by the loaded mapping.
+func FuzzFile(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := fileText(f, OrderCompact)
+	for _, damage := range damages {
+		f.Add(damage(rng, text), uint16(700))
+	}
+	f.Add("1,1,a.A f\n2,131073,a/B g h, 100% ()V\r\n1048574,1,android.os.Handler dispatchMessage\n", uint16(20))
+	f.Fuzz(func(t *testing.T, text string, chunk uint16) {
+		path := filepath.Join(t.TempDir(), "m.txt")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		patterns := []string{"1", "7-12", "1048573-1048574", "**", "#method1", "/a|e/"}
+		want, wantErr := loadAndAsk(t, path, patterns)
+		compareAnswers(t, "fuzz", path, int64(chunk)+1, true, patterns, want, wantErr)
+	})
 }
 
 // TestFileReadsLittle: an ID of a whole mapping is found without loading it or
