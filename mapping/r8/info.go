@@ -104,7 +104,8 @@ func (p *parser) mapVersion(c *comment) {
 	if !ok {
 		p.unknown = c.Version
 	}
-	p.version, p.current, p.line, p.onField = v, nil, nil, false
+	p.finish()
+	p.version = v
 }
 
 func (p *parser) sourceFile(c *comment) {

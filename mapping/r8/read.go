@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -46,8 +47,10 @@ type parser struct {
 	at         int // number of the line
 	classes    []class
 	current    *class // nil before the first, and behind a new header
-	line       *line  // the method line that a comment would belong to
-	onField    bool   // it would belong to a field, and there is nothing to say of one
+	methods    []line // of the current class, which gets a copy of the right size
+	fields     []field
+	line       *line // the method line that a comment would belong to
+	onField    bool  // it would belong to a field, and there is nothing to say of one
 	version    version
 	unknown    string
 	id         string
@@ -80,6 +83,7 @@ func (p *parser) parse(text string) error {
 			return err
 		}
 	}
+	p.finish()
 	return nil
 }
 
@@ -113,9 +117,19 @@ func (p *parser) class(t string) error {
 	if len(p.classes) == math.MaxInt32 {
 		return errors.New("too many classes: not an R8 mapping")
 	}
+	p.finish()
 	p.classes = append(p.classes, class{original: original, residual: residual})
 	p.current, p.line, p.onField = &p.classes[len(p.classes)-1], nil, false
 	return nil
+}
+
+// finish ends the current class.
+func (p *parser) finish() {
+	if p.current != nil {
+		p.current.methods, p.current.fields = slices.Clone(p.methods), slices.Clone(p.fields)
+	}
+	p.methods, p.fields = p.methods[:0], p.fields[:0]
+	p.current, p.line, p.onField = nil, nil, false
 }
 
 // member reads a line on a field or a method:
@@ -151,8 +165,8 @@ func (p *parser) member(t string) error {
 		return fmt.Errorf("%q: %w", clip(t), err)
 	}
 	l.qualify()
-	p.current.methods = append(p.current.methods, l)
-	p.line, p.onField = &p.current.methods[len(p.current.methods)-1], false
+	p.methods = append(p.methods, l)
+	p.line, p.onField = &p.methods[len(p.methods)-1], false
 	return nil
 }
 
@@ -162,7 +176,7 @@ func (p *parser) field(left string, space int, residual string) {
 	if dot := strings.LastIndexByte(f.name, '.'); dot > 0 {
 		f.class, f.name = f.name[:dot], f.name[dot+1:]
 	}
-	p.current.fields = append(p.current.fields, f)
+	p.fields = append(p.fields, f)
 	p.line, p.onField = nil, true
 }
 
