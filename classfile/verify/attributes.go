@@ -221,6 +221,9 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 			k.finding(ruleAttribute, "classes and a name in InnerClasses", "other constants")
 			return
 		}
+		if name, err := k.pool.ClassName(outer); err == nil && name[0] == '[' {
+			k.finding(ruleAttribute, "an outer class", "an array")
+		}
 		if inner == outer {
 			k.finding(ruleAttribute, "an inner class other than its outer one", "the same")
 		}

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -196,5 +200,65 @@ func TestHierarchyReleases(t *testing.T) {
 			}
 		}
 		h.Close()
+	}
+}
+
+// jlinkMakes matches the classes that jlink writes itself.
+var jlinkMakes = regexp.MustCompile(`^java/lang/invoke/.*Holder$|^jdk/internal/module/SystemModules`)
+
+// TestHierarchyReadsCompressedJDKs: the classes of java.base are the same in images that jlink compressed in both of its
+// ways as in the .jmod file that they were made from.
+func TestHierarchyReadsCompressedJDKs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("jlink is not run: short tests")
+	}
+	jdk, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	module := filepath.Join(jdk.Home, "jmods", "java.base.jmod")
+	if !exists(module) {
+		t.Skipf("skipped: %s has no jmods", jdk.Home)
+	}
+	want, err := verify.NewHierarchy(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	z, err := zip.OpenReader(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for level, options := range map[string][]string{
+		"strings": {"--compress=1"},
+		"zip":     {"--compress=2"},
+	} {
+		home := filepath.Join(t.TempDir(), level)
+		args := append([]string{"--add-modules", "java.base", "--output", home}, options...)
+		if out, err := exec.Command(filepath.Join(jdk.Home, "bin", "jlink"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("jlink: %v\n%s", err, out)
+		}
+		got, err := verify.NewHierarchy(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared := 0
+		for _, f := range z.File {
+			name, isClass := strings.CutSuffix(strings.TrimPrefix(f.Name, "classes/"), ".class")
+			if !isClass || name == "module-info" || jlinkMakes.MatchString(name) {
+				continue
+			}
+			compared++
+			if info := got.Lookup(name); !reflect.DeepEqual(info, want.Lookup(name)) {
+				t.Errorf("%s: %s is %+v, want %+v; %v", level, name, info, want.Lookup(name), got.Unreadable()[name])
+			}
+			if t.Failed() {
+				break
+			}
+		}
+		got.Close()
+		if compared < 1000 {
+			t.Errorf("%s: only %d classes compared", level, compared)
+		}
+		t.Logf("measured: %s: %d classes of java.base are read from a compressed image", level, compared)
 	}
 }

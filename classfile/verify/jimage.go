@@ -15,8 +15,8 @@ import (
 // image is a lib/modules file, in which a JDK keeps its classes: a perfect hash table of resources, which are named
 // /MODULE/PACKAGE/CLASS.class, and of packages, /packages/PACKAGE, which tell their modules.
 //
-// All numbers are in the byte order of the machine that it was made for. Compressed resources are not read: JDKs
-// have them only if jlink was asked for it.
+// All numbers are in the byte order of the machine that it was made for. Resources are compressed if jlink was asked for
+// it.
 type image struct {
 	file      *os.File
 	order     binary.ByteOrder
@@ -149,19 +149,25 @@ func (m *image) resource(path string) ([]byte, error) {
 	if !ok || m.path(at) != path {
 		return nil, nil
 	}
+	size := at[imageSize]
 	if at[imageCompressed] != 0 {
-		return nil, fmt.Errorf("%s is compressed: use a JDK whose image is not", path)
+		size = at[imageCompressed]
 	}
 	info, err := m.file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if end := uint64(info.Size()); at[imageOffset] > end || at[imageSize] > end {
+	if end := uint64(info.Size()); at[imageOffset] > end || size > end {
 		return nil, fmt.Errorf("%w: %s runs past the end", errImage, path)
 	}
-	data := make([]byte, at[imageSize])
-	_, err = m.file.ReadAt(data, m.base+int64(at[imageOffset]))
-	return data, err
+	data := make([]byte, size)
+	if _, err = m.file.ReadAt(data, m.base+int64(at[imageOffset])); err == nil && at[imageCompressed] != 0 {
+		data, err = m.unpack(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
 }
 
 // location reads the attributes of one location.

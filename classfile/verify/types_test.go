@@ -427,3 +427,32 @@ func TestCheckAcceptsCompilers(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckInnerClasses: what HotSpot reads of the attribute.
+func TestCheckInnerClasses(t *testing.T) {
+	for _, c := range []struct {
+		inner, outer string
+		want         string
+	}{
+		{"T$I", "T", ""},
+		{"T$I", "[LT;", "T: JVMS 4.7: expected an outer class, found an array"},
+		{"T", "T", "T: JVMS 4.7: expected an inner class other than its outer one, found the same"},
+	} {
+		a := newAssembler(52, "T", "java/lang/Object")
+		a.access |= 0x20
+		info := u2(1, a.class(c.inner), a.class(c.outer), 0, classfile.AccPublic)
+		attribute := a.attribute(attribute{"InnerClasses", info})
+		data := a.bytes()
+		parsed, err := classfile.Parse(slices.Concat(data[:len(data)-2], u2(1), attribute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range verify.Check(parsed, smallWorld(t)) {
+			got += f.String()
+		}
+		if got != c.want {
+			t.Errorf("%s in %s: got %q, want %q", c.inner, c.outer, got, c.want)
+		}
+	}
+}
