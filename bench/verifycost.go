@@ -30,7 +30,7 @@ import (
 const verifyCommand = "verify"
 
 const (
-	verifyRounds = 4   // turns; the first, in which the hierarchy is read, is told apart
+	verifyRounds = 3   // turns; the first, in which the hierarchy is read, is told apart
 	verifyBatch  = 256 // classes that are in memory at once
 )
 
