@@ -126,7 +126,7 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
 		case err != nil || err2 != nil ||
-			!k.valid(u2(b[4:]), asField, func() bool { return validName(name, nameOfField, k.major) }) ||
+			!k.valid(u2(b[4:]), asField, func() bool { return k.validName(u2(b[4:]), name, nameOfField) }) ||
 			described && !k.valid(u2(b[6:]), asFieldType, func() bool { return validField(descriptor, k.major) }):
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(name+" "+descriptor))
 			return keys

@@ -53,7 +53,9 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag) {
 	raw := k.pool.Raw(i)
 	switch tag {
 	case classfile.TagUtf8:
-		if s, err := k.pool.Utf8(i); err != nil || !validUtf8(s, k.major) {
+		seen := charactersOf(raw[2:])
+		k.uses[i] = seen
+		if s, err := k.pool.Utf8(i); err != nil || seen&hasOdd != 0 && !validUtf8(s, k.major) {
 			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 		}
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
@@ -116,7 +118,7 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 			break
 		}
 		name, _ := k.pool.Utf8(at)
-		if !k.valid(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
+		if !k.valid(at, asClass, func() bool { return k.validName(at, name, nameOfClass) }) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 		}
 	case classfile.TagNameAndType:
@@ -142,8 +144,9 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	}
 }
 
-// utf8Use is a set of the ways in which a string was found valid: a long one may be used by thousands of constants.
-type utf8Use uint8
+// utf8Use is a set of the ways in which a string was found valid, as a long one may be used by thousands of constants,
+// and of the characters in it that matter to names.
+type utf8Use uint16
 
 const (
 	asClass utf8Use = 1 << iota
@@ -152,7 +155,45 @@ const (
 	asFieldType
 	asMethodType
 	asSpecialType // of a method whose name has angle brackets
+	hasBarred     // . ; [
+	hasSlash
+	hasAngle // < >
+	hasOdd   // zero, or a byte of a character beyond ASCII
 )
+
+var byteUses = func() (uses [256]utf8Use) {
+	for c := range uses {
+		if c == 0 || c >= 0x80 {
+			uses[c] = hasOdd
+		}
+	}
+	uses['.'], uses[';'], uses['['], uses['/'], uses['<'], uses['>'] = hasBarred, hasBarred, hasBarred, hasSlash, hasAngle, hasAngle
+	return uses
+}()
+
+func charactersOf(text []byte) (seen utf8Use) {
+	for _, c := range text {
+		seen |= byteUses[c]
+	}
+	return seen
+}
+
+// validName is the function of that name for string i, whose characters are known.
+func (k *checker) validName(i uint16, name string, kind nameKind) bool {
+	seen := k.uses[i]
+	switch {
+	case k.major < majorJava5 || name == "":
+	case kind == nameOfField:
+		return seen&(hasBarred|hasSlash) == 0
+	case kind == nameOfMethod && name[0] != '<':
+		return seen&(hasBarred|hasSlash|hasAngle) == 0
+	case kind == nameOfClass && seen&(hasBarred|hasSlash) == 0:
+		return true
+	case kind == nameOfClass && name[0] != '[':
+		return seen&hasBarred == 0 && name[0] != '/' && name[len(name)-1] != '/' && !strings.Contains(name, "//")
+	}
+	return validName(name, kind, k.major)
+}
 
 // valid asks a question about a string once.
 func (k *checker) valid(i uint16, as utf8Use, check func() bool) bool {
@@ -176,11 +217,11 @@ func (k *checker) checkNameAndType(i uint16) {
 		if name[0] == '<' {
 			as = asSpecialType
 		}
-		if !k.valid(nameIndex, asMethod, func() bool { return validName(name, nameOfMethod, k.major) }) ||
+		if !k.valid(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
 			!k.valid(descriptorIndex, as, func() bool { _, ok := argumentWords(name, descriptor, k.major); return ok }) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
-	case !k.valid(nameIndex, asField, func() bool { return validName(name, nameOfField, k.major) }) ||
+	case !k.valid(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
 		!k.valid(descriptorIndex, asFieldType, func() bool { return validField(descriptor, k.major) }):
 		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 	}
