@@ -10,9 +10,9 @@ import (
 
 // step lets one instruction, whose operands have been checked, act on the type state (JVMS 4.10.1.9, 4.10.2.2).
 // Where it leads to is for the caller.
-func (m *method) step(in code.Instruction) {
+func (m *method) step(in code.Instruction, t trait) {
 	op := in.Op
-	if traitsOf(in)&local != 0 {
+	if t&local != 0 {
 		index, _ := in.Local()
 		m.stepLocal(in, index)
 		return

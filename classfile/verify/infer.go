@@ -97,7 +97,7 @@ func (f *inference) prepare() {
 			continue
 		}
 		m.pc = in.PC
-		if m.operands(in); m.failed() {
+		if m.operands(in, t); m.failed() {
 			m.starts[in.PC] = faultyStart
 			m.tell()
 			continue
@@ -189,11 +189,12 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 		f.mergeHandlers()
-		if f.act(in); m.failed() {
+		t := traitsOf(in)
+		if f.act(in, t); m.failed() {
 			return
 		}
 		switch {
-		case traitsOf(in)&branching != 0:
+		case t&branching != 0:
 			f.mergeTargets(in)
 		case in.Op == code.Ret || in.Op == code.Wide && code.Op(in.U1(0)) == code.Ret:
 			f.mergeReturn(in)
@@ -213,7 +214,7 @@ func (f *inference) run(s *joinState) {
 }
 
 // act lets the instruction act on the types and the other facts.
-func (f *inference) act(in code.Instruction) {
+func (f *inference) act(in code.Instruction, t trait) {
 	m := f.method
 	m.initialised = false
 	writtenBefore := len(m.changed)
@@ -229,7 +230,7 @@ func (f *inference) act(in code.Instruction) {
 		f.enterSubroutine(in)
 	}
 	if !m.failed() {
-		m.step(in)
+		m.step(in, t)
 	}
 	if m.failed() || len(f.now.subroutines) == 0 && !m.initialised {
 		return

@@ -51,8 +51,7 @@ func traitsOf(in code.Instruction) trait {
 }
 
 // operands checks what must hold of an instruction whatever the types are (JVMS 4.9.1).
-func (m *method) operands(in code.Instruction) {
-	t := traitsOf(in)
+func (m *method) operands(in code.Instruction, t trait) {
 	if t&local != 0 {
 		index, _ := in.Local()
 		m.checkLocal(in, index)

@@ -150,13 +150,13 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 	isStore := t&storing != 0
 	m.initialised = false
 	if t&constrained != 0 {
-		m.operands(in)
+		m.operands(in, t)
 	}
 	if !m.lost && !m.failed() {
 		if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
 			m.matchHandlers(false)
 		}
-		m.step(in)
+		m.step(in, t)
 	}
 	if m.failed() {
 		m.tell()
