@@ -138,6 +138,8 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
 		} else if tag == classfile.TagMethodref && strings.HasPrefix(name, "<") && name != "<init>" {
 			k.poolFinding(i, ruleNames, "a name other than "+name, name)
+		} else if tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed && !strings.HasSuffix(descriptor, ")V") {
+			k.poolFinding(i, ruleDescriptors, "a constructor without a result", quoted(descriptor))
 		}
 	case classfile.TagMethodHandle:
 		k.checkHandleName(i)
@@ -213,12 +215,12 @@ func (k *checker) checkNameAndType(i uint16) {
 	case descriptor == "" || name == "":
 		k.poolFinding(i, ruleNames, "a name and a descriptor", "an empty one")
 	case isMethod(descriptor):
-		as := asMethodType
-		if name[0] == '<' {
-			as = asSpecialType
+		as, of := asMethodType, ""
+		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 asks this only where the constant is used
+			as, of = asSpecialType, name
 		}
 		if !k.valid(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
-			!k.valid(descriptorIndex, as, func() bool { _, ok := argumentWords(name, descriptor, k.major); return ok }) {
+			!k.valid(descriptorIndex, as, func() bool { _, ok := argumentWords(of, descriptor, k.major); return ok }) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
 	case !k.valid(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||

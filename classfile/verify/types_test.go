@@ -214,6 +214,13 @@ var objectCases = []bodyCase{
 	{name: "call of nothing", make: func(a *assembler) method {
 		return simple("()V", 0, 0, call(a, code.Invokestatic, "T", "", "()V"), op(code.Return))(a)
 	}, want: "T: JVMS 4.2: expected a name and a descriptor at constant pool index 3, found an empty one"},
+	{name: "a constructor's result that nobody asks for, 17", major: 61, make: constructorConstant(classfile.TagInterfaceMethodref),
+		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
+	{name: "a constructor's result that nobody asks for, 25", major: 65, make: constructorConstant(classfile.TagInterfaceMethodref)},
+	{name: "a constructor's result, 17", major: 61, make: constructorConstant(classfile.TagMethodref),
+		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
+	{name: "a constructor's result, 25", major: 65, make: constructorConstant(classfile.TagMethodref),
+		want: `T: JVMS 4.3: expected a constructor without a result at constant pool index 6, found "()I"`},
 	{name: "extends final", super: "java/lang/String", make: simple("()V", 0, 0, op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass that is not final, found java/lang/String"},
 	{name: "is extended, and final", make: func(a *assembler) method {
@@ -225,6 +232,15 @@ var objectCases = []bodyCase{
 		want: "T: JVMS 5.3.5: expected a superclass or superinterface that the class can access, found far/Hidden"},
 	{name: "extends an interface", super: "far/Face", make: simple("()V", 0, 0, op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass, found interface far/Face"},
+}
+
+// constructorConstant has a constant of that kind for a constructor that gives an int.
+func constructorConstant(tag classfile.Tag) func(*assembler) method {
+	return func(a *assembler) method {
+		nameAndType := a.constant(classfile.TagNameAndType, u2(a.utf8("<init>"), a.utf8("()I"))...)
+		a.constant(tag, u2(a.class("T"), nameAndType)...)
+		return simple("()V", 0, 0, op(code.Return))(a)
+	}
 }
 
 // specialOfInterface calls a method of another class by invokespecial and a constant of that kind.
