@@ -117,8 +117,8 @@ func TestUntouched(t *testing.T) {
 		"\xff\x00,\r\r\n0,1,1,9\r2,2\n",
 		strings.Repeat("x", 200_000) + "0,1,1,1\n",
 	} {
-		if got, _ := symbolized(t, s, strings.NewReader(text)); got != text {
-			t.Errorf("%.200q became %.200q", text, got)
+		if got, n := symbolized(t, s, strings.NewReader(text)); got != text || n != (Counts{}) {
+			t.Errorf("%.200q became %.200q, %+v", text, got, n)
 		}
 	}
 	if got, n := symbolized(t, &Symbolizer{}, strings.NewReader(strings.Join(shapes, ""))); got != strings.Join(shapes, "") || n != (Counts{}) {

@@ -21,6 +21,15 @@ com.example.Caller -> a.c:
     # {"id":"com.android.tools.r8.outlineCallsite","positions":{"1":4,"2":5},"outline":"La/o;a()I"}
 `, "java.io.IOException: no\n\tat a.o.a(SourceFile:2)\n\tat a.c.s(SourceFile:27)\n\tat a.c.s(SourceFile:4)\n",
 		"java.io.IOException: no\n\tat com.example.Caller.call(Caller.java:100)\n\tat com.example.Caller.call(Caller.java:98)\n"},
+	{"outline with a line that the caller does not have", `# {"id":"com.android.tools.r8.mapping","version":"2.2"}
+com.example.Outline -> a.o:
+    1:3:int outline() -> a
+    # {"id":"com.android.tools.r8.outline"}
+com.example.Caller -> a.c:
+    3:3:int call(int):98:98 -> s
+    27:27:int call(int):0:0 -> s
+    # {"id":"com.android.tools.r8.outlineCallsite","positions":{"1":4,"2":5},"outline":"La/o;a()I"}
+`, "\tat a.o.a(SourceFile:3)\n\tat a.c.s(SourceFile:27)\n", "\tat com.example.Caller.call(Caller.java:98)\n"},
 	{"rewritten frame, only below its exception", `# {"id":"com.android.tools.r8.mapping","version":"2.0"}
 com.example.Foo -> a:
     4:4:void other.Checks.notNull():23:23 -> a

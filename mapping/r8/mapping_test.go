@@ -21,7 +21,8 @@ com.example.Foo -> a.b:
     4:4:void com.example.Util.check(int):31:31 -> a
     4:4:int bar(int):13 -> a
     1:1:int bar(long):20:20 -> a
-    void <init>() -> <init>
+    8:8:void <init>():40:40 -> <init>
+    8:8:void <init>(int):40:40 -> <init>
     com.example.Foo make(com.example.Foo[],int[][],java.lang.String) -> b
     boolean changed(com.example.Foo,int) -> c
       # {"id":"com.android.tools.r8.residualsignature","signature":"(La/b;)V"}
@@ -58,6 +59,8 @@ func TestOriginals(t *testing.T) {
 			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "bar", "(J)I"}}}},
 		{"constructor", Method{"a/b", "<init>", "()V"},
 			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "<init>", "()V"}}}},
+		{"overloads on one line are no inlining", Method{"a/b", "<init>", "(I)V"},
+			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "<init>", "(I)V"}}}},
 		{"types are translated", Method{"a/b", "b", "([La/b;[[ILjava/lang/String;)La/b;"},
 			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "make", "([Lcom/example/Foo;[[ILjava/lang/String;)Lcom/example/Foo;"}}}},
 		{"residual signature", Method{"a/b", "c", "(La/b;)V"},
