@@ -181,7 +181,7 @@ func (w *worker) explainMethods(u *unit, e *Explanation, asked Question) error {
 		if len(decided) > 0 && decided[0].index == i {
 			d := &decided[0]
 			identity = u.identityOf(len(u.methods) - len(decided))
-			told.Code, told.Line, told.ID = true, d.line, d.id
+			told.Code, told.Line, told.ID = true, int(d.line), d.id
 			told.Reason, told.Detail = d.decision.Reason, d.decision.Detail
 			if !d.decision.Traced() {
 				told.ID = 0

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -274,8 +275,8 @@ func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 		next = m.index + 1
 		k.int(int(m.access))
 		packDecision(k, m.decision)
-		k.data = binary.AppendVarint(k.data, int64(m.line-line))
-		line = m.line
+		k.data = binary.AppendVarint(k.data, int64(int(m.line)-line))
+		line = int(m.line)
 	}
 }
 
@@ -406,7 +407,11 @@ func readUnit(u *unpacker, to *unit) {
 		m.access = uint16(u.below(1 << 16))
 		m.decision = readDecision(u)
 		line += u.signed()
-		m.line = line
+		if line < 0 || line > math.MaxUint16 {
+			u.fail()
+			line = 0
+		}
+		m.line = uint16(line)
 	}
 }
 

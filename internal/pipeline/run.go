@@ -310,7 +310,7 @@ func (r *run) result() *Result {
 				continue
 			}
 			if id, ok := r.mapping.ByMethod(u.identityOf(i)); ok {
-				result.Lines = append(result.Lines, mapping.SourceLine{ID: id, Source: u.sourceFile, First: m.line})
+				result.Lines = append(result.Lines, mapping.SourceLine{ID: id, Source: u.sourceFile, First: int(m.line)})
 			}
 		}
 	}

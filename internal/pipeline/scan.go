@@ -77,10 +77,11 @@ func (f runtimeFaults) of(hooksFocus bool) string {
 type method struct {
 	index    int
 	identity mapping.Identity
-	access   uint16
-	line     int // the first line, 0 if unknown
 	decision filter.Decision
-	id       uint32 // of one that is traced, when IDs have been assigned
+	// Of an app's methods there are many: the small fields stand together.
+	id     uint32 // of one that is traced, when IDs have been assigned
+	access uint16
+	line   uint16 // the first line, 0 if unknown
 }
 
 func (r *run) addUnit(s *source, e *entry) {
@@ -254,7 +255,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 		if decided.decision.Traced() {
 			candidates = append(candidates, i)
 			if w.config.Lines {
-				decided.line = firstLine(code)
+				decided.line = uint16(firstLine(code)) // from a u2
 			}
 		}
 		u.methods = append(u.methods, decided)
