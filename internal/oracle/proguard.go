@@ -54,6 +54,15 @@ func (p ProGuard) Obfuscate(ctx context.Context, jar, out, mapping string) error
 		"-dontwarn", "-dontnote", "-ignorewarnings", "-allowaccessmodification")
 }
 
+// Rename renames classes and members of a jar and does nothing else to it. It writes the jar out and the mapping.
+// rules are more of ProGuard's options: what to keep, and how to name.
+func (p ProGuard) Rename(ctx context.Context, jar, out, mapping string, rules ...string) error {
+	return p.jdk.java(ctx, append([]string{"-cp", p.path, "proguard.ProGuard",
+		"-injars", jar, "-outjars", out, "-printmapping", mapping,
+		"-libraryjars", "<java.home>/jmods/java.base.jmod(!**.jar;!module-info.class)",
+		"-dontshrink", "-dontoptimize", "-dontnote", "-dontwarn", "-ignorewarnings", "-keepattributes", "*"}, rules...)...)
+}
+
 // Retrace gives what ProGuard's retrace makes of a text.
 func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path, "proguard.retrace.ReTrace", mapping)

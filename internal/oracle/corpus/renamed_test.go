@@ -1,0 +1,189 @@
+package corpus_test
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// names reads a mapping of ProGuard by the words of its documentation alone: original classes, and of each residual
+// class and method name the original methods' names.
+func proGuardNames(t *testing.T, file string) (classes map[string]string, methods map[[2]string][]string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, methods = map[string]string{}, map[[2]string][]string{}
+	class := ""
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		before, after, ok := strings.Cut(line, " -> ")
+		switch {
+		case !ok || strings.HasPrefix(line, "#"):
+		case strings.HasSuffix(after, ":"):
+			class = strings.TrimSuffix(after, ":")
+			classes[class] = before
+		case strings.Contains(before, "("):
+			name, _, _ := strings.Cut(before, "(")
+			key := [2]string{class, after}
+			methods[key] = append(methods[key], name[strings.LastIndexByte(name, ' ')+1:])
+		}
+	}
+	return classes, methods
+}
+
+// TestCorpusRenamed lets ProGuard rename a real library in two ways, and instruments both: under their original names
+// methods have the IDs that they have in the library as it was compiled, a base in the names of the first keeps all
+// IDs in the second, and what linked before does.
+func TestCorpusRenamed(t *testing.T) {
+	library := fetchOne(t, "guava-18.0")
+	bin := buildTool(t)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	letters := "abcdefghijklmnopqrstuvwxyz"
+	for n, rules := range [][]string{{"-repackageclasses", "one"}, {"-flattenpackagehierarchy", "two", "-classobfuscationdictionary", at("words"), "-obfuscationdictionary", at("words")}} {
+		var words strings.Builder
+		for i := range 2000 {
+			words.WriteString(string(letters[(i*7+3)%26]) + string(letters[i%26]) + string(letters[i/26%26]) + string(letters[i/676]) + "\n")
+		}
+		if err := os.WriteFile(at("words"), []byte(words.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		oracle.Require(t, findProGuard(t).Rename(t.Context(), library.Classes, at([]string{"one.jar", "two.jar"}[n]), at([]string{"one.map", "two.map"}[n]), rules...))
+	}
+	instrument := func(in, out, mapping string, flags ...string) map[string]int {
+		t.Helper()
+		tracegen(t, bin, append([]string{"instrument", in, "-o", at(out), "--mapping", at(mapping), "--runtime-external", "--trivial", "none",
+			"--compression", "fast", "-q"}, flags...)...)
+		return readMapping(t, at(mapping))
+	}
+	compiled := instrument(library.Classes, "compiled.jar", "compiled.txt")
+	first := instrument(at("one.jar"), "first.jar", "first.txt", "--r8-mapping", at("one.map"), "--base", at("compiled.txt"))
+	second := instrument(at("two.jar"), "second.jar", "second.txt", "--r8-mapping", at("two.map"), "--base", at("first.txt"))
+	if !maps.Equal(first, second) {
+		t.Errorf("renamed %d and %d methods; they differ: %s", len(first), len(second), firstDifference(first, second))
+	}
+	// ProGuard takes the flag from bridges that it renames, so that there are more methods to be traced.
+	for name, id := range compiled {
+		if first[name] != id {
+			t.Errorf("%s had ID %d as compiled, renamed it has %d", name, id, first[name])
+		}
+	}
+
+	residual := instrument(at("one.jar"), "residual.jar", "residual.txt")
+	moved := instrument(at("two.jar"), "moved.jar", "moved.txt", "--r8-mapping", at("two.map"), "--base", at("residual.txt"), "--base-r8-mapping", at("one.map"))
+	original := map[int]string{}
+	for name, id := range moved {
+		original[id] = name
+	}
+	classes, methods := proGuardNames(t, at("one.map"))
+	kept, renamed, accessors := 0, 0, 0
+	for name, id := range residual {
+		f := strings.Split(name, " ")
+		if _, still := original[id]; !still && slices.ContainsFunc(methods[[2]string{f[0], f[1]}], func(s string) bool { return strings.HasPrefix(s, "access$") }) {
+			accessors++ // which only its original name shows it to be: it is not traced any more
+			continue
+		}
+		now := strings.Split(original[id], " ")
+		if len(now) != 3 || classes[f[0]] != now[0] || !slices.Contains(methods[[2]string{f[0], f[1]}], now[1]) {
+			t.Errorf("ID %d was %s, which is %s %v; now it is %s", id, name, classes[f[0]], methods[[2]string{f[0], f[1]}], original[id])
+			continue
+		}
+		kept++
+		if f[1] != now[1] {
+			renamed++
+		}
+	}
+	// One class has become "R", and its initialisers look like what Android's tools generate, but for its name before.
+	if text, err := os.ReadFile(at("moved.txt")); err != nil || kept+accessors != len(residual) || strings.Count(string(text), "\n# retired ") != accessors || renamed < 1000 {
+		t.Errorf("%d methods, of %d there were %d kept, %d renamed, %d accessors; %v", len(moved), len(residual), kept, renamed, accessors, err)
+	}
+
+	jdk, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	link := func(jars ...string) []oracle.LinkResult {
+		t.Helper()
+		var list []oracle.LinkJob
+		for _, name := range jars[1:] {
+			list = append(list, oracle.LinkJob{ID: jars[0] + name, Jar: at(name), Deps: library.DepPaths})
+		}
+		results, err := oracle.Link(t.Context(), jdk, list)
+		oracle.Require(t, err)
+		for i := range results {
+			results[i].Job = ""
+		}
+		return results
+	}
+	for before, after := range map[string]string{"one.jar": "first.jar", "two.jar": "moved.jar"} {
+		lost := oracle.Regressions(link("", before), link("", after))
+		for _, r := range lost {
+			t.Errorf("%s: %s linked before: %s", after, r.Entry, r.Message)
+		}
+	}
+	t.Logf("measured: guava 18 renamed by ProGuard in two ways: %d methods kept the IDs that they have as compiled, and %d theirs from one to the other; from a base in the first's names %d of %d kept them, "+
+		"%d had another name, %d are known for accessors now; no class links less", len(compiled), len(second), kept, len(residual), renamed, accessors)
+}
+
+// firstDifference names a method that has not the same ID everywhere.
+func firstDifference(list ...map[string]int) string {
+	for _, m := range list {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			for _, other := range list {
+				if id, ok := other[name]; !ok || id != m[name] {
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// TestCorpusRenamedRuns renames the sample, all but its runtime and its entry, instruments it, and wants it to say
+// what it says otherwise.
+func TestCorpusRenamedRuns(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no corpus wanted")
+	}
+	bin := buildTool(t)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	sample, err := filepath.Abs("../../../testdata/sample/sample.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle.Require(t, findProGuard(t).Rename(t.Context(), sample, at("renamed.jar"), at("renamed.map"),
+		"-keep", "class dev.tracegen.runtime.** { *; }", "-keep", "class sample.Main { public static void main(java.lang.String[]); }"))
+	tracegen(t, bin, "instrument", sample, "-o", at("plain-out.jar"), "--mapping", at("plain.txt"), "-q")
+	tracegen(t, bin, "instrument", at("renamed.jar"), "-o", at("renamed-out.jar"), "--mapping", at("renamed.txt"), "--r8-mapping", at("renamed.map"), "-q")
+	if a, b := readMapping(t, at("plain.txt")), readMapping(t, at("renamed.txt")); !maps.Equal(a, b) || len(a) == 0 {
+		t.Errorf("%d and %d methods; they differ: %s", len(a), len(b), firstDifference(a, b))
+	}
+	jdk, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	run := func(jar string) string {
+		out, err := exec.Command(jdk.Tool("java"), "-cp", at(jar), "sample.Main").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", jar, err, out)
+		}
+		return string(out)
+	}
+	if want, got := run("plain-out.jar"), run("renamed-out.jar"); got != want || !strings.Contains(got, "entries") {
+		t.Errorf("renamed, it says\n%s, otherwise\n%s", got, want)
+	}
+}
+
+func findProGuard(t *testing.T) oracle.ProGuard {
+	t.Helper()
+	jdk, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	p, err := oracle.FindProGuard(t.Context(), jdk)
+	oracle.Require(t, err)
+	return p
+}
