@@ -106,8 +106,8 @@ func TestCheckOneCause(t *testing.T) {
 		}, "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 12, found none\n" +
 			"T#f(I)V@9: JVMS 4.10.1.6: expected a frame at the branch target 13, found none"},
 		{"frames that have slipped", 52, func(*assembler) method {
-			return method{static, "f", "(I)V", 2, 2, slices.Concat(jump(0, 12), jump(4, 13), jump(8, 14), op(code.Nop), op(code.Nop), op(code.Nop), op(code.Return)), nil,
-				[]attribute{frames([]byte{13}, []byte{0}, []byte{0})}}
+			return method{static, "f", "(I)V", 2, 2, slices.Concat(jump(0, 12), jump(4, 14), jump(8, 16), repeat(op(code.Nop), 6), op(code.Return)), nil,
+				[]attribute{frames([]byte{13}, []byte{1}, []byte{1})}}
 		}, "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 12, found none"},
 		{"another depth on the way to a frame, and a fault behind the next", 52, func(*assembler) method {
 			return method{static, "f", "(I)V", 2, 2, slices.Concat(op(code.Iconst0), jump(1, 6), op(code.Pop), op(code.Pop), op(code.Fload0), op(code.Return)), nil,
@@ -141,7 +141,10 @@ func TestCheckOneCause(t *testing.T) {
 			return method{classfile.AccPublic, "notify", "()V", 1, 1, op(code.Pop, byte(code.Return)), nil, nil}
 		}, "T#notify()V: JVMS 5.3.5: expected no final method to be overridden, found that of java/lang/Object\n" +
 			"T#notify()V@0: JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
-		{"inference: three paths of another depth to one place", 49, func(*assembler) method {
+		{"inference: two paths of another depth to one place", 49, func(*assembler) method {
+			return method{static, "f", "(I)V", 2, 2, slices.Concat(jump(0, 18), jump(4, 13), op(code.Iconst0), jump(9, 18), op(code.Iconst0), jump(14, 18), op(code.Return)), nil, nil}
+		}, "T#f(I)V@10: JVMS 4.10.2: expected 0 words on the stack, as on another path to 18, found 1"},
+		{"inference: another depth, and a fault on another path", 49, func(*assembler) method {
 			return method{static, "f", "(I)V", 2, 2, slices.Concat(jump(0, 15), jump(4, 9), op(code.Iconst0), jump(9, 15), op(code.Fload0), op(code.Pop), op(code.Return)), nil, nil}
 		}, "T#f(I)V@8: JVMS 4.10.2: expected 0 words on the stack, as on another path to 9, found 1\n" +
 			"T#f(I)V@13: JVMS 4.10.1.9: expected float in local 0, found int"},

@@ -57,7 +57,8 @@
 // checking goes on with them at the next frame, and until then with what needs no types; inference gives up that path and
 // keeps the others. Where types do not fit a frame, or two paths each other, nobody knows which of them is wrong: the place
 // is told once, and then both are taken to be right. Where frames have slipped, the first that is missed is told alone. A
-// method has at most 16 findings, and HotSpot's is the first of them.
+// method has at most 16 findings; the first is HotSpot's where types are checked, and inference's are in the order of the
+// code.
 //
 // Each name that a class mentions is numbered once, so that a type is a number and most comparisons are of
 // numbers. The hierarchy is asked only where two classes differ and neither is Object. A class that it does not know
