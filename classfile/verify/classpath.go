@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/recent"
 )
 
 // ClassPath is a Hierarchy over files. Nothing is read before it is asked for; what was read last is kept, up to
@@ -21,14 +22,11 @@ type ClassPath struct {
 	sources []source
 	codec   jar.Codec
 
+	found recent.Map[string, *ClassInfo] // nil for names that are not there
+
 	mu         sync.Mutex
-	young, old map[string]*ClassInfo // nil for names that are not there
 	unreadable map[string]error
 }
-
-// generation is how many classes each of the two generations of the cache holds. A class that is asked for moves
-// to the young one; when that is full, the old one is dropped.
-const generation = 1 << 14
 
 // source is one place to look for classes.
 type source interface {
@@ -41,7 +39,7 @@ type source interface {
 // the home directories of JDKs. The first that has a class wins; a multi-release jar has those that release 17 sees, by
 // which most classes are judged. The caller closes it.
 func NewHierarchy(paths ...string) (*ClassPath, error) {
-	c := &ClassPath{young: map[string]*ClassInfo{}, unreadable: map[string]error{}}
+	c := &ClassPath{unreadable: map[string]error{}}
 	for _, path := range paths {
 		opened, err := openSources(path)
 		c.sources = append(c.sources, opened...)
@@ -65,24 +63,17 @@ func (c *ClassPath) Close() error {
 
 // Lookup implements [Hierarchy]. A class that cannot be read or parsed counts as not there.
 func (c *ClassPath) Lookup(name string) *ClassInfo {
-	c.mu.Lock()
-	info, found := c.young[name]
-	if !found {
-		if info, found = c.old[name]; found {
-			c.keep(name, info)
-		}
-	}
-	c.mu.Unlock()
-	if found {
+	if info, found := c.found.Get(name); found {
 		return info
 	}
 	info, err := c.load(name)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	name = strings.Clone(name) // which may be cut from a class file
 	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.unreadable[name] = err
 	}
-	c.keep(name, info)
+	c.found.Put(name, info)
 	return info
 }
 
@@ -95,13 +86,6 @@ func (c *ClassPath) Unreadable() map[string]error {
 		copied[name] = err
 	}
 	return copied
-}
-
-func (c *ClassPath) keep(name string, info *ClassInfo) {
-	if len(c.young) >= generation {
-		c.old, c.young = c.young, make(map[string]*ClassInfo, generation)
-	}
-	c.young[strings.Clone(name)] = info
 }
 
 func (c *ClassPath) load(name string) (*ClassInfo, error) {

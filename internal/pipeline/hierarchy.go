@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/recent"
 )
 
 // Surroundings say where the type verifier finds the classes that the judged ones refer to: first on ClassPath,
@@ -110,21 +110,17 @@ func (j *referee) checkPortably(u *unit, c *classfile.Class) verify.Result {
 	return j.portable[viewKey{u.source, u.version}].Check(c)
 }
 
-// keptInfos is how many classes each of the two generations of inputClasses' memory holds.
-const keptInfos = 1 << 14
-
 // inputClasses gives out classes of the inputs by name. Each is read when it is asked for; what was asked for
 // last is kept, so that memory does not grow with the inputs.
 type inputClasses struct {
 	run    *run
 	byName map[string][]*unit
 
-	mu         sync.Mutex
-	young, old map[*unit]*verify.ClassInfo
+	read recent.Map[*unit, *verify.ClassInfo]
 }
 
 func newInputClasses(r *run, units []*unit) *inputClasses {
-	c := &inputClasses{run: r, byName: make(map[string][]*unit, len(units)), young: make(map[*unit]*verify.ClassInfo)}
+	c := &inputClasses{run: r, byName: make(map[string][]*unit, len(units))}
 	for _, u := range units {
 		if u.class != "" && !u.entry.dropped {
 			c.byName[u.class] = append(c.byName[u.class], u)
@@ -145,14 +141,7 @@ func compareUnits(a, b *unit) int {
 
 // info gives what the verifier wants to know of a class, nil if it cannot be read any more.
 func (c *inputClasses) info(u *unit) *verify.ClassInfo {
-	c.mu.Lock()
-	info, found := c.young[u]
-	if !found {
-		if info, found = c.old[u]; found {
-			c.keep(u, info)
-		}
-	}
-	c.mu.Unlock()
+	info, found := c.read.Get(u)
 	if found {
 		return info
 	}
@@ -161,17 +150,8 @@ func (c *inputClasses) info(u *unit) *verify.ClassInfo {
 			info = verify.NewClassInfo(parsed)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.keep(u, info)
+	c.read.Put(u, info)
 	return info
-}
-
-func (c *inputClasses) keep(u *unit, info *verify.ClassInfo) {
-	if len(c.young) >= keptInfos {
-		c.old, c.young = c.young, make(map[*unit]*verify.ClassInfo, keptInfos)
-	}
-	c.young[u] = info
 }
 
 // view is the inputs as classes of one file see them.
