@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ func newDiffCmd(con *console) *cobra.Command {
 	asJSON, exitCode := false, false
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "tell how two mappings differ",
+		Short: "tell how two mappings, or two reports, differ",
 		Long: `diff tells how two mappings differ: first counts and what looks suspicious, then
 the methods, each on a line that begins with
 
@@ -33,25 +34,25 @@ the methods, each on a line that begins with
   @  what is done about the focus hook
 
 Methods are matched by class, name and descriptor. If OLD was the base of NEW, there
-are no lines with ~ and !.`,
+are no lines with ~ and !.
+
+Of two reports, as --report writes them, it tells which counts, options, rules, inputs
+and packages differ: + is new, - is gone, ~ has changed.`,
 		Example: `  tracegen diff 1.4/methodMapping.txt 1.5/methodMapping.txt
   tracegen diff old.txt new.txt --exit-code > changes.txt
-  tracegen diff old.txt new.txt --format json | jq .removed[].old.class`,
+  tracegen diff old.txt new.txt --format json | jq .removed[].old.class
+  tracegen diff 1.4/report.json 1.5/report.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return misuse("want two mappings, %d given", len(args))
+				return misuse("want two mappings or reports, %d given", len(args))
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			var sides [2]*mapping.Mapping
-			for i, path := range args {
-				var err error
-				if sides[i], err = mapping.Load(path); err != nil {
-					return err
-				}
+			d, err := compareFiles(args[0], args[1])
+			if err != nil {
+				return err
 			}
-			d := comparison{args[0], args[1], sides[0], sides[1], mapping.Compare(sides[0], sides[1])}
 			print := d.print
 			if asJSON {
 				print = d.printJSON
@@ -72,6 +73,87 @@ are no lines with ~ and !.`,
 		"format", "lines as above, or one JSON object")
 	return cmd
 }
+
+// difference is what two files that can be compared come to.
+type difference interface {
+	Equal() bool
+	print(io.Writer) error
+	printJSON(io.Writer) error
+}
+
+// compareFiles compares two mappings, or two reports: they are told from each other by their first byte.
+func compareFiles(old, new string) (difference, error) {
+	var isReport [2]bool
+	for i, path := range []string{old, new} {
+		var err error
+		if isReport[i], err = startsJSON(path); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case isReport[0] != isReport[1]:
+		return nil, fmt.Errorf("of %s and %s, one is a report and the other is none; give two mappings, or two reports", old, new)
+	case isReport[0]:
+		return compareReports(old, new)
+	}
+	a, err := mapping.Load(old)
+	if err != nil {
+		return nil, err
+	}
+	b, err := mapping.Load(new)
+	if err != nil {
+		return nil, err
+	}
+	return &comparison{old, new, a, b, mapping.Compare(a, b)}, nil
+}
+
+// startsJSON says whether the file begins as a JSON object does, and no mapping.
+func startsJSON(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var first [1]byte
+	n, err := f.Read(first[:])
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	return n == 1 && first[0] == '{', nil
+}
+
+func compareReports(old, new string) (difference, error) {
+	var saved [2]*report.Saved
+	for i, path := range []string{old, new} {
+		var err error
+		if saved[i], err = readSaved(path); err != nil {
+			return nil, err
+		}
+	}
+	return reportDifference{old, new, report.Compare(saved[0], saved[1])}, nil
+}
+
+func readSaved(path string) (*report.Saved, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	saved, err := report.ReadSaved(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return saved, nil
+}
+
+// reportDifference is two reports and how they differ.
+type reportDifference struct {
+	oldFile, newFile string
+	*report.Difference
+}
+
+func (d reportDifference) print(w io.Writer) error     { return d.WriteText(w, d.oldFile, d.newFile) }
+func (d reportDifference) printJSON(w io.Writer) error { return d.WriteJSON(w, d.oldFile, d.newFile) }
 
 // comparison is two mappings and how they differ.
 type comparison struct {

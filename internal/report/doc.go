@@ -25,7 +25,23 @@
 //
 // A method counts as often as it occurs: a class in two inputs counts in both, though its methods have one ID
 // each. A report of assign has neither calls nor sizes of outputs. "methods" under mapping and "traced" under packages count IDs. The calls of the packages add up to those
-// of the totals, and their addedBytes to the growth of the class files. [ReadBaseline] reads the packages back.
+// of the totals, and their addedBytes to the growth of the class files. [ReadSaved] reads a report back, [Compare]
+// compares two.
+//
+// # The JSON form of a difference
+//
+// [Difference] is what tracegen diff says of two reports; under the same rules, one object:
+//
+//	schema     1
+//	equal      whether nothing differs
+//	old, new   file, version, digest
+//	suspicions what a build engineer should look at, for people
+//	totals     name, old, new: of counts that differ
+//	options    by name: name, old, new; what a side does not have is left out
+//	rules      added, removed (without their places), reordered
+//	inputs     by last name: name, added, removed, and numbers: name, old, new
+//	packages   by name: the same
+//	focus      by class, as options
 //
 // # The JSON form of a verification
 //

@@ -2,10 +2,7 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -106,61 +103,4 @@ func listMost(packages []packageCount, of func(packageCount) int64) string {
 		}
 	}
 	return b.String()
-}
-
-// Baseline is what a later run is compared with: the calls of each package in the report of an earlier one. It
-// is immutable.
-type Baseline struct {
-	byPackage map[string]int
-	calls     int
-}
-
-// maxBaseline is the size in bytes above which a file is no report: that of an app with a hundred thousand
-// packages.
-const maxBaseline = 1 << 26
-
-// ReadBaseline reads a JSON report that [Run.WriteJSON] wrote. It fails on what is not one, or not whole.
-func ReadBaseline(from io.Reader) (*Baseline, error) {
-	data, err := io.ReadAll(io.LimitReader(from, maxBaseline+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxBaseline {
-		return nil, fmt.Errorf("more than %d MiB long: not a report", maxBaseline>>20)
-	}
-	var d struct {
-		Schema   int
-		Totals   *struct{ Calls *int }
-		Packages []struct {
-			Package *string
-			Calls   int
-		}
-	}
-	if err := json.Unmarshal(data, &d); err != nil {
-		return nil, fmt.Errorf("not a report, or damaged: %w; give the file that --report wrote in an earlier build", err)
-	}
-	switch {
-	case d.Schema == 0:
-		return nil, errors.New(`not a report: no "schema"; give the file that --report wrote in an earlier build`)
-	case d.Schema != schema:
-		return nil, fmt.Errorf("report of schema %d, this tracegen reads schema %d; use the tracegen that wrote it, or a newer one", d.Schema, schema)
-	case d.Totals == nil || d.Totals.Calls == nil:
-		return nil, errors.New("the report does not count calls: it is not of tracegen instrument, or of a version that did not")
-	}
-	base := &Baseline{byPackage: make(map[string]int, len(d.Packages)), calls: *d.Totals.Calls}
-	sum := 0
-	for _, p := range d.Packages {
-		if p.Package == nil || p.Calls < 0 {
-			return nil, errors.New("damaged: a package without a name, or with less than no calls; restore the report from the build that wrote it")
-		}
-		if _, twice := base.byPackage[*p.Package]; twice {
-			return nil, fmt.Errorf("damaged: package %s is there twice; restore the report from the build that wrote it", Printable(*p.Package))
-		}
-		base.byPackage[*p.Package] = p.Calls
-		sum += p.Calls
-	}
-	if sum != base.calls {
-		return nil, fmt.Errorf("damaged: the packages have %d calls, the totals %d; restore the report from the build that wrote it", sum, base.calls)
-	}
-	return base, nil
 }

@@ -77,7 +77,7 @@ func TestReadBaselineRefuses(t *testing.T) {
 		"{}":                                `no "schema"`,
 		"[1]":                               "not a report, or damaged",
 		`{"schema":2,"totals":{"calls":0}}`: "schema 2",
-		`{"schema":1,"classes":7}`:          "does not count calls",
+		`{"schema":1,"classes":7}`:          `no "totals"`,
 		`{"schema":1,"totals":{}}`:          "does not count calls",
 		`{"schema":1,"totals":{"calls":3},"packages":[]}`:                                                    "0 calls, the totals 3",
 		`{"schema":1,"totals":{"calls":0},"packages":[{"calls":0}]}`:                                         "without a name",
@@ -88,7 +88,7 @@ func TestReadBaselineRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadBaseline(strings.NewReader(strings.Repeat(" ", maxBaseline+1))); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
+	if _, err := ReadBaseline(strings.NewReader(strings.Repeat(" ", maxSaved+1))); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
 		t.Errorf("long: %v", err)
 	}
 }
