@@ -28,21 +28,21 @@ type Difference struct {
 
 // OptionChange is a value that is another one now.
 type OptionChange struct {
-	Name string `json:"name"`
+	Name string `json:"name"`          // of the option, or the class
 	Old  string `json:"old,omitempty"` // "" if the old report has none
 	New  string `json:"new,omitempty"` // "" if the new report has none
 }
 
 // NumberChange is a count that is another one now.
 type NumberChange struct {
-	Name string `json:"name"`
-	Old  int64  `json:"old"`
-	New  int64  `json:"new"`
+	Name string `json:"name"` // what is counted, as WriteText says it
+	Old  int64  `json:"old"`  // in the old report
+	New  int64  `json:"new"`  // in the new one
 }
 
 // RowChange is what has changed of one input or package.
 type RowChange struct {
-	Name    string         `json:"name"`
+	Name    string         `json:"name"`    // of the input, without its directory, or of the package
 	Added   bool           `json:"added"`   // the old report does not have it
 	Removed bool           `json:"removed"` // the new report does not have it
 	Numbers []NumberChange `json:"numbers"` // 0 on the side that does not have it
@@ -51,8 +51,8 @@ type RowChange struct {
 // RuleChanges are rules that only one of two runs went by, each once, in their order, without their places: those
 // change with every line above.
 type RuleChanges struct {
-	Added     []string `json:"added"`
-	Removed   []string `json:"removed"`
+	Added     []string `json:"added"`     // of the new run alone
+	Removed   []string `json:"removed"`   // of the old run alone
 	Reordered bool     `json:"reordered"` // the same rules in another order, of which the last that matches counts
 }
 
