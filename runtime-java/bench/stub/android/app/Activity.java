@@ -1,0 +1,5 @@
+package android.app;
+
+/** Named in signatures. */
+public class Activity {
+}

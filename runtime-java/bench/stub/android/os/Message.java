@@ -1,0 +1,5 @@
+package android.os;
+
+/** Named in signatures. */
+public final class Message {
+}
