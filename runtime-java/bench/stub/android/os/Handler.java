@@ -7,6 +7,9 @@ public class Handler {
         boolean handleMessage(Message message);
     }
 
+    // Set by reflection.
+    Callback mCallback;
+
     private volatile int removed;
 
     public Handler() {

@@ -5,6 +5,9 @@ public class Looper {
     /** Which thread is the main one. Set before anybody asks. */
     public static Thread main;
 
+    // Read by reflection.
+    private android.util.Printer mLogging;
+
     private final Thread thread;
 
     Looper(Thread thread) {
@@ -32,5 +35,6 @@ public class Looper {
     }
 
     public void setMessageLogging(android.util.Printer printer) {
+        mLogging = printer;
     }
 }

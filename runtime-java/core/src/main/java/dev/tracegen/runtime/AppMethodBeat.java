@@ -34,7 +34,7 @@ public final class AppMethodBeat {
     /** {@link #status}: expired, and the ring was given back. */
     public static final int STATUS_OUT_RELEASE = -3;
 
-    /** The one branch that it costs when nothing is to be recorded. */
+    /** Nothing is to be recorded. Looked at when there is no fast path. */
     static volatile boolean off;
 
     /** The main thread's ring while nothing but recording is to be done, else null. */
@@ -49,16 +49,21 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; one outside 1 to 0xFFFFE is ignored
      */
     public static void i(int id) {
-        if (off) {
-            return;
-        }
         try {
             Ring ring = fast;
-            if (ring != null && ring.owner == Thread.currentThread() && id > 0 && id < METHOD_ID_DISPATCH) {
-                ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | ring.ticker.get());
-            } else {
-                Recorder.record(id, Ring.ENTRY);
+            if (ring != null) {
+                if (ring.owner != Thread.currentThread()) {
+                    if (ring.alone) {
+                        return;
+                    }
+                } else if (id > 0 && id < METHOD_ID_DISPATCH) {
+                    ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | ring.now());
+                    return;
+                }
+            } else if (off) {
+                return;
             }
+            Recorder.record(id, Ring.ENTRY);
         } catch (Throwable e) {
             // A stack at its end, most likely. The record is lost, the app goes on.
         }
@@ -70,16 +75,21 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; one outside 1 to 0xFFFFE is ignored
      */
     public static void o(int id) {
-        if (off) {
-            return;
-        }
         try {
             Ring ring = fast;
-            if (ring != null && ring.owner == Thread.currentThread() && id > 0 && id < METHOD_ID_DISPATCH) {
-                ring.put((long) id << Ring.ID_SHIFT | ring.ticker.get());
-            } else {
-                Recorder.record(id, 0);
+            if (ring != null) {
+                if (ring.owner != Thread.currentThread()) {
+                    if (ring.alone) {
+                        return;
+                    }
+                } else if (id > 0 && id < METHOD_ID_DISPATCH) {
+                    ring.put((long) id << Ring.ID_SHIFT | ring.now());
+                    return;
+                }
+            } else if (off) {
+                return;
             }
+            Recorder.record(id, 0);
         } catch (Throwable e) {
             // As in i.
         }

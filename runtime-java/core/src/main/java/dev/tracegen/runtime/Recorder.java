@@ -68,7 +68,7 @@ public final class Recorder {
         try {
             Recorder r = current;
             if (r != null && status == AppMethodBeat.STATUS_READY && r.fits(o)) {
-                r.options = o;
+                r.takeOver(o);
             } else {
                 if (r != null) {
                     r.stop();
@@ -90,6 +90,14 @@ public final class Recorder {
         return o.ringRecords == mine.ringRecords && o.tickNanos == mine.tickNanos
                 && o.clockPeriodMillis == mine.clockPeriodMillis && (main == null || main == mainThread)
                 && Math.abs(o.platform.nanoTime() - mine.platform.nanoTime()) < EXPIRY_NANOS;
+    }
+
+    private void takeOver(RecorderOptions o) {
+        options = o;
+        Ring ring = mainTrace.existingRing();
+        if (ring != null) {
+            ring.alone = o.threads == RecorderOptions.THREADS_MAIN;
+        }
     }
 
     private void begin() {
@@ -273,9 +281,9 @@ public final class Recorder {
         Ring ring = trace.ring();
         if (ring != null) {
             if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
-                ticker.touch();
+                ticker.touch(ring);
             }
-            ring.put(bit | (long) id << Ring.ID_SHIFT | ticker.get());
+            ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
         }
         if (listener != null && bit != 0) {
             tell(listener, trace, id);
@@ -326,9 +334,9 @@ public final class Recorder {
         return foreground;
     }
 
-    /** Moves the clock to the exact time, which it gives in nanoseconds. */
-    long touch() {
-        return ticker.touch();
+    /** Moves a ring's time to the exact one, which it gives in nanoseconds. */
+    long touch(Ring ring) {
+        return ticker.touch(ring);
     }
 
     /** Gives the main thread the fast path, or takes it away, as everything stands now. */
@@ -380,7 +388,9 @@ public final class Recorder {
 
     Ring newRing(ThreadTrace trace) {
         int records = trace.main ? options.ringRecords : Math.max(1024, options.ringRecords / OTHERS_SHARE);
-        return new Ring(trace.thread, ticker, records);
+        Ring ring = new Ring(trace.thread, options.threads == RecorderOptions.THREADS_MAIN, records);
+        ticker.touch(ring);
+        return ring;
     }
 
     /** A message runs: somebody should look how long. */

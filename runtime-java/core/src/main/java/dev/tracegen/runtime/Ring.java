@@ -1,12 +1,12 @@
 package dev.tracegen.runtime;
 
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
  * The last records of one thread: written by that thread alone, copied by any.
  *
- * <p>Records are numbered from 0 by a sequence of 64 bits; number n lies in slot n mod capacity. One element of the
- * same array, a cache line away from the slots, holds how many there were.
+ * <p>Records are numbered from 0 by a sequence of 64 bits; number n lies in slot n mod capacity.
  *
  * <p><b>Why a copy is right.</b> The owner puts record n by two release stores, slot first, then the sequence n+1; a
  * reader uses volatile loads ({@code lazySet} and {@code get}: in the terms of Java 9, {@code setRelease} and
@@ -37,45 +37,57 @@ final class Ring extends AtomicLongArray {
     /** The bits of a record's time. */
     static final long TIME_MASK = (1L << ID_SHIFT) - 1;
 
-    private static final int CACHE_LINE = 16;
+    // By name: the rules for R8 in META-INF/proguard keep these.
+    private static final AtomicLongFieldUpdater<Ring> SEQUENCE = AtomicLongFieldUpdater.newUpdater(Ring.class, "sequence");
+    private static final AtomicLongFieldUpdater<Ring> NOW = AtomicLongFieldUpdater.newUpdater(Ring.class, "now");
 
     /** The thread whose records these are. */
     final Thread owner;
 
-    /** What they are stamped with. */
-    final Ticker ticker;
+    /** Whether no other thread is recorded. Changed only before the ring is made known anew. */
+    boolean alone;
 
-    private final int mask;
+    private volatile long sequence;
 
-    private final int sequenceAt;
+    private volatile long now;
 
     /**
      * An empty ring.
      *
      * @param capacity a power of two
      */
-    Ring(Thread owner, Ticker ticker, int capacity) {
-        super(capacity + 2 * CACHE_LINE);
+    Ring(Thread owner, boolean alone, int capacity) {
+        super(capacity);
         this.owner = owner;
-        this.ticker = ticker;
-        this.mask = capacity - 1;
-        this.sequenceAt = capacity + CACHE_LINE;
+        this.alone = alone;
+    }
+
+    /** The time that a record gets now, in ticks. */
+    long now() {
+        return now;
+    }
+
+    /** Moves the time on. Anybody may; it never goes back. */
+    void advance(long ticks) {
+        for (;;) {
+            long n = now;
+            if (ticks <= n || NOW.compareAndSet(this, n, ticks)) {
+                return;
+            }
+        }
     }
 
     /** Puts a record behind the last one. Only its owner may. */
     void put(long record) {
-        long n = get(sequenceAt);
-        lazySet((int) n & mask, record);
-        lazySet(sequenceAt, n + 1);
+        long n = sequence;
+        // Not a mask in a field: of this form the compiler knows that it is within bounds.
+        lazySet((int) n & length() - 1, record);
+        SEQUENCE.lazySet(this, n + 1);
     }
 
     /** How many records there ever were, which is the next one's number. */
     long sequence() {
-        return get(sequenceAt);
-    }
-
-    int capacity() {
-        return mask + 1;
+        return sequence;
     }
 
     /**
@@ -83,16 +95,16 @@ final class Ring extends AtomicLongArray {
      */
     RecordCopy copy(long from, long to) {
         // Another's copy may find the oldest slot half way to being overwritten: the slot's store comes first.
-        int kept = Thread.currentThread() == owner ? capacity() : capacity() - 1;
+        int kept = Thread.currentThread() == owner ? length() : length() - 1;
         long start = Math.max(0, from);
-        long now = sequence();
-        long end = Math.max(start, Math.min(to, now));
-        long first = Math.min(end, Math.max(start, now - kept));
+        long written = sequence;
+        long end = Math.max(start, Math.min(to, written));
+        long first = Math.min(end, Math.max(start, written - kept));
         long[] records = new long[(int) (end - first)];
         for (int k = 0; k < records.length; k++) {
-            records[k] = get((int) (first + k) & mask);
+            records[k] = get((int) (first + k) & length() - 1);
         }
-        long valid = Math.min(end, Math.max(first, sequence() - kept));
+        long valid = Math.min(end, Math.max(first, sequence - kept));
         if (valid > first) {
             long[] rest = new long[(int) (end - valid)];
             System.arraycopy(records, (int) (valid - first), rest, 0, rest.length);

@@ -78,11 +78,11 @@ public final class ThreadTrace {
                 messageEnd();
             }
             Ring r = ring();
-            long now = recorder.touch();
+            long now = recorder.touch(r);
             beginCpu = recorder.platform().threadCpuNanos();
             firstRecord = r == null ? 0 : r.sequence();
             if (r != null) {
-                r.put(Ring.ENTRY | (long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.ticker.get());
+                r.put(Ring.ENTRY | (long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
             }
             if (lastEnd != 0 && now - lastEnd >= recorder.options().mergeMillis * 1000000L) {
                 history.idle(lastEnd, now);
@@ -116,9 +116,9 @@ public final class ThreadTrace {
         }
         try {
             Ring r = ring;
-            long now = recorder.touch();
+            long now = recorder.touch(r);
             if (r != null) {
-                r.put((long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.ticker.get());
+                r.put((long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
             }
             long cpu = beginCpu < 0 ? -1 : recorder.platform().threadCpuNanos() - beginCpu;
             long number = messages;
@@ -158,7 +158,7 @@ public final class ThreadTrace {
             return 0;
         }
         try {
-            recorder.touch();
+            recorder.touch(ring);
         } catch (Throwable e) {
             recorder.failed(e);
         }

@@ -1,32 +1,30 @@
 package dev.tracegen.runtime;
 
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock that records are stamped with: a number of ticks that a thread of its own moves every few milliseconds,
- * and that everybody may move to the exact time. It never goes back, whoever moves it.
+ * The clock that records are stamped with. Each ring has the time, in ticks; a thread of the clock's own moves it in all
+ * of them every few milliseconds, and each ring's thread may move its own to the exact time. It never goes back,
+ * whoever moves it.
  *
  * <p>The thread pauses when no records have come for a while, and with that the fast path is taken away from
  * {@link AppMethodBeat}: the next record comes by {@link Recorder}, which moves the clock, wakes the thread and gives
  * the fast path back. So time goes on wherever records come from, in messages or out of them, and no wake-up can be
  * lost: it is not asked for once but by every record that finds the clock paused.
  */
-final class Ticker extends AtomicLong implements Runnable {
-    private static final long serialVersionUID = 1;
-
+final class Ticker implements Runnable {
     /** For how many periods without a record the thread goes on. */
     private static final int QUIET_PERIODS = 20;
 
     /** How long the thread waits when something went wrong, which may go wrong again. */
     private static final long FAILURE_NANOS = 100000000L;
 
-    private final transient Recorder recorder;
-    private final transient Platform platform;
+    private final Recorder recorder;
+    private final Platform platform;
     private final long baseNanos;
     private final long tickNanos;
     private final int periodMillis;
-    private transient volatile Thread thread;
+    private volatile Thread thread;
     private volatile boolean paused;
     private volatile boolean stopped;
     private long seen = -1;
@@ -40,14 +38,16 @@ final class Ticker extends AtomicLong implements Runnable {
         this.baseNanos = platform.nanoTime();
     }
 
-    /** Moves the clock to the exact time, and gives that time in nanoseconds of the platform's clock. */
-    long stamp() {
-        long nanos = platform.nanoTime();
-        long ticks = (nanos - baseNanos) / tickNanos & Ring.TIME_MASK;
-        for (;;) {
-            long now = get();
-            if (ticks <= now || compareAndSet(now, ticks)) {
-                return nanos;
+    private long ticks(long nanos) {
+        return (nanos - baseNanos) / tickNanos & Ring.TIME_MASK;
+    }
+
+    private void advanceAll() {
+        long ticks = ticks(platform.nanoTime());
+        for (ThreadTrace t : recorder.traces()) {
+            Ring ring = t.existingRing();
+            if (ring != null) {
+                ring.advance(ticks);
             }
         }
     }
@@ -90,10 +90,20 @@ final class Ticker extends AtomicLong implements Runnable {
         LockSupport.unpark(thread);
     }
 
-    /** Moves the clock to the exact time, which it gives in nanoseconds, and sees to it that it runs. */
-    long touch() {
-        long nanos = stamp();
+    /**
+     * Moves a ring's time to the exact one, which it gives in nanoseconds, and sees to it that the clock runs.
+     *
+     * @param ring null for none
+     */
+    long touch(Ring ring) {
+        long nanos = platform.nanoTime();
+        if (ring == null) {
+            return nanos;
+        }
+        ring.advance(ticks(nanos));
         if (paused) {
+            // Before any thread may believe again that the time in its ring is right.
+            advanceAll();
             paused = false;
             recorder.arm();
             LockSupport.unpark(thread);
@@ -116,7 +126,7 @@ final class Ticker extends AtomicLong implements Runnable {
     }
 
     private void turn() {
-        stamp();
+        advanceAll();
         long records = recorder.recordCount();
         quiet = records == seen ? quiet + 1 : 0;
         seen = records;

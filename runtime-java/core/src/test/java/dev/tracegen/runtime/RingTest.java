@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -12,8 +13,10 @@ class RingTest {
     /** How many records the stress test puts; the whole run is a thousand million. */
     private static final long STRESS = Long.getLong("tracegen.stress");
 
+    private static final long COPIES = 1000;
+
     private static Ring ring(int capacity, int records) {
-        Ring ring = new Ring(Thread.currentThread(), null, capacity);
+        Ring ring = new Ring(Thread.currentThread(), true, capacity);
         for (int k = 0; k < records; k++) {
             ring.put(100 + k);
         }
@@ -67,13 +70,15 @@ class RingTest {
     @Test
     void noTornOrMisplacedRecordPassesAsGood() throws Exception {
         final AtomicReference<Ring> made = new AtomicReference<Ring>();
+        final AtomicLong copies = new AtomicLong();
         final Thread writer = new Thread(new Runnable() {
             @Override
             public void run() {
                 // Small, so that it is lapped while it is copied.
-                Ring ring = new Ring(Thread.currentThread(), null, 4096);
+                Ring ring = new Ring(Thread.currentThread(), true, 4096);
                 made.set(ring);
-                for (long n = 0; n < STRESS; n++) {
+                // However seldom the other thread has its turn: it must have had enough of them.
+                for (long n = 0; n < STRESS || n % 4096 != 0 || copies.get() < COPIES; n++) {
                     ring.put(payload(n));
                 }
             }
@@ -83,7 +88,6 @@ class RingTest {
             Thread.yield();
         }
         Ring ring = made.get();
-        long copies = 0;
         long good = 0;
         long overtaken = 0;
         String wrong = null;
@@ -95,15 +99,15 @@ class RingTest {
                     wrong = "record " + (c.firstSequence + k) + " of a copy is number " + (c.records[k] >>> 24);
                 }
             }
-            copies++;
+            copies.incrementAndGet();
             good += c.records.length;
             overtaken += c.overwritten > 1 ? 1 : 0;
         }
         writer.join();
         assertNull(wrong);
-        assertEquals(STRESS, ring.sequence());
+        assertTrue(ring.sequence() >= STRESS);
         assertTrue(good > 0 && overtaken > 0, "nothing was tested");
-        System.out.println("measured: ring: " + STRESS + " records put, " + copies + " copies meanwhile, " + overtaken
+        System.out.println("measured: ring: " + ring.sequence() + " records put, " + copies + " copies meanwhile, " + overtaken
                 + " of them overtaken, " + good + " records in them, all right");
     }
 }

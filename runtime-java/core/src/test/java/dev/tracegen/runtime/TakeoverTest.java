@@ -8,14 +8,25 @@ import org.junit.jupiter.api.Test;
 /** In a JVM of its own, for the first call can only be made once. */
 class TakeoverTest {
     @Test
-    void startKeepsWhatTheFirstCallsRecorded() {
+    void startKeepsWhatTheFirstCallsRecorded() throws Exception {
         AppMethodBeat.i(1);
         Recorder early = Recorder.current();
-        Recorder recorder = Recorder.start(new RecorderOptions().slowMillis(100).meta("process", "test"));
+        Recorder recorder = Recorder.start(new RecorderOptions().slowMillis(100).threads(RecorderOptions.THREADS_ALL));
         assertSame(early, recorder);
         assertEquals(AppMethodBeat.STATUS_STARTED, AppMethodBeat.status());
         AppMethodBeat.o(1);
         assertEquals(2, recorder.mainTrace().copy(0, 9).records.length);
+        final ThreadTrace[] other = new ThreadTrace[1];
+        Thread thread = new Thread() {
+            @Override
+            public void run() {
+                AppMethodBeat.i(3);
+                other[0] = Recorder.current().thread(this);
+            }
+        };
+        thread.start();
+        thread.join();
+        assertEquals(1, other[0].copy(0, 9).records.length);
         recorder.stop();
     }
 }
