@@ -73,8 +73,16 @@ public class Beats {
     public static class OursOther {
         /** Starts it. */
         @Setup(Level.Trial)
-        public void setUp() {
-            start(new Thread());
+        public void setUp() throws InterruptedException {
+            Thread main = new Thread() {
+                @Override
+                public void run() {
+                    ours();
+                }
+            };
+            start(main);
+            main.start();
+            main.join();
         }
     }
 

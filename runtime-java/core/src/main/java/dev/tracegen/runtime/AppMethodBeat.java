@@ -37,7 +37,10 @@ public final class AppMethodBeat {
     /** Nothing is to be recorded. Looked at when there is no fast path. */
     static volatile boolean off;
 
-    /** The main thread's ring while nothing but recording is to be done, else null. */
+    /**
+     * The main thread's ring while nothing but recording is to be done; what stands for it while only the main thread
+     * has more to do; else null.
+     */
     static volatile Ring fast;
 
     private AppMethodBeat() {
@@ -52,8 +55,9 @@ public final class AppMethodBeat {
         try {
             Ring ring = fast;
             if (ring != null) {
-                if (ring.owner != Thread.currentThread()) {
-                    if (ring.alone) {
+                Thread thread = Thread.currentThread();
+                if (ring.owner != thread) {
+                    if (ring.alone && ring.sleeper != thread) {
                         return;
                     }
                 } else if (id > 0 && id < METHOD_ID_DISPATCH) {
@@ -78,8 +82,9 @@ public final class AppMethodBeat {
         try {
             Ring ring = fast;
             if (ring != null) {
-                if (ring.owner != Thread.currentThread()) {
-                    if (ring.alone) {
+                Thread thread = Thread.currentThread();
+                if (ring.owner != thread) {
+                    if (ring.alone && ring.sleeper != thread) {
                         return;
                     }
                 } else if (id > 0 && id < METHOD_ID_DISPATCH) {

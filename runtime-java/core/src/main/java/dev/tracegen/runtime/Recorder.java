@@ -32,6 +32,7 @@ public final class Recorder {
     private final Ticker ticker;
     private final Thread mainThread;
     private final ThreadTrace mainTrace;
+    private final Ring resting;
     private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
     private final ThreadLocal<ThreadTrace> mine = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
@@ -48,6 +49,7 @@ public final class Recorder {
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
+        this.resting = new Ring(mainThread);
         this.traces.put(mainThread, mainTrace);
         this.madeNanos = platform.nanoTime();
         this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
@@ -344,8 +346,11 @@ public final class Recorder {
         if (current != this) {
             return;
         }
-        boolean armed = status > 0 && ticker.running() && enterListener == null;
-        AppMethodBeat.fast = armed ? mainTrace.existingRing() : null;
+        Ring ring = ticker.running() ? mainTrace.existingRing() : null;
+        if (ring == null && options.threads == RecorderOptions.THREADS_MAIN) {
+            ring = resting;
+        }
+        AppMethodBeat.fast = status > 0 && enterListener == null ? ring : null;
     }
 
     /** How many records there ever were, but for those of threads that are forgotten. */

@@ -41,8 +41,11 @@ final class Ring extends AtomicLongArray {
     private static final AtomicLongFieldUpdater<Ring> SEQUENCE = AtomicLongFieldUpdater.newUpdater(Ring.class, "sequence");
     private static final AtomicLongFieldUpdater<Ring> NOW = AtomicLongFieldUpdater.newUpdater(Ring.class, "now");
 
-    /** The thread whose records these are. */
+    /** The thread whose records these are; null of a ring that only stands for one. */
     final Thread owner;
+
+    /** The thread that a ring without an owner stands for. */
+    final Thread sleeper;
 
     /** Whether no other thread is recorded. Changed only before the ring is made known anew. */
     boolean alone;
@@ -59,7 +62,16 @@ final class Ring extends AtomicLongArray {
     Ring(Thread owner, boolean alone, int capacity) {
         super(capacity);
         this.owner = owner;
+        this.sleeper = null;
         this.alone = alone;
+    }
+
+    /** What stands for the main thread's ring while that thread has to go the long way and no other is recorded. */
+    Ring(Thread sleeper) {
+        super(1);
+        this.owner = null;
+        this.sleeper = sleeper;
+        this.alone = true;
     }
 
     /** The time that a record gets now, in ticks. */

@@ -178,7 +178,7 @@ class RecorderTest {
         AppMethodBeat.i(1);
         long ticks = 0;
         for (int k = 0; k < 60; k++) {
-            while (AppMethodBeat.fast != null) {
+            while (AppMethodBeat.fast == main.existingRing()) {
                 Thread.sleep(1);
             }
             platform.pass(1000);
@@ -186,7 +186,7 @@ class RecorderTest {
             long number = main.copy(0, Long.MAX_VALUE).records.length;
             AppMethodBeat.i(2);
             assertEquals(ticks, main.copy(number, number + 1).records[0] & Ring.TIME_MASK);
-            assertNotNull(AppMethodBeat.fast);
+            assertSame(main.existingRing(), AppMethodBeat.fast);
         }
     }
 
