@@ -66,8 +66,11 @@ func compareAncestry(a, b *unit) int {
 // decideRequires finds the modules whose classes are going to call the runtime.
 func (r *run) decideRequires() {
 	changed := make(map[*source]bool)
-	for _, s := range r.sources {
-		changed[s] = s.changes()
+	for _, u := range r.units {
+		// What is only stamped calls nothing: the runtime's own module, above all, need not read itself.
+		if u.changes() && !u.stamped {
+			changed[u.source] = true
+		}
 	}
 	for _, u := range r.units {
 		switch {
