@@ -35,8 +35,14 @@ public final class Bench {
             @Override
             public void run() {
                 int failed = 0;
-                for (int k = 3; k < args.length; k++) {
-                    failed += proofsOf(args[k]);
+                try {
+                    for (int k = 3; k < args.length; k++) {
+                        failed += proofsOf(args[k]);
+                    }
+                } catch (Throwable e) {
+                    // Without this thread the main looper would wait for ever.
+                    e.printStackTrace(System.out);
+                    failed++;
                 }
                 System.out.flush();
                 Runtime.getRuntime().halt(failed == 0 ? 0 : 1);

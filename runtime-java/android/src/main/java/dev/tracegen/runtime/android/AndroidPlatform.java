@@ -12,6 +12,8 @@ final class AndroidPlatform extends Platform {
     /** {@code Debug.getRuntimeStat}, Android 6 and newer. */
     private static final Method RUNTIME_STAT = runtimeStat();
 
+    private volatile boolean noCpuTime;
+
     @Override
     public long nanoTime() {
         return System.nanoTime();
@@ -29,9 +31,14 @@ final class AndroidPlatform extends Platform {
 
     @Override
     public long threadCpuNanos() {
+        if (noCpuTime) {
+            return -1;
+        }
         try {
             return Debug.threadCpuTimeNanos();
         } catch (Throwable e) {
+            // Asked for twice a message, and a throw costs more than the message.
+            noCpuTime = true;
             return -1;
         }
     }
