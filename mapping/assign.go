@@ -37,6 +37,9 @@ type Options struct {
 	Runtime string
 	// Focus is recorded in the mapping, in any order.
 	Focus []Focus
+	// Bodies tells the code of methods apart, by a number that a later build gives the same code too, whatever its
+	// name; 0 is none. It is recorded of the methods whose names are [Numbered]: their names alone do not tell.
+	Bodies map[Identity]uint64
 }
 
 // Assign gives each of the methods an ID. They may come in any order and more
@@ -84,6 +87,12 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 		return nil, fmt.Errorf("two IDs for %s: a fault of tracegen, please report it", records[first].key)
 	}
 	m.runtime, m.focus = cmp.Or(o.Runtime, DefaultRuntime), focus
+	m.bodies = make(map[uint32]uint64)
+	for method, body := range o.Bodies {
+		if id, ok := m.ByMethod(method); ok && body != 0 && Numbered(method) {
+			m.bodies[id] = body
+		}
+	}
 	return m, nil
 }
 

@@ -34,10 +34,17 @@ type Comparison struct {
 	Reused []Difference
 	// Access are the methods that stayed where they were, with other access flags.
 	Access []Difference
+	// Renumbered are methods of different names, both [Numbered] and of one
+	// outermost class, that have one body which no other there has: the same code,
+	// which a compiler has given another number. Old and New are alive, and are in
+	// other lists too if their names came or went. There are none if one of the
+	// mappings does not tell bodies.
+	Renumbered []Difference
 	// Suspicious are the kept methods that may stand for other code: their names
-	// are [Numbered], and a method with such a name came to or went from the same
-	// class or one nested with it. One that takes the number of another which
-	// goes at the same time cannot be told from one that stays.
+	// are [Numbered], and their bodies differ. Where a mapping does not tell the
+	// body: a method with such a name came to or went from the same class or one
+	// nested with it; then one that takes the number of another which goes at the
+	// same time cannot be told from one that stays.
 	Suspicious []Difference
 	// Freed are retired methods of the old mapping that the new one does not know.
 	Freed []Difference
@@ -90,8 +97,9 @@ func Compare(old, new *Mapping) *Comparison {
 		}
 	}
 	c.suspect(old, new)
+	c.renumber(old, new)
 	c.FocusRemoved, c.FocusAdded = focusWithout(old.focus, new.focus), focusWithout(new.focus, old.focus)
-	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Suspicious, c.Freed, c.Reserved} {
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Renumbered, c.Suspicious, c.Freed, c.Reserved} {
 		slices.SortFunc(list, func(a, b Difference) int {
 			x, y := a.Method(), b.Method()
 			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name), strings.Compare(x.Descriptor, y.Descriptor))
@@ -117,7 +125,7 @@ func (c *Comparison) both(old *Mapping, i int, new *Mapping, j int) {
 	}
 }
 
-// suspect fills in Suspicious, from Added and Removed.
+// suspect fills in Suspicious, from Added and Removed where there are no bodies.
 func (c *Comparison) suspect(old, new *Mapping) {
 	renumbered := map[string]bool{} // outermost classes
 	for _, list := range [][]Difference{c.Added, c.Removed} {
@@ -127,7 +135,7 @@ func (c *Comparison) suspect(old, new *Mapping) {
 			}
 		}
 	}
-	if len(renumbered) == 0 {
+	if len(renumbered) == 0 && len(old.bodies) == 0 {
 		return
 	}
 	for j := range new.records[:new.living] {
@@ -135,10 +143,45 @@ func (c *Comparison) suspect(old, new *Mapping) {
 		if i < 0 || i >= old.living || old.records[i].id != new.records[j].id {
 			continue
 		}
-		if n := new.entryAt(j); renumbered[outermost(n.Class)] && Numbered(n.Identity) {
+		was, is := old.bodies[old.records[i].id], new.bodies[new.records[j].id]
+		if was != 0 && is == was {
+			continue
+		}
+		n := new.entryAt(j)
+		if was != 0 && is != 0 || renumbered[outermost(n.Class)] && Numbered(n.Identity) {
 			c.Suspicious = append(c.Suspicious, Difference{old.entryAt(i), n})
 		}
 	}
+}
+
+// place is where a body is looked for.
+type place struct {
+	outermost string
+	body      uint64
+}
+
+// renumber fills in Renumbered.
+func (c *Comparison) renumber(old, new *Mapping) {
+	before, after := old.byBody(), new.byBody()
+	for at, i := range before {
+		if j, found := after[at]; found && i >= 0 && j >= 0 && old.records[i].key != new.records[j].key {
+			c.Renumbered = append(c.Renumbered, Difference{old.entryAt(i), new.entryAt(j)})
+		}
+	}
+}
+
+// byBody gives the records whose bodies are known; -1 stands for several.
+func (m *Mapping) byBody() map[place]int {
+	found := make(map[place]int, len(m.bodies))
+	for id, body := range m.bodies {
+		i := m.position(id)
+		at := place{outermost(m.entryAt(i).Class), body}
+		if _, again := found[at]; again {
+			i = -1
+		}
+		found[at] = i
+	}
+	return found
 }
 
 // outermost gives the class around all classes that a class is nested in, as

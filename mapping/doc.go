@@ -55,9 +55,12 @@
 //	1,1,com.example.Foo bar (ILjava.lang.String;)V
 //	1048574,1,android.os.Handler dispatchMessage (Landroid.os.Message;)V
 //	# focus com.example.MainActivity add
+//	# numbered 31 4c0ffee51dec0de5
 //	# retired 17,1,com.example.Old gone ()V
 //
-// Methods and retired methods are sorted by ID, focus lines by class. A method
+// Methods, numbered and retired lines are sorted by ID, focus lines by class. A
+// numbered line is about a living method whose name is [Numbered], and has what
+// its code is told by ([Options.Bodies]) in 16 hexadecimal digits. A method
 // line is ID, access_flags (JVMS 4.6, decimal) and key. The digest is the first
 // 8 bytes of SHA-256 over the method lines with their newlines, the dispatch
 // line included and comments not. The counts line is what shows that lines were

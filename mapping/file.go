@@ -102,8 +102,8 @@ func newPart(living, retired []record) *Mapping {
 
 // The place of a line among the sorted ones: that of a living method is its ID.
 const (
-	focusPlace   = DispatchID + 1
-	retiredPlace = 1 << 21 // and the ID
+	focusPlace   = DispatchID + 1 // of numbered lines too
+	retiredPlace = 1 << 21        // and the ID
 )
 
 const (
@@ -202,7 +202,7 @@ func (s *searcher) place(line string) (r record, place uint32, err error) {
 	switch {
 	case strings.HasPrefix(line, dispatchPrefix):
 		return r, DispatchID, nil
-	case strings.HasPrefix(line, focusPrefix):
+	case strings.HasPrefix(line, focusPrefix), strings.HasPrefix(line, numberedPrefix):
 		return r, focusPlace, nil
 	case strings.HasPrefix(line, retiredPrefix):
 		r, err = s.parser.record(line[len(retiredPrefix):])
@@ -339,6 +339,7 @@ func (c *pass) join(d *pass) {
 			c.err = errors.New("an ID has two methods")
 		}
 		p.taken[i] |= q.taken[i]
+		p.gone[i] |= q.gone[i]
 	}
 	for _, field := range [][2]*string{{&p.digest, &q.digest}, {&p.runtime, &q.runtime}, {&p.counts, &q.counts}} {
 		if *field[0] != "" && *field[1] != "" {
@@ -351,6 +352,15 @@ func (c *pass) join(d *pass) {
 	}
 	p.dispatch = p.dispatch || q.dispatch
 	p.focus = append(p.focus, q.focus...)
+	for id, body := range q.bodies {
+		if p.bodies[id] != 0 {
+			c.err = errors.New("two numbered lines for one ID")
+		}
+		if p.bodies == nil {
+			p.bodies = make(map[uint32]uint64)
+		}
+		p.bodies[id] = body
+	}
 	c.living += d.living
 	c.retired += d.retired
 	c.foundLiving = append(c.foundLiving, d.foundLiving...)

@@ -135,6 +135,7 @@ type Mapping struct {
 	digest  string
 	runtime string
 	focus   []Focus
+	bodies  map[uint32]uint64 // by ID of a living method that is Numbered, if it is known; never 0
 }
 
 func dispatch() record { return record{key: dispatchKey, id: DispatchID, access: 1} }
@@ -195,6 +196,10 @@ func (m *Mapping) Freed(base *Mapping) int {
 // Digest gives the digest of the mapping, 16 lower-case hexadecimal digits. It
 // is what the runtime is stamped with and what every recording carries.
 func (m *Mapping) Digest() string { return m.digest }
+
+// Body gives what the code of a living method whose name is [Numbered] is told by; 0 for others, and where it is
+// not known. The same number in two mappings means the same code, see [Options.Bodies].
+func (m *Mapping) Body(id uint32) uint64 { return m.bodies[id] }
 
 // Runtime gives the runtime class that the methods report to, in internal form.
 func (m *Mapping) Runtime() string { return m.runtime }

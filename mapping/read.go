@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -85,6 +86,12 @@ type section struct {
 	lines   []int32
 }
 
+// idSet is a set of IDs.
+type idSet [(Capacity + 64) / 64]uint64
+
+func (s *idSet) has(id uint32) bool { return s[id/64]>>(id%64)&1 != 0 }
+func (s *idSet) add(id uint32)      { s[id/64] |= 1 << (id % 64) }
+
 // parser holds what was read so far.
 type parser struct {
 	file   string
@@ -93,13 +100,14 @@ type parser struct {
 	buf    []byte
 
 	living, retired section
-	taken           [(Capacity + 64) / 64]uint64 // set of the IDs in both
-	dispatch        bool                         // the dispatch line was there
+	taken, gone     idSet // the IDs in both, and those of the retired
+	dispatch        bool  // the dispatch line was there
 
 	// From the header, "" if not met.
 	digest, runtime, counts string
 	digestLine, countsLine  int
 	focus                   []Focus
+	bodies                  map[uint32]uint64 // of numbered lines
 }
 
 func (p *parser) errorAt(line int, format string, args ...any) error {
@@ -163,7 +171,7 @@ func (p *parser) parseLine(line string) error {
 	}
 }
 
-// commentLine reads a header, focus or retired line, or skips a comment.
+// commentLine reads a header, focus, numbered or retired line, or skips a comment.
 func (p *parser) commentLine(line string) error {
 	once := func(field *string, prefix string) error {
 		if *field != "" {
@@ -197,9 +205,29 @@ func (p *parser) commentLine(line string) error {
 		return once(&p.counts, countsPrefix)
 	case strings.HasPrefix(line, focusPrefix):
 		return p.focusLine(line[len(focusPrefix):])
+	case strings.HasPrefix(line, numberedPrefix):
+		return p.numberedLine(line[len(numberedPrefix):])
 	case strings.HasPrefix(line, retiredPrefix):
 		return p.add(&p.retired, line[len(retiredPrefix):])
 	}
+	return nil
+}
+
+// numberedLine reads "id body", the latter in 16 hexadecimal digits.
+func (p *parser) numberedLine(rest string) error {
+	text, digits, _ := strings.Cut(rest, " ")
+	id, err1 := strconv.ParseUint(text, 10, 32)
+	body, err2 := strconv.ParseUint(digits, 16, 64)
+	if err1 != nil || err2 != nil || id < 1 || id > Capacity || body == 0 || len(digits) != 16 {
+		return fmt.Errorf("numbered line %q: want an ID and 16 hexadecimal digits that are not all zero", clip(rest))
+	}
+	if p.bodies[uint32(id)] != 0 {
+		return fmt.Errorf("a second numbered line for ID %d; restore the file from the build that wrote it", id)
+	}
+	if p.bodies == nil {
+		p.bodies = make(map[uint32]uint64)
+	}
+	p.bodies[uint32(id)] = body
 	return nil
 }
 
@@ -245,10 +273,13 @@ func (p *parser) add(s *section, line string) error {
 	if err != nil {
 		return err
 	}
-	if p.taken[r.id/64]>>(r.id%64)&1 != 0 {
+	if p.taken.has(r.id) {
 		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that wrote it", r.id, p.lineOf(r.id))
 	}
-	p.taken[r.id/64] |= 1 << (r.id % 64)
+	p.taken.add(r.id)
+	if s == &p.retired {
+		p.gone.add(r.id)
+	}
 	s.records = append(s.records, r)
 	s.lines = append(s.lines, int32(p.line))
 	return nil
@@ -406,9 +437,14 @@ func (p *parser) checkWhole(living, retired int) error {
 	case !p.dispatch:
 		return damaged(0, "no line for the message dispatch, ID %d", DispatchID)
 	}
-	have := countsOf(living, len(p.focus), retired)
+	have := countsOf(living, len(p.focus), retired, len(p.bodies))
 	if p.counts != "" && p.counts != have {
 		return damaged(p.countsLine, "the header says %q, the file has %q", p.counts, have)
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.bodies)) {
+		if !p.taken.has(id) || p.gone.has(id) {
+			return damaged(0, "a numbered line for ID %d, which no living method has", id)
+		}
 	}
 	return nil
 }
@@ -434,7 +470,7 @@ func (p *parser) build() (*Mapping, error) {
 	if err != nil {
 		return nil, p.errorAt(0, "%w", err)
 	}
-	m.runtime, m.focus = p.runtime, focus
+	m.runtime, m.focus, m.bodies = p.runtime, focus, p.bodies
 	return m, nil
 }
 

@@ -11,12 +11,13 @@ import (
 
 // What the lines that are no method lines begin with.
 const (
-	versionPrefix = "# tracegen-mapping "
-	digestPrefix  = "# digest "
-	runtimePrefix = "# runtime "
-	countsPrefix  = "# counts "
-	focusPrefix   = "# focus "
-	retiredPrefix = "# retired "
+	versionPrefix  = "# tracegen-mapping "
+	digestPrefix   = "# digest "
+	runtimePrefix  = "# runtime "
+	countsPrefix   = "# counts "
+	focusPrefix    = "# focus "
+	numberedPrefix = "# numbered "
+	retiredPrefix  = "# retired "
 )
 
 // dispatchPrefix is what the dispatch line begins with.
@@ -42,6 +43,11 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	for _, f := range m.focus {
 		b.WriteString(focusPrefix + Text(f.Class) + " " + string(f.Action) + "\n")
 	}
+	for i := range m.records[:m.living] {
+		if id := m.records[i].id; m.bodies[id] != 0 {
+			fmt.Fprintf(b, "%s%d %016x\n", numberedPrefix, id, m.bodies[id])
+		}
+	}
 	for i := range m.records[m.living:] {
 		line = m.records[m.living+i].appendLine(append(line[:0], retiredPrefix...))
 		b.Write(line)
@@ -52,11 +58,15 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 
 // counts gives the content of the counts line.
 func (m *Mapping) counts() string {
-	return countsOf(m.living, len(m.focus), len(m.records)-m.living)
+	return countsOf(m.living, len(m.focus), len(m.records)-m.living, len(m.bodies))
 }
 
-func countsOf(living, focus, retired int) string {
-	return fmt.Sprintf("%d methods, %d focus, %d retired", living, focus, retired)
+func countsOf(living, focus, retired, numbered int) string {
+	counts := fmt.Sprintf("%d methods, %d focus, %d retired", living, focus, retired)
+	if numbered > 0 { // who has none says nothing of them
+		counts += fmt.Sprintf(", %d numbered", numbered)
+	}
+	return counts
 }
 
 type countingWriter struct {

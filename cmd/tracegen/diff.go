@@ -26,8 +26,9 @@ the methods, each on a line that begins with
   -  alive in OLD only; "retired" if NEW keeps its ID
   ~  in both, with different IDs
   !  an ID that stands for different methods
-  ?  may stand for other code: a compiler numbered it (lambda$f$1, Foo$2), and
-     others of the class came or went
+  =  the same code with another number: NEW's is what OLD's was
+  ?  may stand for other code: a compiler numbered it (lambda$f$1, Foo$2), and its
+     body is another, or others of the class came or went
   f  with other access flags
   o  retired in OLD, unknown in NEW; pruned, if NEW comes from OLD
   n  retired in NEW, unknown in OLD
@@ -180,6 +181,9 @@ func (d *comparison) suspicions() []string {
 	if n := len(d.Removed); n >= shrunkLeast && n >= d.old.Len()/shrunkShare {
 		list = append(list, fmt.Sprintf("%d of %d methods are gone; was the input of NEW shrunk, or another variant?", n, d.old.Len()))
 	}
+	if n := len(d.Renumbered); n > 0 {
+		list = append(list, fmt.Sprintf("%d methods have another number now: what was recorded of their code has another ID", n))
+	}
 	if n := len(d.Suspicious); n > 0 {
 		list = append(list, fmt.Sprintf("%d methods that compilers number may stand for other code", n))
 	}
@@ -216,6 +220,9 @@ func (d *comparison) print(w io.Writer) error {
 	})
 	line(d.Moved, func(old, new mapping.Entry) string {
 		return fmt.Sprintf("~ %d -> %d: %s", old.ID, new.ID, methodText(new))
+	})
+	line(d.Renumbered, func(old, new mapping.Entry) string {
+		return fmt.Sprintf("= %d -> %d: %s -> %s", old.ID, new.ID, methodText(old), methodText(new))
 	})
 	line(d.Suspicious, func(_, new mapping.Entry) string { return fmt.Sprintf("? %d: %s", new.ID, methodText(new)) })
 	line(d.Removed, func(old, new mapping.Entry) string { return oneSided("-", old, new, "retired") })
@@ -262,6 +269,7 @@ type (
 		Warnings     []string         `json:"suspicions"`
 		Reused       []differenceJSON `json:"reused"`
 		Moved        []differenceJSON `json:"moved"`
+		Renumbered   []differenceJSON `json:"renumbered"`
 		Suspicious   []differenceJSON `json:"suspicious"`
 		Removed      []differenceJSON `json:"removed"`
 		Added        []differenceJSON `json:"added"`
@@ -312,7 +320,7 @@ func (d *comparison) printJSON(w io.Writer) error {
 	return j.Encode(comparisonJSON{
 		Schema: 1, Equal: d.Equal(), Old: side(d.oldFile, d.old), New: side(d.newFile, d.new), Kept: d.Kept,
 		Warnings: append([]string{}, d.suspicions()...),
-		Reused:   list(d.Reused), Moved: list(d.Moved), Suspicious: list(d.Suspicious), Removed: list(d.Removed), Added: list(d.Added),
+		Reused:   list(d.Reused), Moved: list(d.Moved), Renumbered: list(d.Renumbered), Suspicious: list(d.Suspicious), Removed: list(d.Removed), Added: list(d.Added),
 		Access: list(d.Access), Freed: list(d.Freed), Reserved: list(d.Reserved),
 		FocusRemoved: focus(d.FocusRemoved), FocusAdded: focus(d.FocusAdded),
 	})

@@ -207,11 +207,17 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 // assign gives every traced method its ID.
 func (r *run) assign() error {
 	var methods []mapping.Method
+	bodies := make(map[mapping.Identity]uint64)
 	focus := make(map[string]mapping.FocusAction)
 	for _, u := range r.units {
 		for i := range u.methods {
 			if m := &u.methods[i]; m.decision.Traced() {
-				methods = append(methods, mapping.Method{Identity: u.identityOf(i), Access: m.access})
+				identity := u.identityOf(i)
+				methods = append(methods, mapping.Method{Identity: identity, Access: m.access})
+				// Of copies that differ, under META-INF/versions for instance, one has to be chosen.
+				if body := u.bodies[i]; body != 0 && (bodies[identity] == 0 || body < bodies[identity]) {
+					bodies[identity] = body
+				}
 			}
 		}
 		switch u.focus {
@@ -223,7 +229,7 @@ func (r *run) assign() error {
 			focus[u.className()] = mapping.FocusAdd
 		}
 	}
-	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.runtime}
+	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.runtime, Bodies: bodies}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -278,6 +279,11 @@ func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 		k.data = binary.AppendVarint(k.data, int64(int(m.line)-line))
 		line = int(m.line)
 	}
+	k.int(len(u.bodies))
+	for _, i := range slices.Sorted(maps.Keys(u.bodies)) {
+		k.int(i)
+		k.raw(binary.BigEndian.AppendUint64(nil, u.bodies[i])...)
+	}
 }
 
 func sortedNumbers(targets []uint32, numbers map[uint32]int) []int {
@@ -412,6 +418,10 @@ func readUnit(u *unpacker, to *unit) {
 			line = 0
 		}
 		m.line = uint16(line)
+	}
+	for range u.count(9) {
+		i := u.below(len(to.methods))
+		to.noteBody(i, binary.BigEndian.Uint64(u.raw(8)))
 	}
 }
 

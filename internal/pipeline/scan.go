@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -33,7 +34,9 @@ type unit struct {
 	untouched  bool     // must stay as it is, whatever the rules say
 	stamped    bool     // is MappingInfo
 	sourceFile string   // with Config.Lines
-	warning    string   // what follows the name of its place
+	// bodies are the code.Fingerprint of methods that may be traced and are mapping.Numbered, by index into methods.
+	bodies  map[int]uint64
+	warning string // what follows the name of its place
 	// focusRefusal is why the class would not take a focus hook, "" if it would.
 	focusRefusal  string
 	runtimeFaults *runtimeFaults // of the runtime class, nil for others
@@ -235,7 +238,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	var candidates []int
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
-		code, ok, err := c.Code(m)
+		body, ok, err := c.Code(m)
 		if err == nil && !ok {
 			continue
 		}
@@ -247,7 +250,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 		case err != nil:
 			decided.decision = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		default:
-			decided.decision = forClass.Decide(m, code)
+			decided.decision = forClass.Decide(m, body)
 		}
 		if d := &decided.decision; foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
 			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
@@ -255,12 +258,23 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 		if decided.decision.Traced() {
 			candidates = append(candidates, i)
 			if w.config.Lines {
-				decided.line = uint16(firstLine(code)) // from a u2
+				decided.line = uint16(firstLine(body)) // from a u2
 			}
 		}
 		u.methods = append(u.methods, decided)
+		// What R8 has renamed may be numbered under its original name, which is not known yet.
+		if decided.decision.Traced() && (w.config.R8 != nil || mapping.Numbered(decided.identity)) {
+			u.noteBody(len(u.methods)-1, code.Fingerprint(c, &body))
+		}
 	}
 	w.try(u, c, candidates)
+}
+
+func (u *unit) noteBody(method int, body uint64) {
+	if u.bodies == nil {
+		u.bodies = make(map[int]uint64)
+	}
+	u.bodies[method] = body
 }
 
 // try finds out which of the methods, by index, have no room for their calls, and whether the focus hook has any

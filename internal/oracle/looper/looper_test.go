@@ -25,7 +25,6 @@ type platform struct {
 }
 
 var platforms = []platform{
-	{"API 21", 21, "5.0.2_r3-robolectric-r0", "5e63d4c7f2c691afed648bf0675e0b0a76d19f0e23d93705f4faf9ed3b2734de", false, 17},
 	{"API 23", 23, "6.0.1_r3-robolectric-r1", "a2d84271c5f033b1d082741a02f37a2d043120c0c09e5854e97ece9c3bb11d31", false, 17},
 	{"API 28", 28, "9-robolectric-4913185-2", "cf4aed5e458deb48ddc0ca92fc25156e6f478d9d5c1d948cdd1817a67ee11b32", false, 17},
 	{"API 34", 34, "14-robolectric-10818077", "6be2218c6a53fe3c57bc22ebdc723edcb7270a8a6f187545708aa5c0ed813977", false, 17},
@@ -81,10 +80,7 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 		args = append(args, "--enable-native-access=ALL-UNNAMED")
 	}
 	args = append(args, "Bench", b.natives, strconv.Itoa(p.api), queue)
-	java := exec.CommandContext(ctx, j.Tool("java"), append(args, classes...)...)
-	// Where a device has its storage, which android.os.Debug looks for.
-	java.Env = append(os.Environ(), "EXTERNAL_STORAGE=/sdcard")
-	out, err := java.CombinedOutput()
+	out, err := exec.CommandContext(ctx, j.Tool("java"), append(args, classes...)...).CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {
 		t.Errorf("%d of %d classes were proven; java: %v", got, len(classes), err)

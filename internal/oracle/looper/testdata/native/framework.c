@@ -36,7 +36,7 @@ static jlong clock_nanos(clockid_t id) {
 static const jlong interval = 1000000000LL / 60;
 
 struct receiver {
-	jobject self, data; /* WeakReferences, or the receiver itself */
+	jobject self, data; /* WeakReferences */
 	jlong due;          /* 0: none is wanted */
 };
 
@@ -67,7 +67,7 @@ static int vsync(JNIEnv *env, struct receiver *r) {
 		return 0;
 	jlong due = r->due;
 	r->due = 0;
-	jmethodID give = (*env)->GetStaticMethodID(env, device_class, "vsync", "(Ljava/lang/Object;Ljava/lang/ref/WeakReference;JJ)V");
+	jmethodID give = (*env)->GetStaticMethodID(env, device_class, "vsync", "(Ljava/lang/ref/WeakReference;Ljava/lang/ref/WeakReference;JJ)V");
 	(*env)->CallStaticVoidMethod(env, device_class, give, r->self, r->data, due, interval);
 	return 1;
 }
@@ -101,7 +101,6 @@ ANDROID(void, os_MessageQueue_nativeWake)(JNIEnv *env, jclass c, jlong ptr) {
 		perror("nativeWake");
 }
 
-ANDROID(jboolean, os_MessageQueue_nativeIsIdling)(JNIEnv *env, jclass c, jlong ptr) { return queue_of(ptr)->polling; }
 ANDROID(jboolean, os_MessageQueue_nativeIsPolling)(JNIEnv *env, jclass c, jlong ptr) { return queue_of(ptr)->polling; }
 ANDROID(void, os_MessageQueue_nativeSetSkipEpollWaitForZeroTimeout)(JNIEnv *env, jclass c, jlong ptr) {}
 
@@ -138,7 +137,7 @@ ANDROID(jlong, os_SystemClock_uptimeNanos)(JNIEnv *env, jclass c) { return clock
 ANDROID(jlong, os_SystemClock_elapsedRealtime)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_BOOTTIME) / 1000000; }
 ANDROID(jlong, os_SystemClock_elapsedRealtimeNanos)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_BOOTTIME); }
 ANDROID(jlong, os_SystemClock_currentThreadTimeMillis)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID) / 1000000; }
-OTHER(jlong, dalvik_system_VMDebug_threadCpuTimeNanos)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
+ANDROID(jlong, os_Debug_threadCpuTimeNanos)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
 
 /* Properties are those of the build.prop in android-all, and what Device adds to them. */
 
@@ -194,7 +193,6 @@ ANDROID(void, os_Process_setThreadPriority__I)(JNIEnv *env, jclass c, jint prior
 ANDROID(void, os_Process_setThreadPriority__II)(JNIEnv *env, jclass c, jint tid, jint priority) {}
 ANDROID(void, os_Process_setThreadPriorityNative)(JNIEnv *env, jclass c, jint tid, jint priority) {}
 OTHER(jint, libcore_io_Posix_gettid)(JNIEnv *env, jobject o) { return syscall(SYS_gettid); }
-OTHER(jint, libcore_io_Posix_getuid)(JNIEnv *env, jobject o) { return 10001; }
 OTHER(jint, libcore_io_Linux_gettid)(JNIEnv *env, jobject o) { return syscall(SYS_gettid); }
 OTHER(jint, libcore_io_Linux_getuid)(JNIEnv *env, jobject o) { return 10001; }
 OTHER(jint, libcore_io_Linux_nativeGettid)(JNIEnv *env, jobject o) { return syscall(SYS_gettid); }

@@ -35,14 +35,8 @@ public final class Bench {
             @Override
             public void run() {
                 int failed = 0;
-                try {
-                    for (int k = 3; k < args.length; k++) {
-                        failed += proofsOf(args[k]);
-                    }
-                } catch (Throwable e) {
-                    // Without this thread the main looper would wait for ever.
-                    e.printStackTrace(System.out);
-                    failed++;
+                for (int k = 3; k < args.length; k++) {
+                    failed += proofsOf(args[k]);
                 }
                 System.out.flush();
                 Runtime.getRuntime().halt(failed == 0 ? 0 : 1);

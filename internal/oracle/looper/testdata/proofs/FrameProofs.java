@@ -1,11 +1,7 @@
-import android.os.Handler;
 import android.os.Looper;
-import android.os.Message;
 import android.view.Choreographer;
 import app.Load;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
 import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
@@ -15,11 +11,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 
-/** What being watched and recorded costs: frames of a busy app, and CPU time of a message. */
+/** How many frames a busy app draws with and without being recorded. */
 public final class FrameProofs {
     private static final double SECONDS = 1;
     private static final int ROUNDS = 3;
-    private static final int MESSAGES = 20000;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STEPS = 3333;
 
@@ -62,65 +57,6 @@ public final class FrameProofs {
             return String.format(Locale.ROOT, "%.1f frames/s, %d missed, load %.2f ms of CPU", frames / SECONDS, missed,
                     workNanos / 1e6 / (frames + 1));
         }
-    }
-
-    /** Sends itself messages that do nothing else. */
-    private static final class Chatter extends Handler {
-        final CountDownLatch done = new CountDownLatch(1);
-        private int left;
-        private long begin;
-        volatile long nanos;
-
-        Chatter(int messages) {
-            super(Looper.getMainLooper());
-            left = messages;
-        }
-
-        @Override
-        public void handleMessage(Message m) {
-            if (begin == 0) {
-                begin = THREADS.getCurrentThreadCpuTime();
-            }
-            if (--left > 0) {
-                sendEmptyMessage(1);
-            } else {
-                nanos = THREADS.getCurrentThreadCpuTime() - begin;
-                done.countDown();
-            }
-        }
-    }
-
-    /** The main thread's CPU time of a message, in nanoseconds. */
-    private static long message() throws Exception {
-        Chatter c = new Chatter(MESSAGES);
-        c.sendEmptyMessage(1);
-        Bench.await(c.done);
-        return c.nanos / MESSAGES;
-    }
-
-    public void whatAMessageCosts() throws Exception {
-        message();
-        StringBuilder line = new StringBuilder("CPU time of a message: plain " + message() + " ns");
-        for (int source : new int[] {MonitorOptions.AUTO, MonitorOptions.PRINTER}) {
-            MonitorProofs.Log log = new MonitorProofs.Log();
-            LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), new MonitorOptions().source(source));
-            message();
-            line.append(", watched by ").append(monitor.source()).append(' ').append(message());
-            monitor.add(log);
-            Chatter told = new Chatter(100);
-            told.sendEmptyMessage(1);
-            Bench.await(told.done);
-            Bench.settle();
-            monitor.release();
-            Bench.equal(log.count("-" + Chatter.class.getName() + " null 1"), 100, "messages told");
-            RuntimeConfig config = new RuntimeConfig().output("none");
-            config.monitor().source(source);
-            Bench.check(TracegenRuntime.start(new App(new File(".")), config), "not recording");
-            message();
-            line.append(", recorded ").append(message());
-            TracegenRuntime.stop();
-        }
-        Bench.measured(line.append(" ns").toString());
     }
 
     private static Drawing draw() throws Exception {

@@ -80,17 +80,17 @@ public final class IdleProofs {
 
     @SuppressWarnings("unchecked")
     private static ArrayList<MessageQueue.IdleHandler> list() throws Exception {
-        return (ArrayList<MessageQueue.IdleHandler>) Bench.field(Bench.queue(Looper.getMainLooper()), MessageQueue.class, "mIdleHandlers");
+        return (ArrayList<MessageQueue.IdleHandler>) Bench.field(Looper.getMainLooper().getQueue(), MessageQueue.class, "mIdleHandlers");
     }
 
     private static void replace(ArrayList<MessageQueue.IdleHandler> list) throws Exception {
         Field f = MessageQueue.class.getDeclaredField("mIdleHandlers");
         f.setAccessible(true);
-        f.set(Bench.queue(Looper.getMainLooper()), list);
+        f.set(Looper.getMainLooper().getQueue(), list);
     }
 
     public void aSlowIdleHandlerIsSeen() throws Exception {
-        MessageQueue queue = Bench.queue(Looper.getMainLooper());
+        MessageQueue queue = Looper.getMainLooper().getQueue();
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         Bench.check(monitor.seesIdleHandlers(), "idle handlers are not seen");
         IdleLog log = new IdleLog();
@@ -111,7 +111,7 @@ public final class IdleProofs {
     }
 
     public void fault14EarlierIdleHandlersStay() throws Exception {
-        MessageQueue queue = Bench.queue(Looper.getMainLooper());
+        MessageQueue queue = Looper.getMainLooper().getQueue();
         ArrayList<MessageQueue.IdleHandler> original = list();
         Idle before = new Idle(true);
         Idle removed = new Idle(true);
@@ -143,7 +143,7 @@ public final class IdleProofs {
     }
 
     public void fault14AnIdleHandlerThatThrowsIsEnded() throws Exception {
-        MessageQueue queue = Bench.queue(Looper.getMainLooper());
+        MessageQueue queue = Looper.getMainLooper().getQueue();
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         IdleLog log = new IdleLog();
         monitor.add(log);

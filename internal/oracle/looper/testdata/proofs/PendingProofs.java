@@ -38,8 +38,7 @@ public final class PendingProofs {
         });
         Bench.await(blocked);
         long due = SystemClock.uptimeMillis() + 5000;
-        Object barriers = Bench.device.api < 23 ? looper : queue;
-        int token = (Integer) barriers.getClass().getMethod("postSyncBarrier").invoke(barriers);
+        int token = (Integer) MessageQueue.class.getMethod("postSyncBarrier").invoke(queue);
         handler.sendEmptyMessageAtTime(42, due + 1);
         Message callback = Message.obtain(handler, new Callback());
         Message.class.getMethod("setAsynchronous", boolean.class).invoke(callback, true);

@@ -34,12 +34,12 @@ public final class Device {
     }
 
     /** Called by the natives, on the looper's thread: the display's vsync. */
-    static void vsync(Object receiver, WeakReference<?> data, long due, long interval) throws Exception {
+    static void vsync(WeakReference<?> receiver, WeakReference<?> data, long due, long interval) throws Exception {
         Class<?> type = Class.forName("android.view.DisplayEventReceiver");
         boolean wide = data != null;
         Method dispatch = type.getDeclaredMethod("dispatchVsync", long.class, wide ? long.class : int.class, int.class);
         dispatch.setAccessible(true);
-        Object of = receiver instanceof WeakReference ? ((WeakReference<?>) receiver).get() : receiver;
+        Object of = receiver.get();
         if (of != null) {
             if (wide) {
                 fill(data.get(), due, interval);
@@ -86,7 +86,7 @@ public final class Device {
             long change = Class.forName("android.os.MessageQueue").getField("USE_NEW_MESSAGEQUEUE").getLong(null);
             disableChanges(change);
         }
-        addDisplayService(api);
+        addDisplayService();
         Looper.prepareMainLooper();
         return new Device(api);
     }
@@ -108,17 +108,15 @@ public final class Device {
 
     /** Choreographer asks the display manager for the refresh rate. */
     @SuppressWarnings("unchecked")
-    private static void addDisplayService(int api) throws Exception {
+    private static void addDisplayService() throws Exception {
         Class<?> infoType = Class.forName("android.view.DisplayInfo");
+        Class<?> modeType = Class.forName("android.view.Display$Mode");
         Object info = infoType.getConstructor().newInstance();
-        if (api >= 23) {
-            Class<?> modeType = Class.forName("android.view.Display$Mode");
-            Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080, 1920, 60f);
-            Object modes = Array.newInstance(modeType, 1);
-            Array.set(modes, 0, mode);
-            set(info, "supportedModes", modes);
-            set(info, "modeId", 1);
-        }
+        Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080, 1920, 60f);
+        Object modes = Array.newInstance(modeType, 1);
+        Array.set(modes, 0, mode);
+        set(info, "supportedModes", modes);
+        set(info, "modeId", 1);
         set(info, "refreshRate", 60f);
         set(info, "renderFrameRate", 60f);
         Object manager = answering(Class.forName("android.hardware.display.IDisplayManager"), "getDisplayInfo", info);

@@ -12,8 +12,6 @@ final class AndroidPlatform extends Platform {
     /** {@code Debug.getRuntimeStat}, Android 6 and newer. */
     private static final Method RUNTIME_STAT = runtimeStat();
 
-    private volatile boolean noCpuTime;
-
     @Override
     public long nanoTime() {
         return System.nanoTime();
@@ -31,14 +29,9 @@ final class AndroidPlatform extends Platform {
 
     @Override
     public long threadCpuNanos() {
-        if (noCpuTime) {
-            return -1;
-        }
         try {
             return Debug.threadCpuTimeNanos();
         } catch (Throwable e) {
-            // Asked for twice a message, and a throw costs more than the message.
-            noCpuTime = true;
             return -1;
         }
     }

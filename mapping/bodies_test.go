@@ -1,0 +1,91 @@
+package mapping
+
+import (
+	"strings"
+	"testing"
+)
+
+// bodiesOf makes a mapping of methods "class name ()V" with their bodies.
+func bodiesOf(t *testing.T, bodies map[string]uint64) *Mapping {
+	t.Helper()
+	o := Options{Order: OrderCompact, Bodies: map[Identity]uint64{}}
+	var methods []Method
+	for text, body := range bodies {
+		class, name, _ := strings.Cut(text, " ")
+		id := Identity{class, name, "()V"}
+		methods = append(methods, Method{id, 1})
+		o.Bodies[id] = body
+	}
+	m, err := Assign(methods, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestNumberedLines writes and reads what is known of bodies: of living methods that compilers number, and no other.
+func TestNumberedLines(t *testing.T) {
+	m := bodiesOf(t, map[string]uint64{"a/A f": 1, "a/A lambda$f$0": 2, "a/A lambda$f$1": 0, "a/A$1 run": 0xfedcba9876543210})
+	text := written(t, m)
+	want := "# numbered 2 0000000000000002\n# numbered 4 fedcba9876543210\n"
+	if !strings.Contains(text, "# counts 4 methods, 0 focus, 0 retired, 2 numbered\n") || !strings.HasSuffix(text, want) {
+		t.Fatalf("got\n%s", text)
+	}
+	again, err := Parse("m", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written(t, again) != text || again.Body(4) != 0xfedcba9876543210 || again.Body(2) != 2 || again.Body(3) != 0 {
+		t.Errorf("read back:\n%s", written(t, again))
+	}
+	last := "# numbered 4 fedcba9876543210\n"
+	for damage, want := range map[string]string{
+		"":                                       "1 numbered",
+		last + "# numbered 4 0000000000000003\n": "a second numbered line for ID 4",
+		last + "# numbered 3 0000000000000003\n": "3 numbered",
+		"# numbered 4 0000000000000000\n":        "16 hexadecimal digits",
+		"# numbered 4 2\n":                       "16 hexadecimal digits",
+		"# numbered 0 0000000000000002\n":        "16 hexadecimal digits",
+		"# numbered 9 0000000000000002\n":        "ID 9, which no living method has",
+	} {
+		if _, err := Parse("m", strings.TrimSuffix(text, last)+damage); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", damage, err, want)
+		}
+	}
+	gone, err := Assign([]Method{{Identity{"a/A", "f", "()V"}, 1}}, Options{Base: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := written(t, gone); strings.Contains(text, "numbered") {
+		t.Errorf("bodies of methods that are gone:\n%s", text)
+	}
+}
+
+// TestCompareBodies is a build in which a lambda came before two others.
+func TestCompareBodies(t *testing.T) {
+	old := bodiesOf(t, map[string]uint64{"a/A lambda$f$0": 10, "a/A lambda$f$1": 11, "a/B lambda$f$0": 10, "a/C$1 run": 12, "a/D lambda$f$0": 13})
+	new, err := Assign([]Method{
+		{Identity{"a/A", "lambda$f$0", "()V"}, 1}, {Identity{"a/A", "lambda$f$1", "()V"}, 1}, {Identity{"a/A", "lambda$f$2", "()V"}, 1},
+		{Identity{"a/B", "lambda$f$0", "()V"}, 1}, {Identity{"a/C$1", "run", "()V"}, 1}, {Identity{"a/C$2", "run", "()V"}, 1},
+		{Identity{"a/D", "lambda$f$0", "()V"}, 1},
+	}, Options{Base: old, Order: OrderCompact, Bodies: map[Identity]uint64{
+		{"a/A", "lambda$f$0", "()V"}: 20, {"a/A", "lambda$f$1", "()V"}: 10, {"a/A", "lambda$f$2", "()V"}: 11,
+		{"a/B", "lambda$f$0", "()V"}: 10, {"a/C$1", "run", "()V"}: 21, {"a/C$2", "run", "()V"}: 21, // twins tell nothing
+		{"a/D", "lambda$f$0", "()V"}: 13,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Compare(old, new)
+	renumbered := "<1,1,a.A lambda$f$0 ()V >2,1,a.A lambda$f$1 ()V <2,1,a.A lambda$f$1 ()V >6,1,a.A lambda$f$2 ()V"
+	if got := shown(c.Renumbered); got != renumbered {
+		t.Errorf("renumbered: %s", got)
+	}
+	suspicious := "<1,1,a.A lambda$f$0 ()V >1,1,a.A lambda$f$0 ()V <2,1,a.A lambda$f$1 ()V >2,1,a.A lambda$f$1 ()V <4,1,a.C$1 run ()V >4,1,a.C$1 run ()V"
+	if got := shown(c.Suspicious); got != suspicious {
+		t.Errorf("suspicious: %s", got)
+	}
+	if back := Compare(new, old); len(back.Renumbered) != 2 || len(back.Suspicious) != 3 {
+		t.Errorf("the other way round: %s; %s", shown(back.Renumbered), shown(back.Suspicious))
+	}
+}
