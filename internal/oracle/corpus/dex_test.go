@@ -19,7 +19,7 @@ import (
 var (
 	smallApp = []string{"lottie-6.6.6", "timber-5.0.1"}
 	wholeApp = []string{"lottie-6.6.6", "timber-5.0.1", "guava-18.0", "kotlinx-coroutines-core-jvm-1.10.2",
-		"kotlin-stdlib-2.2.20", "rxjava-3.1.10", "glide-4.16.0", "coil-base-2.7.0", "imagepipeline-3.6.0",
+		"kotlin-stdlib-2.2.20", "rxjava-3.1.10", "glide-4.16.0", "coil-base-2.7.0",
 		"leakcanary-android-core-2.14", "okhttp-4.12.0", "okio-jvm-3.9.0", "gson-2.11.0"}
 )
 

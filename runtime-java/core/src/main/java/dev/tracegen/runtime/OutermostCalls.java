@@ -67,6 +67,12 @@ final class OutermostCalls {
         return depth == 0 ? 0 : begin;
     }
 
+    /** The call that is open. */
+    MessageRecord running(long nanos) {
+        return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin), -1,
+                "method " + open[0], first, first);
+    }
+
     /** The number of the outermost call that is open or comes next. */
     long number() {
         return number;

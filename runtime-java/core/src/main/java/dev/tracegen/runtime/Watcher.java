@@ -323,7 +323,11 @@ final class Watcher implements Runnable {
         }
         try {
             for (ThreadTrace t : recorder.traces()) {
-                writer.messages(t, t.history());
+                List<MessageRecord> all = t.history();
+                if (t.outermost != null && t.outermost.since() != 0) {
+                    all.add(t.outermost.running(platform.nanoTime()));
+                }
+                writer.messages(t, all);
             }
             if (dropped.get() > 0) {
                 platform.log(dropped.get() + " slow messages or frames came too fast to be written");
