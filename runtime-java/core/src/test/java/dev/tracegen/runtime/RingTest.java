@@ -103,11 +103,12 @@ class RingTest {
             good += c.records.length;
             overtaken += c.overwritten > 1 ? 1 : 0;
         }
+        copies.addAndGet(COPIES);
         writer.join();
         assertNull(wrong);
         assertTrue(ring.sequence() >= STRESS);
         assertTrue(good > 0 && overtaken > 0, "nothing was tested");
-        System.out.println("measured: ring: " + ring.sequence() + " records put, " + copies + " copies meanwhile, " + overtaken
+        System.out.println("measured: ring: " + ring.sequence() + " records put, " + (copies.get() - COPIES) + " copies meanwhile, " + overtaken
                 + " of them overtaken, " + good + " records in them, all right");
     }
 }
