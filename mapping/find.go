@@ -91,7 +91,8 @@ func ParsePattern(text string) (*Pattern, error) {
 		if i := strings.IndexAny(p.class, "*?"); i >= 0 {
 			p.prefix = p.class[:i]
 		}
-		if l := globLiteral(p.class, p.name, p.descriptor); l.text != "" {
+		// The prefix is looked at anyway, and says nothing more.
+		if l := globLiteral(p.class[len(p.prefix):], p.name, p.descriptor); l.text != "" {
 			p.literals = []literal{l}
 		}
 	} else if i := strings.LastIndexByte(p.dotted, '.'); i >= 0 {
