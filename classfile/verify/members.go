@@ -12,9 +12,7 @@ const (
 	accSuper      = 0x0020
 	accVolatile   = 0x0040
 	accTransient  = 0x0080
-	accStrict     = 0x0800
 	accAnnotation = 0x2000
-	accEnum       = 0x4000
 
 	visibility = classfile.AccPublic | classfile.AccPrivate | classfile.AccProtected
 )
@@ -22,9 +20,9 @@ const (
 // What HotSpot looks at of access_flags; the other bits may be set.
 const (
 	classFlags = classfile.AccPublic | classfile.AccFinal | accSuper | classfile.AccInterface | classfile.AccAbstract |
-		classfile.AccSynthetic | accAnnotation | accEnum
+		classfile.AccSynthetic | accAnnotation | classfile.AccEnum
 	memberFlags = classfile.AccPublic | classfile.AccPrivate | classfile.AccProtected | classfile.AccStatic |
-		classfile.AccFinal | 0x0FE0 | classfile.AccSynthetic | accEnum
+		classfile.AccFinal | 0x0FE0 | classfile.AccSynthetic | classfile.AccEnum
 )
 
 const (
@@ -93,7 +91,7 @@ func (k *checker) checkClassFlags(what string, flags uint16) {
 	switch {
 	case has(classfile.AccAbstract) && has(classfile.AccFinal),
 		isInterface && !has(classfile.AccAbstract),
-		isInterface && modern && has(accSuper|accEnum),
+		isInterface && modern && has(accSuper|classfile.AccEnum),
 		!isInterface && modern && has(accAnnotation):
 		k.finding(ruleClassFlags, "access_flags of "+what+" that go together", fmt.Sprintf("%#04x", flags))
 	}
@@ -112,7 +110,7 @@ func (k *checker) checkField(f *classfile.Member) {
 	if k.isInterface() {
 		never := uint16(classfile.AccPrivate | classfile.AccProtected | accVolatile | accTransient)
 		if k.major >= majorJava5 {
-			never |= accEnum
+			never |= classfile.AccEnum
 		}
 		bad = flags&inInterface != inInterface || flags&never != 0
 	}
@@ -186,7 +184,7 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 		bad = has(classfile.AccPublic) == has(classfile.AccPrivate) || has(never) ||
 			has(classfile.AccAbstract) && has(classfile.AccPrivate|classfile.AccStatic|k.strict())
 	case k.major >= majorJava5:
-		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(never|classfile.AccPrivate|classfile.AccStatic|accStrict)
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(never|classfile.AccPrivate|classfile.AccStatic|classfile.AccStrict)
 	default:
 		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
 	}
@@ -204,13 +202,13 @@ func (k *checker) methodFlags(m *classfile.Member) uint16 {
 	case k.major < majorNoFailover:
 		return classfile.AccStatic
 	}
-	return m.AccessFlags & (classfile.AccStatic | accStrict)
+	return m.AccessFlags & (classfile.AccStatic | classfile.AccStrict)
 }
 
 // strict gives the bit of ACC_STRICT while it has a meaning: before version 61 (JVMS table 4.6-A).
 func (k *checker) strict() uint16 {
 	if k.major < majorSealed {
-		return accStrict
+		return classfile.AccStrict
 	}
 	return 0
 }

@@ -165,20 +165,13 @@ type comparison struct {
 
 func retired(m *mapping.Mapping) int { return mapping.Capacity - m.Headroom() - m.Len() }
 
-const (
-	// A build that loses so many methods at once was perhaps shrunk before it was instrumented, or is of another
-	// variant: a fifth of them, and not just a few.
-	shrunkShare = 5
-	shrunkLeast = 50
-)
-
 // suspicions tells what a build engineer should look at.
 func (d *comparison) suspicions() []string {
 	var list []string
 	if n := len(d.Reused); n > 0 {
 		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW made without OLD as --base?", n))
 	}
-	if n := len(d.Removed); n >= shrunkLeast && n >= d.old.Len()/shrunkShare {
+	if n := len(d.Removed); report.Shrunk(n, d.old.Len()) {
 		list = append(list, fmt.Sprintf("%d of %d methods are gone; was the input of NEW shrunk, or another variant?", n, d.old.Len()))
 	}
 	if n := len(d.Renumbered); n > 0 {

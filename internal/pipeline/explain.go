@@ -79,18 +79,8 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 	if err := r.appoint(); err != nil {
 		return nil, err
 	}
-	for {
-		if err := r.assign(); err != nil {
-			return nil, err
-		}
-		objections, err := r.rehearse(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(objections) == 0 {
-			break
-		}
-		r.sustain(objections)
+	if err := r.settle(func() (map[*unit]*objection, error) { return r.rehearse(ctx) }); err != nil {
+		return nil, err
 	}
 	return r.explain(asked)
 }

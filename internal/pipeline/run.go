@@ -68,24 +68,28 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.appoint(); err != nil {
 		return nil, err
 	}
-	// Every round but the last excludes at least one class.
+	if err := r.settle(func() (map[*unit]*objection, error) { return r.write(ctx) }); err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
+// settle gives IDs and has the classes rewritten, again and again until no referee objects to any: every round but the
+// last excludes at least one class.
+func (r *run) settle(rewrite func() (map[*unit]*objection, error)) error {
 	for {
 		decided := len(r.warnings)
 		if err := r.assign(); err != nil {
-			return nil, err
+			return err
 		}
-		objections, err := r.write(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(objections) == 0 {
-			break
+		objections, err := rewrite()
+		if err != nil || len(objections) == 0 {
+			return err
 		}
 		r.outputs.abort()
-		r.warnings = r.warnings[:decided] // what was said of these outputs will be said of the next
+		r.warnings = r.warnings[:decided] // what was said of this round will be said of the next
 		r.sustain(objections)
 	}
-	return r.finish(ctx)
 }
 
 // carryOut writes what a slice says.

@@ -245,18 +245,18 @@ func compareRows(old, new map[string][]number) []RowChange {
 	return changes
 }
 
-const (
-	// A run that traces so many methods less was perhaps given shrunk inputs, or those of another variant: a fifth
-	// of them, and not just a few.
-	shrunkShare = 5
-	shrunkLeast = 50
-)
+// Shrunk says whether a build that lost so many of its methods was perhaps given shrunk inputs, or those of another
+// variant: a fifth of them, and not just a few.
+func Shrunk(lost, before int) bool {
+	const share, least = 5, 50
+	return lost >= least && lost >= before/share
+}
 
 // Suspicions says what a build engineer should look at.
 func (d *Difference) Suspicions() []string {
 	list := []string{}
 	a, b := &d.old.document, &d.new.document
-	if lost := a.Totals.Traced - b.Totals.Traced; lost >= shrunkLeast && lost >= a.Totals.Traced/shrunkShare {
+	if lost := a.Totals.Traced - b.Totals.Traced; Shrunk(lost, a.Totals.Traced) {
 		list = append(list, fmt.Sprintf("%d of %d traced methods are gone; was the input of NEW shrunk, or another variant?", lost, a.Totals.Traced))
 	}
 	if n := len(d.Options); n > 0 {
