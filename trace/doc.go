@@ -5,6 +5,9 @@
 // first, then [Records], [Messages], [Jank] and the others in the order they were written. FORMAT.md beside
 // this file specifies the bytes.
 //
+// [Replay] makes calls of the records, message by message, and mends what is damaged: it hands each [Stretch] of a
+// thread to a [Handler], in memory that does not grow with the recording. A [Tree] merges stretches by path.
+//
 // A recording may have been cut anywhere, and may be damaged. Whatever is whole is given; what is not is
 // skipped, and told by [Reader.Damage]. A reader holds one chunk and the recording's strings in memory,
 // never more than is there to be read or a fixed multiple of it. No input makes it panic.

@@ -1,0 +1,39 @@
+package trace
+
+import "strconv"
+
+// Name is what a method is called in the source.
+type Name struct {
+	// Class and Method are as in Java, with dots; Descriptor is as in the class file (JVMS 4.3.3), and empty if
+	// it is not known.
+	Class, Method, Descriptor string
+	// File is the source file's name without a directory, Line its first line with code; empty and 0 if they
+	// are not known.
+	File string
+	Line int
+}
+
+// String returns "Class.Method".
+func (n Name) String() string {
+	if n.Class == "" {
+		return n.Method
+	}
+	return n.Class + "." + n.Method
+}
+
+// Names tells how methods are called.
+type Names interface {
+	// Name returns the name of m. It is false if m is unknown; the name then has "#" and the ID for its Method.
+	Name(m Method) (Name, bool)
+}
+
+// NoNames is the Names of somebody who has no mapping.
+type NoNames struct{}
+
+// Name returns "#" and the ID, and for the dispatch its name.
+func (NoNames) Name(m Method) (Name, bool) {
+	if m == MethodDispatch {
+		return Name{Class: "android.os.Handler", Method: "dispatchMessage", Descriptor: "(Landroid/os/Message;)V"}, true
+	}
+	return Name{Method: "#" + strconv.FormatUint(uint64(m), 10)}, false
+}
