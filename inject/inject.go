@@ -89,6 +89,7 @@ type Refusal struct {
 type Injector struct {
 	options   Options
 	relocator code.Relocator
+	depths    code.Depths
 	cost      Cost
 }
 

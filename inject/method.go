@@ -13,7 +13,7 @@ import (
 type methodPlan struct {
 	method     *classfile.Member
 	code       classfile.Code
-	depths     code.Depths
+	depths     *code.Depths
 	insertions []code.Insertion
 	push       []byte   // the instruction that pushes the ID
 	exit       []byte   // the bytecode that reports the exit, once there is one
@@ -88,8 +88,8 @@ func (w *writer) plan(m *classfile.Member, id uint32, focus bool) (*methodPlan, 
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	p := &methodPlan{method: m, code: c}
-	if p.depths, err = code.StackDepths(w.class.ConstantPool(), &p.code); err != nil {
+	p := &methodPlan{method: m, code: c, depths: &w.depths}
+	if err = w.depths.Follow(w.class.ConstantPool(), &p.code); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if id == 0 {

@@ -43,9 +43,10 @@ func BenchmarkStackDepths(b *testing.B) {
 	methods, size := benchMethods(b)
 	b.SetBytes(size)
 	b.ReportAllocs()
+	var depths code.Depths
 	for b.Loop() {
 		for i := range methods {
-			if _, err := code.StackDepths(methods[i].class.ConstantPool(), &methods[i].code); err != nil {
+			if err := depths.Follow(methods[i].class.ConstantPool(), &methods[i].code); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Depths is how many words the operand stack holds before each instruction of a method.
+// Depths is how many words the operand stack holds before each instruction of the method that was followed last. It
+// keeps its working memory from one method to the next; the zero Depths is ready for use, by one goroutine at a time.
 type Depths struct {
 	// Max is the greatest depth before or behind any instruction reached.
 	Max int
@@ -15,8 +16,30 @@ type Depths struct {
 	// the stack as it found it, as compilers' do, and where paths disagree the greater depth is kept.
 	Subroutines bool
 
-	at []int32 // by position: depth + 1, 0 where nothing leads
+	at       []int32 // by position: depth + 1, 0 where nothing leads
+	pool     *classfile.ConstantPool
+	members  []memberWords // by index into pool
+	bytecode []byte
+	pending  []int32 // positions reached but not yet followed
+	followed int     // bytes of instructions followed
+	frames   []frame
 }
+
+// memberWords are the stack words of the field or method that a constant refers to.
+type memberWords struct {
+	kind      memberKind
+	arguments uint8 // of a method, without this
+	result    uint8 // of a method, or the words of a field
+}
+
+// memberKind says whose words are known. No descriptor is both a field's and a method's.
+type memberKind uint8
+
+const (
+	memberUnknown memberKind = iota
+	memberField
+	memberMethod
+)
 
 // At gives the depth before the instruction at pc; ok is false if no path leads there.
 func (d *Depths) At(pc int) (depth int, ok bool) {
@@ -26,52 +49,62 @@ func (d *Depths) At(pc int) (depth int, ok bool) {
 	return int(d.at[pc]) - 1, true
 }
 
-// StackDepths follows every path through the code from its start and its exception handlers (JVMS 2.6.2),
+// Follow follows every path through the code from its start and its exception handlers (JVMS 2.6.2),
 // then, for code that none of them reaches, from its stack map frames. It fails for code that no verifier
-// would take: a stack that underflows, two depths at one place, a branch out of the code.
-func StackDepths(pool *classfile.ConstantPool, code *classfile.Code) (Depths, error) {
-	d := depthFlow{pool: pool, bytecode: code.Bytecode}
-	d.at = make([]int32, len(code.Bytecode))
+// would take: a stack that underflows, two depths at one place, a branch out of the code. What d says then
+// means nothing.
+func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) error {
+	d.reset(pool, code.Bytecode)
 	if err := d.reach(0, 0); err != nil {
-		return Depths{}, err
+		return err
 	}
 	for entry := code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
 		if err := d.reach(int(binary.BigEndian.Uint16(entry[4:])), 1); err != nil {
-			return Depths{}, fmt.Errorf("exception handler: %w", err)
+			return fmt.Errorf("exception handler: %w", err)
 		}
 	}
 	if err := d.run(); err != nil {
-		return Depths{}, err
+		return err
 	}
 	if a, ok := classfile.FindAttribute(code.Attributes, "StackMapTable"); ok && d.followed < len(code.Bytecode) {
-		frames, err := parseFrames(a.Info, nil)
-		if err != nil {
-			return Depths{}, err
+		var err error
+		if d.frames, err = parseFrames(a.Info, d.frames[:0]); err != nil {
+			return err
 		}
-		for _, f := range frames {
+		for _, f := range d.frames {
 			if f.pc < len(d.at) && d.at[f.pc] == 0 {
 				if err := d.reach(f.pc, f.stackWords()); err != nil {
-					return Depths{}, err
+					return err
 				}
 			}
 		}
-		if err := d.run(); err != nil {
-			return Depths{}, err
-		}
+		return d.run()
 	}
-	return d.Depths, nil
+	return nil
 }
 
-type depthFlow struct {
-	Depths
-	pool     *classfile.ConstantPool
-	bytecode []byte
-	pending  []int32 // positions reached but not yet followed
-	followed int     // bytes of instructions followed
+// reset makes d one of another method. What is known of the pool's members stays as long as the pool does.
+func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
+	if d.pool != pool {
+		d.pool, d.members = pool, resize(d.members, pool.Len())
+	}
+	d.bytecode, d.at = bytecode, resize(d.at, len(bytecode))
+	d.pending, d.frames = d.pending[:0], d.frames[:0]
+	d.Max, d.Subroutines, d.followed = 0, false, 0
+}
+
+// resize gives a slice of n zeros, in the memory of another if that is large enough.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 // reach notes that control gets to pc with that depth.
-func (d *depthFlow) reach(pc, depth int) error {
+func (d *Depths) reach(pc, depth int) error {
 	if pc < 0 || pc >= len(d.at) {
 		return fmt.Errorf("control leaves the code: target %d of %d bytes", pc, len(d.at))
 	}
@@ -88,11 +121,12 @@ func (d *depthFlow) reach(pc, depth int) error {
 	return nil
 }
 
-func (d *depthFlow) run() error {
+func (d *Depths) run() error {
 	for len(d.pending) > 0 {
 		pc := int(d.pending[len(d.pending)-1])
 		d.pending = d.pending[:len(d.pending)-1]
 		for pc >= 0 {
+			pc = d.walk(pc)
 			next, err := d.step(pc)
 			if err != nil {
 				return err
@@ -103,8 +137,80 @@ func (d *depthFlow) run() error {
 	return nil
 }
 
+// walk follows plain instructions and those that name a member whose words are known, from pc on, which is what nearly
+// all instructions are. It stops before one that is for [Depths.step]: any other, one with which something is wrong,
+// and one behind which the next has been reached before.
+func (d *Depths) walk(pc int) int {
+	bytecode, at := d.bytecode, d.at[:len(d.bytecode)]
+	depth, deepest, start := int(at[pc])-1, d.Max, pc
+	for {
+		op := Op(bytecode[pc])
+		effect := &stackEffects[op]
+		pops, pushes := int(effect.pops), int(effect.pushes)
+		next := pc + int(sizes[op])
+		if !effect.plain {
+			if op < Getstatic || op > Invokedynamic || pc+2 >= len(bytecode) {
+				break
+			}
+			i := int(binary.BigEndian.Uint16(bytecode[pc+1:]))
+			if i >= len(d.members) {
+				break
+			}
+			var ok bool
+			if pops, pushes, ok = d.members[i].effect(op); !ok {
+				break
+			}
+		}
+		if pops > depth || next >= len(at) || at[next] != 0 {
+			break
+		}
+		depth += pushes - pops
+		deepest = max(deepest, depth)
+		at[next] = int32(depth) + 1
+		pc = next
+	}
+	d.followed += pc - start
+	d.Max = deepest
+	return pc
+}
+
+// effect gives what an instruction that names the member takes off the stack and puts on; ok is false if that is not
+// known of such an instruction.
+func (w memberWords) effect(op Op) (pops, pushes int, ok bool) {
+	switch op {
+	case Getstatic:
+		return 0, int(w.result), w.kind == memberField
+	case Putstatic:
+		return int(w.result), 0, w.kind == memberField
+	case Getfield:
+		return 1, int(w.result), w.kind == memberField
+	case Putfield:
+		return 1 + int(w.result), 0, w.kind == memberField
+	case Invokestatic, Invokedynamic:
+		return int(w.arguments), int(w.result), w.kind == memberMethod
+	}
+	return 1 + int(w.arguments), int(w.result), w.kind == memberMethod
+}
+
+// learn remembers the words of the member that an instruction names, which it takes off the stack and puts on.
+func (d *Depths) learn(in Instruction, pops, pushes int) {
+	w := memberWords{memberMethod, uint8(pops), uint8(pushes)}
+	switch in.Op {
+	case Getstatic, Getfield:
+		w = memberWords{kind: memberField, result: uint8(pushes)}
+	case Putstatic:
+		w = memberWords{kind: memberField, result: uint8(pops)}
+	case Putfield:
+		w = memberWords{kind: memberField, result: uint8(pops - 1)}
+	case Invokestatic, Invokedynamic:
+	default:
+		w.arguments = uint8(pops - 1)
+	}
+	d.members[in.Constant()] = w
+}
+
 // step follows the instruction at pc and gives the next one if it is entered for the first time, else -1.
-func (d *depthFlow) step(pc int) (next int, err error) {
+func (d *Depths) step(pc int) (next int, err error) {
 	in, err := At(d.bytecode, pc)
 	if err != nil {
 		return 0, err
@@ -113,6 +219,9 @@ func (d *depthFlow) step(pc int) (next int, err error) {
 	pops, pushes, err := in.StackWords(d.pool)
 	if err != nil {
 		return 0, err
+	}
+	if in.Op >= Getstatic && in.Op <= Invokedynamic {
+		d.learn(in, pops, pushes)
 	}
 	depth := int(d.at[pc]) - 1 - pops
 	if depth < 0 {
@@ -147,10 +256,6 @@ func (in Instruction) StackWords(pool *classfile.ConstantPool) (pops, pushes int
 		return int(effect.pops), int(effect.pushes), nil
 	}
 	switch in.Op {
-	case Ldc, LdcW:
-		return 0, 1, nil
-	case Ldc2W:
-		return 0, 2, nil
 	case Multianewarray:
 		return in.U1(2), 1, nil
 	case Wide:

@@ -2,7 +2,7 @@
 // and every table that holds positions in the code.
 //
 // [At] and [Instructions] decode; [Op] has what JVMS chapter 6 says of each opcode, from one table.
-// [StackDepths] and [Initialisation] are the two data flow analyses that inserting code needs. [Relocate]
+// [Depths] and [Initialisation] are the two data flow analyses that inserting code needs. [Relocate]
 // makes room: given code to insert at some places, it writes the Code attribute anew with everything moved
 // that holds a code offset: branches (widened where they must be), switches and their padding, the exception
 // table, StackMapTable, line and variable tables, type annotations.

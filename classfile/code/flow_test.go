@@ -104,6 +104,7 @@ func TestDescriptorWords(t *testing.T) {
 }
 
 func TestStackDepths(t *testing.T) {
+	var depths code.Depths // for all of them: none may show in another
 	for _, test := range []struct {
 		name string
 		assembly
@@ -129,9 +130,8 @@ func TestStackDepths(t *testing.T) {
 		{"no code", assembly{}, "control leaves the code: target 0 of 0 bytes"},
 	} {
 		m := test.sample(t)
-		depths, err := code.StackDepths(m.class.ConstantPool(), &m.code)
 		var got string
-		if err != nil {
+		if err := depths.Follow(m.class.ConstantPool(), &m.code); err != nil {
 			got = err.Error()
 		} else {
 			for pc := range m.code.Bytecode {
@@ -153,9 +153,10 @@ func TestStackDepths(t *testing.T) {
 // always.
 func TestCorpusStackDepths(t *testing.T) {
 	methods, exact := 0, 0
+	var depths code.Depths
 	check := func(m sample) {
 		methods++
-		depths, err := code.StackDepths(m.class.ConstantPool(), &m.code)
+		err := depths.Follow(m.class.ConstantPool(), &m.code)
 		if err != nil || depths.Max > int(m.code.MaxStack) {
 			t.Errorf("%s: depth %d of %d, %v", m.name, depths.Max, m.code.MaxStack, err)
 		}
@@ -237,6 +238,7 @@ func TestInitialisation(t *testing.T) {
 // twice.
 func TestCorpusInitialisation(t *testing.T) {
 	constructors, several := 0, 0
+	var depths code.Depths
 	check := func(m sample) {
 		if m.method.Name != "<init>" || m.class.SuperName() == "" {
 			return
@@ -250,7 +252,7 @@ func TestCorpusInitialisation(t *testing.T) {
 		if len(got.Calls) > 1 {
 			several++
 		}
-		depths, err := code.StackDepths(m.class.ConstantPool(), &m.code)
+		err = depths.Follow(m.class.ConstantPool(), &m.code)
 		for in := range code.Instructions(m.code.Bytecode) {
 			if _, reached := depths.At(in.PC); err == nil && reached && in.Op.IsReturn() && !got.At(in.PC) {
 				t.Errorf("%s: returns at %d without a call of another constructor", m.name, in.PC)

@@ -78,7 +78,8 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 	if !ok || err != nil {
 		return false
 	}
-	depths, err := code.StackDepths(class.ConstantPool(), &body)
+	var depths code.Depths
+	err = depths.Follow(class.ConstantPool(), &body)
 	if at, ok := depths.At(0); err == nil && !ok {
 		t.Errorf("%s starts with a stack of %d words, %v", m.Name, at, ok)
 	}

@@ -35,7 +35,7 @@ func (i *Initialised) At(pc int) bool {
 
 // Initialisation follows `this` through the locals and the operand stack of a constructor along every path.
 // The code may branch before it calls the other constructor, and may call one in several places. maxLocals
-// is the method's max_locals. It fails where [StackDepths] does, and for a method so contrived that following
+// is the method's max_locals. It fails where [Depths.Follow] does, and for a method so contrived that following
 // it would take seconds.
 func Initialisation(pool *classfile.ConstantPool, code *classfile.Code) (Initialised, error) {
 	f := initFlow{

@@ -19,6 +19,17 @@ type Instruction struct {
 // At decodes the instruction at pc, where the instruction before it ends. It fails for an unknown opcode and
 // for one that runs past the end of the code; no operand is checked beyond that.
 func At(bytecode []byte, pc int) (Instruction, error) {
+	if uint(pc) < uint(len(bytecode)) {
+		op := bytecode[pc]
+		if size := int(sizes[op]); size != 0 && size <= len(bytecode)-pc {
+			return Instruction{PC: pc, Op: Op(op), Size: size, code: bytecode}, nil
+		}
+	}
+	return atWithCare(bytecode, pc)
+}
+
+// atWithCare is At for instructions whose size depends on what follows, and for what is none.
+func atWithCare(bytecode []byte, pc int) (Instruction, error) {
 	if pc < 0 || pc >= len(bytecode) {
 		return Instruction{}, fmt.Errorf("no instruction at %d: the code has %d bytes", pc, len(bytecode))
 	}
@@ -26,7 +37,7 @@ func At(bytecode []byte, pc int) (Instruction, error) {
 	if !op.Known() {
 		return Instruction{}, fmt.Errorf("unknown opcode %#x at %d", byte(op), pc)
 	}
-	size := int(operandSizes[ops[op].operand])
+	size := int(sizes[op])
 	if size == 0 {
 		size = variableSize(bytecode, pc, op)
 	}

@@ -468,6 +468,18 @@ func (o Op) String() string {
 	return ops[o].name
 }
 
+// sizes has the length of each opcode's instructions, 0 where it varies and for what is no opcode.
+var sizes = func() (sizes [256]uint8) {
+	for op := range ops {
+		sizes[op] = operandSizes[ops[op].operand]
+	}
+	return sizes
+}()
+
+// Size gives the length in bytes of every instruction with this opcode, the opcode included; 0 where it depends on what
+// follows (switches and wide), and for what is no opcode.
+func (o Op) Size() int { return int(sizes[o]) }
+
 // Operand gives the form of what follows the opcode; the opcode must be known.
 func (o Op) Operand() Operand { return ops[o].operand }
 
@@ -480,25 +492,37 @@ func (o Op) IsConditional() bool {
 }
 
 // stackEffect is a row of ops.stack in stack words: what is taken off, what is left on. known is false for
-// "*".
+// "*". plain are instructions of which there is nothing else to follow: the next one runs behind them, and no other.
 type stackEffect struct {
 	pops, pushes uint8
-	known        bool
+	known, plain bool
 }
 
-var stackEffects = func() (effects [len(ops)]stackEffect) {
+var stackEffects = func() (effects [256]stackEffect) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
 	for op, row := range ops {
 		before, after, known := strings.Cut(row.stack, ">")
+		switch Op(op) {
+		case Ldc, LdcW: // of whatever kind
+			after = "a"
+		case Ldc2W:
+			after = "J"
+		}
 		if !known || after == "*" {
 			continue
 		}
-		effects[op].known = true
+		e := &effects[op]
+		e.known = true
 		for _, letter := range before {
-			effects[op].pops += max(1, width[letter])
+			e.pops += max(1, width[letter])
 		}
 		for _, letter := range after {
-			effects[op].pushes += max(1, width[letter])
+			e.pushes += max(1, width[letter])
+		}
+		switch row.operand {
+		case OperandBranch, OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
+		default:
+			e.plain = Instruction{Op: Op(op)}.FallsThrough()
 		}
 	}
 	return effects

@@ -39,6 +39,7 @@ type body struct {
 	handlerFrames int // frames of it
 	types         frameTypes
 	framesOnly    [1]classfile.Attribute // what of the original's attributes the stack analysis asks for
+	depths        code.Depths            // of the original's code
 	need          int                    // the max_stack that the calls ask for
 	subroutines   bool
 }

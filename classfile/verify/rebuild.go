@@ -175,13 +175,13 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 // maxStack guesses what the original's max_stack was, unless a note says it: at an inserted sequence the
 // stack was as deep as need says; a greater max_stack than that is the original's own.
 func (b *body) maxStack(stripped *classfile.Code) uint16 {
-	depths, err := code.StackDepths(b.pool, stripped)
-	if err != nil {
+	depths := &b.depths
+	if err := depths.Follow(b.pool, stripped); err != nil {
 		b.report(-1, ruleStack, "code whose operand stack has a depth", err.Error())
 		return 0
 	}
 	now := int(b.code.MaxStack)
-	b.need, b.subroutines = b.neededStack(&depths), depths.Subroutines
+	b.need, b.subroutines = b.neededStack(depths), depths.Subroutines
 	for _, f := range b.types.added {
 		if depth, _ := depths.At(f.orig); depth != f.words {
 			b.report(-1, ruleFrames, fmt.Sprintf("an added frame for a stack of %d words", depth), fmt.Sprint(f.words))
