@@ -6,7 +6,8 @@
 // this file specifies the bytes.
 //
 // [Replay] makes calls of the records, message by message, and mends what is damaged: it hands each [Stretch] of a
-// thread to a [Handler], in memory that does not grow with the recording. A [Tree] merges stretches by path.
+// thread to a [Handler], in memory that does not grow with the recording. A [Tree] merges stretches by path, and
+// a [Joiner] puts together what stands in different chunks of one slow message: a [Slow].
 //
 // A recording may have been cut anywhere, and may be damaged. Whatever is whole is given; what is not is
 // skipped, and told by [Reader.Damage]. A reader holds one chunk and the recording's strings in memory,

@@ -1,16 +1,21 @@
 package trace
 
+import (
+	"slices"
+	"sort"
+)
+
 // Node is all calls of a method that were reached the same way.
 type Node struct {
 	// Method is what was called.
 	Method Method
 	// Parent, Child and Sibling are indices into [Tree.Nodes]: of the caller, of the first that it calls, and of
-	// the next that its caller calls; 0, the root, stands for none.
+	// the next that its caller calls, in the order of their first calls; 0, the root, stands for none.
 	Parent, Child, Sibling int32
 	// Calls is how many there were.
 	Calls uint64
 	// Total is their time in nanoseconds, Self what of it was spent in no call below; Longest is the longest
-	// one's time.
+	// one's time. Self is negative where calls are [MarkOverfull].
 	Total, Self, Longest int64
 	// Marked is how many of the calls have any mark but [MarkResumed] and [MarkSuspended].
 	Marked uint64
@@ -19,23 +24,22 @@ type Node struct {
 // Tree merges calls by the path that leads to them. Its zero value is empty. What it holds grows with the
 // number of different paths, not with that of calls.
 type Tree struct {
-	// Nodes has the root first, which stands for no method; its Total is that of all outermost calls.
+	// Nodes has the root first, which stands for no method; its Total is that of all outermost calls. A node comes
+	// behind its parent.
 	Nodes []Node
-	index map[edge]int32
-	at    []int32 // per call of the stretch that is added: its node
-}
 
-// edge leads from a node to one below it.
-type edge struct {
-	parent int32
-	method Method
+	last  []int32 // per node: its last child, 0 for none
+	slots []int32 // open addressing by parent and method: nodes, 0 for none; a power of two, at least half of it free
+	at    []int32 // per call of the stretch that is added: its node
 }
 
 // Add adds the calls of a stretch.
 func (t *Tree) Add(s *Stretch) {
 	if len(t.Nodes) == 0 {
-		t.Nodes = append(t.Nodes, Node{})
-		t.index = map[edge]int32{}
+		t.Nodes, t.last = append(t.Nodes, Node{}), append(t.last, 0)
+	}
+	if len(t.slots) == 0 {
+		t.index(64)
 	}
 	t.at = t.at[:0]
 	for i := range s.Calls {
@@ -66,12 +70,104 @@ func (t *Tree) Add(s *Stretch) {
 
 // below returns the node of a method below parent, which is made if it is new.
 func (t *Tree) below(parent int32, m Method) int32 {
-	if k, ok := t.index[edge{parent, m}]; ok {
-		return k
+	for slot := hash(parent, m); ; slot++ {
+		slot &= uint32(len(t.slots) - 1)
+		k := t.slots[slot]
+		if k == 0 {
+			return t.insert(slot, Node{Method: m, Parent: parent})
+		}
+		if n := &t.Nodes[k]; n.Parent == parent && n.Method == m {
+			return k
+		}
 	}
+}
+
+func (t *Tree) insert(slot uint32, n Node) int32 {
 	k := int32(len(t.Nodes))
-	t.index[edge{parent, m}] = k
-	t.Nodes = append(t.Nodes, Node{Method: m, Parent: parent, Sibling: t.Nodes[parent].Child})
-	t.Nodes[parent].Child = k
+	t.slots[slot] = k
+	t.link(n)
+	if len(t.Nodes) > len(t.slots)/2 {
+		t.index(2 * len(t.slots))
+	}
 	return k
+}
+
+// link appends a node, as its parent's last child.
+func (t *Tree) link(n Node) {
+	k := int32(len(t.Nodes))
+	t.Nodes, t.last = append(t.Nodes, n), append(t.last, 0)
+	if before := t.last[n.Parent]; before != 0 {
+		t.Nodes[before].Sibling = k
+	} else {
+		t.Nodes[n.Parent].Child = k
+	}
+	t.last[n.Parent] = k
+}
+
+// index makes a table of the given size.
+func (t *Tree) index(size int) {
+	t.slots = make([]int32, size)
+	for k := 1; k < len(t.Nodes); k++ {
+		slot := hash(t.Nodes[k].Parent, t.Nodes[k].Method) & uint32(size-1)
+		for t.slots[slot] != 0 {
+			slot = (slot + 1) & uint32(size-1)
+		}
+		t.slots[slot] = int32(k)
+	}
+}
+
+func hash(parent int32, m Method) uint32 {
+	h := (uint64(uint32(parent))<<32 | uint64(m)) * 0x9E3779B97F4A7C15
+	return uint32(h >> 32)
+}
+
+// Trim leaves out all but some nodes if there are more than limit: those of the greatest Total, with all their callers. What a node
+// that stays says remains true, so the time of those left out is in their callers' Total and in nobody's Self.
+func (t *Tree) Trim(limit int) {
+	if len(t.Nodes) <= limit || limit < 1 {
+		return
+	}
+	totals := make([]int64, len(t.Nodes)-1)
+	for i := range totals {
+		totals[i] = t.Nodes[i+1].Total
+	}
+	slices.Sort(totals)
+	// Fewer than limit are greater than this, and of those that equal it the first ones stay.
+	least := totals[len(totals)-limit]
+	equal := limit - 1 - (len(totals) - sort.Search(len(totals), func(i int) bool { return totals[i] > least }))
+	old := t.Nodes
+	stays := make([]bool, len(old))
+	for k := 1; k < len(old); k++ {
+		stays[k] = old[k].Total > least || old[k].Total == least && equal > 0
+		if old[k].Total == least {
+			equal--
+		}
+	}
+	for k := len(old) - 1; k > 0; k-- {
+		if stays[k] {
+			stays[old[k].Parent] = true
+		}
+	}
+	t.keep(old, stays)
+}
+
+// keep makes the tree anew of the nodes that stay.
+func (t *Tree) keep(old []Node, stays []bool) {
+	moved := make([]int32, len(old))
+	root := old[0]
+	root.Child = 0
+	t.Nodes, t.last, t.slots, t.at = []Node{root}, []int32{0}, nil, nil
+	for k := 1; k < len(old); k++ {
+		if stays[k] {
+			moved[k] = int32(len(t.Nodes))
+			n := old[k]
+			n.Parent, n.Child, n.Sibling = moved[n.Parent], 0, 0
+			t.link(n)
+		}
+	}
+	size := 64
+	for size < 2*len(t.Nodes) {
+		size *= 2
+	}
+	t.index(size)
 }

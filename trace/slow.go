@@ -1,0 +1,286 @@
+package trace
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// Slow is a message, or an outermost call, that took too long, with all that a recording has on it.
+type Slow struct {
+	// Jank is what the device wrote of it. If the device wrote nothing, Reported is false, and Jank has what its
+	// calls and the history of its thread tell; what they do not is -1 or empty, and its Message is what the
+	// history says or 0.
+	Jank     Jank
+	Reported bool
+	// Ended is false if it was running when the recording ended; Jank.Wall is how long until then.
+	Ended bool
+	// Thread is what it ran on.
+	Thread Thread
+	// Kind is the kind of its stretch.
+	Kind StretchKind
+	// Tree has its calls merged by path, of more than 16,384 paths the longest. It is empty if the recording has
+	// no calls of it, and lacks those whose records are lost.
+	Tree Tree
+	// Repairs are those of its stretch.
+	Repairs Repairs
+	// Clock is how the clocks stood when it was written; nil if that is not known.
+	Clock *Clock
+	// Samples are the stacks that were taken while it ran, the first one first.
+	Samples []*Sample
+	// Pending is what waited behind it; nil if nobody looked.
+	Pending *Pending
+	// Before is what ran before it on its thread, the oldest first.
+	Before []Message
+}
+
+// Joiner is a [Handler] that puts together what belongs to one slow message and stands in many chunks: a [Jank] names
+// the records, the history, sample and queue come before it, the calls before or behind it. It keeps the calls of
+// slow messages alone, so its memory does not grow with the recording. The zero value but for Found is ready.
+//
+// A message whose calls took [Meta]'s slowMillis or longer and of which the device wrote nothing is given as well: it
+// ran when the recording ended, or was one too many. Those of one thread come in order, mostly as soon as they are
+// complete.
+type Joiner struct {
+	// Found gets each slow message. The joiner does not use it any more.
+	Found func(*Slow) error
+
+	meta    *Meta
+	clock   *Clock
+	threads map[uint32]*joining
+}
+
+const (
+	// maxSlowNodes is how many nodes a slow message's tree keeps.
+	maxSlowNodes = 1 << 14
+	// maxSlowWaiting is how many slow messages of a thread wait for what belongs to them.
+	maxSlowWaiting = 32
+	// maxSamples is how many samples of a thread wait for their message.
+	maxSamples = 256
+)
+
+// joining is what is known of a thread and belongs to no message yet.
+type joining struct {
+	thread  Thread
+	history []Message
+	samples []*Sample
+	pending *Pending
+	waiting []*joint // in the order of their records
+	part    *joint   // the stretch that is suspended
+}
+
+// joint is a message of which something is missing: its jank, or calls.
+type joint struct {
+	Slow
+	first, end uint64 // its records
+	ended      int64  // when its calls did
+	complete   bool   // no more calls will come
+	settled    bool   // no jank will come
+}
+
+// Chunk takes what belongs to messages.
+func (j *Joiner) Chunk(c Chunk) error {
+	switch c := c.(type) {
+	case *Meta:
+		j.meta = c
+	case *Clock:
+		j.clock = c
+	case *Threads:
+		for _, t := range c.List {
+			j.thread(t.Index).thread = t
+		}
+	case *Messages:
+		j.thread(c.Thread).history = c.List
+	case *Sample:
+		t := j.thread(c.Thread)
+		t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
+	case *Pending:
+		j.thread(c.Thread).pending = c
+	case *Jank:
+		return j.jank(c)
+	}
+	return nil
+}
+
+// Named does nothing: trees have methods, not names.
+func (j *Joiner) Named(Method, string) error { return nil }
+
+func (j *Joiner) thread(index uint32) *joining {
+	if j.threads == nil {
+		j.threads = map[uint32]*joining{}
+	}
+	t := j.threads[index]
+	if t == nil {
+		t = &joining{thread: Thread{Index: index}}
+		j.threads[index] = t
+	}
+	return t
+}
+
+// Stretch takes the calls of a slow message.
+func (j *Joiner) Stretch(s *Stretch) error {
+	t := j.thread(s.Thread)
+	if len(s.Calls) == 0 {
+		return nil
+	}
+	first := &s.Calls[0]
+	k := t.part
+	if k == nil || first.Marks&MarkResumed == 0 {
+		k = t.expecting(s)
+		if k == nil && first.Marks&MarkSuspended == 0 && !j.slow(s.Kind, s.End-s.Begin) {
+			return nil
+		}
+		if k == nil {
+			k = &joint{first: s.FirstRecord, Slow: Slow{Jank: Jank{Thread: s.Thread, Begin: s.Begin, CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
+			t.waiting = append(t.waiting, k)
+		}
+		k.Kind = s.Kind
+	}
+	k.Tree.Add(s)
+	k.Tree.Trim(4 * maxSlowNodes)
+	k.Repairs.Add(s.Repairs)
+	k.end, k.ended = max(k.end, s.EndRecord), s.End
+	t.part = nil
+	if first.Marks&MarkSuspended != 0 {
+		t.part = k
+		return nil
+	}
+	k.Ended = first.Marks&MarkOpen == 0
+	k.Tree.Trim(maxSlowNodes)
+	return j.complete(t, k)
+}
+
+// slow tells whether a stretch that took so long may be of use.
+func (j *Joiner) slow(kind StretchKind, nanos int64) bool {
+	if kind == StretchReport || kind == StretchSamples || j.meta != nil && j.meta.Values["records"] == "slow" {
+		return true
+	}
+	return nanos >= j.threshold()
+}
+
+// threshold is in nanoseconds; it is never passed if the recording does not tell.
+func (j *Joiner) threshold() int64 {
+	if j.meta != nil {
+		if n, err := strconv.ParseInt(j.meta.Values["slowMillis"], 10, 40); err == nil {
+			return n * 1e6
+		}
+	}
+	return 1<<63 - 1
+}
+
+// expecting gives the message that was reported and has records of the stretch.
+func (t *joining) expecting(s *Stretch) *joint {
+	for _, k := range t.waiting {
+		if k.Reported && !k.complete && s.FirstRecord < k.Jank.EndRecord && s.EndRecord > k.Jank.FirstRecord {
+			return k
+		}
+	}
+	return nil
+}
+
+// complete looks who waits no longer, as the calls of k are all there.
+func (j *Joiner) complete(t *joining, k *joint) error {
+	for _, w := range t.waiting {
+		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Jank.EndRecord) || w.Reported && w.Jank.EndRecord <= k.first
+	}
+	return j.give(t)
+}
+
+// jank takes what the device wrote of a message, whose calls are there or will come.
+func (j *Joiner) jank(c *Jank) error {
+	t := j.thread(c.Thread)
+	i := slices.IndexFunc(t.waiting, func(k *joint) bool {
+		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
+	})
+	if i < 0 {
+		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord, func(k *joint, at uint64) int { return cmp.Compare(k.first, at) })
+		t.waiting = slices.Insert(t.waiting, i, &joint{first: c.FirstRecord, complete: c.FirstRecord == c.EndRecord})
+	}
+	for _, earlier := range t.waiting[:i] {
+		// Messages are reported in their order: nobody will report these.
+		earlier.settled = true
+	}
+	k := t.waiting[i]
+	k.settled = true
+	k.complete = k.complete || t.part != k && k.end >= c.EndRecord
+	k.Jank, k.Reported, k.Ended, k.Clock = *c, true, true, j.clock
+	t.attach(&k.Slow)
+	if t.pending != nil && t.pending.Message == c.Message {
+		k.Pending, t.pending = t.pending, nil
+	}
+	return j.give(t)
+}
+
+// attach gives a message the samples and the history that are its own.
+func (t *joining) attach(s *Slow) {
+	end := s.Jank.Begin + int64(s.Jank.Wall)
+	for _, sample := range t.samples {
+		if s.Jank.Begin <= sample.Nanos && sample.Nanos <= end {
+			s.Samples = append(s.Samples, sample)
+		}
+	}
+	t.samples = slices.DeleteFunc(t.samples, func(sample *Sample) bool { return sample.Nanos <= end })
+	for _, m := range t.history {
+		if m.Begin < s.Jank.Begin {
+			s.Before = append(s.Before, m)
+		}
+	}
+}
+
+// give hands on, in order, what is complete. Who waits for a jank or for calls that do not come waits until there are
+// too many.
+func (j *Joiner) give(t *joining) error {
+	for len(t.waiting) > 0 {
+		k := t.waiting[0]
+		if !(k.complete && k.settled) && (len(t.waiting) <= maxSlowWaiting || k == t.part) {
+			return nil
+		}
+		t.waiting = t.waiting[1:]
+		if err := j.found(t, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found hands a message on, unless it turns out not to be slow.
+func (j *Joiner) found(t *joining, k *joint) error {
+	k.Thread = t.thread
+	if !k.Reported {
+		took := k.ended - k.Jank.Begin
+		if took < j.threshold() && k.Kind <= StretchOutermost {
+			return nil
+		}
+		k.Jank.Wall, k.Jank.EndRecord = uint64(took), k.end
+		t.describe(&k.Slow)
+		t.attach(&k.Slow)
+	}
+	return j.Found(&k.Slow)
+}
+
+// describe says what ran, as far as the history of its thread has it.
+func (t *joining) describe(s *Slow) {
+	for _, m := range t.history {
+		// Records have a coarser clock than the history: what is meant covers the middle.
+		middle := s.Jank.Begin + int64(s.Jank.Wall/2)
+		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
+			s.Jank.Description, s.Jank.Message, s.Jank.CPU = m.Description, m.Sequence, m.CPU
+		}
+	}
+}
+
+// Finish hands on what still waits, when the recording is over.
+func (j *Joiner) Finish() error {
+	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
+		t := j.threads[index]
+		t.part = nil
+		for _, k := range t.waiting {
+			if err := j.found(t, k); err != nil {
+				return err
+			}
+		}
+		t.waiting = nil
+	}
+	return nil
+}
