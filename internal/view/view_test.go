@@ -1,0 +1,62 @@
+package view_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/view"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// export replays recordings into a view.
+func export(t testing.TB, format string, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	v, err := view.New(format, &b, nil, view.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		r, err := trace.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Recording(view.Recording{Title: file}); err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.Replay(r, v); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Damage(r.Damage()); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+const vectors = "../../trace/testdata/vectors/"
+
+func TestCollapsed(t *testing.T) {
+	got := string(export(t, "collapsed", vectors+"every.tgd", vectors+"every.tgd"))
+	for _, line := range []string{
+		"main;android.os.Handler.dispatchMessage 30000000\n",
+		"main;android.os.Handler.dispatchMessage;#1 24000000\n",
+		"main;android.os.Handler.dispatchMessage;#1;#1048573 6000000\n",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no line %q in\n%s", line, got)
+		}
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	_, err := view.New("flame", nil, nil, view.Options{})
+	if err == nil || !strings.Contains(err.Error(), "use collapsed") {
+		t.Error(err)
+	}
+}
