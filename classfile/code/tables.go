@@ -10,22 +10,29 @@ import (
 
 var errTruncated = errors.New("ends in an entry")
 
-// movers rewrites, by name, the attributes of a Code attribute that hold positions: it appends the
-// attribute's new info to out.
-var movers = map[string]func(r *Relocator, out, info []byte) ([]byte, error){
-	"CharacterRangeTable":             (*Relocator).moveCharacterRanges,
-	"LineNumberTable":                 (*Relocator).moveLines,
-	"LocalVariableTable":              (*Relocator).moveVariables,
-	"LocalVariableTypeTable":          (*Relocator).moveVariables,
-	"RuntimeInvisibleTypeAnnotations": (*Relocator).moveTypeAnnotations,
-	"RuntimeVisibleTypeAnnotations":   (*Relocator).moveTypeAnnotations,
-	"StackMap":                        (*Relocator).moveStackMap,
-	"StackMapTable":                   (*Relocator).moveStackMapTable,
+// mover gives what rewrites an attribute of that name, which holds positions, inside a Code attribute: it appends the
+// attribute's new info to out. It is nil for names that are not known.
+func mover(name string) func(r *Relocator, out, info []byte) ([]byte, error) {
+	switch name {
+	case "CharacterRangeTable":
+		return (*Relocator).moveCharacterRanges
+	case "LineNumberTable":
+		return (*Relocator).moveLines
+	case "LocalVariableTable", "LocalVariableTypeTable":
+		return (*Relocator).moveVariables
+	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
+		return (*Relocator).moveTypeAnnotations
+	case "StackMap":
+		return (*Relocator).moveStackMap
+	case "StackMapTable":
+		return (*Relocator).moveStackMapTable
+	}
+	return nil
 }
 
 // KnownInCode says whether [Relocator.Relocate] knows how to carry an attribute of that name inside a Code
 // attribute along.
-func KnownInCode(name string) bool { return movers[name] != nil }
+func KnownInCode(name string) bool { return mover(name) != nil }
 
 // firstFramesMajor is the first class file version with StackMapTable (JVMS 4.7.4).
 const firstFramesMajor = 50
@@ -44,7 +51,7 @@ func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
 	out = binary.BigEndian.AppendUint16(out, uint16(n))
 	for i := range r.code.Attributes {
 		a := &r.code.Attributes[i]
-		move := movers[a.Name]
+		move := mover(a.Name)
 		if move == nil {
 			return nil, fmt.Errorf("%w: %s", ErrUnknownAttribute, a.Name)
 		}
@@ -98,8 +105,8 @@ func (r *Relocator) moveLines(out, info []byte) ([]byte, error) {
 		if err := r.checkPosition(p); err != nil {
 			return nil, err
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(r.start(p)))
-		out = append(out, table[2:4]...)
+		start := r.start(p)
+		out = append(out, byte(start>>8), byte(start), table[2], table[3])
 	}
 	return out, nil
 }
