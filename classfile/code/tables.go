@@ -225,15 +225,17 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 		return nil, err
 	}
 	frames := r.frames
+	if err := r.checkFramePositions(); err != nil {
+		return nil, err
+	}
 	added, err := r.addedFrames()
 	if err != nil {
 		return nil, err
 	}
 	at := len(out)
 	out = append(out, 0, 0)
-	n, previous, ordered := 0, -1, true
+	n, previous := 0, -1
 	push := func(f frame) {
-		ordered = ordered && f.pc > previous
 		out = r.appendFrame(out, f, previous)
 		previous = f.pc
 		n++
@@ -279,11 +281,28 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	if n > MaxLength {
 		return nil, fmt.Errorf("%w: %d frames", ErrTooLarge, n)
 	}
-	if !ordered { // as those inside a switch's padding would be when that shrinks
-		return nil, errors.New("frames stand where no instruction starts")
-	}
 	binary.BigEndian.PutUint16(out[at:], uint16(n))
 	return out, nil
+}
+
+// checkFramePositions refuses frames inside the padding of a switch, where no instruction starts. Whether they would
+// change places depends on how far the padding shrinks, and so on the length of what is inserted: whether a method is
+// refused must not.
+func (r *Relocator) checkFramePositions() error {
+	frames := r.frames
+	for i := range r.branches {
+		b := &r.branches[i]
+		if b.Op != Tableswitch && b.Op != Lookupswitch {
+			continue
+		}
+		for len(frames) > 0 && frames[0].pc <= b.PC {
+			frames = frames[1:]
+		}
+		if len(frames) > 0 && frames[0].pc <= b.PC+padding(b.PC) {
+			return errors.New("frames stand where no instruction starts")
+		}
+	}
+	return nil
 }
 
 // oldDelta gives the offset_delta of frame i before anything was inserted.
