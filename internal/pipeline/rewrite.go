@@ -126,7 +126,7 @@ func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids 
 	if err != nil {
 		return nil, &objection{detail: "the rewritten class does not parse: " + err.Error()}
 	}
-	findings := verify.Equivalent(c, again, verify.Instrumentation{
+	findings := w.prover.Equivalent(c, again, verify.Instrumentation{
 		RuntimeClass:     w.config.Inject.RuntimeClass,
 		Exits:            refereeExits[w.config.Inject.Exits],
 		ConstructorEntry: refereeEntries[w.config.Inject.ConstructorEntry],

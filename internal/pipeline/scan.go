@@ -126,6 +126,7 @@ func releaseOf(name string) (directory string, release int) {
 type worker struct {
 	*run
 	injector *inject.Injector
+	prover   verify.Referee // of equivalence
 	buffer   []byte
 	// Of the class that is scanned:
 	methods []method         // those with code
