@@ -57,7 +57,8 @@ type Format struct {
 
 // Formats lists all forms, in the order in which they are to be told.
 func Formats() []Format {
-	return []Format{collapsedFormat()}
+	return []Format{collapsedFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(), pprofFormat(), firefoxFormat(),
+		artFormat(), artDualFormat()}
 }
 
 // New begins an export in the named format to w. names are those of recordings that bring none of their own; nil
