@@ -9,58 +9,44 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// methodPlan is what is going to be inserted into one method. Its memory serves one method after another.
+// methodPlan is what is going to be inserted into one method.
 type methodPlan struct {
 	method     *classfile.Member
 	code       classfile.Code
-	depths     code.Depths
-	entries    []code.Insertion // only those of entries
+	depths     *code.Depths
 	insertions []code.Insertion
 	push       []byte   // the instruction that pushes the ID
-	entry      []byte   // the bytecode that reports the entry
-	exit       []byte   // the bytecode that reports the exit, empty until there is one
-	handler    []byte   // of the exact mode
+	exit       []byte   // the bytecode that reports the exit, once there is one
 	ranges     [][2]int // of the exact mode's handler
 	need       int      // stack words that the inserted code needs
 }
 
-// reset makes it an empty plan for another method.
-func (p *methodPlan) reset(m *classfile.Member) {
-	p.method, p.need = m, 0
-	p.entries, p.insertions, p.ranges = p.entries[:0], p.insertions[:0], p.ranges[:0]
-	p.push, p.entry, p.exit, p.handler = p.push[:0], p.entry[:0], p.exit[:0], p.handler[:0]
-}
-
 // method adds the edit of one method: calls with the ID, unless that is 0, and the focus call.
 func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) error {
-	plan := &w.plan
-	if err := w.planMethod(m, id, focus); err != nil {
-		return err
-	}
-	patch := code.Patch{Insertions: plan.insertions}
-	if len(plan.ranges) > 0 {
-		plan.makeExit(&w.block)
-		plan.handler = appendHandler(plan.handler, plan.exit)
-		patch.Handler = &code.Handler{Bytecode: plan.handler, Ranges: plan.ranges, Throwable: w.block.Class(throwableClass)}
-	}
-	stack, misleading, err := plan.maxStack()
+	plan, err := w.plan(m, id, focus)
 	if err != nil {
 		return err
 	}
-	patch.MaxStack = stack
-	if w.block.trial {
-		w.infos = w.infos[:0]
+	patch := code.Patch{Insertions: plan.insertions}
+	if plan.ranges != nil {
+		plan.makeExit(w.block)
+		patch.Handler = &code.Handler{
+			Bytecode:  handlerBytecode(plan.exit),
+			Ranges:    plan.ranges,
+			Throwable: w.block.Class(throwableClass),
+		}
 	}
-	start := len(w.infos)
-	infos, notes, err := w.relocator.Relocate(w.infos, w.class, m, &plan.code, patch, &w.block.PoolBuilder)
+	var misleading bool
+	if patch.MaxStack, misleading, err = plan.maxStack(); err != nil {
+		return err
+	}
+	info, notes, err := w.relocator.Relocate(w.class, m, &plan.code, patch, w.block.PoolBuilder)
 	if err != nil {
 		if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrUnknownAttribute) {
 			err = fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		return err
 	}
-	w.infos = infos
-	info := infos[start:len(infos):len(infos)]
 	if newLength := int(binary.BigEndian.Uint32(info[4:])); w.options.KeepCompilable &&
 		len(plan.code.Bytecode) <= hugeMethodLimit && newLength > hugeMethodLimit {
 		return fmt.Errorf("%w: from %d to %d", ErrJITLimit, len(plan.code.Bytecode), newLength)
@@ -72,23 +58,19 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 		w.note(index, noteOwnHandler)
 	}
 	w.noteAll(index, notes)
-	if w.block.trial {
-		return nil
-	}
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
-	w.charge(index, id, focus, info)
+	w.charge(index, id, focus, plan, info)
 	return nil
 }
 
 // charge notes what the new Code attribute of a method costs.
-func (w *writer) charge(index int, id uint32, focus bool, info []byte) {
-	p := &w.plan
+func (w *writer) charge(index int, id uint32, focus bool, p *methodPlan, info []byte) {
 	old, _ := classfile.FindAttribute(p.method.Attributes, "Code") // or there would be no plan
 	cost := MethodCost{Method: index, Calls: len(p.insertions), Bytes: len(info) - len(old.Info)}
 	if id > largestSipush {
 		cost.Bytes += integerConstant
 	}
-	if len(p.ranges) > 0 {
+	if p.ranges != nil {
 		cost.Calls++ // that of the handler
 	}
 	if focus && id != 0 {
@@ -98,45 +80,41 @@ func (w *writer) charge(index int, id uint32, focus bool, info []byte) {
 	w.cost.Methods = append(w.cost.Methods, cost)
 }
 
-// planMethod makes the plan for a method.
-func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
-	p := &w.plan
-	p.reset(m)
-	ok, err := w.class.ReadCode(m, &p.code)
+func (w *writer) plan(m *classfile.Member, id uint32, focus bool) (*methodPlan, error) {
+	c, ok, err := w.class.Code(m)
 	if err == nil && !ok {
 		err = errors.New("there is no Code attribute")
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if err = p.depths.Follow(w.class.ConstantPool(), &p.code); err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	p := &methodPlan{method: m, code: c, depths: &w.depths}
+	if err = w.depths.Follow(w.class.ConstantPool(), &p.code); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if id == 0 {
-		p.entry = w.block.appendFocusCall(p.entry)
-		p.insertEntry(0, focusStackWords)
-		p.insertions = append(p.insertions, p.entries...)
-		return nil
+		p.insertEntry(0, w.block.appendFocusCall(nil), focusStackWords)
+		return p, nil
 	}
-	p.push = w.block.appendPush(p.push, id)
-	p.entry = w.block.appendEntryCall(p.entry, p.push)
+	p.push = w.block.push(id)
+	entry := w.block.entryCall(p.push)
 	words := entryStackWords
 	if focus {
-		p.entry, words = w.block.appendFocusCall(p.entry), focusStackWords
+		entry, words = w.block.appendFocusCall(entry), focusStackWords
 	}
-	entered, err := w.planEntries(words)
+	entered, err := w.planEntries(p, entry, words)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return w.planExits(entered)
+	return p, w.planExits(p, entered)
 }
 
-// planEntries inserts the entry code, which needs so many words of stack, and gives the analysis of where the method
-// counts as entered, nil for everywhere.
-func (w *writer) planEntries(words int) (*code.Initialised, error) {
-	p, atStart := &w.plan, w.options.ConstructorEntry == EntryAtStart
+// planEntries inserts the entry code and gives the analysis of where the method counts as entered, nil for
+// everywhere.
+func (w *writer) planEntries(p *methodPlan, entry []byte, words int) (*code.Initialised, error) {
+	atStart := w.options.ConstructorEntry == EntryAtStart
 	if p.method.Name != "<init>" || atStart || w.class.SuperName() == "" {
-		p.insertEntry(0, words)
+		p.insertEntry(0, entry, words)
 		return nil, nil
 	}
 	initialised, err := code.Initialisation(w.class.ConstantPool(), &p.code)
@@ -151,16 +129,16 @@ func (w *writer) planEntries(words int) (*code.Initialised, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
-		p.insertEntry(call+in.Size, words)
+		p.insertEntry(call+in.Size, entry, words)
 	}
 	return &initialised, nil
 }
 
 // planExits inserts the exit code as the exit mode demands, in front of the instructions where the method
 // counts as entered, and lays out the ranges of the exact mode's handler.
-func (w *writer) planExits(entered *code.Initialised) error {
-	p := &w.plan
-	entries, bytecode := p.entries, p.code.Bytecode
+func (w *writer) planExits(p *methodPlan, entered *code.Initialised) error {
+	entries := p.insertions
+	p.insertions = make([]code.Insertion, 0, len(entries)+2)
 	exact, throws := w.options.Exits == ExitsExact, w.options.Exits == ExitsThrows
 	covering := -1 // where the range that is being laid out starts
 	closeRange := func(end int) {
@@ -169,34 +147,33 @@ func (w *writer) planExits(entered *code.Initialised) error {
 		}
 		covering = -1
 	}
-	for pc, size := 0, 0; pc < len(bytecode); pc += size {
-		op, length, err := code.Next(bytecode, pc)
+	for in, err := range code.Instructions(p.code.Bytecode) {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
-		size = length
-		for len(entries) > 0 && entries[0].PC <= pc {
+		for len(entries) > 0 && entries[0].PC <= in.PC {
 			p.insertions, entries = append(p.insertions, entries[0]), entries[1:]
 		}
-		inside := entered == nil || entered.At(pc)
-		leaves := inside && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
+		inside := entered == nil || entered.At(in.PC)
+		leaves := inside && (in.Op.IsReturn() || throws && in.Op == code.Athrow && !covered(&p.code, in.PC))
 		if leaves {
-			p.makeExit(&w.block)
-			p.insertExit(op, pc)
+			p.makeExit(w.block)
+			p.insertExit(in)
 		}
 		switch {
 		case !exact:
 		case leaves || !inside:
-			closeRange(pc)
+			closeRange(in.PC)
 		case covering < 0:
-			covering = pc
+			covering = in.PC
 		}
 	}
 	if exact {
-		closeRange(len(bytecode))
-		if len(p.ranges) > 0 {
-			p.need = max(p.need, exactHandlerStack)
+		closeRange(len(p.code.Bytecode))
+		if p.ranges == nil {
+			return nil
 		}
+		p.need = max(p.need, exactHandlerStack)
 	}
 	return nil
 }
@@ -205,7 +182,7 @@ func (w *writer) planExits(entered *code.Initialised) error {
 // [ExitsExact]: the last entry of the exception table leads there and catches everything.
 func (p *methodPlan) endsLikeExact() bool {
 	table, n := p.code.ExceptionTable, len(p.insertions)
-	if len(p.ranges) > 0 || n == 0 || len(table) < 8 {
+	if p.ranges != nil || n == 0 || len(table) < 8 {
 		return false
 	}
 	last, entry := p.insertions[n-1], table[len(table)-8:]
@@ -213,28 +190,28 @@ func (p *methodPlan) endsLikeExact() bool {
 		int(binary.BigEndian.Uint16(entry[4:])) == last.PC && binary.BigEndian.Uint16(entry[6:]) == 0
 }
 
-// insertEntry puts the entry code, which needs so many words of stack, in front of the instruction at pc.
-func (p *methodPlan) insertEntry(pc, words int) {
+// insertEntry puts entry code in front of the instruction at pc.
+func (p *methodPlan) insertEntry(pc int, bytecode []byte, words int) {
 	depth, _ := p.depths.At(pc)
 	p.need = max(p.need, depth+words)
-	p.entries = append(p.entries, code.Insertion{PC: pc, Bytecode: p.entry, Entry: true})
+	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: bytecode, Entry: true})
 }
 
 func (p *methodPlan) makeExit(b *block) {
-	if len(p.exit) == 0 {
-		p.exit = b.appendExitCall(p.exit, p.push)
+	if p.exit == nil {
+		p.exit = b.exitCall(p.push)
 	}
 }
 
-// insertExit puts the exit code in front of the instruction at pc, which leaves the method. In code that nothing
+// insertExit puts the exit code in front of an instruction that leaves the method. In code that nothing
 // leads to, the stack is taken to hold what the instruction needs.
-func (p *methodPlan) insertExit(op code.Op, pc int) {
-	depth, reached := p.depths.At(pc)
+func (p *methodPlan) insertExit(in code.Instruction) {
+	depth, reached := p.depths.At(in.PC)
 	if !reached {
-		depth, _, _ = code.Instruction{Op: op, PC: pc}.StackWords(nil) // of a return or an athrow: no pool is asked
+		depth, _, _ = in.StackWords(nil) // of a return or an athrow: no pool is asked
 	}
 	p.need = max(p.need, depth+entryStackWords)
-	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: p.exit})
+	p.insertions = append(p.insertions, code.Insertion{PC: in.PC, Bytecode: p.exit})
 }
 
 // maxStack gives the new max_stack, exact where the depths are. misleading says that strip could not tell the

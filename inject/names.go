@@ -51,21 +51,18 @@ const (
 // block is what is appended to a class's constant pool. Its first two constants are the name and the Class
 // of the runtime class, always new ones: by them the block is found again.
 type block struct {
-	classfile.PoolBuilder
+	*classfile.PoolBuilder
 	runtimeClass string
 	class        uint16
 	entry        uint16 // Methodrefs, 0 until asked for
 	exit         uint16
 	focus        uint16
-	integers     []uint16 // of the IDs, in their order
-	pushed       int      // how many of them have been pushed
+	integers     []uint16 // of the IDs still to be pushed
 	trial        bool     // the placeholder is pushed in the longest way
 }
 
-// reset makes it an empty block behind a pool, in the memory of the one before.
-func (b *block) reset(pool *classfile.ConstantPool, runtimeClass string, trial bool) {
-	*b = block{PoolBuilder: b.PoolBuilder, runtimeClass: runtimeClass, integers: b.integers[:0], trial: trial}
-	b.Reset(pool)
+func newBlock(pool *classfile.ConstantPool, runtimeClass string, trial bool) *block {
+	return &block{PoolBuilder: classfile.NewPoolBuilder(pool), runtimeClass: runtimeClass, trial: trial}
 }
 
 func (b *block) start() { b.class = b.AddClass(b.AddUtf8(b.runtimeClass)) }
@@ -81,14 +78,18 @@ func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
 	return *index
 }
 
-// appendEntryCall appends the bytecode that reports an entry, of the ID that push pushes.
-func (b *block) appendEntryCall(out, push []byte) []byte {
-	return appendInvoke(append(out, push...), code.Invokestatic, b.runtimeMethod(&b.entry, entryName, callDescriptor))
+// entryCall gives the bytecode that reports an entry, of the ID that push pushes.
+func (b *block) entryCall(push []byte) []byte {
+	return call(push, b.runtimeMethod(&b.entry, entryName, callDescriptor))
 }
 
-// appendExitCall appends the bytecode that reports an exit, of the ID that push pushes.
-func (b *block) appendExitCall(out, push []byte) []byte {
-	return appendInvoke(append(out, push...), code.Invokestatic, b.runtimeMethod(&b.exit, exitName, callDescriptor))
+// exitCall gives the bytecode that reports an exit, of the ID that push pushes.
+func (b *block) exitCall(push []byte) []byte {
+	return call(push, b.runtimeMethod(&b.exit, exitName, callDescriptor))
+}
+
+func call(push []byte, methodref uint16) []byte {
+	return appendInvoke(append(make([]byte, 0, widestCall), push...), code.Invokestatic, methodref)
 }
 
 // reserve adds the Integers of the IDs that need one. They come before all else that the calls need, so that as
@@ -105,8 +106,9 @@ func (b *block) reserve(methods []Traced) {
 	}
 }
 
-// appendPush appends the shortest instruction that pushes id, the next of those that were reserved.
-func (b *block) appendPush(out []byte, id uint32) []byte {
+// push gives the shortest instruction that pushes id, the next of those that were reserved.
+func (b *block) push(id uint32) []byte {
+	var out []byte
 	switch {
 	case id <= 5:
 		return append(out, byte(code.Iconst0)+byte(id))
@@ -115,8 +117,8 @@ func (b *block) appendPush(out []byte, id uint32) []byte {
 	case id <= largestSipush:
 		return append(out, byte(code.Sipush), byte(id>>8), byte(id))
 	}
-	index := b.integers[b.pushed]
-	b.pushed++
+	index := b.integers[0]
+	b.integers = b.integers[1:]
 	if index <= math.MaxUint8 && !b.trial {
 		return append(out, byte(code.Ldc), byte(index))
 	}
@@ -156,5 +158,7 @@ func (b *block) focusMethod(superClass uint16) []byte {
 	return out
 }
 
-// appendHandler appends what reports the exit and throws on, for code that any exception may leave.
-func appendHandler(out, exit []byte) []byte { return append(append(out, exit...), byte(code.Athrow)) }
+// handlerBytecode reports the exit and throws on, for code that any exception may leave.
+func handlerBytecode(exit []byte) []byte {
+	return append(append([]byte(nil), exit...), byte(code.Athrow))
+}

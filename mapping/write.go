@@ -87,6 +87,8 @@ type SourceLine struct {
 	First  int    // the lowest line_number of the method (JVMS 4.7.12); 0 if there is none
 }
 
+const linesHeader = "# tracegen-lines 1"
+
 // WriteLines writes a table of where methods stand: tab-separated ID, source
 // file and first line, sorted by ID, under a header that names the mapping's
 // digest:
@@ -111,7 +113,7 @@ func (m *Mapping) WriteLines(w io.Writer, lines []SourceLine) error {
 	})
 	lines = slices.CompactFunc(lines, func(a, b SourceLine) bool { return a.ID == b.ID })
 	b := bufio.NewWriterSize(w, 64<<10)
-	b.WriteString("# tracegen-lines 1\n" + digestPrefix + m.digest + "\n")
+	b.WriteString(linesHeader + "\n" + digestPrefix + m.digest + "\n")
 	for _, l := range lines {
 		fmt.Fprintf(b, "%d\t%s\t%d\n", l.ID, appendSource(nil, l.Source), l.First)
 	}

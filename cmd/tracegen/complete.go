@@ -10,6 +10,7 @@ import (
 // argumentFiles are the extensions of the files that commands take as arguments. One without takes no files; one that
 // is not here takes any, which is what shells complete by themselves.
 var argumentFiles = map[string][]string{
+	"analyze":    {"tgd", "json", "log", "txt"},
 	"assign":     {"scan"},
 	"diff":       {"txt"},
 	"explain":    {"jar", "zip", "aar", "class"},

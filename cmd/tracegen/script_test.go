@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected texts in the scripts")
@@ -42,6 +43,7 @@ func TestMain(m *testing.M) {
 //	                            in the notation of package assembly
 //	poke FILE OLD NEW           replaces bytes in a file, in hexadecimal, which must be there once
 //	pack FILE ENTRY=FILE...     makes an archive of files; an ENTRY that ends in a slash is a directory
+//	tape FILE TEXT              makes a recording of what the file TEXT says, in the notation of package tape
 //	notemp                      wants no temporary file to be left behind
 //
 // and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
@@ -68,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"method":   scriptMethod,
 			"poke":     scriptPoke,
 			"pack":     scriptPack,
+			"tape":     scriptTape,
 			"notemp":   scriptNoTemp,
 		},
 	})
@@ -169,6 +172,13 @@ func scriptPack(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Check(w.Close())
+}
+
+func scriptTape(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 2, "tape FILE TEXT")
+	data, err := tape.Make(ts.ReadFile(args[1]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
 }
 
 func scriptNoTemp(ts *testscript.TestScript, neg bool, args []string) {

@@ -48,7 +48,6 @@ func Assign(ctx context.Context, c Config, parts []*Part, directory string) (*Re
 		return nil, err
 	}
 	r.sustain(r.foreseen())
-	r.warnOfModules()
 	if err := r.assign(); err != nil {
 		return nil, err
 	}

@@ -82,7 +82,6 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 	if err := r.settle(func() (map[*unit]*objection, error) { return r.rehearse(ctx) }); err != nil {
 		return nil, err
 	}
-	r.warnOfModules()
 	return r.explain(asked)
 }
 

@@ -1,0 +1,393 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/view"
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// The formats of analyze that are not exports.
+const (
+	answersReport = "report"
+	answersTree   = "tree"
+	answersTable  = "table"
+	answersJSON   = "json"
+)
+
+func newAnalyzeCmd(con *console) *cobra.Command {
+	a := analyzing{con: con}
+	cmd := &cobra.Command{
+		Use:   "analyze RECORDING...",
+		Short: "tell what was slow in recordings, and which method is to blame",
+		Long:  analyzeHelp(),
+		Example: `  tracegen analyze app.tgd --mapping out/methodMapping.txt
+  tracegen analyze recordings/ --mapping mappings/ --format table --sort slow --top 20
+  tracegen analyze app.tgd --format json | jq '.slow[].verdict.text'
+  tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
+		Args: atLeastOne("recording"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.named = cmd.Flags().Changed("mapping")
+			return a.run(cmd.Context(), args)
+		},
+	}
+	formats := []named[string]{{answersReport, answersReport}, {answersTree, answersTree}, {answersTable, answersTable}, {answersJSON, answersJSON}}
+	for _, f := range view.Formats() {
+		formats = append(formats, named[string]{f.Name, f.Name})
+	}
+	what := newFlags()
+	what.Var(newChoice(&a.format, answersReport, formats...), "format", "what to write")
+	what.StringVarP(&a.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
+	what.Var(newChoice(&a.sort, analysis.OrderSelf, orders()...), "sort", "what table, and the methods of json, are sorted by")
+	what.IntVar(&a.top, "top", 0, "how many methods table and json have, 0 for all")
+	what.Var(&a.least, "min", "leave out of tree what took less, as a `TIME` (5ms) or a share (1%)")
+	what.BoolVar(&a.each, "each", false, "give tree one tree for each slow message instead of one of all calls")
+	names := newFlags()
+	names.StringVar(&a.mapping, "mapping", defaultMapping, "the method mapping `FILE`, or a directory of those of many builds")
+	names.StringVar(&a.lines, "lines", "", "the `FILE` that instrument --lines wrote beside the mapping: shows where methods are")
+	names.StringVar(&a.r8, "r8-mapping", "", "translate what a device said in renamed names, by this mapping `FILE` of R8 or ProGuard")
+	names.BoolVar(&a.force, "force", false, "go on where the mapping is of another build, under a banner")
+	block := newFlags()
+	block.BoolVar(&a.block, "suggest-blocklist", false, "write rules for tracegen.yml that block methods with many calls and little time")
+	block.DurationVar(&a.blocking.Below, "block-below", 16*time.Millisecond, "block no method of which a call ever took this `TIME`")
+	block.DurationVar(&a.blocking.Mean, "block-mean", 20*time.Microsecond, "block no method whose calls take more than this `TIME` on average")
+	block.Float64Var(&a.blocking.Share, "block-share", 0.005, "block no method that makes less than this `SHARE` of the records")
+	block.DurationVar(&a.blocking.Pair, "pair-cost", 3*time.Nanosecond, "the `TIME` that an entry and an exit cost together on your devices")
+	addGroups(cmd, flagGroup{"Output", what}, flagGroup{"Names", names}, flagGroup{"Feedback to the build", block})
+	return cmd
+}
+
+func orders() []named[analysis.Order] {
+	var list []named[analysis.Order]
+	for _, o := range []analysis.Order{analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderSlow} {
+		list = append(list, named[analysis.Order]{string(o), o})
+	}
+	return list
+}
+
+// analyzeHelp has the formats of package view in it as they are.
+func analyzeHelp() string {
+	var exports strings.Builder
+	for _, f := range view.Formats() {
+		fmt.Fprintf(&exports, "  %-12s%s\n", f.Name, f.Summary)
+	}
+	return `analyze reads recordings of tracegen's runtime and tells of each message that took too
+long: what it was, how long it took and how much of that on a processor, the path to
+where the time went, what ran before it and what waited behind it, and in one line what
+it was slow for, judged by what was recorded:
+
+  own work             it was on a processor; the method with the most time of its own
+  waiting for a lock   it was BLOCKED, or waited for a lock; who held it
+  I/O                  it was in a method of files, sockets, SQLite, Binder or processes
+  sleep                it was in Thread.sleep or SystemClock.sleep
+  waiting for another thread
+  starved              it could have run, and got no processor
+  garbage collection   that took half of the time or more
+  the recording does not tell
+
+What the recording lacks is named in that line. "not available" is what nobody could
+see, "nothing" what was seen to be empty. On a thread without a looper, as all are on a
+plain JVM, a message is an outermost call of a traced method.
+
+A RECORDING is a file, - for standard input, or a directory, of which every recording in
+it is read. Of files that were set aside, FILE.2, FILE.1 and FILE, the oldest comes
+first, however they are given. Whatever is whole is read; what was damaged or had to be
+mended is counted and shown.
+
+The formats are
+
+  report      the answers, for people (the default)
+  tree        all calls merged by path, or with --each those of each slow message
+  table       methods over all recordings: own time, total, calls, the longest call, and
+              of how many slow messages a method is on the hot path
+  json        the answers and the table, for programs; docs/analyze.schema.json has the
+              schema
+` + exports.String() + `
+Times of messages are exact. Those of methods are as exact as the clock that records are
+stamped with, 5 ms if nothing else was asked for, which is shown; sums of many short
+calls are better than that.
+
+A recording says which mapping it is of. Another one is refused, with exit code 1,
+before anything is written; of a directory of mappings each recording gets its own. An
+ID that the mapping does not have stays an ID (#4711) and is counted.
+
+With --suggest-blocklist the output is a tracegen.yml, or a file to include in one. It
+blocks methods that make many records and take little time, each by its full name, and
+says what that will save. A method that is on a hot path, or of which one call ever took
+--block-below, is never in it.`
+}
+
+// analyzing holds the flags of the command.
+type analyzing struct {
+	con                        *console
+	format, output             string
+	mapping, lines, r8         string
+	named, force, each, block  bool
+	sort                       analysis.Order
+	top                        int
+	least                      least
+	blocking                   analysis.Blocking
+	recordings, foreign, plain int // all; those with names of another build; those that do not say which they are of
+}
+
+// run reads the recordings that args name and writes what was asked for.
+func (a *analyzing) run(ctx context.Context, args []string) error {
+	if a.top < 0 {
+		return misuse("--top %d: must not be negative", a.top)
+	}
+	if a.block && a.format != answersReport {
+		return misuse("--suggest-blocklist writes rules, and --format %s something else; give one of them", a.format)
+	}
+	files, err := findRecordings(args)
+	if err != nil {
+		return err
+	}
+	mappings, by, err := a.names()
+	if err != nil {
+		return err
+	}
+	if err := a.check(files, mappings); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	if a.output == standardOutput {
+		if a.binary() && isTerminal(a.con.out) {
+			return misuse("--format %s is not for a terminal; name a file by --output", a.format)
+		}
+		return a.write(ctx, a.con.out, files, mappings, by)
+	}
+	read := slices.DeleteFunc(append([]string{a.mapping, a.lines, a.r8}, files...), func(f string) bool { return f == "" || f == standardInput })
+	if err := checkNotRead([]target{{"--output", a.output}}, read); err != nil {
+		return err
+	}
+	f, err := jar.CreateFile(a.output)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := a.write(ctx, f, files, mappings, by); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func isTerminal(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+func (a *analyzing) binary() bool {
+	for _, f := range view.Formats() {
+		if f.Name == a.format {
+			return f.Binary
+		}
+	}
+	return false
+}
+
+// names opens what names come from. Without --mapping, the default need not be there.
+func (a *analyzing) names() (*analysis.Mappings, *r8.Mapping, error) {
+	var lines *mapping.Lines
+	var by *r8.Mapping
+	var err error
+	if a.lines != "" {
+		if lines, err = mapping.LoadLines(a.lines); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.r8 != "" {
+		if by, err = r8.Load(a.r8); err != nil {
+			return nil, nil, err
+		}
+	}
+	mappings, err := analysis.OpenMappings(a.mapping, lines)
+	if errors.Is(err, fs.ErrNotExist) && !a.named {
+		a.con.warn("there is no %s: methods are shown by their IDs; give the mapping of the build by --mapping", a.mapping)
+		return nil, by, nil
+	}
+	return mappings, by, err
+}
+
+// check refuses recordings of other builds before anything is written. What comes by standard input is looked at when
+// its turn comes.
+func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
+	for _, file := range files {
+		if file == standardInput {
+			continue
+		}
+		r, err := trace.Open(file)
+		if err != nil {
+			return err
+		}
+		c, err := r.Next()
+		r.Close()
+		meta, ok := c.(*trace.Meta)
+		if err != nil || !ok || mappings == nil {
+			continue // what is wrong will be told when it is read
+		}
+		if _, _, err := mappings.Find(file, meta.MappingID(), a.force); err != nil {
+			return refusal(err)
+		}
+	}
+	return nil
+}
+
+// refusal makes the answer of an error that says that a mapping does not fit.
+func refusal(err error) error {
+	if errors.As(err, new(*analysis.MismatchError)) {
+		return answer{err}
+	}
+	return err
+}
+
+// write reads all recordings and writes them to w.
+func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, mappings *analysis.Mappings, by *r8.Mapping) error {
+	o := analysis.Options{Mappings: mappings, Force: a.force, R8: by}
+	finish, err := a.prepare(&o, w)
+	if err != nil {
+		return err
+	}
+	a.warnAtEnd(&o)
+	advance, done := a.con.progress("analyzing")
+	defer done()
+	read, total := int64(0), recordingSize(files)
+	for _, file := range files {
+		name, in := file, a.con.in
+		if file == standardInput {
+			name = "standard input"
+		} else {
+			f, err := os.Open(file)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			in = f
+		}
+		r, err := trace.NewReader(watched{in, ctx, func(n int) {
+			if read += int64(n); advance != nil {
+				advance(read, max(read, total))
+			}
+		}})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := analysis.Analyze(name, r, o); err != nil {
+			return refusal(err)
+		}
+	}
+	return finish(mappings)
+}
+
+// prepare has the answers written in the form that was asked for; finish writes what comes last.
+func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+	switch {
+	case a.block:
+		o.Methods = new(analysis.Methods)
+		return func(m *analysis.Mappings) error {
+			return o.Methods.Suggest(a.blocking, m.Loaded()).WriteConfig(w)
+		}, nil
+	case a.format == answersReport:
+		text := analysis.NewText(w)
+		o.Begin, o.Slow, o.End = text.Begin, text.Slow, text.End
+		return func(*analysis.Mappings) error { return nil }, nil
+	case a.format == answersTable:
+		o.Methods = new(analysis.Methods)
+		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, a.sort, a.top) }, nil
+	case a.format == answersTree && a.each:
+		o.Slow = func(s *analysis.Slow) error {
+			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
+				return err
+			}
+			return analysis.NewCalls(s).WriteTree(w, analysis.Least(a.least))
+		}
+		return func(*analysis.Mappings) error { return nil }, nil
+	case a.format == answersTree:
+		o.Calls = new(analysis.Calls)
+		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(a.least)) }, nil
+	case a.format == answersJSON:
+		j, err := analysis.NewJSON(w, version())
+		if err != nil {
+			return nil, err
+		}
+		o.Methods, o.Slow, o.End = new(analysis.Methods), j.Slow, j.End
+		return func(*analysis.Mappings) error { return j.Close(o.Methods, a.sort, a.top) }, nil
+	}
+	return a.export(o, w)
+}
+
+// export writes one of the forms of package view.
+func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+	v, err := view.New(a.format, w, nil, view.Options{Program: "tracegen " + version()})
+	if err != nil {
+		return nil, err
+	}
+	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
+		return v, v.Recording(view.Recording{Title: r.Name, Names: names})
+	}
+	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
+	return func(*analysis.Mappings) error { return v.Close() }, nil
+}
+
+// warnAtEnd has each recording's shortcomings told on standard error as well, where the form of the output may have no
+// room for them.
+func (a *analyzing) warnAtEnd(o *analysis.Options) {
+	end := o.End
+	o.End = func(r *analysis.Recording) error {
+		for _, text := range r.Warnings() {
+			a.con.warn("%s", text)
+		}
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+}
+
+// least is the flag --min.
+type least analysis.Least
+
+// Set implements pflag.Value.
+func (l *least) Set(text string) error {
+	if digits, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
+		share, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err != nil || share < 0 || share > 100 {
+			return errors.New("want a share from 0% to 100%")
+		}
+		*l = least{Share: share / 100}
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("want a time such as 5ms, or a share such as 1%")
+	}
+	*l = least{Nanos: d.Nanoseconds()}
+	return nil
+}
+
+// String implements pflag.Value.
+func (l *least) String() string {
+	if l.Nanos > 0 {
+		return time.Duration(l.Nanos).String()
+	}
+	return strconv.FormatFloat(l.Share*100, 'g', -1, 64) + "%"
+}
+
+// Type implements pflag.Value.
+func (l *least) Type() string { return "least" }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// TestAnalyzeSchema holds what analyze writes for programs against the schema that is documented.
+func TestAnalyzeSchema(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../docs/analyze.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordings, err := filepath.Glob("../../trace/testdata/vectors/*.tgd")
+	if err != nil || len(recordings) == 0 {
+		t.Fatal(recordings, err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), append([]string{"analyze", "--format", "json"}, recordings...), strings.NewReader(""), &stdout, &stderr); code != exitDone {
+		t.Fatalf("exit code %d, %s", code, &stderr)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(stdout.Bytes()))
+	if err != nil {
+		t.Fatalf("%v in %s", err, &stdout)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Error(err)
+	}
+	var said struct {
+		Slow, Recordings, Methods []json.RawMessage
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || len(said.Slow) == 0 || len(said.Recordings) != len(recordings) || len(said.Methods) == 0 {
+		t.Errorf("%d slow messages, %d recordings, %d methods; error %v", len(said.Slow), len(said.Recordings), len(said.Methods), err)
+	}
+}
+
+// TestAnalyzeHelpKnowsFormats: what the help says of formats is what there is.
+func TestAnalyzeHelpKnowsFormats(t *testing.T) {
+	cmd, _, err := testedRoot().Find([]string{"analyze"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range cmd.Flags().Lookup("format").Value.(interface{ names() []string }).names() {
+		if !strings.Contains(cmd.Long, "\n  "+name+" ") {
+			t.Errorf("the help does not explain --format %s", name)
+		}
+	}
+	if _, err := os.Stat("../../docs/analyze.schema.json"); err != nil || !strings.Contains(cmd.Long, "docs/analyze.schema.json") {
+		t.Errorf("the help does not name the schema, or it is not there: %v", err)
+	}
+}

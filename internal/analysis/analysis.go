@@ -1,0 +1,299 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tracegen/tracegen/mapping/r8"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Recording is what one recording says of itself, and how whole it is. All but Name, Digest, Resolved and Meta is
+// complete only when it has been read to its end.
+type Recording struct {
+	// Name is what it was opened as.
+	Name string
+	// Digest is the mapping that it says it is of, empty if it does not say; Resolved whether that is the one whose
+	// names are shown. Forced is set if they are another's.
+	Digest           string
+	Resolved, Forced bool
+	// Meta is all that it says: keys such as package, process, java.version, and what the program has added, for
+	// instance versionName, versionCode or a user.
+	Meta map[string]string
+	// Precision is how far a time of a method's entry or exit can be off: the period of the clock that records are
+	// stamped with, or their unit. Times of messages are exact.
+	Precision time.Duration
+	// Threads, Records, Overwritten and Slow are how many there are; Overwritten records were lost on the device.
+	Threads              int
+	Records, Overwritten uint64
+	Slow                 int
+	// Methods is how many different methods were called, Unresolved how many of them the mapping does not have.
+	Methods, Unresolved int
+	// Span is from the first to the last call.
+	Span time.Duration
+	// Damage is what is wrong with the file, Repairs what had to be mended in its calls.
+	Damage  trace.Damage
+	Repairs trace.Repairs
+
+	clock      *trace.Clock // the first
+	begin, end int64
+	met        map[trace.Method]bool
+}
+
+// HasCalls tells whether calls were recorded, or may still be.
+func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Records > 0 }
+
+// Version gives what the program says of its own version, "" if nothing.
+func (r *Recording) Version() string {
+	version, code := r.Meta["versionName"], r.Meta["versionCode"]
+	switch {
+	case version == "":
+		return code
+	case code == "":
+		return version
+	}
+	return version + " (" + code + ")"
+}
+
+// SlowMillis gives the threshold of slow messages, "" if it is not known.
+func (r *Recording) SlowMillis() string { return r.Meta["slowMillis"] }
+
+// Options say how recordings are read. The zero value reads them without names.
+type Options struct {
+	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
+	Mappings *Mappings
+	Force    bool
+	// R8 translates what a device said in the names of its build; nil for none.
+	R8 *r8.Mapping
+	// Begin, if it is set, is called when a recording's meta data are read, Slow for each slow message, End behind the
+	// last.
+	Begin func(*Recording) error
+	Slow  func(*Slow) error
+	End   func(*Recording) error
+	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
+	Methods *Methods
+	Calls   *Calls
+	// Also, if it is set, is given the names, and gives who gets all that is read as well.
+	Also func(*Recording, *Names) (trace.Handler, error)
+}
+
+// Analyze reads one recording to its end. An error is the source's, or what one of the functions returned, or a
+// [*MismatchError].
+func Analyze(name string, in *trace.Reader, o Options) error {
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
+	a.joiner.Found = a.found
+	if err := trace.Replay(in, a); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	a.recording.Damage = in.Damage()
+	if err := a.start(); err != nil {
+		return err
+	}
+	if err := a.joiner.Finish(); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// analyzer is a recording that is being read. It is the trace.Handler.
+type analyzer struct {
+	Options
+	recording *Recording
+	names     *Names
+	by        residual
+	joiner    trace.Joiner
+	also      trace.Handler
+	started   bool
+	last      trace.Method
+	methods   *threadTotals
+	calls     *trace.Tree
+}
+
+// start looks for names, when all is known that they depend on: the meta data, or that there are none.
+func (a *analyzer) start() error {
+	if a.started {
+		return nil
+	}
+	a.started = true
+	r := a.recording
+	r.Digest = r.Meta["mappingId"]
+	if a.Mappings != nil {
+		names, found, err := a.Mappings.Find(r.Name, r.Digest, a.Force)
+		if err != nil {
+			return err
+		}
+		a.names, r.Resolved = names, found
+		r.Forced = !found && stamped(r.Digest) && names.mapping != nil
+	}
+	a.names.forget()
+	if a.Methods != nil {
+		a.methods = newThreadTotals()
+	}
+	if a.Options.Calls != nil {
+		a.calls = new(trace.Tree)
+	}
+	if a.Also != nil {
+		var err error
+		if a.also, err = a.Also(r, a.names); err != nil {
+			return err
+		}
+	}
+	if a.Begin != nil {
+		return a.Begin(r)
+	}
+	return nil
+}
+
+// finish hands on what was summed up.
+func (a *analyzer) finish() error {
+	r := a.recording
+	r.Methods = len(r.met)
+	for m := range r.met {
+		if _, ok := a.names.Name(m); !ok {
+			r.Unresolved++
+		}
+	}
+	if r.begin < r.end {
+		r.Span = time.Duration(r.end - r.begin)
+	}
+	if a.methods != nil {
+		a.Methods.add(a.methods, a.names, r)
+	}
+	if a.calls != nil {
+		a.Options.Calls.add(a.calls, a.names, r)
+	}
+	if a.End != nil {
+		return a.End(r)
+	}
+	return nil
+}
+
+// Chunk takes what a recording says of itself.
+func (a *analyzer) Chunk(c trace.Chunk) error {
+	r := a.recording
+	switch c := c.(type) {
+	case *trace.Meta:
+		if a.started {
+			return nil // what is shown already goes by the first, or by its having been lost
+		}
+		r.Meta = make(map[string]string, len(c.Values))
+		for k, v := range c.Values {
+			r.Meta[printable(k)] = printable(v)
+		}
+		r.Precision = precision(c)
+	case *trace.Clock:
+		if r.clock == nil {
+			r.clock = c
+		}
+	case *trace.Threads:
+		r.Threads += len(c.List)
+	case *trace.End:
+		r.Overwritten = c.Overwritten
+	}
+	if err := a.start(); err != nil {
+		return err
+	}
+	err := a.joiner.Chunk(c)
+	if a.also != nil {
+		err = errors.Join(err, a.also.Chunk(c))
+	}
+	return err
+}
+
+// precision is the coarser one of the clock's period and the unit.
+func precision(m *trace.Meta) time.Duration {
+	period, _ := strconv.ParseInt(m.Values["clockPeriodMillis"], 10, 32)
+	tick, err := strconv.ParseInt(m.Values["tickNanos"], 10, 40)
+	if err != nil {
+		tick = 1e6
+	}
+	return max(time.Duration(period)*time.Millisecond, time.Duration(tick))
+}
+
+// Named takes the name of a method that has no ID.
+func (a *analyzer) Named(m trace.Method, name string) error {
+	if err := a.start(); err != nil {
+		return err
+	}
+	a.names.Named(m, name)
+	if a.also != nil {
+		return a.also.Named(m, name)
+	}
+	return a.joiner.Named(m, name)
+}
+
+// Stretch takes calls.
+func (a *analyzer) Stretch(s *trace.Stretch) error {
+	if err := a.start(); err != nil {
+		return err
+	}
+	r := a.recording
+	if r.begin == 0 && r.end == 0 || s.Begin < r.begin {
+		r.begin = s.Begin
+	}
+	r.end = max(r.end, s.End)
+	r.Repairs.Add(s.Repairs)
+	r.Records += recordsOf(s)
+	for i := range s.Calls {
+		a.meet(s.Calls[i].Method)
+	}
+	if a.methods != nil {
+		a.methods.add(s)
+	}
+	if a.calls != nil {
+		a.calls.Add(s)
+	}
+	err := a.joiner.Stretch(s)
+	if a.also != nil {
+		err = errors.Join(err, a.also.Stretch(s))
+	}
+	return err
+}
+
+// meet notes that a method was called: for most calls, that of the call before them.
+func (a *analyzer) meet(m trace.Method) {
+	if m != a.last && !a.recording.met[m] {
+		a.recording.met[m] = true
+	}
+	a.last = m
+}
+
+// found takes a slow message.
+func (a *analyzer) found(s *trace.Slow) error {
+	out := newSlow(s, a.recording, a.names, a.by)
+	a.recording.Slow++
+	out.Number = a.recording.Slow
+	if a.Methods != nil {
+		a.Methods.hot(out)
+	}
+	if a.Slow != nil {
+		return a.Slow(out)
+	}
+	return nil
+}
+
+// recordsOf is how many records a stretch was made of, those left out as strays not counted.
+func recordsOf(s *trace.Stretch) uint64 {
+	if s.Kind == trace.StretchReport || s.Kind == trace.StretchSamples {
+		return 0
+	}
+	n := uint64(0)
+	for i := range s.Calls {
+		n += recordsOfCall(s.Calls[i].Marks)
+	}
+	return n
+}
+
+// recordsOfCall is how many records a call with these marks has here.
+func recordsOfCall(m trace.Marks) uint64 {
+	n := uint64(2)
+	if m&(trace.MarkTruncated|trace.MarkResumed) != 0 {
+		n--
+	}
+	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended) != 0 {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,175 @@
+package analysis
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Blocking says which methods are not worth being traced. The zero value asks for the defaults.
+type Blocking struct {
+	// Below is how long no call of theirs ever took: 16 ms if 0.
+	Below time.Duration
+	// Mean is how long their calls take on average, at most: 20 µs if 0.
+	Mean time.Duration
+	// Share is which part of all records they make, at least: 1 of 200 if 0.
+	Share float64
+	// Pair is what an entry and an exit cost together: 3 ns if 0, as measured on a desktop.
+	Pair time.Duration
+}
+
+func (o Blocking) withDefaults() Blocking {
+	o.Below = cmp.Or(o.Below, 16*time.Millisecond)
+	o.Mean = cmp.Or(o.Mean, 20*time.Microsecond)
+	o.Share = cmp.Or(o.Share, 1.0/200)
+	o.Pair = cmp.Or(o.Pair, 3*time.Nanosecond)
+	return o
+}
+
+// Blocklist is which methods the next build need not trace.
+type Blocklist struct {
+	// Methods are those to block, the one with the most records first.
+	Methods []*MethodTotal
+	// Rules are the lines for tracegen.yml: "block: PATTERN" and "allow: PATTERN", in this order.
+	Rules []string
+	// Records is how many records there would not have been, of Of; Nanos how long the recordings were.
+	Records, Of uint64
+	Nanos       int64
+	// Options are the limits that were applied.
+	Options Blocking
+	// Refused are methods with as many records that are not blocked, each with the reason.
+	Refused []Refusal
+}
+
+// Refusal is a Method that makes many records, and the Reason why it is traced all the same: it is worth them, or no rule
+// can name it.
+type Refusal struct {
+	Method *MethodTotal
+	Reason string
+}
+
+// Suggest picks the methods with many calls and little time. A rule matches a method of that name in nested classes
+// too: in whatever builds all may have, those are allowed again, unless they are to be blocked themselves.
+func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
+	o = o.withDefaults()
+	b := &Blocklist{Of: m.Records, Nanos: m.Nanos, Options: o}
+	list := slices.DeleteFunc(m.Sorted(OrderCalls), func(t *MethodTotal) bool {
+		return t.Records == 0 || float64(t.Records) < o.Share*float64(m.Records)
+	})
+	slices.SortStableFunc(list, func(x, y *MethodTotal) int { return cmp.Compare(y.Records, x.Records) })
+	for _, t := range list {
+		if reason := o.worth(t); reason != "" {
+			b.Refused = append(b.Refused, Refusal{t, reason})
+			continue
+		}
+		b.Methods = append(b.Methods, t)
+		b.Records += t.Records
+	}
+	b.rules(builds)
+	return b
+}
+
+// worth says why a method is worth its records; "" if it is not.
+func (o Blocking) worth(t *MethodTotal) string {
+	switch {
+	case t.Method.Unresolved || t.Method.Descriptor == "":
+		return "its name is not known"
+	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?%#"):
+		return "no rule can name it alone"
+	case t.Slow > 0:
+		return fmt.Sprintf("on the hot path of %s", count(t.Slow, "slow message"))
+	case t.Longest >= o.Below.Nanoseconds():
+		return "one call took " + millis(time.Duration(t.Longest))
+	case t.Calls == 0 || t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
+		return "a call takes " + millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
+	}
+	return ""
+}
+
+// rules makes the rules.
+func (b *Blocklist) rules(builds []*mapping.Mapping) {
+	type signature struct{ name, descriptor string }
+	blocked := map[Method]bool{}
+	classes := map[signature]map[string]bool{} // that have such a method
+	for _, t := range b.Methods {
+		blocked[t.Method.key()] = true
+		classes[signature{t.Method.Name, t.Method.Descriptor}] = map[string]bool{}
+	}
+	for _, build := range builds {
+		for e := range build.All() {
+			if c := classes[signature{e.Name, e.Descriptor}]; c != nil {
+				c[mapping.Text(e.Class)] = true
+			}
+		}
+	}
+	var allow []string
+	for _, t := range b.Methods {
+		m := t.Method
+		b.Rules = append(b.Rules, "block: "+pattern(m.Class, m.Name, m.Descriptor))
+		for class := range classes[signature{m.Name, m.Descriptor}] {
+			nested := Method{Class: class, Name: m.Name, Descriptor: m.Descriptor}
+			if strings.HasPrefix(class, m.Class+"$") && !blocked[nested.key()] {
+				allow = append(allow, "allow: "+pattern(class, m.Name, m.Descriptor))
+			}
+		}
+	}
+	slices.Sort(allow)
+	b.Rules = append(b.Rules, slices.Compact(allow)...)
+}
+
+func pattern(class, name, descriptor string) string {
+	return `"` + class + "#" + name + descriptor + `"`
+}
+
+// WriteConfig writes the rules as a tracegen.yml, or a file that one includes, with what they save in comments.
+func (b *Blocklist) WriteConfig(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, and none is on the\n",
+		millis(b.Options.Below), millis(b.Options.Mean))
+	fmt.Fprintf(out, "# hot path of a slow message.\n#\n# Saved: %s\n#\n", b.saving(b.Records))
+	if len(b.Refused) > 0 {
+		fmt.Fprintf(out, "# As many records, and traced all the same:\n")
+		for _, r := range b.Refused {
+			fmt.Fprintf(out, "#   %s, %s: %s\n", r.Method.Method.Identity(), share(r.Method.Records, b.Of), r.Reason)
+		}
+		fmt.Fprintf(out, "#\n")
+	}
+	if len(b.Rules) == 0 {
+		fmt.Fprintf(out, "# There is nothing to block.\nrules: []\n")
+		return out.Flush()
+	}
+	fmt.Fprintf(out, "rules:\n")
+	for i, rule := range b.Rules {
+		if i >= len(b.Methods) {
+			fmt.Fprintf(out, "  # in a nested class of one above, and to be traced as before\n  - %s\n", rule)
+			continue
+		}
+		t := b.Methods[i]
+		fmt.Fprintf(out, "  # %d calls, %s of their own, the longest %s; saves %s\n  - %s\n", t.Calls, millis(time.Duration(t.Self)),
+			millis(time.Duration(t.Longest)), b.saving(t.Records), rule)
+	}
+	return out.Flush()
+}
+
+// saving says what so many records cost.
+func (b *Blocklist) saving(records uint64) string {
+	text := fmt.Sprintf("%d of %d records (%s)", records, b.Of, share(records, b.Of))
+	if b.Nanos > 0 {
+		text += fmt.Sprintf(", %.0f a second", float64(records)*1e9/float64(b.Nanos))
+	}
+	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair), b.Options.Pair.Nanoseconds())
+}
+
+// share gives a part with one decimal.
+func share(part, whole uint64) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}

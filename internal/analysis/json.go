@@ -1,0 +1,187 @@
+package analysis
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// JSON writes answers for programs: one object, as they come. docs/analyze.schema.json has its schema; keys are added,
+// never renamed or removed.
+type JSON struct {
+	w          *bufio.Writer
+	recordings []*Recording
+	slow       int
+}
+
+// NewJSON begins the object. version is the program's.
+func NewJSON(w io.Writer, version string) (*JSON, error) {
+	j := &JSON{w: bufio.NewWriter(w)}
+	v, err := json.Marshal(version)
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(j.w, "{\"schema\":1,\"version\":%s,\n\"slow\":[", v)
+	return j, err
+}
+
+// slowJSON is a slow message's form.
+type slowJSON struct {
+	Recording  string        `json:"recording"`
+	Number     int           `json:"number"`
+	Thread     threadJSON    `json:"thread"`
+	Sequence   uint64        `json:"sequence"`
+	Begin      time.Duration `json:"beginNanos"`
+	Time       string        `json:"time,omitempty"`
+	Wall       time.Duration `json:"wallNanos"`
+	CPU        time.Duration `json:"cpuNanos"`
+	GC         time.Duration `json:"gcNanos"`
+	GCCount    int64         `json:"gcCount"`
+	Reported   bool          `json:"reported"`
+	Ended      bool          `json:"ended"`
+	Message    Message       `json:"message"`
+	Scene      string        `json:"scene,omitempty"`
+	Foreground bool          `json:"foreground"`
+	Verdict    Verdict       `json:"verdict"`
+	Key        string        `json:"key"`
+	DeviceKey  string        `json:"deviceKey,omitempty"`
+	HotPath    []Step        `json:"hotPath"`
+	MostSelf   []Step        `json:"mostSelf"`
+	State      string        `json:"state"`
+	LockOwner  string        `json:"lockOwner,omitempty"`
+	Looks      []Look        `json:"looks"`
+	Before     []Past        `json:"before"`  // null if not known
+	Pending    []Waiting     `json:"pending"` // null if not known
+	Repairs    repairsJSON   `json:"repairs"`
+}
+
+type threadJSON struct {
+	Index uint32 `json:"index"`
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Main  bool   `json:"main"`
+}
+
+type repairsJSON struct {
+	Unwound   uint64 `json:"unwound"`
+	Truncated uint64 `json:"truncated"`
+	Open      uint64 `json:"open"`
+	Stray     uint64 `json:"stray"`
+	Retimed   uint64 `json:"retimed"`
+	Renamed   uint64 `json:"renamed"`
+	Gaps      uint64 `json:"gaps"`
+	Lost      uint64 `json:"lost"`
+	Overfull  uint64 `json:"overfull"`
+	Jumps     uint64 `json:"jumps"`
+}
+
+type damageJSON struct {
+	LostChunks   uint64 `json:"lostChunks"`
+	Malformed    uint64 `json:"malformed"`
+	SkippedBytes uint64 `json:"skippedBytes"`
+	Unknown      uint64 `json:"unknown"`
+	Header       bool   `json:"header"`
+	Closed       bool   `json:"closed"`
+}
+
+type recordingJSON struct {
+	Name        string            `json:"name"`
+	Digest      string            `json:"digest"`
+	Resolved    bool              `json:"resolved"`
+	Forced      bool              `json:"forced"`
+	Meta        map[string]string `json:"meta"`
+	Precision   time.Duration     `json:"precisionNanos"`
+	Span        time.Duration     `json:"spanNanos"`
+	Slow        int               `json:"slow"`
+	Threads     int               `json:"threads"`
+	Records     uint64            `json:"records"`
+	Overwritten uint64            `json:"overwritten"`
+	Methods     int               `json:"methods"`
+	Unresolved  int               `json:"unresolved"`
+	Repairs     repairsJSON       `json:"repairs"`
+	Damage      damageJSON        `json:"damage"`
+}
+
+// Slow writes a slow message.
+func (j *JSON) Slow(s *Slow) error {
+	out := slowJSON{
+		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name, s.Thread.Main},
+		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
+		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
+		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Looks: list(s.Looks),
+		Repairs: repairsJSON(s.Repairs),
+	}
+	if !s.Time.IsZero() {
+		out.Time = s.Time.Format("2006-01-02T15:04:05.000Z")
+	}
+	if s.BeforeKnown {
+		out.Before = list(s.Before)
+	}
+	if s.PendingKnown {
+		out.Pending = list(s.Pending)
+	}
+	return j.item(&j.slow, out)
+}
+
+// list gives an empty list for none: null says that it is not known.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// item writes one element of an array, which has n before it.
+func (j *JSON) item(n *int, value any) error {
+	if *n > 0 {
+		j.w.WriteByte(',')
+	}
+	*n++
+	j.w.WriteByte('\n')
+	e := json.NewEncoder(j.w)
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
+}
+
+// End takes a recording that has been read.
+func (j *JSON) End(r *Recording) error {
+	j.recordings = append(j.recordings, r)
+	return nil
+}
+
+// Close writes the rest: the recordings, and the methods if there are any. top is how many, 0 for all.
+func (j *JSON) Close(m *Methods, by Order, top int) error {
+	j.w.WriteString("],\n\"recordings\":[")
+	n := 0
+	for _, r := range j.recordings {
+		meta := r.Meta
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Slow, r.Threads,
+			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage)})
+		if err != nil {
+			return err
+		}
+	}
+	j.w.WriteString("],\n\"methods\":[")
+	n = 0
+	for i, t := range m.Sorted(by) {
+		if i == top && top > 0 {
+			break
+		}
+		if err := j.item(&n, t); err != nil {
+			return err
+		}
+	}
+	j.w.WriteString("]}\n")
+	return j.w.Flush()
+}
+
+func damageOf(d trace.Damage) damageJSON {
+	return damageJSON{d.LostChunks, d.Malformed, d.SkippedBytes, d.Unknown, d.Header, d.Closed}
+}

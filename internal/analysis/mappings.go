@@ -1,0 +1,155 @@
+package analysis
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Mappings is where mappings are looked for: one file, or a directory of them. It loads what is asked for, and
+// keeps it. It is not safe for several goroutines.
+type Mappings struct {
+	path   string
+	single *mapping.Mapping  // of a file
+	files  map[string]string // of a directory: the digest, and the file that has it
+	lines  *mapping.Lines
+	loaded map[string]*Names
+}
+
+// OpenMappings opens the mapping at path, or looks through the directory for files that are one: by their first
+// lines, and without loading any. lines may be nil.
+func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
+	m := &Mappings{path: path, lines: lines, loaded: map[string]*Names{}}
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		m.single, err = mapping.Load(path)
+		if err == nil && lines != nil && lines.Digest() != m.single.Digest() {
+			err = fmt.Errorf("the source lines are of the mapping %s, %s is %s; give the file that was written beside it",
+				lines.Digest(), path, m.single.Digest())
+		}
+		return m, err
+	}
+	m.files = map[string]string{}
+	err = filepath.WalkDir(path, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		digest, err := digestLine(file)
+		// Of two with one digest, which have the same methods, the first in the order of names is as good.
+		if err == nil && digest != "" && m.files[digest] == "" {
+			m.files[digest] = file
+		}
+		return err
+	})
+	if err == nil && len(m.files) == 0 {
+		err = errors.New("no file in it begins as a mapping of tracegen does; Matrix's have no digest and are given one by one")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mappings in %s: %w", path, err)
+	}
+	return m, nil
+}
+
+// digestLine gives the digest that a mapping says it has; "" for other files.
+func digestLine(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(bufio.NewReader(f), 4096))
+	if err != nil || !strings.HasPrefix(strings.TrimPrefix(string(head), "\ufeff"), "# tracegen-mapping ") {
+		return "", err
+	}
+	for line := range strings.Lines(string(head)) {
+		if digest, ok := strings.CutPrefix(strings.TrimSpace(line), "# digest "); ok {
+			return digest, nil
+		}
+	}
+	return "", nil
+}
+
+// MismatchError says that a recording is of another build than the mapping.
+type MismatchError struct {
+	// Recording is its name, and Digest the mapping that it says it is of.
+	Recording, Digest string
+	// Mapping is the file or directory that was searched, and Found the digest of what it has; empty for a directory.
+	Mapping, Found string
+}
+
+// Error names both, and the way out.
+func (e *MismatchError) Error() string {
+	if e.Found == "" {
+		return fmt.Sprintf("%s is of the mapping %s, which %s does not have; add the mapping of its build, or go on by IDs with --force",
+			e.Recording, e.Digest, e.Mapping)
+	}
+	return fmt.Sprintf("%s is of the mapping %s, and %s is %s; give the mapping of its build, or go on with wrong names with --force",
+		e.Recording, e.Digest, e.Mapping, e.Found)
+}
+
+// stamped tells whether a recording says which mapping it is of.
+func stamped(digest string) bool { return digest != "" && digest != mapping.Unstamped }
+
+// Find gives the names for a recording of that name which says that it is of the mapping digest. The error is a
+// [*MismatchError] if there is none; with force the names are the single file's all the same, or none. found is false
+// then, and also if the recording does not say what it is of.
+func (m *Mappings) Find(recording, digest string, force bool) (names *Names, found bool, err error) {
+	mismatch := &MismatchError{Recording: recording, Digest: digest, Mapping: m.path}
+	switch {
+	case m.single != nil:
+		if found = m.single.Digest() == digest; found || force || !stamped(digest) {
+			return m.names("", m.single), found, nil
+		}
+		mismatch.Found = m.single.Digest()
+		return nil, false, mismatch
+	case m.files[digest] != "":
+		if m.loaded[digest] != nil {
+			return m.loaded[digest], true, nil
+		}
+		loaded, err := mapping.Load(m.files[digest])
+		if err != nil {
+			return nil, false, err
+		}
+		return m.names(digest, loaded), true, nil
+	case force || !stamped(digest):
+		return m.names("", nil), false, nil
+	}
+	return nil, false, mismatch
+}
+
+func (m *Mappings) names(key string, loaded *mapping.Mapping) *Names {
+	if m.loaded[key] == nil {
+		lines := m.lines
+		if lines != nil && (loaded == nil || loaded.Digest() != lines.Digest()) {
+			lines = nil
+		}
+		m.loaded[key] = NewNames(loaded, lines)
+	}
+	return m.loaded[key]
+}
+
+// Loaded gives the mappings that were loaded, in the order of their digests.
+func (m *Mappings) Loaded() []*mapping.Mapping {
+	if m == nil {
+		return nil
+	}
+	if m.single != nil {
+		return []*mapping.Mapping{m.single}
+	}
+	var list []*mapping.Mapping
+	for _, d := range slices.Sorted(maps.Keys(m.loaded)) {
+		if of := m.loaded[d].mapping; of != nil {
+			list = append(list, of)
+		}
+	}
+	return list
+}

@@ -1,0 +1,57 @@
+package analysis
+
+import (
+	"strconv"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Method is a method by its name, which is the same in every build.
+type Method struct {
+	// Class and Name are in the text form of package mapping, Descriptor as in class files; empty if not known.
+	Class      string `json:"class,omitempty"`
+	Name       string `json:"name"`
+	Descriptor string `json:"descriptor,omitempty"`
+	// File and Line are where its code begins in the source.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// ID is that of the recording's mapping; 0 if the recording itself named the method. It means nothing in another build.
+	ID uint32 `json:"id,omitempty"`
+	// Unresolved is set if the mapping does not have the ID: Name is "#" and the ID then.
+	Unresolved bool `json:"unresolved,omitempty"`
+}
+
+// String gives "Class.Name", and the place in the source if it is known.
+func (m Method) String() string {
+	s := m.Identity()
+	if m.File != "" {
+		s += " (" + m.File
+		if m.Line > 0 {
+			s += ":" + strconv.Itoa(m.Line)
+		}
+		s += ")"
+	}
+	return s
+}
+
+// Identity gives "Class.Name".
+func (m Method) Identity() string {
+	if m.Class == "" {
+		return m.Name
+	}
+	return m.Class + "." + m.Name
+}
+
+// key is what methods of several builds are compared by.
+func (m Method) key() Method {
+	return Method{Class: m.Class, Name: m.Name, Descriptor: m.Descriptor, Unresolved: m.Unresolved}
+}
+
+func methodOf(names *Names, m trace.Method) Method {
+	n, ok := names.Name(m)
+	method := Method{Class: n.Class, Name: n.Method, Descriptor: n.Descriptor, File: n.File, Line: n.Line, Unresolved: !ok}
+	if m < trace.FirstNamed {
+		method.ID = uint32(m)
+	}
+	return method
+}

@@ -1,0 +1,212 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// MethodTotal sums up all calls of a method.
+type MethodTotal struct {
+	// Method is what was called. Its ID is that of the recording that had it first.
+	Method Method `json:"method"`
+	// Calls is how many there were, Marked how many of them replay had to mend, Records how many records they made.
+	Calls   uint64 `json:"calls"`
+	Marked  uint64 `json:"marked"`
+	Records uint64 `json:"records"`
+	// Total is their time in nanoseconds, that of calls within calls of the same method counted once; Self what of it
+	// was spent in no traced method below; Longest the longest call's.
+	Total   int64 `json:"totalNanos"`
+	Self    int64 `json:"selfNanos"`
+	Longest int64 `json:"longestNanos"`
+	// Slow is of how many slow messages the method is on the hot path.
+	Slow int `json:"slow"`
+}
+
+// Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
+// not safe for several goroutines.
+type Methods struct {
+	list  []*MethodTotal
+	index map[methodKey]*MethodTotal
+	// Records is how many there were, Nanos how long the recordings are in all.
+	Records uint64
+	Nanos   int64
+}
+
+// methodKey tells methods apart: by name, those without one by their ID in one mapping.
+type methodKey struct {
+	Method
+	digest string
+}
+
+func (m *Methods) of(method Method, digest string) *MethodTotal {
+	key := methodKey{Method: method.key()}
+	if method.Unresolved {
+		key.digest = digest
+	}
+	t := m.index[key]
+	if t == nil {
+		if m.index == nil {
+			m.index = map[methodKey]*MethodTotal{}
+		}
+		t = &MethodTotal{Method: method}
+		m.index[key] = t
+		m.list = append(m.list, t)
+	}
+	return t
+}
+
+// add takes over what was summed up of one recording.
+func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
+	m.Records += r.Records
+	m.Nanos += r.Span.Nanoseconds()
+	for i := range t.totals {
+		from := &t.totals[i]
+		to := m.of(methodOf(names, from.method), r.Digest)
+		to.Calls += from.Calls
+		to.Marked += from.Marked
+		to.Records += from.Records
+		to.Total += from.Total
+		to.Self += from.Self
+		to.Longest = max(to.Longest, from.Longest)
+	}
+}
+
+// hot counts the methods on a slow message's hot path.
+func (m *Methods) hot(s *Slow) {
+	counted := map[methodKey]bool{}
+	for _, step := range s.HotPath {
+		key := methodKey{Method: step.Method.key()}
+		if !counted[key] {
+			counted[key] = true
+			m.of(step.Method, s.Recording.Digest).Slow++
+		}
+	}
+}
+
+// Order is what a table of methods is sorted by.
+type Order string
+
+// The orders; each has the greatest first.
+const (
+	OrderSelf    Order = "self"
+	OrderTotal   Order = "total"
+	OrderCalls   Order = "calls"
+	OrderLongest Order = "longest"
+	OrderSlow    Order = "slow"
+)
+
+// Sorted lists all methods that were called. Equals stand in the order of their other columns and then names, so that
+// the same recordings always give the same list.
+func (m *Methods) Sorted(by Order) []*MethodTotal {
+	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.Calls == 0 && t.Total == 0 })
+	slices.SortFunc(list, func(a, b *MethodTotal) int {
+		return cmp.Or(
+			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls),
+			compareMethods(a.Method.key(), b.Method.key()), cmp.Compare(a.Method.ID, b.Method.ID))
+	})
+	return list
+}
+
+func compareBy(by Order, a, b *MethodTotal) int {
+	switch by {
+	case OrderTotal:
+		return cmp.Compare(a.Total, b.Total)
+	case OrderCalls:
+		return cmp.Compare(a.Calls, b.Calls)
+	case OrderLongest:
+		return cmp.Compare(a.Longest, b.Longest)
+	case OrderSlow:
+		return cmp.Compare(a.Slow, b.Slow)
+	}
+	return cmp.Compare(a.Self, b.Self)
+}
+
+// threadTotals sums up one recording's calls by ID.
+type threadTotals struct {
+	totals    []idTotal
+	index     map[trace.Method]int32
+	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next stretch
+	open      []openCall
+}
+
+type idTotal struct {
+	MethodTotal
+	method trace.Method
+	active int // calls that are open
+}
+
+type openCall struct {
+	next  int32
+	total int32 // index of totals
+}
+
+func newThreadTotals() *threadTotals {
+	return &threadTotals{index: map[trace.Method]int32{}, suspended: map[uint32][]int64{}}
+}
+
+func (t *threadTotals) of(m trace.Method) int32 {
+	k, ok := t.index[m]
+	if !ok {
+		k = int32(len(t.totals))
+		t.index[m] = k
+		t.totals = append(t.totals, idTotal{method: m})
+	}
+	return k
+}
+
+// add sums up a stretch.
+func (t *threadTotals) add(s *trace.Stretch) {
+	began := t.suspended[s.Thread]
+	var suspended []int64
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		t.close(int32(i))
+		k := t.of(c.Method)
+		total := &t.totals[k]
+		nanos := c.End - c.Begin
+		whole := nanos
+		if c.Marks&trace.MarkResumed != 0 && i < len(began) {
+			whole = c.End - began[i]
+		}
+		if c.Marks&trace.MarkSuspended != 0 {
+			suspended = append(suspended, c.End-whole)
+		}
+		if total.active == 0 {
+			total.Total += nanos
+		}
+		total.active++
+		total.Self += nanos
+		total.Longest = max(total.Longest, whole)
+		if n := len(t.open); n > 0 {
+			t.totals[t.open[n-1].total].Self -= nanos
+		}
+		t.count(total, c, s.Kind)
+		t.open = append(t.open, openCall{next: c.Next, total: k})
+	}
+	t.close(int32(len(s.Calls)))
+	if suspended != nil || began != nil {
+		t.suspended[s.Thread] = suspended
+	}
+}
+
+// close takes the calls off that are over before the call at.
+func (t *threadTotals) close(at int32) {
+	for n := len(t.open); n > 0 && t.open[n-1].next <= at; n-- {
+		t.totals[t.open[n-1].total].active--
+		t.open = t.open[:n-1]
+	}
+}
+
+func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.StretchKind) {
+	if c.Marks&trace.MarkResumed == 0 {
+		total.Calls += uint64(c.Count)
+	}
+	if c.Marks&^(trace.MarkResumed|trace.MarkSuspended) != 0 {
+		total.Marked++
+	}
+	if kind != trace.StretchReport && kind != trace.StretchSamples {
+		total.Records += recordsOfCall(c.Marks)
+	}
+}

@@ -1,0 +1,82 @@
+package analysis
+
+import (
+	"strings"
+
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Names tells how the methods of one build are called. It implements [trace.Names], and counts what it could not
+// tell. It is not safe for several goroutines.
+type Names struct {
+	mapping *mapping.Mapping // nil if there is none
+	lines   *mapping.Lines   // likewise
+	known   map[trace.Method]trace.Name
+	unknown map[trace.Method]bool
+}
+
+// NewNames gives the names of a mapping, with the places of a table of source lines; either may be nil.
+func NewNames(m *mapping.Mapping, lines *mapping.Lines) *Names {
+	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{}}
+}
+
+// Named introduces a method that the recording names by itself.
+func (n *Names) Named(m trace.Method, name string) {
+	class, method := "", name
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		class, method = name[:i], name[i+1:]
+	}
+	n.known[m] = trace.Name{Class: printable(class), Method: printable(method)}
+}
+
+// forget forgets what a recording named by itself.
+func (n *Names) forget() {
+	for m := range n.known {
+		if m >= trace.FirstNamed {
+			delete(n.known, m)
+		}
+	}
+}
+
+// Name implements [trace.Names]. Class and method are in the text form of package mapping.
+func (n *Names) Name(m trace.Method) (trace.Name, bool) {
+	if name, ok := n.known[m]; ok {
+		return name, true
+	}
+	if n.unknown[m] {
+		return trace.NoNames{}.Name(m)
+	}
+	name, ok := trace.NoNames{}.Name(m)
+	if n.mapping != nil {
+		if e, found := n.mapping.ByID(uint32(m)); found && m < trace.FirstNamed {
+			name, ok = n.entry(e), true
+		}
+	}
+	if ok {
+		n.known[m] = name
+	} else {
+		n.unknown[m] = true
+	}
+	return name, ok
+}
+
+func (n *Names) entry(e mapping.Entry) trace.Name {
+	name := trace.Name{Class: mapping.Text(e.Class), Method: mapping.Text(e.Name), Descriptor: e.Descriptor}
+	if n.lines != nil {
+		if l, ok := n.lines.ByID(e.ID); ok {
+			name.File, name.Line = printable(l.Source), l.First
+		}
+	}
+	return name
+}
+
+// printable takes out of a device's or a file's text what would command a terminal or break a line.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,364 @@
+package analysis
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Text writes answers for people. It writes as they come.
+type Text struct {
+	w *bufio.Writer
+	// slow and recordings are how many there were.
+	slow, recordings int
+}
+
+// NewText writes to w.
+func NewText(w io.Writer) *Text { return &Text{w: bufio.NewWriter(w)} }
+
+const (
+	shownPast    = 5  // of what ran before, the last
+	shownWaiting = 10 // of what waited, the first
+	shownFrames  = 12 // of a stack, the innermost
+)
+
+// Begin says what a recording is.
+func (t *Text) Begin(r *Recording) error {
+	t.recordings++
+	if banner := r.banner(); banner != "" {
+		fmt.Fprintf(t.w, "!!! %s\n", banner)
+	}
+	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.about())
+	return t.w.Flush()
+}
+
+// banner warns that names are not to be trusted; "" if they are.
+func (r *Recording) banner() string {
+	if r.Forced {
+		return fmt.Sprintf("%s: NAMES ARE NOT TO BE TRUSTED: it is of the mapping %s, and that is not where they come from", r.Name, r.Digest)
+	}
+	return ""
+}
+
+// about says whose recording it is.
+func (r *Recording) about() string {
+	var parts []string
+	for _, key := range []string{"package", "process", "sun.java.command"} {
+		if v := r.Meta[key]; v != "" && (key != "process" || v != r.Meta["package"]) {
+			parts = append(parts, v)
+		}
+	}
+	if v := r.Version(); v != "" {
+		parts = append(parts, "version "+v)
+	}
+	switch {
+	case r.Resolved:
+		parts = append(parts, "mapping "+r.Digest)
+	case !stamped(r.Digest):
+		parts = append(parts, "it does not say which mapping it is of")
+	default:
+		parts = append(parts, "mapping "+r.Digest+" (not given)")
+	}
+	if r.HasCalls() {
+		parts = append(parts, "times of methods ± "+millis(r.Precision))
+	}
+	return " " + strings.Join(parts, ", ")
+}
+
+// Slow tells of a slow message.
+func (t *Text) Slow(s *Slow) error {
+	t.slow++
+	w := t.w
+	fmt.Fprintf(w, "\n%s\n", s.Title())
+	field := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	field("what", "%s%s", s.Message, s.where())
+	field("why", "%s", s.Verdict.Text)
+	field("time", "%s", s.times())
+	t.path(s)
+	t.mostSelf(s)
+	t.looks(s)
+	t.before(s)
+	t.pending(s)
+	if s.Repairs != (trace.Repairs{}) {
+		field("mended", "%s", repairsText(s.Repairs))
+	}
+	return w.Flush()
+}
+
+// Title says in a line which message it is.
+func (s *Slow) Title() string {
+	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, millis(s.Wall), s.threadName(), s.when())
+}
+
+func (s *Slow) threadName() string {
+	if s.Thread.Name != "" {
+		return "thread " + s.Thread.Name
+	}
+	return fmt.Sprintf("thread %d", s.Thread.Index)
+}
+
+func (s *Slow) when() string {
+	text := fmt.Sprintf(", %.3f s in", s.Begin.Seconds())
+	if !s.Time.IsZero() {
+		text += s.Time.Format(", 2006-01-02 15:04:05.000 UTC")
+	}
+	if !s.Ended {
+		text += ", still running when the recording ended"
+	}
+	if !s.Reported {
+		text += ", not reported by the device"
+	}
+	return text
+}
+
+func (s *Slow) where() string {
+	switch {
+	case s.Scene != "" && s.Foreground:
+		return "; scene " + s.Scene + ", in the foreground"
+	case s.Scene != "":
+		return "; scene " + s.Scene + ", in the background"
+	}
+	return ""
+}
+
+func (s *Slow) times() string {
+	parts := []string{"wall " + millis(s.Wall)}
+	if s.CPU >= 0 {
+		parts = append(parts, fmt.Sprintf("on a processor %s (%s)", millis(s.CPU), percent(s.CPU, s.Wall)))
+	} else {
+		parts = append(parts, "on a processor: not recorded")
+	}
+	if s.GC >= 0 {
+		parts = append(parts, fmt.Sprintf("garbage collection %s (%d)", millis(s.GC), s.GCCount))
+	} else {
+		parts = append(parts, "garbage collection: not recorded")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// path is a table of the hot path.
+func (t *Text) path(s *Slow) {
+	if len(s.HotPath) == 0 {
+		fmt.Fprintf(t.w, "  %-9s%s\n", "path", "no calls were recorded")
+		return
+	}
+	t.steps("path", s.HotPath, s.Recording.Precision, true)
+}
+
+func (t *Text) mostSelf(s *Slow) {
+	if len(s.MostSelf) > 0 {
+		t.steps("own time", s.MostSelf, s.Recording.Precision, false)
+	}
+}
+
+// steps is a table of calls, nested if they call each other.
+func (t *Text) steps(name string, steps []Step, precision time.Duration, nested bool) {
+	fmt.Fprintf(t.w, "  %-9s%12s %12s %8s  ± %s\n", name, "total", "self", "calls", millis(precision))
+	for i, step := range steps {
+		indent := 0
+		if nested {
+			indent = min(i, 40)
+		}
+		marked := ""
+		if step.Marked > 0 {
+			marked = fmt.Sprintf("  [%d mended]", step.Marked)
+		}
+		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", millis(time.Duration(step.Total)), millis(time.Duration(step.Self)),
+			step.Calls, strings.Repeat(" ", indent), step.Method, marked)
+	}
+}
+
+// looks shows what was seen of the thread.
+func (t *Text) looks(s *Slow) {
+	if len(s.Looks) == 0 {
+		fmt.Fprintf(t.w, "  %-9snobody looked at its stack\n", "seen")
+	}
+	last := ""
+	for _, l := range s.Looks {
+		stack := strings.Join(l.Frames, "\n")
+		same := ""
+		if stack == last && stack != "" {
+			same = ", the same stack"
+		}
+		fmt.Fprintf(t.w, "  %-9safter %s: %s, %s%s\n", "seen", millis(l.After), l.State, l.Activity, same)
+		if same == "" {
+			for i, f := range l.Frames {
+				if i == shownFrames {
+					fmt.Fprintf(t.w, "             ... %d more\n", len(l.Frames)-i)
+					break
+				}
+				fmt.Fprintf(t.w, "             at %s\n", f)
+			}
+		}
+		last = stack
+	}
+}
+
+// before shows what ran before.
+func (t *Text) before(s *Slow) {
+	switch {
+	case !s.BeforeKnown:
+		fmt.Fprintf(t.w, "  %-9snot available\n", "before")
+		return
+	case len(s.Before) == 0:
+		fmt.Fprintf(t.w, "  %-9snothing: it was the thread's first\n", "before")
+		return
+	}
+	list := s.Before[max(0, len(s.Before)-shownPast):]
+	fmt.Fprintf(t.w, "  %-9sthe last %d of %d:\n", "before", len(list), len(s.Before))
+	for _, p := range list {
+		fmt.Fprintf(t.w, "             %s ago: %s\n", millis(p.Ago), p)
+	}
+}
+
+// String says what ran, and for how long.
+func (p Past) String() string {
+	text := millis(p.Wall) + " of "
+	switch p.Kind {
+	case "idle":
+		return text + "nothing"
+	case "merged":
+		if p.Count > 1 {
+			return text + fmt.Sprintf("%d short messages, the longest: %s", p.Count, p.Message)
+		}
+	}
+	text += p.Message.String()
+	if p.CPU >= 0 {
+		text += fmt.Sprintf(", %s on a processor", millis(p.CPU))
+	}
+	return text
+}
+
+// pending shows what waited.
+func (t *Text) pending(s *Slow) {
+	switch {
+	case !s.PendingKnown:
+		fmt.Fprintf(t.w, "  %-9snot available\n", "waiting")
+		return
+	case len(s.Pending) == 0:
+		fmt.Fprintf(t.w, "  %-9snothing: the queue was empty\n", "waiting")
+		return
+	}
+	fmt.Fprintf(t.w, "  %-9s%d messages:\n", "waiting", len(s.Pending))
+	for i, p := range s.Pending {
+		if i == shownWaiting {
+			fmt.Fprintf(t.w, "             ... %d more\n", len(s.Pending)-i)
+			break
+		}
+		fmt.Fprintf(t.w, "             %s\n", p)
+	}
+}
+
+// String says what waited, and since when.
+func (p Waiting) String() string {
+	text := "due for " + millis(p.Late)
+	if p.Late < 0 {
+		text = "due in " + millis(-p.Late)
+	}
+	if p.Barrier {
+		return text + fmt.Sprintf(": a barrier (token %d), which holds back what is not asynchronous", p.Arg1)
+	}
+	what := p.What
+	m := Message{Kind: "message", Handler: p.Handler, Callback: p.Callback, What: &what}
+	text += ": " + m.String()
+	if p.Asynchronous {
+		text += ", asynchronous"
+	}
+	return text
+}
+
+// End sums a recording up.
+func (t *Text) End(r *Recording) error {
+	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
+	return t.w.Flush()
+}
+
+// Summary says in a line what there was, and what was wrong.
+func (r *Recording) Summary() string {
+	parts := []string{fmt.Sprintf("%s in %.1f s", count(r.Slow, "slow message"), r.Span.Seconds())}
+	if threshold := r.Meta["slowMillis"]; threshold != "" {
+		parts[0] += ", of " + threshold + " ms and more"
+	}
+	if r.HasCalls() {
+		parts = append(parts, fmt.Sprintf("%d records of %s", r.Records, count(r.Threads, "thread")))
+	}
+	if r.Unresolved > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s unresolved", r.Unresolved, count(r.Methods, "method")))
+	}
+	if r.Overwritten > 0 {
+		parts = append(parts, fmt.Sprintf("%d records were overwritten on the device", r.Overwritten))
+	}
+	if text := repairsText(r.Repairs); text != "" {
+		parts = append(parts, "mended: "+text)
+	}
+	if text := damageText(r.Damage); text != "" {
+		parts = append(parts, "damage: "+text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Warnings says what the answers are not to be trusted for.
+func (r *Recording) Warnings() []string {
+	var list []string
+	if banner := r.banner(); banner != "" {
+		list = append(list, banner)
+	} else if !stamped(r.Digest) {
+		list = append(list, r.Name+": it does not say which mapping it is of, so nobody can tell whether the names are right; "+
+			"put the runtime among the inputs of tracegen instrument to have it stamped")
+	}
+	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
+		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name, r.Unresolved, count(r.Methods, "method")))
+	}
+	if text := damageText(r.Damage); text != "" {
+		list = append(list, r.Name+": damaged: "+text)
+	}
+	return list
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// repairsText lists what had to be mended; "" if nothing.
+func repairsText(r trace.Repairs) string {
+	return countsText([]counted{
+		{r.Unwound, "without an exit"}, {r.Truncated, "without an entry"}, {r.Open, "not returned when it ends"},
+		{r.Stray, "exits of no call"}, {r.Retimed, "times that could not be"}, {r.Renamed, "exits of another method"},
+		{r.Gaps, "gaps"}, {r.Lost, "records lost in them"}, {r.Overfull, "shorter than what they call"}, {r.Jumps, "depths that jump"},
+	})
+}
+
+// damageText says what is wrong with a file; "" if nothing. That it was not closed is none.
+func damageText(d trace.Damage) string {
+	text := countsText([]counted{
+		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown, "chunks of an unknown kind"},
+	})
+	if d.Header {
+		text += ", the header"
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+type counted struct {
+	n    uint64
+	what string
+}
+
+func countsText(list []counted) string {
+	var parts []string
+	for _, c := range list {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

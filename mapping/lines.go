@@ -1,0 +1,88 @@
+package mapping
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Lines is a table of where methods stand in the source, as [Mapping.WriteLines] writes it. It is immutable.
+type Lines struct {
+	digest string
+	byID   map[uint32]SourceLine
+}
+
+// Digest gives the digest of the mapping that the table belongs to.
+func (l *Lines) Digest() string { return l.digest }
+
+// ByID gives where a method stands; false if the table does not say.
+func (l *Lines) ByID(id uint32) (SourceLine, bool) {
+	s, ok := l.byID[id]
+	return s, ok
+}
+
+// LoadLines reads the table at path. It fails with a [*FormatError] on what is none.
+func LoadLines(path string) (*Lines, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was instrumented", err)
+	}
+	defer f.Close()
+	return ReadLines(path, f)
+}
+
+// ReadLines reads a table, whose file's name is for errors only.
+func ReadLines(name string, r io.Reader) (*Lines, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 64<<10), 1<<20)
+	l := &Lines{byID: map[uint32]SourceLine{}}
+	n := 0
+	for in.Scan() {
+		n++
+		if err := l.add(n, strings.TrimSuffix(in.Text(), "\r")); err != nil {
+			return nil, &FormatError{name, n, err}
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	if n < 2 {
+		return nil, &FormatError{name, 0, errors.New("not a table of source lines; give the file that --lines named when the app was instrumented")}
+	}
+	return l, nil
+}
+
+func (l *Lines) add(n int, line string) error {
+	switch {
+	case n == 1:
+		if line != linesHeader {
+			return fmt.Errorf("want %q, as instrument --lines writes it", linesHeader)
+		}
+		return nil
+	case n == 2:
+		digest, ok := strings.CutPrefix(line, digestPrefix)
+		if !ok {
+			return fmt.Errorf("want %q and the digest of the mapping", digestPrefix)
+		}
+		l.digest = digest
+		return nil
+	case strings.HasPrefix(line, "#"):
+		return nil
+	}
+	fields := strings.Split(line, "\t")
+	if len(fields) != 3 {
+		return errors.New("want an ID, a source file and a line with tabs between")
+	}
+	id, err1 := strconv.ParseUint(fields[0], 10, 32)
+	first, err2 := strconv.ParseUint(fields[2], 10, 31)
+	source, err3 := ParseText(strings.ReplaceAll(fields[1], ".", "%2E"))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	l.byID[uint32(id)] = SourceLine{ID: uint32(id), Source: source, First: int(first)}
+	return nil
+}
