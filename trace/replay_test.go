@@ -1,30 +1,48 @@
 package trace
 
 import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // balance is a Handler that holds stretches to what they promise.
 type balance struct {
-	t     *testing.T
+	t     testing.TB
 	calls int
 	open  map[uint32]int
+	until map[uint32]int64
 }
 
 func (b *balance) Chunk(Chunk) error          { return nil }
 func (b *balance) Named(Method, string) error { return nil }
 
 func (b *balance) Stretch(s *Stretch) error {
-	b.calls += len(s.Calls)
 	if b.open == nil {
-		b.open = map[uint32]int{}
+		b.open, b.until = map[uint32]int{}, map[uint32]int64{}
 	}
+	if until, ok := b.until[s.Thread]; len(s.Calls) == 0 || ok && s.Begin < until {
+		b.t.Errorf("%d calls, begins %d before the one before ends", len(s.Calls), until-s.Begin)
+	}
+	b.until[s.Thread] = s.End
+	b.calls += len(s.Calls)
 	s.Walk(func(int) { b.open[s.Thread]++ }, func(int) { b.open[s.Thread]-- })
+	next := int32(0)
 	for i, c := range s.Calls {
 		outer := Call{Begin: s.Begin, End: s.End, Next: int32(len(s.Calls))}
 		if c.Parent >= 0 {
 			outer = s.Calls[c.Parent]
+		}
+		if c.Parent < 0 && int32(i) != next {
+			b.t.Errorf("call %d has no caller", i)
+		}
+		if c.Parent < 0 {
+			next = c.Next
 		}
 		if c.Begin < outer.Begin || c.End > outer.End || c.Begin > c.End || int(c.Parent) >= i || c.Next <= int32(i) || c.Next > outer.Next {
 			b.t.Errorf("call %d %+v does not lie within %+v", i, c, outer)
@@ -33,12 +51,18 @@ func (b *balance) Stretch(s *Stretch) error {
 	return nil
 }
 
-func TestReplayVectors(t *testing.T) {
-	files, err := filepath.Glob("testdata/vectors/*.tgd")
-	if err != nil || len(files) == 0 {
+// recordings are all that tests have: what the Java writer wrote for its tests, and what programs recorded.
+func recordings(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*/*.tgd")
+	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
 	}
-	for _, file := range files {
+	return files
+}
+
+func TestReplayVectors(t *testing.T) {
+	for _, file := range recordings(t) {
 		r, err := Open(file)
 		if err != nil {
 			t.Fatal(err)
@@ -57,4 +81,246 @@ func TestReplayVectors(t *testing.T) {
 		}
 		r.Close()
 	}
+}
+
+// total is what a method took.
+type total struct{ Calls, Nanos int64 }
+
+// referee is a replay for recordings that are whole: FORMAT.md read once more, by recursion and maps.
+type referee struct {
+	records map[uint32][]uint64
+	totals  map[uint32]total
+}
+
+func (r *referee) take(c *Records) {
+	for _, record := range c.List {
+		r.records[c.Thread] = append(r.records[c.Thread], uint64(record))
+	}
+}
+
+// call replays what comes behind an entry, up to its exit, and gives what comes behind that.
+func (r *referee) call(entry uint64, rest []uint64, tick int64) []uint64 {
+	for len(rest) > 0 && rest[0]>>63 == 1 {
+		rest = r.call(rest[0], rest[1:], tick)
+	}
+	id := uint32(entry << 1 >> 44)
+	sum := r.totals[id]
+	sum.Calls++
+	if len(rest) == 0 {
+		// It was running, and at once, when the recording ended.
+		r.totals[id] = sum
+		return nil
+	}
+	sum.Nanos += tick * int64(rest[0]<<21>>21-entry<<21>>21)
+	r.totals[id] = sum
+	return rest[1:]
+}
+
+func (r *referee) all(tick int64) map[uint32]total {
+	for _, rest := range r.records {
+		for len(rest) > 0 {
+			rest = r.call(rest[0], rest[1:], tick)
+		}
+	}
+	return r.totals
+}
+
+// totals is a Handler that sums up by method, from trees.
+type totals struct {
+	balance
+	trees   Tree
+	repairs Repairs
+}
+
+func (s *totals) Stretch(stretch *Stretch) error {
+	s.trees.Add(stretch)
+	s.repairs.Add(stretch.Repairs)
+	return s.balance.Stretch(stretch)
+}
+
+func (s *totals) all() map[uint32]total {
+	all := map[uint32]total{}
+	for _, n := range s.trees.Nodes[1:] {
+		sum := all[uint32(n.Method)]
+		sum.Calls += int64(n.Calls)
+		sum.Nanos += n.Total
+		all[uint32(n.Method)] = sum
+	}
+	return all
+}
+
+// TestReferee: another replay, by another way, gives the same totals for recordings that are whole.
+func TestReferee(t *testing.T) {
+	sources := map[string][]byte{}
+	for _, file := range recordings(t) {
+		if name := filepath.Base(file); name != "every.tgd" { // whose records are odd on purpose
+			sources[name] = vector(t, "../../"+file)
+		}
+	}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		g := program{methods: 1 + r.IntN(40), fanout: 1 + r.IntN(9), depth: 1 + r.IntN(50), message: r.IntN(2) * 10, step: 1 + r.Int64N(100)}
+		sources[string(rune('a'+seed))] = encoded(t, g.trace(r, 5000), 1+r.IntN(9000))
+	}
+	for name, data := range sources {
+		t.Run(name, func(t *testing.T) {
+			other := referee{map[uint32][]uint64{}, map[uint32]total{}}
+			r, err := NewReader(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tick := int64(1e6)
+			for {
+				c, err := r.Next()
+				if err != nil {
+					break
+				}
+				if m, ok := c.(*Meta); ok && m.Values["tickNanos"] == "1000" {
+					tick = 1000
+				}
+				if c, ok := c.(*Records); ok {
+					other.take(c)
+				}
+			}
+			ours := totals{balance: balance{t: t}}
+			if r, err = NewReader(bytes.NewReader(data)); err != nil {
+				t.Fatal(err)
+			}
+			if err := Replay(r, &ours); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(other.all(tick), ours.all()); diff != "" || ours.repairs != (Repairs{Open: ours.repairs.Open, Gaps: ours.repairs.Gaps, Lost: ours.repairs.Lost}) || len(ours.all()) == 0 {
+				t.Errorf("%s\n%+v", diff, ours.repairs)
+			}
+		})
+	}
+}
+
+// encoded makes a recording of one thread's records.
+func encoded(t testing.TB, records []Record, size int) []byte {
+	t.Helper()
+	chunks := [][]byte{chunkOf(typeMeta, 0, 0, []byte("\x02\x09tickNanos\x071000000\x07records\x03all")), chunkOf(typeClock, 0, 1, []byte{0, 0, 0, 0, 0})}
+	for from := 0; from < len(records); from += size {
+		list := records[from:min(len(records), from+size)]
+		body := binary.AppendUvarint([]byte{0}, uint64(from))
+		body = binary.AppendUvarint(append(body, 0), uint64(len(list)))
+		var before Record
+		for _, r := range list {
+			body = appendDelta(body, before, r)
+			before = r
+		}
+		chunks = append(chunks, chunkOf(typeRecords, flagDelta, uint32(len(chunks)), body))
+	}
+	return file(t, chunks...)
+}
+
+func appendDelta(body []byte, before, r Record) []byte {
+	zigzag := func(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+	head := uint64(r>>63) | zigzag(int64(r.ID())-int64(before.ID()))<<2
+	if r.Ticks() == before.Ticks() {
+		return binary.AppendUvarint(body, head)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(body, head|2), zigzag(r.Ticks()-before.Ticks()))
+}
+
+// million is a trace such as programs make: messages of 20 kinds, each with a thousand calls of 2,000 methods, more or less,
+// that are much the same each time; 500,000 calls in 20,000 paths.
+func million() []Record {
+	r := rand.New(rand.NewPCG(1, 1))
+	kinds := make([][]Record, 20)
+	for i := range kinds {
+		kinds[i] = program{methods: 2000, fanout: 4, depth: 25, message: 1000, step: 2}.trace(r, 1000)
+	}
+	var records []Record
+	last := int64(0)
+	for len(records) < 1_000_000 {
+		for _, record := range kinds[r.IntN(len(kinds))] {
+			records = append(records, record&^timeMask|Record(last+record.Ticks()))
+		}
+		last = records[len(records)-1].Ticks()
+	}
+	return records
+}
+
+// BenchmarkReplay is about 1,000,000 records, replayed and added to one tree.
+func BenchmarkReplay(b *testing.B) {
+	records := million()
+	data := encoded(b, records, 1<<16)
+	var chunks []Chunk
+	for from := 0; from < len(records); from += 1 << 16 {
+		chunks = append(chunks, &Records{First: uint64(from), List: records[from:min(len(records), from+1<<16)]})
+	}
+	b.Run("decoded", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			h := treeHandler{}
+			p := replay{h: &h, threads: map[uint32]*thread{}, tick: 1, maxCalls: maxCalls}
+			for _, c := range chunks {
+				p.chunk(c)
+			}
+			p.finish()
+		}
+	})
+	b.Run("file", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			r, err := NewReader(bytes.NewReader(data))
+			if err != nil {
+				b.Fatal(err)
+			}
+			Replay(r, &treeHandler{})
+		}
+	})
+}
+
+// treeHandler merges all.
+type treeHandler struct{ tree Tree }
+
+func (h *treeHandler) Chunk(Chunk) error          { return nil }
+func (h *treeHandler) Named(Method, string) error { return nil }
+func (h *treeHandler) Stretch(s *Stretch) error   { h.tree.Add(s); return nil }
+
+// FuzzReplay replays anything: any records in chunks with any numbers, and any file.
+func FuzzReplay(f *testing.F) {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd"} {
+		f.Add(vector(f, name), uint16(7))
+	}
+	r := rand.New(rand.NewPCG(1, 8))
+	var raw []byte
+	for _, record := range damage(r, program{methods: 5, fanout: 3, depth: 9, message: 9, step: 3}.trace(r, 100), 9, "any") {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(record))
+	}
+	f.Add(raw, uint16(60))
+	f.Fuzz(func(t *testing.T, data []byte, size uint16) {
+		if r, err := NewReader(bytes.NewReader(data)); err == nil {
+			if err := Replay(r, &collect{balance: balance{t: t}}); err != nil {
+				t.Error(err)
+			}
+		}
+		var records []Record
+		for rest := data; len(rest) >= 8; rest = rest[8:] {
+			records = append(records, Record(binary.LittleEndian.Uint64(rest)))
+		}
+		if len(records) == 0 {
+			return
+		}
+		replayedIn(t, records, 1+int(size%64), 1+int(size>>8))
+		// The same with gaps, doublings, other threads, and the ends of messages.
+		c := &collect{balance: balance{t: t}}
+		p := replay{h: c, threads: map[uint32]*thread{}, tick: 1 + int64(size), base: -int64(size), maxCalls: 5, slowOnly: size%2 == 1}
+		for i, part := range slices.Collect(slices.Chunk(records, 1+int(size%64))) {
+			first := uint64(part[0]) % uint64(len(data)*(i+1))
+			p.chunk(&Records{Thread: uint32(first % 3), First: first, Overwritten: uint64(part[0]) >> 60, List: part})
+			p.chunk(&Jank{Thread: uint32(first % 3), EndRecord: first + uint64(size)%9})
+		}
+		if err := p.finish(); err != nil {
+			t.Error(err)
+		}
+		for thread, open := range c.open {
+			if open != 0 {
+				t.Errorf("thread %d: %d calls are entered and not left", thread, open)
+			}
+		}
+	})
 }

@@ -113,6 +113,8 @@ type Repairs struct {
 	Retimed uint64
 	// Renamed is how many exits had the ID of another method than the call that they end.
 	Renamed uint64
+	// Swapped is how often two records that follow each other had changed places.
+	Swapped uint64
 	// Gaps is how often records are missing between others, Lost how many of them are.
 	Gaps, Lost uint64
 	// Overfull is how many calls of reports take less time than what they call, Jumps how many lines have a
@@ -128,6 +130,7 @@ func (r *Repairs) Add(o Repairs) {
 	r.Stray += o.Stray
 	r.Retimed += o.Retimed
 	r.Renamed += o.Renamed
+	r.Swapped += o.Swapped
 	r.Gaps += o.Gaps
 	r.Lost += o.Lost
 	r.Overfull += o.Overfull
