@@ -114,5 +114,5 @@ func configurable(flags *pflag.FlagSet) []string {
 
 // isPath says whether a flag names a file. In a configuration file, such a name is relative to that file.
 func isPath(flag string) bool {
-	return slices.Contains([]string{"output", "mapping", "base", "prune", "ids", "r8-mapping", "base-r8-mapping", "base-report", "lines", "skipped", "report", "blocklist", "classpath", "jdk"}, flag)
+	return slices.Contains([]string{"output", "mapping", "base", "prune", "ids", "r8-mapping", "base-r8-mapping", "base-report", "lines", "skipped", "report", "blocklist", "classpath", "jdk", "cache"}, flag)
 }

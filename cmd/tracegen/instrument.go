@@ -98,7 +98,11 @@ func (i *instrument) locate(args []string) error {
 	if i.mapping == "" && i.ids == "" {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
-	return checkWritten(i.destination, i.sideFiles(), i.readFiles(argfiles), i.base)
+	if err := checkWritten(i.destination, i.sideFiles(), i.readFiles(argfiles), i.base); err != nil {
+		return err
+	}
+	i.known, err = i.incremental(argfiles)
+	return err
 }
 
 // readFiles lists what is read beside the inputs and the base.
@@ -288,13 +292,14 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
 		Slice:           i.slice,
+		Incremental:     i.known,
 		Lines:           i.lines != "",
 		Files:           i.sideContents(),
 	}
 }
 
 // besideSlice are the flags that say something when --ids has decided, besides those that have to agree with it.
-var besideSlice = []string{"output", "ids", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "dry-run", "quiet", "verbose"}
+var besideSlice = []string{"output", "ids", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "cache", "cache-size", "dry-run", "quiet", "verbose"}
 
 // followSlice carries out what a slice says. Options of the command line that could only contradict it are refused;
 // in tracegen.yml, which is there for all three steps, they are passed over, but for those that shape the calls.

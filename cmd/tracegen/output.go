@@ -17,6 +17,8 @@ type destination struct {
 	merge  string // the one output of all inputs, or ""
 	// beside is the directory for files that belong to the outputs.
 	beside string
+	// directory is --output if the outputs lie in it, by names that their inputs gave them; or "".
+	directory string
 }
 
 // resolveOutputs decides where each input's output goes. out is the value of --output, or "". It looks at what
@@ -75,7 +77,7 @@ func mergedOutput(args []argument, out string) (destination, error) {
 func singleOutput(path, out string) (destination, error) {
 	d := destination{beside: filepath.Dir(filepath.Clean(out))}
 	if !isDirectory(path) && (isDirectory(out) || endsInSeparator(out)) {
-		d.beside = filepath.Clean(out)
+		d.beside, d.directory = filepath.Clean(out), filepath.Clean(out)
 		out = filepath.Join(out, filepath.Base(path))
 	}
 	d.inputs = []pipeline.Input{{Path: path, Output: out}}
@@ -101,7 +103,7 @@ func outputsInDirectory(args []argument, out string) (destination, error) {
 		names[i] = name
 		taken[strings.ToLower(name)] = true
 	}
-	d := destination{beside: filepath.Clean(out)}
+	d := destination{beside: filepath.Clean(out), directory: filepath.Clean(out)}
 	used := map[string]bool{}
 	for i, a := range args {
 		name := names[i]

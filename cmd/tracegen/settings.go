@@ -49,6 +49,7 @@ type instrument struct {
 	around surroundings
 	guards guards
 
+	caching          caching
 	jobs             int
 	level            jar.Level
 	dryRun, disabled bool
@@ -62,6 +63,7 @@ type instrument struct {
 	baseMapping *mapping.Mapping
 	pruneBy     []*mapping.Mapping
 	slice       *pipeline.Slice // of --ids
+	known       *pipeline.Incremental
 	r8          *r8.Mapping
 	r8Digest    string // of its file, "" if there is none
 	destination destination
@@ -161,6 +163,9 @@ func (i *instrument) runFlags() flagGroup {
 	f := newFlags()
 	f.IntVarP(&i.jobs, "jobs", "j", 0, "`N` classes at a time; 0 is one per processor")
 	f.Var(compression(&i.level), "compression", "of entries that change; the others are copied as they are")
+	f.StringVar(&i.caching.directory, "cache", "", "keep in `DIR` what was found out and written, and leave alone or copy what the next run would write again; it may be deleted at any time")
+	i.caching.size = defaultCacheSize
+	f.Var(&i.caching.size, "cache-size", "how big that may get; what was not used for the longest time goes first")
 	f.BoolVar(&i.dryRun, "dry-run", false, "do everything but write nothing")
 	f.BoolVar(&i.disabled, "disabled", false, "copy the inputs as they are, with an empty mapping")
 	addQuiet(f, i.con)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
@@ -170,6 +171,11 @@ type stagedDirectory struct {
 	temp   string // "" for a dry run, and when nothing is left to remove
 	stage  string // in temp
 	names  []string
+
+	kept      []string // files that are in the target as they should be
+	departing []string // files of an earlier run that are going to be removed from it
+	// keep hears of every file that is written, and says whether the target has it already; it may be nil.
+	keep func(*entry, []byte) bool
 }
 
 func (o *outputs) stage(target string, dryRun bool) (*stagedDirectory, error) {
@@ -199,6 +205,10 @@ func (o *outputs) stage(target string, dryRun bool) (*stagedDirectory, error) {
 
 // write puts data in the place of the entry e, which keeps its permissions.
 func (d *stagedDirectory) write(e *entry, data []byte) error {
+	if d.keep != nil && d.keep(e, data) {
+		d.kept = append(d.kept, e.name)
+		return nil
+	}
 	if d.temp == "" {
 		return nil
 	}
@@ -232,7 +242,7 @@ func (d *stagedDirectory) copy(e *entry) error {
 // in it that are not of this run.
 func (d *stagedDirectory) check() (others int, err error) {
 	ours := make(map[string]bool, len(d.names))
-	for _, name := range d.names {
+	for _, name := range slices.Concat(d.names, d.kept, d.departing) {
 		ours[name] = true
 		to := filepath.Join(d.target, filepath.FromSlash(name))
 		info, err := os.Stat(to)
@@ -269,6 +279,9 @@ func (d *stagedDirectory) check() (others int, err error) {
 // the stage, abort removes.
 func (d *stagedDirectory) commit() error {
 	if _, err := os.Stat(d.target); errors.Is(err, fs.ErrNotExist) {
+		if len(d.kept) > 0 {
+			return fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it again", d.target)
+		}
 		if err := os.Rename(d.stage, d.target); err != nil {
 			return err
 		}

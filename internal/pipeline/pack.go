@@ -18,6 +18,7 @@ func newPacker() *packer { return &packer{texts: map[string]int{"": 0}, order: [
 
 func (p *packer) uvarint(v uint64) { p.data = appendUvarint(p.data, v) }
 func (p *packer) int(v int)        { p.uvarint(uint64(v)) }
+func (p *packer) signed(v int64)   { p.data = binary.AppendVarint(p.data, v) }
 func (p *packer) raw(b ...byte)    { p.data = append(p.data, b...) }
 
 func (p *packer) text(s string) {

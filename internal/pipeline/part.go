@@ -179,7 +179,7 @@ func (p *Part) order() [][]*unit {
 func (p *Part) seal() io.WriterTo {
 	k := newPacker()
 	order := p.order()
-	numbers := packMethods(k, order)
+	numbers := packCalled(k, order)
 	k.int(len(p.inputs))
 	for i, in := range p.inputs {
 		k.text(in.name)
@@ -194,9 +194,9 @@ func (p *Part) seal() io.WriterTo {
 	return &sealed{scanFormat, p.origin, k.bytes()}
 }
 
-// packMethods writes the list of methods that are called, in the order in which the units come to them, and gives
+// packCalled writes the list of methods that are called, in the order in which the units come to them, and gives
 // their numbers in it by those of the graph.
-func packMethods(k *packer, order [][]*unit) map[uint32]int {
+func packCalled(k *packer, order [][]*unit) map[uint32]int {
 	numbers := make(map[uint32]int)
 	var list []inject.MethodRef
 	for _, u := range slices.Concat(order...) {
@@ -237,18 +237,7 @@ func packPlace(k *packer, u *unit) {
 func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 	packPlace(k, u)
 	k.flags(u.stripped, u.untouched, u.stamped, u.ancestry.DeclaresFocus, u.ancestry.BarsFocus, u.objection != nil, u.focusObjection != nil, u.runtimeFaults != nil)
-	for _, text := range []string{u.ancestry.SuperName, u.sourceFile, u.warning, u.focusRefusal} {
-		k.text(text)
-	}
-	k.int(len(u.interfaces))
-	for _, name := range u.interfaces {
-		k.text(name)
-	}
-	if faults := u.runtimeFaults; faults != nil {
-		k.text(faults.withFocus)
-		k.text(faults.plain)
-	}
-	packDecision(k, u.whole)
+	packClass(k, u)
 	for _, against := range []*objection{u.objection, u.focusObjection} {
 		if against != nil {
 			k.flags(against.preExisting)
@@ -268,6 +257,27 @@ func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 			last = n
 		}
 	}
+	packMethods(k, u)
+}
+
+// packClass writes what was found out of the class as a whole.
+func packClass(k *packer, u *unit) {
+	for _, text := range []string{u.ancestry.SuperName, u.sourceFile, u.warning, u.focusRefusal} {
+		k.text(text)
+	}
+	k.int(len(u.interfaces))
+	for _, name := range u.interfaces {
+		k.text(name)
+	}
+	if faults := u.runtimeFaults; faults != nil {
+		k.text(faults.withFocus)
+		k.text(faults.plain)
+	}
+	packDecision(k, u.whole)
+}
+
+// packMethods writes what was decided about its methods, but not their names.
+func packMethods(k *packer, u *unit) {
 	k.int(len(u.methods))
 	next, line := 0, 0
 	for i := range u.methods {
@@ -276,7 +286,7 @@ func packUnit(k *packer, u *unit, numbers map[uint32]int) {
 		next = m.index + 1
 		k.int(int(m.access))
 		packDecision(k, m.decision)
-		k.data = binary.AppendVarint(k.data, int64(int(m.line)-line))
+		k.signed(int64(m.line) - int64(line))
 		line = int(m.line)
 	}
 	k.int(len(u.bodies))
@@ -366,16 +376,7 @@ func (p *Part) place(u *unpacker, input int, sources map[string]*source) *unit {
 func readUnit(u *unpacker, to *unit) {
 	var objects, objectsToFocus, isRuntime bool
 	u.flags(&to.stripped, &to.untouched, &to.stamped, &to.ancestry.DeclaresFocus, &to.ancestry.BarsFocus, &objects, &objectsToFocus, &isRuntime)
-	for _, text := range []*string{&to.ancestry.SuperName, &to.sourceFile, &to.warning, &to.focusRefusal} {
-		*text = u.text()
-	}
-	for range u.count(1) {
-		to.interfaces = append(to.interfaces, u.text())
-	}
-	if isRuntime {
-		to.runtimeFaults = &runtimeFaults{u.text(), u.text()}
-	}
-	to.whole = readDecision(u)
+	readClass(u, to, isRuntime)
 	if objects {
 		to.objection = readObjection(u)
 	}
@@ -399,17 +400,43 @@ func readUnit(u *unpacker, to *unit) {
 		}
 		to.edges[i].targets = targets
 	}
+	readMethods(u, to, func(_, index int) (string, string) {
+		if index >= len(to.edges) {
+			u.fail()
+			return "", ""
+		}
+		return to.edges[index].name, to.edges[index].descriptor
+	})
+}
+
+// readClass reads what packClass wrote.
+func readClass(u *unpacker, to *unit, isRuntime bool) {
+	for _, text := range []*string{&to.ancestry.SuperName, &to.sourceFile, &to.warning, &to.focusRefusal} {
+		*text = u.text()
+	}
+	for range u.count(1) {
+		to.interfaces = append(to.interfaces, u.text())
+	}
+	if isRuntime {
+		to.runtimeFaults = &runtimeFaults{u.text(), u.text()}
+	}
+	to.whole = readDecision(u)
+}
+
+// readMethods reads what packMethods wrote. nameOf knows a method's name and descriptor, by its number among those with code
+// and that in the class file.
+func readMethods(u *unpacker, to *unit, nameOf func(number, index int) (name, descriptor string)) {
 	to.methods = make([]method, u.count(6))
 	next, line := 0, 0
 	for i := range to.methods {
 		m := &to.methods[i]
 		m.index = next + u.int()
-		if m.index >= len(to.edges) {
-			u.fail()
+		next = m.index + 1
+		name, descriptor := nameOf(i, m.index)
+		if u.failed {
 			break
 		}
-		next = m.index + 1
-		m.identity = mapping.Identity{Class: to.class, Name: to.edges[m.index].name, Descriptor: to.edges[m.index].descriptor}
+		m.identity = mapping.Identity{Class: to.class, Name: name, Descriptor: descriptor}
 		m.access = uint16(u.below(1 << 16))
 		m.decision = readDecision(u)
 		line += u.signed()

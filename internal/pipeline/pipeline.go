@@ -73,8 +73,11 @@ type Config struct {
 	Level jar.Level // of what is compressed anew
 	Jobs  int       // workers; 0 is one per CPU
 
+	// Incremental keeps what Run comes to for later runs, and takes over what earlier ones came to; nil does not.
+	Incremental *Incremental
+
 	// Slice says what has been decided already; nil lets Run decide. Of the rest only Inputs, Inject,
-	// AddRequires, Verify, Surroundings, Level, Jobs, DryRun, Files and Progress are used then, and the result
+	// AddRequires, Verify, Surroundings, Level, Jobs, Incremental, DryRun, Files and Progress are used then, and the result
 	// has no mapping.
 	Slice *Slice
 

@@ -58,6 +58,9 @@ var (
 // parse reads the class of u once more, without the calls of an earlier run. The file may not have changed since
 // the scan: what was decided is about the class that it was.
 func (r *run) parse(u *unit) (*classfile.Class, error) {
+	if err := r.known.open(u.source.input); err != nil {
+		return nil, err
+	}
 	data, err := r.read(u.entry, nil)
 	if err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (w *worker) judge(u *unit, original, rewritten *classfile.Class) *objection
 		return nil
 	}
 	result := w.referee.check(u, rewritten)
-	w.noteUnknown(result.Unknown)
+	w.noteUnknown(u, result.Unknown)
 	if len(result.Findings) == 0 {
 		return nil
 	}
@@ -162,19 +165,20 @@ func (w *worker) judge(u *unit, original, rewritten *classfile.Class) *objection
 	if introduced := verify.Introduced(before, result.Findings); len(introduced) > 0 {
 		return &objection{detail: introduced[0].String()}
 	}
-	w.noteTolerated(u.source.where(u.entry) + ": " + before[0].String())
+	w.noteTolerated(u, before[0].String())
 	return nil
 }
 
 // noteTolerated remembers a fault that a class keeps.
-func (r *run) noteTolerated(fault string) {
+func (r *run) noteTolerated(u *unit, fault string) {
 	r.noted.Lock()
 	defer r.noted.Unlock()
-	r.noted.tolerated[fault] = true
+	r.noted.tolerated[u.source.where(u.entry)+": "+fault] = true
+	r.known.noteTolerated(u, fault)
 }
 
 // noteUnknown remembers classes that were not found, without the class files that they are mentioned in.
-func (r *run) noteUnknown(names []string) {
+func (r *run) noteUnknown(u *unit, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -184,6 +188,7 @@ func (r *run) noteUnknown(names []string) {
 		if !r.noted.unknown[name] {
 			r.noted.unknown[strings.Clone(name)] = true
 		}
+		r.known.noteUnknown(u, name)
 	}
 }
 

@@ -37,9 +37,10 @@ type run struct {
 	referee                 *referee // of types; nil without one
 	around                  *surroundings
 	introduced, preExisting int
-	graph                   *callGraph // to be filled by the scan; nil if nobody will ask
-	passes                  int        // over the inputs
-	noted                   struct {   // what nothing depends on
+	graph                   *callGraph   // to be filled by the scan; nil if nobody will ask
+	known                   *incremental // what earlier runs came to; nil if nobody has written it down
+	passes                  int          // over the inputs
+	noted                   struct {     // what nothing depends on
 		sync.Mutex
 		unknown, tolerated map[string]bool
 	}
@@ -55,6 +56,7 @@ type run struct {
 // runtime class that is missing or wrong, or of IDs running out.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r := newRun(c)
+	r.known = newIncremental(r, c.Incremental)
 	defer r.close()
 	if c.Slice != nil {
 		return r.carryOut(ctx)
@@ -98,9 +100,13 @@ func (r *run) carryOut(ctx context.Context) (*Result, error) {
 	if err := r.checkOutputs(); err != nil {
 		return nil, err
 	}
+	if err := r.known.begin(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
+	r.known.divide()
 	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units)))
 	r.config.Inject.RuntimeClass = r.config.Slice.runtime
 	if err := r.follow(r.config.Slice); err != nil {
@@ -188,6 +194,7 @@ func newRun(c Config) *run {
 }
 
 func (r *run) close() {
+	r.known.close()
 	r.outputs.abort()
 	r.around.close()
 	for _, a := range r.opened {
@@ -205,14 +212,21 @@ func (r *run) prepare(ctx context.Context) error {
 
 // openAndScan is prepare where there are no outputs.
 func (r *run) openAndScan(ctx context.Context) error {
+	if err := r.known.begin(ctx); err != nil {
+		return err
+	}
 	if err := r.open(); err != nil {
 		return err
 	}
+	r.known.divide()
 	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units))) // what the queues' length depends on
 	if r.config.Disabled {
 		return nil
 	}
-	return r.eachUnit(ctx, (*worker).scan)
+	if err := r.eachUnit(ctx, (*worker).scan); err != nil {
+		return err
+	}
+	return r.known.scanned()
 }
 
 // eachUnit lets the workers loose on the units. Of several errors it gives that of the first unit, whoever was
@@ -255,6 +269,7 @@ func (r *run) eachUnit(ctx context.Context, work func(*worker, *unit) error) err
 
 // finish writes the files beside the outputs, makes everything appear, and reports.
 func (r *run) finish(ctx context.Context) (*Result, error) {
+	r.known.markDeparting()
 	for _, d := range r.outputs.directories {
 		others, err := d.check()
 		if err != nil {
@@ -280,6 +295,7 @@ func (r *run) finish(ctx context.Context) (*Result, error) {
 	if err := r.outputs.commit(); err != nil {
 		return nil, err
 	}
+	r.known.finish()
 	return result, nil
 }
 

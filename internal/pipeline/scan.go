@@ -92,8 +92,13 @@ func (r *run) addUnit(s *source, e *entry) {
 	if r.graph != nil {
 		e.unit.record = &record{}
 	}
-	r.units = append(r.units, e.unit)
-	r.progress.total += int64(r.passes) * e.size
+	r.list(e.unit)
+}
+
+// list makes a unit one of the run's.
+func (r *run) list(u *unit) {
+	r.units = append(r.units, u)
+	r.progress.total += int64(r.passes) * u.entry.size
 }
 
 func newUnit(s *source, e *entry) *unit {
@@ -132,6 +137,10 @@ func (r *run) newWorker() *worker {
 // scan reads the class and decides all that depends on it alone. Only what makes the whole run fail is an
 // error: a class that cannot be read as one is left as it is.
 func (w *worker) scan(u *unit) error {
+	if w.known.recalls(u) {
+		w.advance(u.entry.size)
+		return nil
+	}
 	data, err := w.read(u.entry, w.buffer)
 	w.advance(u.entry.size)
 	if w.graph != nil && u.entry.zip != nil {

@@ -38,9 +38,12 @@ type entry struct {
 // open reads what the inputs contain; nothing is decompressed yet, but the jars inside of .aar files.
 func (r *run) open() error {
 	for i, in := range r.config.Inputs {
-		s, err := r.openInput(i, in.Path)
-		if err != nil {
-			return err
+		s := r.known.recall(i)
+		if s == nil {
+			var err error
+			if s, err = r.openInput(i, in.Path); err != nil {
+				return err
+			}
 		}
 		r.sources = append(r.sources, s)
 	}
@@ -86,8 +89,12 @@ func (r *run) addEntries(s *source) {
 		}
 	}
 	for _, d := range s.archive.Duplicates() {
-		r.warn("%s: entry %s is there more than once; all are kept, in their order", s.name, d.Name)
+		r.warnDuplicate(s.name, d.Name)
 	}
+}
+
+func (r *run) warnDuplicate(source, entry string) {
+	r.warn("%s: entry %s is there more than once; all are kept, in their order", source, entry)
 }
 
 // openNested opens the jars with code of an .aar (its format says which): classes.jar and libs/*.jar.

@@ -58,9 +58,15 @@ func (r *run) write(ctx context.Context) (map[*unit]*objection, error) {
 			return nil
 		})
 	}
-	err := w.writeOutputs()
+	err := w.known.prepare(w)
+	if err == nil {
+		err = w.writeOutputs()
+	}
 	close(w.jobs)
 	workers.Wait()
+	if err == nil {
+		err = w.known.settle(w)
+	}
 	return w.objections, err
 }
 
@@ -92,19 +98,19 @@ func (w *worker) fill(s *slot) {
 
 func (w *writing) writeOutputs() error {
 	if w.config.Merge != "" {
-		return w.writeArchive(w.sources, w.config.Merge)
+		return w.deliver(0, func() error { return w.writeArchive(w.sources, w.config.Merge) })
 	}
 	for _, s := range w.sources {
 		output := w.config.Inputs[s.input].Output
-		var err error
-		switch {
-		case s.archive != nil || s.isDir && isArchiveName(output):
-			err = w.writeArchive([]*source{s}, output)
-		case s.isDir:
-			err = w.writeDirectory(s, output)
-		default:
-			err = w.writeClass(s, output)
-		}
+		err := w.deliver(s.input, func() error {
+			switch {
+			case s.archive != nil || s.isDir && isArchiveName(output):
+				return w.writeArchive([]*source{s}, output)
+			case s.isDir:
+				return w.writeDirectory(s, output)
+			}
+			return w.writeClass(s, output)
+		})
 		if err != nil {
 			return err
 		}
@@ -124,7 +130,7 @@ func (w *writing) writeArchive(sources []*source, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.writeEntries(sources, out); err != nil {
+	if err := w.writeEntries(sources, w.known.tee(sources[0].input, out)); err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil
@@ -338,6 +344,7 @@ func (w *writing) writeDirectory(s *source, name string) error {
 	if err != nil {
 		return err
 	}
+	w.known.keepFiles(s.input, dir)
 	return w.each(s, func(e *entry, filled *slot) error {
 		if filled != nil {
 			return dir.write(e, filled.data)
@@ -351,6 +358,7 @@ func (w *writing) writeClass(s *source, name string) error {
 	if err != nil {
 		return err
 	}
+	out = w.known.tee(s.input, out)
 	return w.each(s, func(e *entry, filled *slot) error {
 		var data []byte
 		if filled != nil {

@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package pipeline
+
+import "io/fs"
+
+func idOf(fs.FileInfo) fileID { return fileID{} }
