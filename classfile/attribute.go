@@ -1,6 +1,9 @@
 package classfile
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Attribute is one attribute_info (JVMS 4.7).
 type Attribute struct {
@@ -56,9 +59,9 @@ func KnownAttribute(name string) Location {
 
 // FindAttribute gives the first attribute of that name, or false.
 func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {
-	for _, a := range attributes {
-		if a.Name == name {
-			return a, true
+	for i := range attributes {
+		if attributes[i].Name == name {
+			return attributes[i], true
 		}
 	}
 	return Attribute{}, false
@@ -124,15 +127,22 @@ const firstWideCodeMinor = 3
 // Code reads the method's Code attribute; ok is false if it has none (abstract and native methods). A
 // second Code attribute is an error, as for every JVM (JVMS 4.7.3).
 func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
+	ok, err = c.ReadCode(m, &code)
+	return code, ok, err
+}
+
+// ReadCode is [Class.Code] in the memory of a Code that was read before: its Attributes are overwritten. Without ok
+// it means nothing.
+func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 	a, found := FindAttribute(m.Attributes, "Code")
 	if !found {
-		return Code{}, false, nil
+		return false, nil
 	}
-	fail := func(offset int, format string, args ...any) (Code, bool, error) {
-		return Code{}, false, formatErrorf(offset, c.path(m.path("method")+": Code"), format, args...)
+	fail := func(offset int, format string, args ...any) (bool, error) {
+		return false, formatErrorf(offset, c.path(m.path("method")+": Code"), format, args...)
 	}
-	for _, other := range m.Attributes {
-		if other.Name == "Code" && other.Offset != a.Offset {
+	for i := range m.Attributes {
+		if other := &m.Attributes[i]; other.Offset != a.Offset && other.Name == "Code" {
 			return fail(other.Offset, "a second Code attribute")
 		}
 	}
@@ -163,16 +173,14 @@ func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
 	if at != end {
 		return fail(at, "%d bytes are left over", end-at)
 	}
-	code = Code{
+	*code = Code{
+		Attributes:     slices.Grow(code.Attributes[:0], n)[:n],
 		MaxStack:       binary.BigEndian.Uint16(info),
 		MaxLocals:      binary.BigEndian.Uint16(info[2:]),
 		Bytecode:       info[codeHeader:bytecodeEnd:bytecodeEnd],
 		Offset:         a.Offset + codeHeader,
 		ExceptionTable: info[bytecodeEnd+2 : tablesAt : tablesAt],
 	}
-	if n > 0 {
-		code.Attributes = make([]Attribute, n)
-		c.pool.fillAttributes(code.Attributes, c.data, a.Offset+tablesAt+2)
-	}
-	return code, true, nil
+	c.pool.fillAttributes(code.Attributes, c.data, a.Offset+tablesAt+2)
+	return true, nil
 }

@@ -264,6 +264,11 @@ func NewPoolBuilder(base *ConstantPool) *PoolBuilder {
 	return &PoolBuilder{base: base, next: base.Len()}
 }
 
+// Reset makes the builder one of an empty block behind base, in the memory of what was added before.
+func (b *PoolBuilder) Reset(base *ConstantPool) {
+	*b = PoolBuilder{base: base, next: base.Len(), added: b.added[:0], found: b.found[:0]}
+}
+
 // Len is the constant_pool_count of the pool with what was added.
 func (b *PoolBuilder) Len() int { return b.next }
 
@@ -375,11 +380,15 @@ func (b *PoolBuilder) index() uint16 {
 
 // FindUtf8 gives the index of the first Utf8 entry with these bytes.
 func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
+	if len(s) > math.MaxUint16 {
+		return 0, false
+	}
+	// Tag and length are compared at once. An unusable index has the offset 0, where no tag stands but the first byte
+	// of the magic.
+	header := uint32(TagUtf8)<<16 | uint32(len(s))
 	for i, at := range p.offsets {
-		if at == 0 || p.data[at] != byte(TagUtf8) || int(binary.BigEndian.Uint16(p.data[at+1:])) != len(s) {
-			continue
-		}
-		if string(p.data[at+3:int(at)+3+len(s)]) == s {
+		entry := p.data[at:]
+		if uint32(entry[0])<<16|uint32(entry[1])<<8|uint32(entry[2]) == header && string(entry[3:3+len(s)]) == s {
 			return uint16(i), true
 		}
 	}
@@ -394,7 +403,7 @@ func (p *ConstantPool) Find(tag Tag, operands ...uint16) (uint16, bool) {
 	}
 next:
 	for i, at := range p.offsets {
-		if at == 0 || p.data[at] != byte(tag) {
+		if p.data[at] != byte(tag) || at == 0 {
 			continue
 		}
 		for k, o := range operands {

@@ -1,6 +1,7 @@
 package classfile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -268,6 +269,28 @@ func TestPoolBuilderLimits(t *testing.T) {
 	long.AddInteger(1)
 	if want := "a string of 65536 bytes does not fit a Utf8 constant, which holds 65535"; errorText(long.Err()) != want {
 		t.Errorf("got %v, want %s", long.Err(), want)
+	}
+}
+
+// TestPoolBuilderReset: nothing is left of the block before, of whatever class.
+func TestPoolBuilderReset(t *testing.T) {
+	other := parse(t, newSource().bytes())
+	c := parse(t, everything().bytes())
+	add := func(b *classfile.PoolBuilder) []uint16 {
+		return []uint16{b.Utf8("run"), b.Class("new"), b.NameAndType("run", "()V"), b.AddUtf8("run")}
+	}
+	used := classfile.NewPoolBuilder(other.ConstantPool())
+	add(used)
+	used.AddUtf8(strings.Repeat("x", 65536))
+	used.Reset(c.ConstantPool())
+	fresh := classfile.NewPoolBuilder(c.ConstantPool())
+	if got, want := add(used), add(fresh); !slices.Equal(got, want) || used.Len() != fresh.Len() || used.Err() != nil {
+		t.Errorf("constants %d, count %d, %v; want %d, %d", got, used.Len(), used.Err(), want, fresh.Len())
+	}
+	got, err := c.Rewrite(classfile.Edit{Constants: used})
+	want, _ := c.Rewrite(classfile.Edit{Constants: fresh})
+	if err != nil || string(got) != string(want) {
+		t.Errorf("the class is another: %v", err)
 	}
 }
 

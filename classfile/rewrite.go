@@ -40,14 +40,7 @@ func (c *Class) Rewrite(e Edit) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := len(c.data) + len(added)
-	for _, code := range e.Codes {
-		size += len(code.Info)
-	}
-	for _, m := range e.AddMethods {
-		size += len(m)
-	}
-	out := make([]byte, 0, size)
+	out := make([]byte, 0, c.sizeWith(&e, len(added)))
 	out = append(out, c.data[:8]...)
 	out = binary.BigEndian.AppendUint16(out, uint16(count))
 	out = append(out, c.data[10:poolEnd]...)
@@ -60,6 +53,28 @@ func (c *Class) Rewrite(e Edit) ([]byte, error) {
 		return nil, err
 	}
 	return c.rewriteAttributes(out, e.Attributes)
+}
+
+// sizeWith gives the size of the class with an edit that adds constants of so many bytes. It is a guess for an edit that
+// drops something, and for one that is going to fail.
+func (c *Class) sizeWith(e *Edit, constants int) int {
+	size := len(c.data) + constants
+	for _, code := range e.Codes {
+		size += len(code.Info)
+		if code.Method >= 0 && code.Method < len(c.methods) {
+			old, _ := FindAttribute(c.methods[code.Method].Attributes, "Code")
+			size -= len(old.Info)
+		}
+	}
+	for _, m := range e.AddMethods {
+		size += len(m)
+	}
+	for i, info := range e.Attributes {
+		if size += len(info); i >= 0 && i < len(c.attributes) {
+			size -= len(c.attributes[i].Info)
+		}
+	}
+	return max(size, 0)
 }
 
 func (c *Class) rewriteAttributes(out []byte, replacements map[int][]byte) ([]byte, error) {

@@ -98,6 +98,24 @@ func TestRewrite(t *testing.T) {
 	exercise(t, parse(t, data))
 }
 
+// TestRewriteTakesItsSize: memory for the result is asked for once, and all of it is used.
+func TestRewriteTakesItsSize(t *testing.T) {
+	s := everything()
+	c := parse(t, s.bytes())
+	pool := classfile.NewPoolBuilder(c.ConstantPool())
+	pool.AddUtf8("added")
+	for _, edit := range []classfile.Edit{
+		{},
+		{Constants: pool, Codes: []classfile.CodeEdit{{Method: 0, Info: make([]byte, 1000)}}, AddMethods: [][]byte{make([]byte, 30)}},
+		{Codes: []classfile.CodeEdit{{Method: 0}}, Attributes: map[int][]byte{0: make([]byte, 50)}},
+	} {
+		data, err := c.Rewrite(edit)
+		if err != nil || len(data) != cap(data) {
+			t.Errorf("a class of %d bytes in a memory of %d (%v)", len(data), cap(data), err)
+		}
+	}
+}
+
 func TestRewriteErrors(t *testing.T) {
 	s := everything()
 	c := parse(t, s.bytes())

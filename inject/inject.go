@@ -27,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
@@ -89,7 +88,12 @@ type Refusal struct {
 type Injector struct {
 	options   Options
 	relocator code.Relocator
-	depths    code.Depths
+	plan      methodPlan
+	block     block
+	infos     []byte // of Code attributes: in a trial the last, else all of the class's
+	codes     []classfile.CodeEdit
+	notes     []byte // joined
+	traced    []Traced
 	cost      Cost
 }
 
@@ -150,9 +154,9 @@ type Request struct {
 // their IDs, and whether the class would take the focus action. Refusals are in method order; a class whose
 // pool would overflow refuses them all.
 func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusal {
-	request := Request{Focus: focus, Methods: make([]Traced, len(methods))}
-	for i, m := range methods {
-		request.Methods[i] = Traced{Method: m, ID: placeholderID}
+	in.traced = in.traced[:0]
+	for _, m := range methods {
+		in.traced = append(in.traced, Traced{Method: m, ID: placeholderID})
 	}
 	var refusals []Refusal
 	w := in.newWriter(c, true)
@@ -160,7 +164,7 @@ func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusa
 		refusals = append(refusals, Refusal{method, err})
 		return nil
 	}
-	if _, err := w.write(request); err != nil {
+	if _, err := w.write(Request{Focus: focus, Methods: in.traced}); err != nil {
 		refusals = refusals[:0]
 		for _, m := range methods {
 			refusals = append(refusals, Refusal{m, fmt.Errorf("%w: %w", ErrPoolFull, err)})
@@ -178,6 +182,7 @@ func (in *Injector) Rewrite(c *classfile.Class, request Request) ([]byte, error)
 		return fmt.Errorf("class %s: method %s%s: %w", c.Name(), m.Name, m.Descriptor, err)
 	}
 	edit, err := w.write(request)
+	in.codes = edit.Codes
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +195,14 @@ func (in *Injector) Rewrite(c *classfile.Class, request Request) ([]byte, error)
 type writer struct {
 	*Injector
 	class  *classfile.Class
-	block  *block
 	edit   classfile.Edit
-	notes  []string
 	refuse func(method int, err error) error
 }
 
 func (in *Injector) newWriter(c *classfile.Class, trial bool) *writer {
-	return &writer{Injector: in, class: c, block: newBlock(c.ConstantPool(), in.options.RuntimeClass, trial)}
+	in.block.reset(c.ConstantPool(), in.options.RuntimeClass, trial)
+	in.infos, in.notes = in.infos[:0], in.notes[:0]
+	return &writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]}}
 }
 
 func (w *writer) write(request Request) (classfile.Edit, error) {
@@ -244,9 +249,9 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 	}
 	// Other IDs may take notes that the trial's do not: their constant has to have room too.
 	if len(w.notes) > 0 || w.block.trial {
-		w.block.AddUtf8(notesPrefix + strings.Join(w.notes, ";"))
+		w.block.AddUtf8(notesPrefix + string(w.notes))
 	}
-	w.edit.Constants = w.block.PoolBuilder
+	w.edit.Constants = &w.block.PoolBuilder
 	return w.edit, w.block.Err()
 }
 
@@ -273,16 +278,16 @@ func (w *writer) superIndex() (uint16, error) {
 
 // note writes down what strip could not tell about the method.
 func (w *writer) note(method int, kind code.NoteKind, numbers ...int) {
-	var b strings.Builder
-	b.WriteString(strconv.Itoa(method))
-	b.WriteByte(byte(kind))
+	if len(w.notes) > 0 {
+		w.notes = append(w.notes, ';')
+	}
+	w.notes = append(strconv.AppendInt(w.notes, int64(method), 10), byte(kind))
 	for i, n := range numbers {
 		if i > 0 {
-			b.WriteByte('=')
+			w.notes = append(w.notes, '=')
 		}
-		b.WriteString(strconv.Itoa(n))
+		w.notes = strconv.AppendInt(w.notes, int64(n), 10)
 	}
-	w.notes = append(w.notes, b.String())
 }
 
 // The kinds of notes that relocation does not make.

@@ -9,44 +9,58 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// methodPlan is what is going to be inserted into one method.
+// methodPlan is what is going to be inserted into one method. Its memory serves one method after another.
 type methodPlan struct {
 	method     *classfile.Member
 	code       classfile.Code
-	depths     *code.Depths
+	depths     code.Depths
+	entries    []code.Insertion // only those of entries
 	insertions []code.Insertion
 	push       []byte   // the instruction that pushes the ID
-	exit       []byte   // the bytecode that reports the exit, once there is one
+	entry      []byte   // the bytecode that reports the entry
+	exit       []byte   // the bytecode that reports the exit, empty until there is one
+	handler    []byte   // of the exact mode
 	ranges     [][2]int // of the exact mode's handler
 	need       int      // stack words that the inserted code needs
 }
 
+// reset makes it an empty plan for another method.
+func (p *methodPlan) reset(m *classfile.Member) {
+	p.method, p.need = m, 0
+	p.entries, p.insertions, p.ranges = p.entries[:0], p.insertions[:0], p.ranges[:0]
+	p.push, p.entry, p.exit, p.handler = p.push[:0], p.entry[:0], p.exit[:0], p.handler[:0]
+}
+
 // method adds the edit of one method: calls with the ID, unless that is 0, and the focus call.
 func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) error {
-	plan, err := w.plan(m, id, focus)
-	if err != nil {
+	plan := &w.plan
+	if err := w.planMethod(m, id, focus); err != nil {
 		return err
 	}
 	patch := code.Patch{Insertions: plan.insertions}
-	if plan.ranges != nil {
-		plan.makeExit(w.block)
-		patch.Handler = &code.Handler{
-			Bytecode:  handlerBytecode(plan.exit),
-			Ranges:    plan.ranges,
-			Throwable: w.block.Class(throwableClass),
-		}
+	if len(plan.ranges) > 0 {
+		plan.makeExit(&w.block)
+		plan.handler = appendHandler(plan.handler, plan.exit)
+		patch.Handler = &code.Handler{Bytecode: plan.handler, Ranges: plan.ranges, Throwable: w.block.Class(throwableClass)}
 	}
-	var misleading bool
-	if patch.MaxStack, misleading, err = plan.maxStack(); err != nil {
+	stack, misleading, err := plan.maxStack()
+	if err != nil {
 		return err
 	}
-	info, notes, err := w.relocator.Relocate(w.class, m, &plan.code, patch, w.block.PoolBuilder)
+	patch.MaxStack = stack
+	if w.block.trial {
+		w.infos = w.infos[:0]
+	}
+	start := len(w.infos)
+	infos, notes, err := w.relocator.Relocate(w.infos, w.class, m, &plan.code, patch, &w.block.PoolBuilder)
 	if err != nil {
 		if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrUnknownAttribute) {
 			err = fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		return err
 	}
+	w.infos = infos
+	info := infos[start:len(infos):len(infos)]
 	if newLength := int(binary.BigEndian.Uint32(info[4:])); w.options.KeepCompilable &&
 		len(plan.code.Bytecode) <= hugeMethodLimit && newLength > hugeMethodLimit {
 		return fmt.Errorf("%w: from %d to %d", ErrJITLimit, len(plan.code.Bytecode), newLength)
@@ -58,19 +72,23 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 		w.note(index, noteOwnHandler)
 	}
 	w.noteAll(index, notes)
+	if w.block.trial {
+		return nil
+	}
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
-	w.charge(index, id, focus, plan, info)
+	w.charge(index, id, focus, info)
 	return nil
 }
 
 // charge notes what the new Code attribute of a method costs.
-func (w *writer) charge(index int, id uint32, focus bool, p *methodPlan, info []byte) {
+func (w *writer) charge(index int, id uint32, focus bool, info []byte) {
+	p := &w.plan
 	old, _ := classfile.FindAttribute(p.method.Attributes, "Code") // or there would be no plan
 	cost := MethodCost{Method: index, Calls: len(p.insertions), Bytes: len(info) - len(old.Info)}
 	if id > largestSipush {
 		cost.Bytes += integerConstant
 	}
-	if p.ranges != nil {
+	if len(p.ranges) > 0 {
 		cost.Calls++ // that of the handler
 	}
 	if focus && id != 0 {
@@ -80,41 +98,45 @@ func (w *writer) charge(index int, id uint32, focus bool, p *methodPlan, info []
 	w.cost.Methods = append(w.cost.Methods, cost)
 }
 
-func (w *writer) plan(m *classfile.Member, id uint32, focus bool) (*methodPlan, error) {
-	c, ok, err := w.class.Code(m)
+// planMethod makes the plan for a method.
+func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
+	p := &w.plan
+	p.reset(m)
+	ok, err := w.class.ReadCode(m, &p.code)
 	if err == nil && !ok {
 		err = errors.New("there is no Code attribute")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	p := &methodPlan{method: m, code: c, depths: &w.depths}
-	if err = w.depths.Follow(w.class.ConstantPool(), &p.code); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	if err = p.depths.Follow(w.class.ConstantPool(), &p.code); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if id == 0 {
-		p.insertEntry(0, w.block.appendFocusCall(nil), focusStackWords)
-		return p, nil
+		p.entry = w.block.appendFocusCall(p.entry)
+		p.insertEntry(0, focusStackWords)
+		p.insertions = append(p.insertions, p.entries...)
+		return nil
 	}
-	p.push = w.block.push(id)
-	entry := w.block.entryCall(p.push)
+	p.push = w.block.appendPush(p.push, id)
+	p.entry = w.block.appendEntryCall(p.entry, p.push)
 	words := entryStackWords
 	if focus {
-		entry, words = w.block.appendFocusCall(entry), focusStackWords
+		p.entry, words = w.block.appendFocusCall(p.entry), focusStackWords
 	}
-	entered, err := w.planEntries(p, entry, words)
+	entered, err := w.planEntries(words)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return p, w.planExits(p, entered)
+	return w.planExits(entered)
 }
 
-// planEntries inserts the entry code and gives the analysis of where the method counts as entered, nil for
-// everywhere.
-func (w *writer) planEntries(p *methodPlan, entry []byte, words int) (*code.Initialised, error) {
-	atStart := w.options.ConstructorEntry == EntryAtStart
+// planEntries inserts the entry code, which needs so many words of stack, and gives the analysis of where the method
+// counts as entered, nil for everywhere.
+func (w *writer) planEntries(words int) (*code.Initialised, error) {
+	p, atStart := &w.plan, w.options.ConstructorEntry == EntryAtStart
 	if p.method.Name != "<init>" || atStart || w.class.SuperName() == "" {
-		p.insertEntry(0, entry, words)
+		p.insertEntry(0, words)
 		return nil, nil
 	}
 	initialised, err := code.Initialisation(w.class.ConstantPool(), &p.code)
@@ -129,16 +151,16 @@ func (w *writer) planEntries(p *methodPlan, entry []byte, words int) (*code.Init
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
-		p.insertEntry(call+in.Size, entry, words)
+		p.insertEntry(call+in.Size, words)
 	}
 	return &initialised, nil
 }
 
 // planExits inserts the exit code as the exit mode demands, in front of the instructions where the method
 // counts as entered, and lays out the ranges of the exact mode's handler.
-func (w *writer) planExits(p *methodPlan, entered *code.Initialised) error {
-	entries := p.insertions
-	p.insertions = make([]code.Insertion, 0, len(entries)+2)
+func (w *writer) planExits(entered *code.Initialised) error {
+	p := &w.plan
+	entries, bytecode := p.entries, p.code.Bytecode
 	exact, throws := w.options.Exits == ExitsExact, w.options.Exits == ExitsThrows
 	covering := -1 // where the range that is being laid out starts
 	closeRange := func(end int) {
@@ -147,33 +169,34 @@ func (w *writer) planExits(p *methodPlan, entered *code.Initialised) error {
 		}
 		covering = -1
 	}
-	for in, err := range code.Instructions(p.code.Bytecode) {
+	for pc, size := 0, 0; pc < len(bytecode); pc += size {
+		op, length, err := code.Next(bytecode, pc)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
-		for len(entries) > 0 && entries[0].PC <= in.PC {
+		size = length
+		for len(entries) > 0 && entries[0].PC <= pc {
 			p.insertions, entries = append(p.insertions, entries[0]), entries[1:]
 		}
-		inside := entered == nil || entered.At(in.PC)
-		leaves := inside && (in.Op.IsReturn() || throws && in.Op == code.Athrow && !covered(&p.code, in.PC))
+		inside := entered == nil || entered.At(pc)
+		leaves := inside && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
 		if leaves {
-			p.makeExit(w.block)
-			p.insertExit(in)
+			p.makeExit(&w.block)
+			p.insertExit(op, pc)
 		}
 		switch {
 		case !exact:
 		case leaves || !inside:
-			closeRange(in.PC)
+			closeRange(pc)
 		case covering < 0:
-			covering = in.PC
+			covering = pc
 		}
 	}
 	if exact {
-		closeRange(len(p.code.Bytecode))
-		if p.ranges == nil {
-			return nil
+		closeRange(len(bytecode))
+		if len(p.ranges) > 0 {
+			p.need = max(p.need, exactHandlerStack)
 		}
-		p.need = max(p.need, exactHandlerStack)
 	}
 	return nil
 }
@@ -182,7 +205,7 @@ func (w *writer) planExits(p *methodPlan, entered *code.Initialised) error {
 // [ExitsExact]: the last entry of the exception table leads there and catches everything.
 func (p *methodPlan) endsLikeExact() bool {
 	table, n := p.code.ExceptionTable, len(p.insertions)
-	if p.ranges != nil || n == 0 || len(table) < 8 {
+	if len(p.ranges) > 0 || n == 0 || len(table) < 8 {
 		return false
 	}
 	last, entry := p.insertions[n-1], table[len(table)-8:]
@@ -190,28 +213,28 @@ func (p *methodPlan) endsLikeExact() bool {
 		int(binary.BigEndian.Uint16(entry[4:])) == last.PC && binary.BigEndian.Uint16(entry[6:]) == 0
 }
 
-// insertEntry puts entry code in front of the instruction at pc.
-func (p *methodPlan) insertEntry(pc int, bytecode []byte, words int) {
+// insertEntry puts the entry code, which needs so many words of stack, in front of the instruction at pc.
+func (p *methodPlan) insertEntry(pc, words int) {
 	depth, _ := p.depths.At(pc)
 	p.need = max(p.need, depth+words)
-	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: bytecode, Entry: true})
+	p.entries = append(p.entries, code.Insertion{PC: pc, Bytecode: p.entry, Entry: true})
 }
 
 func (p *methodPlan) makeExit(b *block) {
-	if p.exit == nil {
-		p.exit = b.exitCall(p.push)
+	if len(p.exit) == 0 {
+		p.exit = b.appendExitCall(p.exit, p.push)
 	}
 }
 
-// insertExit puts the exit code in front of an instruction that leaves the method. In code that nothing
+// insertExit puts the exit code in front of the instruction at pc, which leaves the method. In code that nothing
 // leads to, the stack is taken to hold what the instruction needs.
-func (p *methodPlan) insertExit(in code.Instruction) {
-	depth, reached := p.depths.At(in.PC)
+func (p *methodPlan) insertExit(op code.Op, pc int) {
+	depth, reached := p.depths.At(pc)
 	if !reached {
-		depth, _, _ = in.StackWords(nil) // of a return or an athrow: no pool is asked
+		depth, _, _ = code.Instruction{Op: op, PC: pc}.StackWords(nil) // of a return or an athrow: no pool is asked
 	}
 	p.need = max(p.need, depth+entryStackWords)
-	p.insertions = append(p.insertions, code.Insertion{PC: in.PC, Bytecode: p.exit})
+	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: p.exit})
 }
 
 // maxStack gives the new max_stack, exact where the depths are. misleading says that strip could not tell the

@@ -51,18 +51,21 @@ const (
 // block is what is appended to a class's constant pool. Its first two constants are the name and the Class
 // of the runtime class, always new ones: by them the block is found again.
 type block struct {
-	*classfile.PoolBuilder
+	classfile.PoolBuilder
 	runtimeClass string
 	class        uint16
 	entry        uint16 // Methodrefs, 0 until asked for
 	exit         uint16
 	focus        uint16
-	integers     []uint16 // of the IDs still to be pushed
+	integers     []uint16 // of the IDs, in their order
+	pushed       int      // how many of them have been pushed
 	trial        bool     // the placeholder is pushed in the longest way
 }
 
-func newBlock(pool *classfile.ConstantPool, runtimeClass string, trial bool) *block {
-	return &block{PoolBuilder: classfile.NewPoolBuilder(pool), runtimeClass: runtimeClass, trial: trial}
+// reset makes it an empty block behind a pool, in the memory of the one before.
+func (b *block) reset(pool *classfile.ConstantPool, runtimeClass string, trial bool) {
+	*b = block{PoolBuilder: b.PoolBuilder, runtimeClass: runtimeClass, integers: b.integers[:0], trial: trial}
+	b.Reset(pool)
 }
 
 func (b *block) start() { b.class = b.AddClass(b.AddUtf8(b.runtimeClass)) }
@@ -78,18 +81,14 @@ func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
 	return *index
 }
 
-// entryCall gives the bytecode that reports an entry, of the ID that push pushes.
-func (b *block) entryCall(push []byte) []byte {
-	return call(push, b.runtimeMethod(&b.entry, entryName, callDescriptor))
+// appendEntryCall appends the bytecode that reports an entry, of the ID that push pushes.
+func (b *block) appendEntryCall(out, push []byte) []byte {
+	return appendInvoke(append(out, push...), code.Invokestatic, b.runtimeMethod(&b.entry, entryName, callDescriptor))
 }
 
-// exitCall gives the bytecode that reports an exit, of the ID that push pushes.
-func (b *block) exitCall(push []byte) []byte {
-	return call(push, b.runtimeMethod(&b.exit, exitName, callDescriptor))
-}
-
-func call(push []byte, methodref uint16) []byte {
-	return appendInvoke(append(make([]byte, 0, widestCall), push...), code.Invokestatic, methodref)
+// appendExitCall appends the bytecode that reports an exit, of the ID that push pushes.
+func (b *block) appendExitCall(out, push []byte) []byte {
+	return appendInvoke(append(out, push...), code.Invokestatic, b.runtimeMethod(&b.exit, exitName, callDescriptor))
 }
 
 // reserve adds the Integers of the IDs that need one. They come before all else that the calls need, so that as
@@ -106,9 +105,8 @@ func (b *block) reserve(methods []Traced) {
 	}
 }
 
-// push gives the shortest instruction that pushes id, the next of those that were reserved.
-func (b *block) push(id uint32) []byte {
-	var out []byte
+// appendPush appends the shortest instruction that pushes id, the next of those that were reserved.
+func (b *block) appendPush(out []byte, id uint32) []byte {
 	switch {
 	case id <= 5:
 		return append(out, byte(code.Iconst0)+byte(id))
@@ -117,8 +115,8 @@ func (b *block) push(id uint32) []byte {
 	case id <= largestSipush:
 		return append(out, byte(code.Sipush), byte(id>>8), byte(id))
 	}
-	index := b.integers[0]
-	b.integers = b.integers[1:]
+	index := b.integers[b.pushed]
+	b.pushed++
 	if index <= math.MaxUint8 && !b.trial {
 		return append(out, byte(code.Ldc), byte(index))
 	}
@@ -158,7 +156,5 @@ func (b *block) focusMethod(superClass uint16) []byte {
 	return out
 }
 
-// handlerBytecode reports the exit and throws on, for code that any exception may leave.
-func handlerBytecode(exit []byte) []byte {
-	return append(append([]byte(nil), exit...), byte(code.Athrow))
-}
+// appendHandler appends what reports the exit and throws on, for code that any exception may leave.
+func appendHandler(out, exit []byte) []byte { return append(append(out, exit...), byte(code.Athrow)) }

@@ -93,7 +93,7 @@ func BenchmarkRelocate(b *testing.B) {
 	for b.Loop() {
 		for i, m := range methods {
 			pool := classfile.NewPoolBuilder(m.class.ConstantPool())
-			if _, _, err := r.Relocate(m.class, m.method, &methods[i].code, patches[i], pool); err != nil {
+			if _, _, err := r.Relocate(nil, m.class, m.method, &methods[i].code, patches[i], pool); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -16,11 +16,11 @@ import (
 // that a compiler has numbered. It is 0 for code that cannot be read, and for no other.
 func Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
 	sum := sha256.New()
-	p := &fingerprint{w: bufio.NewWriter(sum), class: class}
-	if !p.number(code.Bytecode) {
-		return 0
-	}
-	for in := range Instructions(code.Bytecode) {
+	p := &fingerprint{w: bufio.NewWriterSize(sum, 8*sum.BlockSize()), class: class, bytecode: code.Bytecode}
+	for in, err := range Instructions(code.Bytecode) {
+		if err != nil {
+			return 0
+		}
 		p.instruction(in)
 	}
 	for entry := code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
@@ -41,23 +41,24 @@ func Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
 type fingerprint struct {
 	w        *bufio.Writer // into a hash, which never fails
 	class    *classfile.Class
-	ordinals []uint32 // by position: the instruction's number from 1, 0 inside of one
+	bytecode []byte
+	ordinals []uint32 // by position: the instruction's number from 1, 0 inside of one; nil until the first target
 	failed   bool
 }
 
-// number numbers the instructions; it fails if one cannot be decoded.
-func (p *fingerprint) number(bytecode []byte) bool {
-	p.ordinals = make([]uint32, len(bytecode)+1)
+// number numbers the instructions, of which the last may be one that cannot be decoded.
+func (p *fingerprint) number() {
+	p.ordinals = make([]uint32, len(p.bytecode)+1)
 	n := uint32(1)
-	for in, err := range Instructions(bytecode) {
+	for pc := 0; pc < len(p.bytecode); n++ {
+		p.ordinals[pc] = n
+		_, size, err := Next(p.bytecode, pc)
 		if err != nil {
-			return false
+			return
 		}
-		p.ordinals[in.PC] = n
-		n++
+		pc += size
 	}
-	p.ordinals[len(bytecode)] = n // where a handler's range may end
-	return true
+	p.ordinals[len(p.bytecode)] = n // where a handler's range may end
 }
 
 func (p *fingerprint) result(sum hash.Hash) uint64 {
@@ -66,9 +67,7 @@ func (p *fingerprint) result(sum hash.Hash) uint64 {
 }
 
 func (p *fingerprint) u4(v uint32) {
-	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], v)
-	p.w.Write(b[:])
+	p.w.Write(binary.BigEndian.AppendUint32(p.w.AvailableBuffer(), v))
 }
 
 func (p *fingerprint) text(s string) {
@@ -85,6 +84,9 @@ func (p *fingerprint) className(name string) {
 }
 
 func (p *fingerprint) target(pc int) {
+	if p.ordinals == nil {
+		p.number()
+	}
 	if pc < 0 || pc >= len(p.ordinals) || p.ordinals[pc] == 0 {
 		p.failed = true
 		return

@@ -99,7 +99,7 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 			Ranges: [][2]int{{0, len(body.Bytecode)}}}
 	}
 	var r code.Relocator
-	info, _, err := r.Relocate(class, m, &body, patch, pool)
+	info, _, err := r.Relocate(nil, class, m, &body, patch, pool)
 	if err != nil {
 		return false
 	}

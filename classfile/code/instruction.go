@@ -28,6 +28,21 @@ func At(bytecode []byte, pc int) (Instruction, error) {
 	return atWithCare(bytecode, pc)
 }
 
+// Next gives the opcode of the instruction at pc, which must be inside of the code, and its length. It fails where [At]
+// does. Whoever goes through code and asks more of few instructions only is faster by it.
+func Next(bytecode []byte, pc int) (op Op, size int, err error) {
+	op = Op(bytecode[pc])
+	if size = int(sizes[op]); size == 0 || size > len(bytecode)-pc {
+		size, err = sizeWithCare(bytecode, pc)
+	}
+	return op, size, err
+}
+
+func sizeWithCare(bytecode []byte, pc int) (int, error) {
+	in, err := atWithCare(bytecode, pc)
+	return in.Size, err
+}
+
 // atWithCare is At for instructions whose size depends on what follows, and for what is none.
 func atWithCare(bytecode []byte, pc int) (Instruction, error) {
 	if pc < 0 || pc >= len(bytecode) {

@@ -67,7 +67,7 @@ func stretched(t *testing.T, random *rand.Rand, name string, data []byte) (out [
 	var edits []classfile.CodeEdit
 	for _, m := range methods {
 		var r code.Relocator
-		info, _, err := r.Relocate(class, m.method, &m.code, verifiablePatch(random, m, pool), pool)
+		info, _, err := r.Relocate(nil, class, m.method, &m.code, verifiablePatch(random, m, pool), pool)
 		if errors.Is(err, code.ErrTooLarge) || errors.Is(err, code.ErrUnknownAttribute) {
 			continue
 		}

@@ -30,7 +30,7 @@ type relocation struct {
 func relocate(t testing.TB, old sample, patch code.Patch, pool *classfile.PoolBuilder) (*relocation, error) {
 	t.Helper()
 	var r code.Relocator
-	info, notes, err := r.Relocate(old.class, old.method, &old.code, patch, pool)
+	info, notes, err := r.Relocate(nil, old.class, old.method, &old.code, patch, pool)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func TestStackMap(t *testing.T) {
 	patch := code.Patch{MaxStack: 2, Insertions: []code.Insertion{{PC: 0, Bytecode: nops(4), Entry: true}, {PC: 0, Bytecode: nops(1)}, {PC: 8, Bytecode: nops(2)}},
 		Handler: &code.Handler{Bytecode: []byte{0xBF}, Throwable: throwable}}
 	var r code.Relocator
-	info, _, err := r.Relocate(m.class, m.method, &m.code, patch, pool)
+	info, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestRelocateErrors(t *testing.T) {
 	m := assembly{bytecode: asm(code.Goto, 3, code.Return)}.sample(t)
 	var r code.Relocator
 	patch := code.Patch{Insertions: []code.Insertion{{PC: 1, Bytecode: nops(1)}}}
-	if _, _, err := r.Relocate(m.class, m.method, &m.code, patch, classfile.NewPoolBuilder(m.class.ConstantPool())); err == nil {
+	if _, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, classfile.NewPoolBuilder(m.class.ConstantPool())); err == nil {
 		t.Error("code is inserted into an instruction")
 	}
 	for _, name := range []string{"StackMap", "StackMapTable", "CharacterRangeTable", "LineNumberTable"} {

@@ -77,6 +77,7 @@ type Relocator struct {
 	branches  []branch
 	shifts    []shift
 	sums      []int // sums[i] is the total size of shifts[:i]
+	last      int   // what shiftsUpTo gave last: positions are mostly asked for in ascending order
 	frames    []frame
 	newLength int // of the code, without the handler
 }
@@ -95,12 +96,12 @@ type branch struct {
 	width  int // bytes of the instruction in the new code
 }
 
-// Relocate writes the info of the method's Code attribute (JVMS 4.7.3) with the patch applied. Constants that
-// the new code needs beyond what the patch brought are added to pool. The result is the caller's.
+// Relocate appends to out the info of the method's Code attribute (JVMS 4.7.3) with the patch applied. Constants that
+// the new code needs beyond what the patch brought are added to pool. The notes are good until the next call.
 //
 // It fails, and the method should be left as it is, with [ErrTooLarge], [ErrUnknownAttribute], or for code or
 // tables that are malformed.
-func (r *Relocator) Relocate(class *classfile.Class, method *classfile.Member, code *classfile.Code, patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
+func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfile.Member, code *classfile.Code, patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
 	r.class, r.method, r.code, r.patch, r.pool = class, method, code, patch, pool
 	r.notes = r.notes[:0]
 	if err := r.findBranches(); err != nil {
@@ -116,60 +117,87 @@ func (r *Relocator) Relocate(class *classfile.Class, method *classfile.Member, c
 	if length > MaxLength {
 		return nil, nil, fmt.Errorf("%w: code of %d bytes, the limit is %d", ErrTooLarge, length, MaxLength)
 	}
-	info = make([]byte, 0, 64+length+length/4+len(code.ExceptionTable)+attributesSize(code))
-	info = binary.BigEndian.AppendUint16(info, patch.MaxStack)
-	info = binary.BigEndian.AppendUint16(info, code.MaxLocals)
-	info = binary.BigEndian.AppendUint32(info, uint32(length))
-	info = r.appendBytecode(info)
+	out = slices.Grow(out, 64+length+length/4+len(code.ExceptionTable)+attributesSize(code))
+	out = binary.BigEndian.AppendUint16(out, patch.MaxStack)
+	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)
+	out = binary.BigEndian.AppendUint32(out, uint32(length))
+	out = r.appendBytecode(out)
 	if patch.Handler != nil {
-		info = append(info, patch.Handler.Bytecode...)
+		out = append(out, patch.Handler.Bytecode...)
 	}
-	if info, err = r.appendExceptionTable(info); err != nil {
+	if out, err = r.appendExceptionTable(out); err != nil {
 		return nil, nil, err
 	}
-	if info, err = r.appendAttributes(info); err != nil {
+	if out, err = r.appendAttributes(out); err != nil {
 		return nil, nil, err
 	}
-	return info, slices.Clone(r.notes), nil
+	return out, r.notes, nil
 }
 
 func attributesSize(code *classfile.Code) (size int) {
-	for _, a := range code.Attributes {
-		size += 6 + len(a.Info)
+	for i := range code.Attributes {
+		size += 6 + len(code.Attributes[i].Info)
 	}
 	return size
 }
 
 func (r *Relocator) findBranches() error {
 	r.branches = r.branches[:0]
-	insertions := r.patch.Insertions
-	for pc := 0; pc < len(r.code.Bytecode); {
-		in, err := At(r.code.Bytecode, pc)
+	insertions, bytecode := r.patch.Insertions, r.code.Bytecode
+	for pc := 0; pc < len(bytecode); {
+		op, size, err := Next(bytecode, pc)
 		if err != nil {
 			return err
 		}
 		for len(insertions) > 0 && insertions[0].PC == pc {
 			insertions = insertions[1:]
 		}
-		if target, ok := in.Branch(); ok {
-			r.branches = append(r.branches, branch{Instruction: in, target: target, wide: in.Op == GotoW || in.Op == JsrW, width: in.Size})
-		} else if in.Op == Tableswitch || in.Op == Lookupswitch {
-			r.branches = append(r.branches, branch{Instruction: in, width: in.Size})
-		}
-		for _, pad := range in.padding() {
-			if pad != 0 {
-				return fmt.Errorf("%v at %d has padding that is not zero, which could not be restored", in.Op, pc)
+		if leads[op] {
+			if err := r.addBranch(Instruction{PC: pc, Op: op, Size: size, code: bytecode}); err != nil {
+				return err
 			}
 		}
-		for target := range in.Targets() {
-			if target < 0 || target >= len(r.code.Bytecode) {
-				return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code", in.Op, pc, target, len(r.code.Bytecode))
-			}
-		}
-		pc += in.Size
+		pc += size
 	}
 	if len(insertions) > 0 {
 		return fmt.Errorf("no instruction starts at %d, where code is to be inserted", insertions[0].PC)
+	}
+	return nil
+}
+
+// leads says of each opcode whether its instructions hold offsets of others.
+var leads = func() (rows [256]bool) {
+	for op := range ops {
+		switch ops[op].operand {
+		case OperandBranch, OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
+			rows[op] = true
+		}
+	}
+	return rows
+}()
+
+// addBranch notes a branch or switch.
+func (r *Relocator) addBranch(in Instruction) error {
+	outside := func(target int) error {
+		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code", in.Op, in.PC, target, len(r.code.Bytecode))
+	}
+	if target, ok := in.Branch(); ok {
+		r.branches = append(r.branches, branch{Instruction: in, target: target, wide: in.Op == GotoW || in.Op == JsrW, width: in.Size})
+		if target < 0 || target >= len(r.code.Bytecode) {
+			return outside(target)
+		}
+		return nil
+	}
+	r.branches = append(r.branches, branch{Instruction: in, width: in.Size})
+	for _, pad := range in.padding() {
+		if pad != 0 {
+			return fmt.Errorf("%v at %d has padding that is not zero, which could not be restored", in.Op, in.PC)
+		}
+	}
+	for _, target := range in.SwitchOffsets() {
+		if target < 0 || target >= len(r.code.Bytecode) {
+			return outside(target)
+		}
 	}
 	return nil
 }
@@ -206,7 +234,7 @@ func (r *Relocator) layOut() error {
 const maxRounds = 100
 
 func (r *Relocator) layOutOnce() {
-	r.shifts, r.sums = r.shifts[:0], append(r.sums[:0], 0)
+	r.shifts, r.sums, r.last = r.shifts[:0], append(r.sums[:0], 0), 0
 	total := 0
 	push := func(at, size int, before bool) {
 		total += size
@@ -254,6 +282,15 @@ func (r *Relocator) target(p int) int {
 
 // shiftsUpTo counts the shifts at positions up to p.
 func (r *Relocator) shiftsUpTo(p int) int {
+	n := r.last
+	if (n == 0 || r.shifts[n-1].at <= p) && (n == len(r.shifts) || r.shifts[n].at > p) {
+		return n
+	}
+	r.last = r.searchShifts(p)
+	return r.last
+}
+
+func (r *Relocator) searchShifts(p int) int {
 	lo, hi := 0, len(r.shifts)
 	for lo < hi {
 		if mid := (lo + hi) / 2; r.shifts[mid].at <= p {
@@ -350,7 +387,7 @@ func (o Op) negated() Op {
 
 func (r *Relocator) appendSwitch(out []byte, b *branch, pc int) []byte {
 	out = append(out, byte(b.Op))
-	out = append(out, make([]byte, padding(pc))...)
+	out = append(out, 0, 0, 0)[:len(out)+padding(pc)]
 	old := (b.PC + 4) &^ 3
 	moved := len(out) - old
 	out = append(out, r.code.Bytecode[old:b.PC+b.Size]...)

@@ -10,22 +10,29 @@ import (
 
 var errTruncated = errors.New("ends in an entry")
 
-// movers rewrites, by name, the attributes of a Code attribute that hold positions: it appends the
-// attribute's new info to out.
-var movers = map[string]func(r *Relocator, out, info []byte) ([]byte, error){
-	"CharacterRangeTable":             (*Relocator).moveCharacterRanges,
-	"LineNumberTable":                 (*Relocator).moveLines,
-	"LocalVariableTable":              (*Relocator).moveVariables,
-	"LocalVariableTypeTable":          (*Relocator).moveVariables,
-	"RuntimeInvisibleTypeAnnotations": (*Relocator).moveTypeAnnotations,
-	"RuntimeVisibleTypeAnnotations":   (*Relocator).moveTypeAnnotations,
-	"StackMap":                        (*Relocator).moveStackMap,
-	"StackMapTable":                   (*Relocator).moveStackMapTable,
+// mover gives what rewrites an attribute of that name, which holds positions, inside a Code attribute: it appends the
+// attribute's new info to out. It is nil for names that are not known.
+func mover(name string) func(r *Relocator, out, info []byte) ([]byte, error) {
+	switch name {
+	case "CharacterRangeTable":
+		return (*Relocator).moveCharacterRanges
+	case "LineNumberTable":
+		return (*Relocator).moveLines
+	case "LocalVariableTable", "LocalVariableTypeTable":
+		return (*Relocator).moveVariables
+	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
+		return (*Relocator).moveTypeAnnotations
+	case "StackMap":
+		return (*Relocator).moveStackMap
+	case "StackMapTable":
+		return (*Relocator).moveStackMapTable
+	}
+	return nil
 }
 
 // KnownInCode says whether [Relocator.Relocate] knows how to carry an attribute of that name inside a Code
 // attribute along.
-func KnownInCode(name string) bool { return movers[name] != nil }
+func KnownInCode(name string) bool { return mover(name) != nil }
 
 // firstFramesMajor is the first class file version with StackMapTable (JVMS 4.7.4).
 const firstFramesMajor = 50
@@ -44,7 +51,7 @@ func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
 	out = binary.BigEndian.AppendUint16(out, uint16(n))
 	for i := range r.code.Attributes {
 		a := &r.code.Attributes[i]
-		move := movers[a.Name]
+		move := mover(a.Name)
 		if move == nil {
 			return nil, fmt.Errorf("%w: %s", ErrUnknownAttribute, a.Name)
 		}
@@ -98,8 +105,8 @@ func (r *Relocator) moveLines(out, info []byte) ([]byte, error) {
 		if err := r.checkPosition(p); err != nil {
 			return nil, err
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(r.start(p)))
-		out = append(out, table[2:4]...)
+		start := r.start(p)
+		out = append(out, byte(start>>8), byte(start), table[2], table[3])
 	}
 	return out, nil
 }
@@ -218,15 +225,17 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 		return nil, err
 	}
 	frames := r.frames
+	if err := r.checkFramePositions(); err != nil {
+		return nil, err
+	}
 	added, err := r.addedFrames()
 	if err != nil {
 		return nil, err
 	}
 	at := len(out)
 	out = append(out, 0, 0)
-	n, previous, ordered := 0, -1, true
+	n, previous := 0, -1
 	push := func(f frame) {
-		ordered = ordered && f.pc > previous
 		out = r.appendFrame(out, f, previous)
 		previous = f.pc
 		n++
@@ -272,11 +281,28 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	if n > MaxLength {
 		return nil, fmt.Errorf("%w: %d frames", ErrTooLarge, n)
 	}
-	if !ordered { // as those inside a switch's padding would be when that shrinks
-		return nil, errors.New("frames stand where no instruction starts")
-	}
 	binary.BigEndian.PutUint16(out[at:], uint16(n))
 	return out, nil
+}
+
+// checkFramePositions refuses frames inside the padding of a switch, where no instruction starts. Whether they would
+// change places depends on how far the padding shrinks, and so on the length of what is inserted: whether a method is
+// refused must not.
+func (r *Relocator) checkFramePositions() error {
+	frames := r.frames
+	for i := range r.branches {
+		b := &r.branches[i]
+		if b.Op != Tableswitch && b.Op != Lookupswitch {
+			continue
+		}
+		for len(frames) > 0 && frames[0].pc <= b.PC {
+			frames = frames[1:]
+		}
+		if len(frames) > 0 && frames[0].pc <= b.PC+padding(b.PC) {
+			return errors.New("frames stand where no instruction starts")
+		}
+	}
+	return nil
 }
 
 // oldDelta gives the offset_delta of frame i before anything was inserted.

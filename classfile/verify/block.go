@@ -26,32 +26,40 @@ type block struct {
 	used                     []bool // by index minus start: whether inserted code or another constant needs it
 }
 
-// findBlock looks for the last Utf8 of the runtime class's name that a Class naming it follows, and reads the
+// reset makes it an empty block, in the memory of the one before.
+func (b *block) reset(pool *classfile.ConstantPool, start int) {
+	*b = block{pool: pool, start: start, used: resize(b.used, pool.Len()-start)}
+}
+
+// find looks for the last Utf8 of the runtime class's name that a Class naming it follows, and reads the
 // block that starts there. why says what makes it none of tracegen's, or is empty if there is no such pair.
-func findBlock(pool *classfile.ConstantPool, runtimeClass string) (b *block, why string) {
+func (b *block) find(pool *classfile.ConstantPool, runtimeClass string) (found bool, why string) {
 	for i := pool.Len() - 1; i >= 2; i-- {
 		if pool.Tag(uint16(i)) != classfile.TagClass || pool.Tag(uint16(i-1)) != classfile.TagUtf8 {
 			continue
 		}
 		if name, err := pool.ClassName(uint16(i)); err == nil && name == runtimeClass &&
 			int(binary.BigEndian.Uint16(pool.Raw(uint16(i)))) == i-1 {
-			return parseBlock(pool, i-1)
+			b.reset(pool, i-1)
+			why = b.parse()
+			return why == "", why
 		}
 	}
-	return nil, ""
+	return false, ""
 }
 
-func parseBlock(pool *classfile.ConstantPool, start int) (*block, string) {
-	b := &block{pool: pool, start: start, used: make([]bool, pool.Len()-start)}
+// parse reads the block. why says what makes it none of tracegen's, or is empty.
+func (b *block) parse() (why string) {
+	pool := b.pool
 	b.used[0], b.used[1] = true, true
-	for i := start + 2; i < pool.Len(); i++ {
+	for i := b.start + 2; i < pool.Len(); i++ {
 		raw := pool.Raw(uint16(i))
 		switch tag := pool.Tag(uint16(i)); tag {
 		case classfile.TagUtf8:
 			if text, _ := pool.Utf8(uint16(i)); i == pool.Len()-1 && isNotes(text) {
 				var ok bool
 				if b.notes, ok = parseNotes(text); !ok {
-					return nil, fmt.Sprintf("malformed strip notes %q at index %d", text, i)
+					return fmt.Sprintf("malformed strip notes %q at index %d", text, i)
 				}
 				b.use(uint16(i))
 			}
@@ -66,13 +74,13 @@ func parseBlock(pool *classfile.ConstantPool, start int) (*block, string) {
 			b.use(binary.BigEndian.Uint16(raw[2:]))
 		case classfile.TagMethodref:
 			if why := b.addMethodref(uint16(i), raw); why != "" {
-				return nil, why
+				return why
 			}
 		default:
-			return nil, fmt.Sprintf("a %v at index %d", tag, i)
+			return fmt.Sprintf("a %v at index %d", tag, i)
 		}
 	}
-	return b, ""
+	return ""
 }
 
 // addMethodref notes which of the four methods entry i is.

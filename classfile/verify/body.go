@@ -104,9 +104,9 @@ func (b *body) report(offset int, rule, want, got string) {
 	b.findings = append(b.findings, f)
 }
 
-// load makes the method of that number the one in hand.
-func (b *body) load(number int, c classfile.Code) {
-	b.number, b.member, b.code = number, &b.class.Methods()[number], c
+// load makes the method of that number, whose code has been read, the one in hand.
+func (b *body) load(number int) {
+	b.number, b.member = number, &b.class.Methods()[number]
 	b.types.added = b.types.added[:0]
 	b.handlers, b.handlerFrames, b.need, b.subroutines = 0, 0, 0, false
 	b.wide = b.wide[:0]
@@ -253,35 +253,74 @@ type chunk struct {
 	last   callKind
 }
 
+// What scan has to ask of an instruction, by its opcode; nothing of most.
+const (
+	mayBeInserted byte = 1 << iota // it is what inserted code begins with
+	hasConstant
+	leavesMethod
+	isEdited // it is a branch or switch
+)
+
+var scanned = func() (rows [256]byte) {
+	for o := code.Nop; o.Known(); o++ {
+		switch {
+		case o >= code.IconstM1 && o <= code.Iconst5, o == code.Bipush, o == code.Sipush, o == code.Aload0, o == code.Ldc, o == code.LdcW:
+			rows[o] |= mayBeInserted
+		case o.IsReturn(), o == code.Athrow:
+			rows[o] |= leavesMethod
+		}
+		switch o.Operand() {
+		case code.OperandConstant, code.OperandConstantW, code.OperandInvoke4, code.OperandMultiarray:
+			rows[o] |= hasConstant
+		case code.OperandBranch, code.OperandBranchW, code.OperandTableSwitch, code.OperandLookupSwitch:
+			rows[o] |= isEdited
+		}
+	}
+	return rows
+}()
+
 // scan goes through the code once and fills places, calls, exits and edits.
 func (b *body) scan() bool {
 	bytecode := b.code.Bytecode
-	b.places = slices.Grow(b.places[:0], len(bytecode)+1)[:len(bytecode)+1]
-	clear(b.places)
+	b.places = resize(b.places, len(bytecode)+1)
 	b.calls, b.exits, b.edits, b.joins = b.calls[:0], b.exits[:0], b.edits[:0], b.joins[:0]
 	pending := chunk{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
 	for pc < b.end {
-		if c, ok := b.inserted(pc); ok {
-			c.orig = orig
-			b.addCall(&pending, c, previous)
-			pc = c.end
-			continue
+		asked := scanned[bytecode[pc]]
+		if asked&mayBeInserted != 0 {
+			if c, ok := b.inserted(pc); ok {
+				c.orig = orig
+				b.addCall(&pending, c, previous)
+				pc = c.end
+				continue
+			}
 		}
-		in, err := code.At(bytecode, pc)
+		op, size, err := code.Next(bytecode, pc)
 		if err != nil {
 			b.report(pc, ruleCode, "an instruction", err.Error())
 			return false
 		}
-		b.checkConstant(in)
-		before := b.settle(&pending, pc, orig)
-		if in.Op.IsReturn() || in.Op == code.Athrow {
-			b.exits = append(b.exits, exitPoint{op: in.Op, pc: pc, orig: orig, before: before})
-		} else if before != pc {
-			b.report(before, ruleExit, "exit code directly before a return or athrow", in.Op.String()+" behind it")
+		previous = op
+		if asked&hasConstant != 0 {
+			b.checkConstant(op, pc)
 		}
-		size, width := b.addEdit(in, orig)
-		previous = in.Op
+		before := pc
+		if pending.start < 0 {
+			b.places[pc] = int32(orig)<<sideBits | sideAll
+		} else {
+			before = b.settle(&pending, pc, orig)
+		}
+		if asked&leavesMethod != 0 {
+			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
+		} else if before != pc {
+			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" behind it")
+		}
+		width := size
+		if asked&isEdited != 0 {
+			in, _ := code.At(bytecode, pc)
+			size, width = b.addEdit(in, orig)
+		}
 		orig += width
 		pc += size
 	}
@@ -336,14 +375,10 @@ func isHooked(m *classfile.Member) bool {
 	return m.Name == hookedName && m.Descriptor == hookedDescriptor && m.AccessFlags&classfile.AccStatic == 0
 }
 
-// settle maps the positions at and before the original's instruction that now stands at pc, and ends the
-// chunk of inserted code before it. It gives where exit code before the instruction begins, or pc.
+// settle maps the positions at and before the original's instruction that now stands at pc, behind the chunk of inserted
+// code that it ends. It gives where exit code before the instruction begins, or pc.
 func (b *body) settle(pending *chunk, pc, orig int) (exit int) {
 	place := int32(orig) << sideBits
-	if pending.start < 0 {
-		b.places[pc] = place | sideAll
-		return pc
-	}
 	behind, start := pending.behind, pending.behind
 	if orig == 0 {
 		start = 0
@@ -360,14 +395,18 @@ func (b *body) settle(pending *chunk, pc, orig int) (exit int) {
 }
 
 // checkConstant reports an instruction of the original that uses a constant which the original did not have.
-func (b *body) checkConstant(in code.Instruction) {
-	if i := in.Constant(); i != 0 && b.block.has(i) {
-		b.report(in.PC, rulePool, fmt.Sprintf("only inserted code to use constants from %d on", b.block.start),
-			fmt.Sprintf("%v of constant %d", in.Op, i))
+func (b *body) checkConstant(op code.Op, pc int) {
+	i := uint16(b.code.Bytecode[pc+1])
+	if op != code.Ldc {
+		i = binary.BigEndian.Uint16(b.code.Bytecode[pc+1:])
+	}
+	if b.block.has(i) {
+		b.report(pc, rulePool, fmt.Sprintf("only inserted code to use constants from %d on", b.block.start),
+			fmt.Sprintf("%v of constant %d", op, i))
 	}
 }
 
-// addEdit notes what is to be done with an instruction of the original. It gives the bytes it fills now and
+// addEdit notes what is to be done with a branch or switch of the original. It gives the bytes it fills now and
 // those it filled at position orig in the original.
 func (b *body) addEdit(in code.Instruction, orig int) (size, width int) {
 	switch in.Op.Operand() {

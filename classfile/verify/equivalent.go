@@ -60,11 +60,19 @@ func (w *Instrumentation) id(method int) uint32 {
 // that the one is the other with exactly the calls wanted, and that [Strip] gives the other back. All
 // findings are collected; none of the two classes need be valid.
 func Equivalent(original, rewritten *classfile.Class, want Instrumentation) []Finding {
-	r := referee{
-		body:     body{class: rewritten, pool: rewritten.ConstantPool(), block: &block{}},
-		original: original,
-		want:     want,
-	}
+	var r Referee
+	return r.Equivalent(original, rewritten, want)
+}
+
+// Referee is for those who ask [Equivalent] about many classes, one at a time: it keeps working memory, and with it the
+// last two classes. The zero Referee is ready for use. Make one for each goroutine.
+type Referee struct{ referee referee }
+
+// Equivalent is the function of that name.
+func (keeper *Referee) Equivalent(original, rewritten *classfile.Class, want Instrumentation) []Finding {
+	r := &keeper.referee
+	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
+	r.member, r.findings = nil, nil
 	if want.Exits == ExitsExact {
 		r.want.ConstructorEntry = EntryAfterSuper
 	}
@@ -82,6 +90,7 @@ type referee struct {
 	body
 	original *classfile.Class
 	want     Instrumentation
+	own      block  // what block points to
 	rebuilt  []byte // the Code attribute in hand as it was
 	coverage []int32
 	entries  []int
@@ -90,20 +99,21 @@ type referee struct {
 // checkBlock checks that the pool is the original's with one block of ours behind it, or nothing.
 func (r *referee) checkBlock() bool {
 	before, after := r.original.ConstantPool(), r.pool
-	// Where nothing was added, everything is the original's.
-	r.block = &block{pool: after, start: after.Len()}
-	if after.Len() != before.Len() {
-		found, why := findBlock(after, r.want.RuntimeClass)
-		if found == nil || found.start != before.Len() {
-			if found != nil {
-				why = fmt.Sprintf("a block of new constants from %d on", found.start)
+	r.block = &r.own
+	if after.Len() == before.Len() {
+		// Where nothing was added, everything is the original's.
+		r.own.reset(after, after.Len())
+	} else {
+		found, why := r.own.find(after, r.want.RuntimeClass)
+		if !found || r.own.start != before.Len() {
+			if found {
+				why = fmt.Sprintf("a block of new constants from %d on", r.own.start)
 			} else if why == "" {
 				why = "no new Class of the runtime"
 			}
 			r.report(-1, rulePool, fmt.Sprintf("a block of new constants from %d on", before.Len()), why)
 			return false
 		}
-		r.block = found
 		r.checkConstants() // what led nowhere before must not lead to a new constant now
 	}
 	stamped := uint16(0)
@@ -213,12 +223,11 @@ func (r *referee) checkMethod(i int) {
 	if !r.checkAttributes(old, now) {
 		return
 	}
-	after, _, err := r.class.Code(now)
-	if err != nil {
+	if _, err := r.class.ReadCode(now, &r.code); err != nil {
 		r.report(-1, ruleMethod, "a well-formed Code attribute", err.Error())
 		return
 	}
-	r.load(i, after)
+	r.load(i)
 	known := len(r.findings)
 	if !r.recognise() {
 		return

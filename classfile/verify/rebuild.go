@@ -143,7 +143,7 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 	framed := false
 	for i := range b.code.Attributes {
 		a := &b.code.Attributes[i]
-		restore := tables[a.Name]
+		restore := restorer(a.Name)
 		if restore == nil {
 			b.report(-1, ruleTable, "attributes of known layout", a.Name)
 			restore = (*body).keepTable

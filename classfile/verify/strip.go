@@ -42,9 +42,10 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 	if _, ok := pool.FindUtf8(runtimeClass); !ok {
 		return c.Bytes(), 0, nil
 	}
-	block, why := findBlock(pool, runtimeClass)
-	if block != nil {
-		s := stripper{body: body{class: c, pool: pool, block: block}}
+	var block block
+	found, why := block.find(pool, runtimeClass)
+	if found {
+		s := stripper{body: body{class: c, pool: pool, block: &block}}
 		edit := s.edit()
 		if len(s.findings) == 0 && s.removed > 0 {
 			if stripped, err = c.Rewrite(edit); err != nil {
@@ -60,8 +61,8 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		}
 	}
 	// What looks like a block may be the constants of any class that names the runtime: calls decide.
-	call, found := findCall(c, runtimeClass)
-	if !found {
+	call, calls := findCall(c, runtimeClass)
+	if !calls {
 		return c.Bytes(), 0, nil
 	}
 	if why == "" {
@@ -161,15 +162,14 @@ func (s *stripper) edit() classfile.Edit {
 		s.removed++
 	}
 	for i := range methods {
-		c, ok, err := s.class.Code(&methods[i])
-		if err != nil || !ok {
+		if ok, err := s.class.ReadCode(&methods[i], &s.code); err != nil || !ok {
 			continue // malformed, so that nothing was inserted
 		}
-		s.load(i, c)
-		if !s.mentionsBlock(&c) {
-			for in, err := range code.Instructions(c.Bytecode) {
-				if err == nil {
-					s.checkConstant(in)
+		s.load(i)
+		if !s.mentionsBlock(&s.code) {
+			for in, err := range code.Instructions(s.code.Bytecode) {
+				if err == nil && scanned[in.Op]&hasConstant != 0 {
+					s.checkConstant(in.Op, in.PC)
 				}
 			}
 			continue

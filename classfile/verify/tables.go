@@ -5,17 +5,24 @@ import (
 	"fmt"
 )
 
-// tables restores, by name, the attributes of a Code attribute: each function appends the info as it was, and
-// says whether there was such an attribute at all.
-var tables = map[string]func(b *body, out, info []byte) ([]byte, bool){
-	"CharacterRangeTable":             (*body).restoreCharacterRanges,
-	"LineNumberTable":                 (*body).restoreLines,
-	"LocalVariableTable":              (*body).restoreVariables,
-	"LocalVariableTypeTable":          (*body).restoreVariables,
-	"RuntimeInvisibleTypeAnnotations": (*body).restoreTypeAnnotations,
-	"RuntimeVisibleTypeAnnotations":   (*body).restoreTypeAnnotations,
-	"StackMap":                        (*body).restoreStackMap,
-	"StackMapTable":                   (*body).restoreStackMapTable,
+// restorer gives what restores an attribute of that name inside a Code attribute: it appends the info as it was, and
+// says whether there was such an attribute at all. It is nil for names that are not known.
+func restorer(name string) func(b *body, out, info []byte) ([]byte, bool) {
+	switch name {
+	case "CharacterRangeTable":
+		return (*body).restoreCharacterRanges
+	case "LineNumberTable":
+		return (*body).restoreLines
+	case "LocalVariableTable", "LocalVariableTypeTable":
+		return (*body).restoreVariables
+	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
+		return (*body).restoreTypeAnnotations
+	case "StackMap":
+		return (*body).restoreStackMap
+	case "StackMapTable":
+		return (*body).restoreStackMapTable
+	}
+	return nil
 }
 
 func (b *body) keepTable(out, info []byte) ([]byte, bool) { return append(out, info...), true }

@@ -90,6 +90,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 }
 
 type inflater struct {
+	decoder // for what is regular; the rest is for stream
 	source bytes.Reader
 	stream io.ReadCloser
 	beyond [1]byte
@@ -153,10 +154,20 @@ func (c *Codec) inflate(e *Entry, buf []byte) ([]byte, error) {
 		z = new(inflater)
 		z.stream = flate.NewReader(&z.source)
 	}
+	step := max(trusted, plausible*len(e.Raw()))
+	if size := int(e.Size); size <= step {
+		if cap(buf) < size {
+			buf = make([]byte, size, size+slack)
+		}
+		if z.inflate(buf[:cap(buf)], size, e.Raw()) {
+			c.inflaters.Put(z)
+			return buf[:size], nil
+		}
+	}
 	z.source.Reset(e.Raw())
 	err := z.stream.(flate.Resetter).Reset(&z.source, nil)
 	if err == nil {
-		buf, err = z.fill(buf, int(e.Size), max(trusted, plausible*len(e.Raw())))
+		buf, err = z.read(buf, int(e.Size), step)
 	}
 	at := e.data + int64(e.CompressedSize) - int64(z.source.Len())
 	// The pool must not keep a mapping alive that its owner will unmap.
@@ -168,9 +179,9 @@ func (c *Codec) inflate(e *Entry, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// fill reads the stream, which must have size bytes, into buf or new memory, of which it takes at
+// read reads the stream, which must have size bytes, into buf or new memory, of which it takes at
 // most step at first and then at most doubles.
-func (z *inflater) fill(buf []byte, size, step int) ([]byte, error) {
+func (z *inflater) read(buf []byte, size, step int) ([]byte, error) {
 	if cap(buf) < size && cap(buf) < step {
 		buf = make([]byte, min(size, step))
 	}

@@ -48,6 +48,7 @@ func Assign(ctx context.Context, c Config, parts []*Part, directory string) (*Re
 		return nil, err
 	}
 	r.sustain(r.foreseen())
+	r.warnOfModules()
 	if err := r.assign(); err != nil {
 		return nil, err
 	}

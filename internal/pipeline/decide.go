@@ -65,6 +65,16 @@ func compareAncestry(a, b *unit) int {
 
 // decideRequires finds the modules whose classes are going to call the runtime.
 func (r *run) decideRequires() {
+	for _, u := range r.units {
+		u.requires = false
+	}
+	for _, u := range r.callingModules() {
+		u.requires = r.config.AddRequires != "" && !u.excluded
+	}
+}
+
+// callingModules gives the module-infos of the sources with classes that call the runtime.
+func (r *run) callingModules() (modules []*unit) {
 	changed := make(map[*source]bool)
 	for _, u := range r.units {
 		// What is only stamped calls nothing: the runtime's own module, above all, need not read itself.
@@ -73,14 +83,21 @@ func (r *run) decideRequires() {
 		}
 	}
 	for _, u := range r.units {
-		switch {
-		case u.class != "module-info" || u.entry.dropped || !changed[u.source]:
-		case r.config.AddRequires != "":
-			u.requires = true
-		default:
-			r.warn("%s: the module must read that of the runtime class: run tracegen with --add-requires, or the program with --add-reads",
-				u.source.where(u.entry))
+		if u.class == "module-info" && !u.entry.dropped && changed[u.source] {
+			modules = append(modules, u)
 		}
+	}
+	return modules
+}
+
+// warnOfModules tells of modules that will not read the runtime's, when it is known which.
+func (r *run) warnOfModules() {
+	if r.config.AddRequires != "" {
+		return
+	}
+	for _, u := range r.callingModules() {
+		r.warn("%s: the module must read that of the runtime class: run tracegen with --add-requires, or the program with --add-reads",
+			u.source.where(u.entry))
 	}
 }
 
@@ -194,6 +211,11 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 		if !ok {
 			continue
 		}
+		if u.untried { // its methods will not be rewritten, and what has another reason keeps it
+			if err := r.tryLate(u); err != nil {
+				return err
+			}
+		}
 		u.focus = inject.FocusNone
 		for i := range u.methods {
 			if d := &u.methods[i].decision; d.Traced() {
@@ -263,7 +285,7 @@ func (r *run) distribute() {
 
 // exclude takes a class that a referee objected to out of everything.
 func (u *unit) exclude(detail string) {
-	u.focus, u.stamped, u.requires, u.untouched = inject.FocusNone, false, false, true
+	u.focus, u.stamped, u.requires, u.untouched, u.excluded = inject.FocusNone, false, false, true, true
 	for i := range u.methods {
 		if d := &u.methods[i].decision; d.Traced() {
 			*d = filter.Decision{Reason: filter.ReasonUnverifiable, Detail: detail}

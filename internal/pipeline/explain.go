@@ -82,6 +82,7 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 	if err := r.settle(func() (map[*unit]*objection, error) { return r.rehearse(ctx) }); err != nil {
 		return nil, err
 	}
+	r.warnOfModules()
 	return r.explain(asked)
 }
 

@@ -135,6 +135,11 @@ func (w *worker) trial(u *unit) error {
 	if len(request.Methods) > 0 || request.Digest != "" {
 		_, u.objection = w.apply(u, c, request, ids)
 	}
+	if u.objection != nil && len(u.objection.refusals) > 0 {
+		u.refuse(u.objection.refusals)
+		u.untried, u.objection = false, nil
+		return w.trial(u)
+	}
 	if request.Focus = focus; focus != inject.FocusNone {
 		_, u.focusObjection = w.apply(u, c, request, ids)
 	}

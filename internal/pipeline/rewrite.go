@@ -91,6 +91,8 @@ func (r *run) parse(u *unit) (*classfile.Class, error) {
 type objection struct {
 	detail      string
 	preExisting bool // the original has the fault
+	// refusals, if there are any, are all there is to it: of methods that are not to be traced, though the others may.
+	refusals []inject.Refusal
 }
 
 // rewrite gives the class as it is to be written. With an objection, the result is the original.
@@ -117,13 +119,17 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids []uint32) ([]byte, *objection) {
 	rewritten, err := w.injector.Rewrite(c, request)
 	if err != nil {
-		return nil, &objection{detail: err.Error()}
+		against := &objection{detail: err.Error()}
+		if u.untried {
+			against.refusals = w.injector.Try(c, u.traced(), inject.FocusNone)
+		}
+		return nil, against
 	}
 	again, err := classfile.Parse(rewritten)
 	if err != nil {
 		return nil, &objection{detail: "the rewritten class does not parse: " + err.Error()}
 	}
-	findings := verify.Equivalent(c, again, verify.Instrumentation{
+	findings := w.prover.Equivalent(c, again, verify.Instrumentation{
 		RuntimeClass:     w.config.Inject.RuntimeClass,
 		Exits:            refereeExits[w.config.Inject.Exits],
 		ConstructorEntry: refereeEntries[w.config.Inject.ConstructorEntry],

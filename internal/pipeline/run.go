@@ -73,11 +73,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.settle(func() (map[*unit]*objection, error) { return r.write(ctx) }); err != nil {
 		return nil, err
 	}
+	r.warnOfModules()
 	return r.finish(ctx)
 }
 
-// settle gives IDs and has the classes rewritten, again and again until no referee objects to any: every round but the
-// last excludes at least one class.
+// settle gives IDs and has the classes rewritten, again and again until nothing is refused and no referee objects to
+// anything: every round but the last excludes at least one method or class.
 func (r *run) settle(rewrite func() (map[*unit]*objection, error)) error {
 	for {
 		decided := len(r.warnings)
@@ -145,10 +146,15 @@ func (r *run) appoint() error {
 func (r *run) sustain(objections map[*unit]*objection) {
 	broken := make([]int, len(r.config.Inputs))
 	first := make([]string, len(r.config.Inputs))
+	refused := false
 	for _, u := range r.units {
 		against := objections[u]
 		switch {
 		case against == nil:
+			continue
+		case len(against.refusals) > 0:
+			u.refuse(against.refusals)
+			u.untried, refused = false, true
 			continue
 		case !against.preExisting:
 			r.introduced++
@@ -165,6 +171,9 @@ func (r *run) sustain(objections map[*unit]*objection) {
 		if n > 0 {
 			r.warn("%s: classes that no JVM would take, %d of them, are left as they came (--skipped lists them): %s", r.config.Inputs[i].Path, n, first[i])
 		}
+	}
+	if refused {
+		r.decideRequires() // as if it had been known before
 	}
 }
 

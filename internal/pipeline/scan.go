@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,14 @@ type unit struct {
 	stripped   bool     // held calls of ours, which are taken out before anything else
 	foreign    bool     // holds calls of the runtime that are not ours
 	untouched  bool     // must stay as it is, whatever the rules say
+	excluded   bool     // an objection to what became of it was sustained
 	stamped    bool     // is MappingInfo
 	sourceFile string   // with Config.Lines
 	// bodies are the code.Fingerprint of methods that may be traced and are mapping.Numbered, by index into methods.
 	bodies  map[int]uint64
 	warning string // what follows the name of its place
+	// untried says that the limits are too far away for the scan to try whether the methods take their calls.
+	untried bool
 	// focusRefusal is why the class would not take a focus hook, "" if it would.
 	focusRefusal  string
 	runtimeFaults *runtimeFaults // of the runtime class, nil for others
@@ -127,7 +131,28 @@ func releaseOf(name string) (directory string, release int) {
 type worker struct {
 	*run
 	injector *inject.Injector
+	prover   verify.Referee // of equivalence
 	buffer   []byte
+	// Of the class that is scanned:
+	methods []method         // those with code
+	bodies  []classfile.Code // of its candidates
+	names   map[string]string
+}
+
+// namesKept bounds worker.names.
+const namesKept = 1 << 14
+
+// keep copies a name out of the class file. Most names and descriptors are those of many methods.
+func (w *worker) keep(name string) string {
+	kept, known := w.names[name]
+	if !known {
+		if w.names == nil || len(w.names) == namesKept {
+			w.names = make(map[string]string)
+		}
+		kept = strings.Clone(name)
+		w.names[kept] = kept
+	}
+	return kept
 }
 
 func (r *run) newWorker() *worker {
@@ -244,7 +269,9 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	if w.config.Lines {
 		u.sourceFile = sourceFile(c)
 	}
+	w.methods, w.bodies = w.methods[:0], w.bodies[:0]
 	var candidates []int
+	pending := false
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
 		body, ok, err := c.Code(m)
@@ -252,7 +279,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 			continue
 		}
 		decided := method{index: i, access: m.AccessFlags, identity: mapping.Identity{
-			Class: u.class, Name: strings.Clone(m.Name), Descriptor: strings.Clone(m.Descriptor)}}
+			Class: u.class, Name: w.keep(m.Name), Descriptor: w.keep(m.Descriptor)}}
 		switch {
 		case isWhole:
 			decided.decision = whole
@@ -265,18 +292,24 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
 		}
 		if decided.decision.Traced() {
-			candidates = append(candidates, i)
+			candidates, w.bodies = append(candidates, i), append(w.bodies, body)
+			pending = pending || decided.decision.Pending != ""
 			if w.config.Lines {
 				decided.line = uint16(firstLine(body)) // from a u2
 			}
 		}
-		u.methods = append(u.methods, decided)
+		w.methods = append(w.methods, decided)
 		// What R8 has renamed may be numbered under its original name, which is not known yet.
 		if decided.decision.Traced() && (w.config.R8 != nil || mapping.Numbered(decided.identity)) {
-			u.noteBody(len(u.methods)-1, code.Fingerprint(c, &body))
+			u.noteBody(len(w.methods)-1, code.Fingerprint(c, &body))
 		}
 	}
-	w.try(u, c, candidates)
+	u.methods = slices.Clone(w.methods) // there are many: no spare room
+	// A rule that is pending, like what a focus hook takes, has to be decided about what is not refused anyway.
+	focus := w.config.FocusHooks && u.ancestry.Focus() != inject.FocusNone
+	if u.untried = !pending && !focus && w.injector.Roomy(c, w.bodies); !u.untried {
+		w.try(u, c, candidates)
+	}
 }
 
 func (u *unit) noteBody(method int, body uint64) {
@@ -289,10 +322,42 @@ func (u *unit) noteBody(method int, body uint64) {
 // try finds out which of the methods, by index, have no room for their calls, and whether the focus hook has any
 // beside those of the others.
 func (w *worker) try(u *unit, c *classfile.Class, candidates []int) {
-	var refusals []inject.Refusal
 	if len(candidates) > 0 {
-		refusals = w.injector.Try(c, candidates, inject.FocusNone)
+		u.refuse(w.injector.Try(c, candidates, inject.FocusNone))
 	}
+	focus := u.ancestry.Focus()
+	if !w.config.FocusHooks || u.untouched || focus == inject.FocusNone {
+		return
+	}
+	if refusals := w.injector.Try(c, u.traced(), focus); len(refusals) > 0 {
+		u.focusRefusal = refusals[0].Err.Error()
+	}
+}
+
+// tryLate does what the scan has left out.
+func (r *run) tryLate(u *unit) error {
+	c, err := r.parse(u)
+	if err != nil {
+		return err
+	}
+	u.untried = false
+	r.newWorker().try(u, c, u.traced())
+	return nil
+}
+
+// traced lists the methods that are traced, by their indices in the class.
+func (u *unit) traced() []int {
+	var traced []int
+	for i := range u.methods {
+		if u.methods[i].decision.Traced() {
+			traced = append(traced, u.methods[i].index)
+		}
+	}
+	return traced
+}
+
+// refuse takes methods that have no room for their calls out of tracing.
+func (u *unit) refuse(refusals []inject.Refusal) {
 	next := 0
 	for _, refusal := range refusals {
 		for u.methods[next].index != refusal.Method {
@@ -306,19 +371,6 @@ func (w *worker) try(u *unit, c *classfile.Class, candidates []int) {
 			}
 		}
 		u.methods[next].decision = d
-	}
-	focus := u.ancestry.Focus()
-	if !w.config.FocusHooks || u.untouched || focus == inject.FocusNone {
-		return
-	}
-	var traced []int
-	for i := range u.methods {
-		if u.methods[i].decision.Traced() {
-			traced = append(traced, u.methods[i].index)
-		}
-	}
-	if refusals := w.injector.Try(c, traced, focus); len(refusals) > 0 {
-		u.focusRefusal = refusals[0].Err.Error()
 	}
 }
 

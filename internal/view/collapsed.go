@@ -78,10 +78,10 @@ func (c *collapsed) close() error {
 	var lines []string
 	for k, p := range c.paths.list {
 		if p.parent < 0 {
-			text[k] = c.names[-1-p.frame]
+			text[k] = oneFrame(c.names[-1-p.frame])
 			continue
 		}
-		text[k] = text[p.parent] + ";" + c.frames.list[p.frame].text()
+		text[k] = text[p.parent] + ";" + oneFrame(c.frames.list[p.frame].text())
 		if c.self[k] > 0 {
 			lines = append(lines, text[k]+" "+strconv.FormatInt(c.self[k], 10)+"\n")
 		}
@@ -90,3 +90,6 @@ func (c *collapsed) close() error {
 	_, err := c.w.WriteString(strings.Join(lines, ""))
 	return err
 }
+
+// oneFrame keeps a name from being read as two.
+func oneFrame(name string) string { return strings.ReplaceAll(name, ";", ":") }

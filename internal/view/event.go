@@ -140,7 +140,7 @@ func (s *stage) jank(j *trace.Jank) error {
 		return err
 	}
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(j.Begin), name: "jank", jank: j,
-		flow: uint64(t.of.number)<<52 ^ uint64(t.tid())<<36 ^ (j.Message + 1)}
+		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (j.Message + 1)}
 	e.end = e.begin
 	e.facts = append(jankFacts(j), t.evidence()...)
 	err = s.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: j.Message, Count: 1, Begin: j.Begin,
@@ -200,7 +200,7 @@ func (t *thread) evidence() []fact {
 	for k, m := range p.List {
 		waiting[k] = pendingText(t.of, m)
 	}
-	return append(all, fact{"pending", len(p.List)}, fact{"pending messages", lines(waiting)})
+	return append(all, fact{"pending", uint64(len(p.List))}, fact{"pending messages", lines(waiting)})
 }
 
 func lines(list []string) string {

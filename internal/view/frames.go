@@ -29,6 +29,21 @@ func (f *frame) text() string {
 	return f.label
 }
 
+// facts is what is to be said of a call beside its label and times.
+func (f *frame) facts(c *trace.Call) []fact {
+	var all []fact
+	if m := marksText(c.Marks); m != "" {
+		all = append(all, fact{"marks", m})
+	}
+	if c.Count != 1 {
+		all = append(all, fact{"calls", uint64(c.Count)})
+	}
+	if f.File != "" {
+		all = append(all, fact{"source", f.File + ":" + strconv.Itoa(f.Line)})
+	}
+	return all
+}
+
 // frames numbers methods over all recordings of an export: one that has the same name in two is one.
 type frames struct {
 	list  []frame
@@ -92,7 +107,7 @@ func (r *recording) name(m trace.Method) trace.Name {
 	return name
 }
 
-// clean makes a name one that no format has to escape beyond what its syntax asks for anyway.
+// clean makes a name one line of valid UTF-8.
 func clean(s string) string {
 	if s == "" {
 		return "(no name)"
@@ -100,8 +115,6 @@ func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == ';':
-			return ':'
 		case r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029':
 			return ' '
 		}

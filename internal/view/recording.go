@@ -25,6 +25,9 @@ type recording struct {
 	fixed   bool
 	threads map[uint32]*thread
 	frames  map[frameKey]int32
+	tids    int64 // given so far, beside the main thread's
+	told    int   // threads
+	main    bool  // one of which is the main thread
 
 	repairs   trace.Repairs
 	damage    *trace.Damage
@@ -34,6 +37,17 @@ type recording struct {
 	calls     uint64
 	nameless  map[trace.Method]bool // methods without a name
 	duplicate uint64                // messages that were told before
+}
+
+// ordered gives the threads that were told, by index.
+func (r *recording) ordered() []*thread {
+	var all []*thread
+	for _, index := range slices.Sorted(maps.Keys(r.threads)) {
+		if t := r.threads[index]; t.of != nil {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // process is what to call the recording among others.
@@ -47,6 +61,15 @@ func (r *recording) process() string {
 		return r.title
 	}
 	return "recording " + strconv.Itoa(r.number)
+}
+
+// pid is the recording's number as a process. Up to the next one's there is room for its threads.
+func (r *recording) pid() int64 { return int64(r.number) << 16 }
+
+// nextTID is the number of a thread, or of what is shown as one, that has none yet.
+func (r *recording) nextTID() int64 {
+	r.tids++
+	return r.pid() + r.tids
 }
 
 // rel gives a time since the recording's origin, in nanoseconds, 0 for times before it.
@@ -80,6 +103,10 @@ func sum(a, b int64) int64 {
 type thread struct {
 	trace.Thread
 	of *recording
+	// tid is its number in the export: no other thread of any recording has it, and the main thread's is its process's.
+	tid int64
+	// order counts the recording's threads from 1, in the order in which they are told.
+	order int
 	// shift is added to the times of the stretch that is being told.
 	shift int64
 	// last is when the last stretch has ended, messages when the last message has.
@@ -95,9 +122,6 @@ func (t *thread) at(nanos int64) int64 { return max(0, sum(difference(nanos, t.o
 
 // took gives a call's time in nanoseconds.
 func (t *thread) took(c *trace.Call) int64 { return t.at(c.End) - t.at(c.Begin) }
-
-// tid is a number for the thread that is not 0: 1 for the main thread's usual index.
-func (t *thread) tid() int64 { return int64(t.Index) + 1 }
 
 // fact is something that is to be said of a recording or an event. value is a string, int64, uint64, float64 or bool.
 type fact struct {
@@ -134,7 +158,7 @@ func (r *recording) facts() []fact {
 	}
 	add("calls", r.calls)
 	if n := len(r.nameless); n > 0 {
-		add("methods without a name", n)
+		add("methods without a name", uint64(n))
 	}
 	if r.moved > 0 {
 		add("stretches moved behind the one before", r.moved)

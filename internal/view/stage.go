@@ -2,8 +2,6 @@ package view
 
 import (
 	"bufio"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/tracegen/tracegen/trace"
@@ -65,8 +63,8 @@ func (s *stage) end() error {
 	if err != nil {
 		return err
 	}
-	for _, index := range slices.Sorted(maps.Keys(r.threads)) {
-		if err := s.leftEvidence(r.threads[index]); err != nil {
+	for _, t := range r.ordered() {
+		if err := s.leftEvidence(t); err != nil {
 			return err
 		}
 	}
@@ -150,6 +148,12 @@ func (s *stage) thread(index uint32) (*thread, error) {
 		return t, nil
 	}
 	t.of = r
+	r.told++
+	t.order = r.told
+	if t.tid = r.pid(); !t.Main || r.main {
+		t.tid = r.nextTID()
+	}
+	r.main = r.main || t.Main
 	if t.Name == "" {
 		t.Name = "thread " + strconv.FormatUint(uint64(index), 10)
 	}

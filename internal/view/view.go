@@ -35,6 +35,11 @@ type Recording struct {
 type Options struct {
 	// Program is what the export says that it was made by, "tracegen" if empty.
 	Program string
+	// Banner stands above the page of html in red, if it is not empty: why not to trust what follows.
+	Banner string
+	// Judgement says in a line why a message was slow, for html; recording counts from 1. It is called when a
+	// recording ends.
+	Judgement func(recording int, j *trace.Jank) string
 }
 
 // Format is a form that recordings can be written in.
@@ -57,7 +62,8 @@ type Format struct {
 
 // Formats lists all forms, in the order in which they are to be told.
 func Formats() []Format {
-	return []Format{collapsedFormat()}
+	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(), pprofFormat(), firefoxFormat(),
+		artFormat(), artDualFormat()}
 }
 
 // New begins an export in the named format to w. names are those of recordings that bring none of their own; nil

@@ -54,6 +54,20 @@ func TestCollapsed(t *testing.T) {
 	}
 }
 
+// TestSameBytes exports twice: nothing but what is replayed may matter.
+func TestSameBytes(t *testing.T) {
+	for _, f := range view.Formats() {
+		files := []string{vectors + "many.tgd", vectors + "open.tgd"}
+		one := export(t, f.Name, files...)
+		if !bytes.Equal(one, export(t, f.Name, files...)) {
+			t.Errorf("%s: twice is not the same", f.Name)
+		}
+		if len(one) == 0 {
+			t.Errorf("%s: nothing", f.Name)
+		}
+	}
+}
+
 func TestUnknownFormat(t *testing.T) {
 	_, err := view.New("flame", nil, nil, view.Options{})
 	if err == nil || !strings.Contains(err.Error(), "use collapsed") {

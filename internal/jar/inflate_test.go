@@ -1,0 +1,157 @@
+package jar
+
+import (
+	"bytes"
+	stdflate "compress/flate"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// plainTexts are what compressors make all kinds of blocks of.
+func plainTexts() map[string][]byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 70000)
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	skewed := make([]byte, 200000) // some symbols take codes of 15 bits
+	for i := range skewed {
+		skewed[i] = byte(random.ExpFloat64() * 8)
+	}
+	all := map[string][]byte{"nothing": nil, "a byte": {7}, "noise": noise, "skewed": skewed, "one byte repeated": bytes.Repeat([]byte{1}, 100000)}
+	for n := 2; n < 12; n++ { // distances up to what is copied at once, and a little more
+		all[fmt.Sprintf("%d bytes repeated", n)] = bytes.Repeat(noise[:n], 500)
+	}
+	all["far"] = append(append(append([]byte{}, noise[:32768]...), noise[:300]...), noise[100:2000]...)
+	all["text"] = bytes.Repeat([]byte("public static final synchronized void "), 50)
+	return all
+}
+
+// deflations packs data in every way that the two libraries have.
+func deflations(t testing.TB, data []byte) map[string][]byte {
+	t.Helper()
+	packed := map[string][]byte{}
+	put := func(name string, w interface {
+		io.WriteCloser
+		Flush() error
+	}, out *bytes.Buffer) {
+		half := len(data) / 2 // with a flush between them: several blocks, an empty one among them
+		_, err := w.Write(data[:half])
+		if err == nil {
+			err = w.Flush()
+		}
+		if err == nil {
+			_, err = w.Write(data[half:])
+		}
+		if err != nil || w.Close() != nil {
+			t.Fatal(name, err)
+		}
+		packed[name] = out.Bytes()
+	}
+	for level := -2; level <= 9; level++ {
+		var a, b bytes.Buffer
+		w, err := flate.NewWriter(&a, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(fmt.Sprint("klauspost ", level), w, &a)
+		std, err := stdflate.NewWriter(&b, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(fmt.Sprint("standard ", level), std, &b)
+	}
+	return packed
+}
+
+// byLibrary inflates by package flate what has to be of that size.
+func byLibrary(in []byte, size int) ([]byte, bool) {
+	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(in)), int64(size)+1))
+	return out, err == nil && len(out) == size
+}
+
+// TestInflate has what compressors write: nothing of it is left to package flate.
+func TestInflate(t *testing.T) {
+	var d decoder
+	for name, data := range plainTexts() {
+		for by, in := range deflations(t, data) {
+			for _, more := range []int{0, 1, slack, 2 * slack} {
+				out := make([]byte, len(data)+more)
+				if !d.inflate(out, len(data), in) || !bytes.Equal(out[:len(data)], data) {
+					t.Fatalf("%s by %s, %d bytes of room: not inflated", name, by, more)
+				}
+				if !d.inflate(out, len(data), append(bytes.Clone(in), 1, 2, 3)) {
+					t.Errorf("%s by %s: not inflated when more follows", name, by)
+				}
+				if len(data) > 0 && d.inflate(out, len(data)-1, in) || d.inflate(append(out, 0), len(data)+1, in) {
+					t.Errorf("%s by %s: inflated to another size", name, by)
+				}
+			}
+		}
+	}
+}
+
+// TestInflateDamaged cuts streams anywhere, and flips bits: what is inflated all the same is what package flate says.
+func TestInflateDamaged(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var d decoder
+	agreed, refused := 0, 0
+	for name, data := range plainTexts() {
+		data = data[:min(len(data), 3000)]
+		for by, in := range deflations(t, data) {
+			out := make([]byte, len(data)+slack)
+			for cut := range in[:min(len(in), 400)] {
+				if d.inflate(out, len(data), in[:len(in)-1-cut]) {
+					if want, ok := byLibrary(in[:len(in)-1-cut], len(data)); !ok || !bytes.Equal(want, out[:len(data)]) {
+						t.Fatalf("%s by %s without its last %d bytes is inflated", name, by, cut+1)
+					}
+				}
+			}
+			for range 300 {
+				bad := bytes.Clone(in)
+				bad[random.IntN(min(len(bad), 200))] ^= 1 << random.IntN(8)
+				if !d.inflate(out, len(data), bad) {
+					refused++
+					continue
+				}
+				agreed++
+				if want, ok := byLibrary(bad, len(data)); !ok || !bytes.Equal(want, out[:len(data)]) {
+					t.Fatalf("%s by %s: inflated otherwise than package flate does: %x", name, by, bad)
+				}
+			}
+		}
+	}
+	if agreed < 1000 || refused < 1000 {
+		t.Errorf("%d damaged streams are inflated, %d are not", agreed, refused)
+	}
+}
+
+// FuzzInflate holds the inflater to package flate: what it gives, that gives too.
+func FuzzInflate(f *testing.F) {
+	for _, data := range plainTexts() {
+		data = data[:min(len(data), 500)]
+		for _, in := range deflations(f, data) {
+			f.Add(in, len(data))
+		}
+	}
+	f.Add([]byte{3, 0}, 0)
+	f.Fuzz(func(t *testing.T, in []byte, size int) {
+		if size < 0 || size > 1<<16 {
+			return
+		}
+		var d decoder
+		roomy, exact := make([]byte, size+slack), make([]byte, size)
+		quick := d.inflate(roomy, size, in)
+		if slow := d.inflate(exact, size, in); slow != quick || slow && !bytes.Equal(roomy[:size], exact) {
+			t.Fatal("how much room there is makes a difference")
+		}
+		want, ok := byLibrary(in, size)
+		if quick && (!ok || !bytes.Equal(want, exact)) {
+			t.Fatalf("%x to %d bytes: inflated otherwise than package flate does", in, size)
+		}
+	})
+}

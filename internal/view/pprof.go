@@ -1,0 +1,241 @@
+package view
+
+import (
+	"bufio"
+	"math"
+	"strings"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+func pprofFormat() Format {
+	return Format{
+		Name: "pprof", Extension: ".pb.gz", Binary: true,
+		Summary: "a profile for go tool pprof: wall time and calls, with thread, scene and message as labels",
+		Marks:   "as a label",
+		Memory:  "some numbers for each path and label; recordings are merged",
+		start: func(w *bufio.Writer, o Options) exporter {
+			return &pprof{w: w, program: o.Program, frames: newFrames(), paths: newPaths(), label: map[labels]int32{}, open: map[*thread][]*group{}}
+		},
+	}
+}
+
+// pprof is profile.proto. A sample is all calls of one path, thread and message.
+type pprof struct {
+	w       *bufio.Writer
+	program string
+	frames  *frames
+	paths   *paths
+	at      []int32 // per call of a stretch: its path
+	self    []int64 // likewise: its own time
+	open    map[*thread][]*group
+	labels  []labels
+	label   map[labels]int32
+	samples samples[labelled]
+
+	comments   []string
+	wall, span int64 // when it began in nanoseconds since 1970, and how long it is
+}
+
+// labels tell samples from each other, beside their path.
+type labels struct{ thread, scene, message string }
+
+// marked is all calls of a path that have the same marks.
+type marked struct {
+	path  int32
+	marks trace.Marks
+}
+
+// labelled is all of those that have the same labels.
+type labelled struct {
+	marked
+	labels int32
+}
+
+// sample is nanoseconds of its own, and calls.
+type sample struct{ nanos, calls int64 }
+
+// samples adds up what has the same key, in the order in which they came.
+type samples[K comparable] struct {
+	index  map[K]int32
+	keys   []K
+	values []sample
+}
+
+func (s *samples[K]) add(k K, v sample) {
+	i, ok := s.index[k]
+	if !ok {
+		if s.index == nil {
+			s.index = map[K]int32{}
+		}
+		i = int32(len(s.keys))
+		s.index[k] = i
+		s.keys, s.values = append(s.keys, k), append(s.values, sample{})
+	}
+	s.values[i] = sample{sum(s.values[i].nanos, v.nanos), sum(s.values[i].calls, v.calls)}
+}
+
+// group is the calls of one message, before it is known which.
+type group struct {
+	first, end  uint64 // records
+	begin, last int64
+	samples[marked]
+	part bool // goes on in the next stretch
+}
+
+// maxGroups is how many stretches of a thread wait for what they are called. A history has 200 messages.
+const maxGroups = 256
+
+func (p *pprof) begin(r *recording) error {
+	if c := r.clock; c != nil && p.wall == 0 {
+		if ms := difference(c.WallMillis, difference(c.NanoTime, r.origin)/1_000_000); ms < math.MaxInt64/1_000_000 {
+			p.wall = max(0, ms) * 1_000_000
+		}
+	}
+	return nil
+}
+
+func (p *pprof) thread(*thread) error { return nil }
+
+func (p *pprof) stretch(t *thread, s *trace.Stretch) error {
+	if len(s.Calls) == 0 {
+		return nil
+	}
+	g := p.group(t, s)
+	g.end, g.last = s.EndRecord, t.at(s.End)
+	g.part = s.Calls[0].Marks&trace.MarkSuspended != 0
+	p.span = max(p.span, g.last)
+	p.at, p.self = p.at[:0], p.self[:0]
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		parent, took := int32(-1), t.took(c)
+		if c.Parent >= 0 {
+			parent = p.at[c.Parent]
+			p.self[c.Parent] = sum(p.self[c.Parent], -took)
+		}
+		p.at = append(p.at, p.paths.below(parent, p.frames.of(t.of, c.Method, 0)))
+		p.self = append(p.self, took)
+	}
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		v := sample{nanos: p.self[i]}
+		if c.Marks&trace.MarkResumed == 0 {
+			v.calls = int64(c.Count)
+		}
+		g.add(marked{p.at[i], c.Marks & shown}, v)
+	}
+	return nil
+}
+
+// group gives the one that a stretch belongs to: a new one unless it goes on with what was suspended.
+func (p *pprof) group(t *thread, s *trace.Stretch) *group {
+	open := p.open[t]
+	if n := len(open); n > 0 && open[n-1].part && s.Calls[0].Marks&trace.MarkResumed != 0 {
+		return open[n-1]
+	}
+	if len(open) == maxGroups {
+		p.settle(t, open[0], labels{})
+		open = open[:copy(open, open[1:])]
+	}
+	g := &group{first: s.FirstRecord, begin: t.at(s.Begin)}
+	p.open[t] = append(open, g)
+	return g
+}
+
+// settle adds what waited to all.
+func (p *pprof) settle(t *thread, g *group, l labels) {
+	l.thread = clean(t.Name)
+	k, ok := p.label[l]
+	if !ok {
+		k = int32(len(p.labels))
+		p.label[l] = k
+		p.labels = append(p.labels, l)
+	}
+	for i, m := range g.keys {
+		p.samples.add(labelled{m, k}, g.values[i])
+	}
+}
+
+// event gives stretches their names: a slow message knows its records, others are known by the time.
+func (p *pprof) event(e *event) error {
+	if e.jank == nil && (e.message == nil || e.message.Kind == trace.MessageIdle) || e.jank != nil && e.message != nil {
+		return nil
+	}
+	var l labels
+	is := func(g *group) bool {
+		middle := g.begin + (g.last-g.begin)/2
+		return e.begin <= middle && middle < e.end
+	}
+	if j := e.jank; j != nil {
+		l = labels{scene: j.Scene, message: j.Description}
+		is = func(g *group) bool { return g.first < j.EndRecord && j.FirstRecord < g.end }
+	} else {
+		l.message = e.name
+	}
+	open := p.open[e.thread]
+	left := open[:0]
+	for _, g := range open {
+		if is(g) && !g.part {
+			p.settle(e.thread, g, l)
+		} else {
+			left = append(left, g)
+		}
+	}
+	clear(open[len(left):])
+	p.open[e.thread] = left
+	return nil
+}
+
+func (p *pprof) end(r *recording) error {
+	for _, t := range r.ordered() {
+		for _, g := range p.open[t] {
+			p.settle(t, g, labels{})
+		}
+		delete(p.open, t)
+	}
+	var b strings.Builder
+	for _, f := range r.facts() {
+		b.WriteString(f.key + ": " + f.text() + "\n")
+	}
+	p.comments = append(p.comments, strings.TrimSuffix(b.String(), "\n"))
+	return nil
+}
+
+func (p *pprof) close() error {
+	all := &profile.Profile{
+		SampleType:        []*profile.ValueType{{Type: "wall", Unit: "nanoseconds"}, {Type: "calls", Unit: "count"}},
+		DefaultSampleType: "wall", TimeNanos: p.wall, DurationNanos: p.span,
+		Comments: append([]string{"made by " + p.program}, p.comments...),
+	}
+	for k := range p.frames.list {
+		f, id := &p.frames.list[k], uint64(k)+1
+		system := f.label
+		if f.Descriptor != "" {
+			system = clean(f.Name.String() + f.Descriptor)
+		}
+		fn := &profile.Function{ID: id, Name: f.label, SystemName: system, Filename: f.File, StartLine: int64(f.Line)}
+		all.Function = append(all.Function, fn)
+		all.Location = append(all.Location, &profile.Location{ID: id, Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
+	}
+	for i, k := range p.samples.keys {
+		s := &profile.Sample{Value: []int64{p.samples.values[i].nanos, p.samples.values[i].calls}, Label: map[string][]string{}}
+		for at := k.path; at >= 0; at = p.paths.list[at].parent {
+			s.Location = append(s.Location, all.Location[p.paths.list[at].frame])
+		}
+		l := p.labels[k.labels]
+		for _, label := range [...]struct{ key, value string }{
+			{"thread", l.thread}, {"scene", l.scene}, {"message", l.message}, {"marks", marksText(k.marks)},
+		} {
+			if label.value != "" {
+				s.Label[label.key] = []string{clean(label.value)}
+			}
+		}
+		all.Sample = append(all.Sample, s)
+	}
+	if err := all.CheckValid(); err != nil {
+		return err
+	}
+	return all.Write(p.w)
+}
