@@ -333,7 +333,7 @@ func repairsText(r trace.Repairs) string {
 	return countsText([]counted{
 		{r.Unwound, "without an exit"}, {r.Truncated, "without an entry"}, {r.Open, "not returned when it ends"},
 		{r.Stray, "exits of no call"}, {r.Retimed, "times that could not be"}, {r.Renamed, "exits of another method"},
-		{r.Gaps, "gaps"}, {r.Lost, "records lost in them"}, {r.Overfull, "shorter than what they call"}, {r.Jumps, "depths that jump"},
+		{r.Swapped, "pairs of records that had changed places"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in them"}, {r.Overfull, "shorter than what they call"}, {r.Jumps, "depths that jump"},
 	})
 }
 
