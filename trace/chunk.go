@@ -133,7 +133,7 @@ func (s ThreadState) String() string {
 	return "unknown"
 }
 
-// Sample is the stack of a thread at one moment: when a message passed the threshold.
+// Sample is the stack of a thread at one moment while a message took long, on this thread or on one that waited for it.
 type Sample struct {
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
@@ -143,6 +143,9 @@ type Sample struct {
 	State ThreadState
 	// Frames is its stack as Java prints it, the innermost first.
 	Frames []string
+	// CPU is how long it had been on a processor by then, in nanoseconds; -1 if that is not known, as in recordings of
+	// minor version 0.
+	CPU int64
 }
 
 // Frames has frames that were drawn.

@@ -127,7 +127,11 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeRecords:  func(p *payload) Chunk { return decodeRecords(p) },
 	typeMessages: func(p *payload) Chunk { return &Messages{p.index(), list(p, 7, decodeMessage)} },
 	typeSamples: func(p *payload) Chunk {
-		return &Sample{p.sv(), p.index(), ThreadState(p.u8()), list(p, 1, (*payload).name)}
+		s := &Sample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()), Frames: list(p, 1, (*payload).name), CPU: -1}
+		if len(p.rest) > 0 {
+			s.CPU = p.sv()
+		}
+		return s
 	},
 	typeFrames:  func(p *payload) Chunk { return &Frames{list(p, 18, decodeFrame)} },
 	typeJank:    func(p *payload) Chunk { return decodeJank(p) },

@@ -12,12 +12,8 @@ import (
 	"path/filepath"
 )
 
-// RuntimeJars are the paths of those jars of runtime-java that need no Android: Core, Matrix (the drop-in), and
-// NoOp.
-type RuntimeJars struct{ Core, Matrix, NoOp string }
-
-// plainModules are the Maven modules that need nothing but a JDK.
-const plainModules = "android-stub,core,matrix,noop"
+// RuntimeJars are the paths of the jars of runtime-java: Core, Android, Matrix (the drop-in), and NoOp.
+type RuntimeJars struct{ Core, Android, Matrix, NoOp string }
 
 // BuildRuntime builds runtime-java with the mvn on PATH, unless the cache has it built from the same sources.
 func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
@@ -34,8 +30,8 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 		return RuntimeJars{}, err
 	}
 	final := filepath.Join(cache, "runtime-"+sum)
-	jars := RuntimeJars{filepath.Join(final, "tracegen-runtime.jar"), filepath.Join(final, "tracegen-runtime-matrix.jar"),
-		filepath.Join(final, "tracegen-runtime-noop.jar")}
+	jars := RuntimeJars{filepath.Join(final, "tracegen-runtime.jar"), filepath.Join(final, "tracegen-runtime-android.jar"),
+		filepath.Join(final, "tracegen-runtime-matrix.jar"), filepath.Join(final, "tracegen-runtime-noop.jar")}
 	if _, err := os.Stat(final); err == nil {
 		return jars, nil
 	}
@@ -51,7 +47,7 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return jars, err
 	}
-	for module, jar := range map[string]string{"core": jars.Core, "matrix": jars.Matrix, "noop": jars.NoOp} {
+	for module, jar := range map[string]string{"core": jars.Core, "android": jars.Android, "matrix": jars.Matrix, "noop": jars.NoOp} {
 		built, err := filepath.Glob(filepath.Join(tmp, "runtime-java", module, "target", "tracegen-runtime*.jar"))
 		if err != nil || len(built) != 1 {
 			return jars, fmt.Errorf("module %s of the runtime made %d jars, want 1", module, len(built))
@@ -63,8 +59,8 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	return jars, publish(out, final)
 }
 
-// MavenRuntime copies runtime-java, and what its tests read, below dir, and runs mvn there on the modules that
-// need no Android. The error has what mvn printed last.
+// MavenRuntime copies runtime-java, and what its tests read, below dir, and runs mvn there. The error has what mvn
+// printed last.
 func MavenRuntime(ctx context.Context, dir string, args ...string) error {
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
@@ -88,7 +84,7 @@ func MavenRuntime(ctx context.Context, dir string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	return run(ctx, filepath.Join(dir, "runtime-java"), mvn, append([]string{"-B", "-q", "-pl", plainModules}, args...)...)
+	return run(ctx, filepath.Join(dir, "runtime-java"), mvn, append([]string{"-B", "-q"}, args...)...)
 }
 
 func hashRuntime(dir string) (string, error) {
@@ -101,8 +97,7 @@ func hashRuntime(dir string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), err
 }
 
-// eachRuntimeFile visits the sources of runtime-java in order; of the Android module its pom alone, which Maven
-// wants to see.
+// eachRuntimeFile visits the sources of runtime-java in order.
 func eachRuntimeFile(dir string, visit func(name string, data []byte) error) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -113,7 +108,7 @@ func eachRuntimeFile(dir string, visit func(name string, data []byte) error) err
 			return err
 		}
 		if e.IsDir() {
-			if base := e.Name(); base == "target" || base == "dist" || filepath.ToSlash(name) == "android/src" {
+			if base := e.Name(); base == "target" || base == "dist" {
 				return fs.SkipDir
 			}
 			return nil

@@ -3,7 +3,7 @@ import android.os.HandlerThread;
 import android.os.Looper;
 import android.os.Message;
 import app.Feed;
-import dev.tracegen.runtime.CallTree;
+import dev.tracegen.runtime.CallItem;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.SlowMessage;
@@ -95,7 +95,7 @@ public final class RecordingProofs implements SlowMessageListener {
         Map<Integer, String> names = mapping();
         List<String> got = new ArrayList<String>();
         Map<String, Long> recorded = new HashMap<String, Long>();
-        for (CallTree.Item item : m.tree.longest(Integer.MAX_VALUE)) {
+        for (CallItem item : m.tree.longest(Integer.MAX_VALUE)) {
             // What keeps the truth is traced too, and shorter than everything else.
             if (!"took".equals(names.get(item.id))) {
                 got.add(item.depth + " " + names.get(item.id) + " " + item.count);

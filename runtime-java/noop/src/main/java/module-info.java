@@ -1,6 +1,6 @@
-/** The surface of the runtime with nothing behind it. */
+/** The surface of the runtime, its Android part and the drop-in, with nothing behind it. */
 module dev.tracegen.runtime {
-    requires static java.management;
-
+    exports com.tencent.matrix.trace.core;
     exports dev.tracegen.runtime;
+    exports dev.tracegen.runtime.android;
 }

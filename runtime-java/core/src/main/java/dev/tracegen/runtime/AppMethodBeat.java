@@ -34,12 +34,25 @@ public final class AppMethodBeat {
     /** {@link #status}: expired, and the ring was given back. */
     public static final int STATUS_OUT_RELEASE = -3;
 
-    /** Nothing is to be recorded. Looked at when there is no fast path. */
-    static volatile boolean off;
+    /** {@link #mode}: nothing is to be recorded. */
+    static final int OFF = -1;
+
+    /** {@link #mode}: calls of threads that have no fast path are sent to {@link Recorder}; so before the first call. */
+    static final int ASK = 0;
+
+    /** {@link #mode}: only the thread of the fast path is recorded, the others' calls are nothing. */
+    static final int ALONE = 1;
 
     /**
-     * The main thread's ring while nothing but recording is to be done; what stands for it while only the main thread
-     * has more to do; else null.
+     * One of the constants above. Not volatile: to look whether all is off shall cost as little as can be. Whoever goes
+     * further looks at {@link #fast} each time, which lets nobody keep what he saw here; so a loop notices at once that
+     * it is to record no more, and that it is to record as soon as it calls anything that is not compiled into it.
+     */
+    static int mode;
+
+    /**
+     * The main thread's ring while nothing but recording is to be done, or what stands for it while the clock is paused;
+     * else null. It alone tells who may put records into it, whatever was read in {@link #mode}.
      */
     static volatile Ring fast;
 
@@ -52,20 +65,24 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; one outside 1 to 0xFFFFE is ignored
      */
     public static void i(int id) {
+        int m = mode;
+        if (m < 0) {
+            return;
+        }
         try {
             Ring ring = fast;
             if (ring != null) {
-                Thread thread = Thread.currentThread();
-                if (ring.owner != thread) {
-                    if (ring.alone && ring.sleeper != thread) {
+                if (ring.owner != Thread.currentThread()) {
+                    if (m == ALONE) {
                         return;
                     }
-                } else if (id > 0 && id < METHOD_ID_DISPATCH) {
-                    ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | ring.now());
-                    return;
+                } else {
+                    long now = ring.now();
+                    if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
+                        ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | now);
+                        return;
+                    }
                 }
-            } else if (off) {
-                return;
             }
             Recorder.record(id, Ring.ENTRY);
         } catch (Throwable e) {
@@ -79,20 +96,24 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; one outside 1 to 0xFFFFE is ignored
      */
     public static void o(int id) {
+        int m = mode;
+        if (m < 0) {
+            return;
+        }
         try {
             Ring ring = fast;
             if (ring != null) {
-                Thread thread = Thread.currentThread();
-                if (ring.owner != thread) {
-                    if (ring.alone && ring.sleeper != thread) {
+                if (ring.owner != Thread.currentThread()) {
+                    if (m == ALONE) {
                         return;
                     }
-                } else if (id > 0 && id < METHOD_ID_DISPATCH) {
-                    ring.put((long) id << Ring.ID_SHIFT | ring.now());
-                    return;
+                } else {
+                    long now = ring.now();
+                    if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
+                        ring.put((long) id << Ring.ID_SHIFT | now);
+                        return;
+                    }
                 }
-            } else if (off) {
-                return;
             }
             Recorder.record(id, 0);
         } catch (Throwable e) {
@@ -108,7 +129,7 @@ public final class AppMethodBeat {
      * @param hasFocus whether its window has the focus now
      */
     public static void at(android.app.Activity activity, boolean hasFocus) {
-        if (off || activity == null) {
+        if (mode < 0 || activity == null) {
             return;
         }
         try {

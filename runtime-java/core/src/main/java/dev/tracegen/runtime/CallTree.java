@@ -35,34 +35,6 @@ public final class CallTree {
     private int repairs;
     private final long total;
 
-    /** One item of a tree. Immutable. */
-    public static final class Item {
-        /** How many callers are above it. */
-        public final int depth;
-
-        /** The method's ID. */
-        public final int id;
-
-        /** How many calls it stands for. */
-        public final int count;
-
-        /** How long they took, in ticks. */
-        public final long ticks;
-
-        Item(int depth, int id, int count, long ticks) {
-            this.depth = depth;
-            this.id = id;
-            this.count = count;
-            this.ticks = ticks;
-        }
-
-        /** The line of Matrix's reports, with ticks for milliseconds: {@code depth,id,count,ticks}. */
-        @Override
-        public String toString() {
-            return depth + "," + id + "," + count + "," + ticks;
-        }
-    }
-
     /**
      * The tree of records as {@link RecordCopy} holds them.
      *
@@ -243,7 +215,7 @@ public final class CallTree {
      * @param max how many at most
      * @return callers before what they call, and in the order of the first calls
      */
-    public List<Item> longest(int max) {
+    public List<CallItem> longest(int max) {
         Integer[] order = new Integer[items];
         for (int k = 0; k < items; k++) {
             order[k] = k;
@@ -257,9 +229,9 @@ public final class CallTree {
         });
         List<Integer> taken = new ArrayList<Integer>(Arrays.asList(order).subList(0, Math.min(max, items)));
         Collections.sort(taken);
-        List<Item> result = new ArrayList<Item>(taken.size());
+        List<CallItem> result = new ArrayList<CallItem>(taken.size());
         for (int k : taken) {
-            result.add(new Item(depths[k], ids[k], counts[k], ticks[k]));
+            result.add(new CallItem(depths[k], ids[k], counts[k], ticks[k]));
         }
         return result;
     }

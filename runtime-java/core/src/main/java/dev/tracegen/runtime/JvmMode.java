@@ -10,6 +10,8 @@ import java.io.File;
  *   -Dtracegen.threads=main|all         main if not given
  *   -Dtracegen.slow=MILLISECONDS        700 if not given
  *   -Dtracegen.tick=ms|us               us reads the clock for every record
+ *   -Dtracegen.mapping=FILE             logs slow calls with their methods' names; recordings need it not
+ *   -Dtracegen.ring=RECORDS             of each thread; 1048576 of the main one, 131072 of others if not given
  * </pre>
  *
  * <p>Every record goes into the recording. Each outermost traced call of a thread is what a message is on Android.
@@ -17,6 +19,8 @@ import java.io.File;
 final class JvmMode {
     /** How long the end of the program waits for the recording to be written. */
     private static final long PATIENCE_MILLIS = 20000;
+
+    private static final String[] KEYS = {"threads", "slow", "tick", "ring"};
 
     private JvmMode() {
     }
@@ -27,21 +31,25 @@ final class JvmMode {
         if (output == null || output.length() == 0) {
             return null;
         }
-        RecorderOptions o = new RecorderOptions().output(new File(output).getAbsoluteFile()).everyRecord(true);
+        RecorderOptions o = new RecorderOptions().platform(new JvmPlatform()).output(new File(output).getAbsoluteFile())
+                .everyRecord(true);
         o.outermostCalls = true;
-        if (oneOf(o, "threads", "main", "all")) {
-            o.threads(RecorderOptions.THREADS_ALL);
-        }
-        if (oneOf(o, "tick", "ms", "us")) {
-            o.tickNanos(1000).clockPeriodMillis(0);
-        }
-        String slow = property("slow");
-        if (slow != null) {
+        for (String key : KEYS) {
+            String value = property(key);
             try {
-                o.slowMillis(Integer.parseInt(slow));
-            } catch (NumberFormatException e) {
-                o.platform.log("tracegen.slow=" + slow + " is no number of milliseconds; using " + o.slowMillis);
+                if (value != null) {
+                    o.set(key, value);
+                }
+            } catch (IllegalArgumentException e) {
+                o.platform.log("tracegen." + key + "=" + value + ": " + e.getMessage() + "; the default holds");
             }
+        }
+        String mapping = property("mapping");
+        if (mapping != null) {
+            o.mapping(new MappingReader(new File(mapping)));
+        }
+        if (o.tickNanos < RecorderOptions.MILLISECOND) {
+            o.clockPeriodMillis(0);
         }
         return o.meta("java.version", String.valueOf(System.getProperty("java.version")))
                 .meta("sun.java.command", String.valueOf(System.getProperty("sun.java.command")));
@@ -53,15 +61,6 @@ final class JvmMode {
         } catch (SecurityException e) {
             return null;
         }
-    }
-
-    /** Whether a property has the second of its two values. */
-    private static boolean oneOf(RecorderOptions o, String name, String usual, String other) {
-        String value = property(name);
-        if (value != null && !value.equals(usual) && !value.equals(other)) {
-            o.platform.log("tracegen." + name + "=" + value + " is neither " + usual + " nor " + other + "; using " + usual);
-        }
-        return other.equals(value);
     }
 
     /** Has the recording finished when the program ends: by its last thread, by exit, or by a signal. */

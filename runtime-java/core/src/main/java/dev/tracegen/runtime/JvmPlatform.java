@@ -4,26 +4,28 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 
 /**
  * The platform as any Java runtime has it. Android has no {@code java.lang.management}; whatever is missing there is
  * not known, and that is all: this class is also what records until the Android part has started.
  */
 final class JvmPlatform extends Platform {
-    @Override
-    public long nanoTime() {
-        return System.nanoTime();
-    }
+    /** The launcher's thread has this ID in every JVM that there is, if it is still alive. */
+    private static final long LAUNCHER_THREAD = 1;
 
-    @Override
-    public long wallMillis() {
-        return System.currentTimeMillis();
-    }
+    /** Room for threads that begin while they are looked for. */
+    private static final int MORE_THREADS = 64;
 
     @Override
     public long threadCpuNanos() {
+        return threadCpuNanos(Thread.currentThread());
+    }
+
+    @Override
+    public long threadCpuNanos(Thread thread) {
         try {
-            return Management.threadCpuNanos();
+            return Management.threadCpuNanos(thread);
         } catch (Throwable e) {
             return -1;
         }
@@ -57,25 +59,35 @@ final class JvmPlatform extends Platform {
     }
 
     @Override
+    public Thread lockOwnerThread(Thread thread) {
+        try {
+            long owner = Management.lockOwnerId(thread);
+            return owner < 0 ? null : threadById(owner);
+        } catch (Throwable e) {
+            return null;
+        }
+    }
+
+    @Override
     public Thread mainThread() {
         try {
             Object looper = Class.forName("android.os.Looper").getMethod("getMainLooper").invoke(null);
             return (Thread) looper.getClass().getMethod("getThread").invoke(looper);
         } catch (Throwable notAndroid) {
-            return firstThread();
+            return threadById(LAUNCHER_THREAD);
         }
     }
 
-    /** The launcher's thread has the ID 1 in every JVM that there is, if it is still alive. */
-    private static Thread firstThread() {
+    /** A live thread; null if there is none of that ID, or only one that is in no group, as virtual threads are. */
+    private static Thread threadById(long id) {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group != null && group.getParent() != null) {
             group = group.getParent();
         }
-        Thread[] threads = new Thread[1024];
+        Thread[] threads = new Thread[group == null ? 0 : group.activeCount() + MORE_THREADS];
         int n = group == null ? 0 : group.enumerate(threads);
         for (int k = 0; k < n; k++) {
-            if (threads[k].getId() == 1) {
+            if (threads[k].getId() == id) {
                 return threads[k];
             }
         }
@@ -89,8 +101,9 @@ final class JvmPlatform extends Platform {
 
     /** Linked only where it is there. */
     private static final class Management {
-        static long threadCpuNanos() {
-            return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        static long threadCpuNanos(Thread thread) {
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            return thread == Thread.currentThread() ? threads.getCurrentThreadCpuTime() : threads.getThreadCpuTime(thread.getId());
         }
 
         static long gc(boolean time) {
@@ -99,6 +112,11 @@ final class JvmPlatform extends Platform {
                 sum += Math.max(0, time ? bean.getCollectionTime() : bean.getCollectionCount());
             }
             return sum;
+        }
+
+        static long lockOwnerId(Thread thread) {
+            ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId());
+            return info == null ? -1 : info.getLockOwnerId();
         }
 
         static String lockOwner(Thread thread) {

@@ -4,6 +4,11 @@ package dev.tracegen.runtime;
  * Finds the outermost calls of a thread that has no messages, in its records as they are taken from the ring. Exits that
  * are missing are told by an exit further out, as in {@link CallTree}; an outermost call that itself never exits goes on
  * for ever, for nobody can know better: instrument with {@code --exits exact} where that matters.
+ *
+ * <p>How long a call was on a processor nobody asks when it begins and ends, which would cost every call. It follows from
+ * looks at the thread, one before the records are taken each time: between two looks the thread's time goes on no faster
+ * than the clock and not back, and the middle of what that leaves is taken. So it is wrong by half the time between two
+ * looks at most, at either end.
  */
 final class OutermostCalls {
     /** Deeper calls are counted and not remembered: a program that recurses without end must not fill the memory. */
@@ -13,13 +18,51 @@ final class OutermostCalls {
     private int depth;
     private long beyond;
     private long begin;
+    private long beginCpu;
     private long first;
     private long number;
+
+    // The last two looks; a thread's first one is taken to follow upon its start.
+    private long lookedBefore;
+    private long cpuBefore = -1;
+    private long looked;
+    private long cpu = -1;
+
+    /**
+     * A look at the thread.
+     *
+     * @param nanos when, after the records that are taken next
+     * @param cpuNanos how long it has been on a processor, -1 if not known
+     */
+    void look(long nanos, long cpuNanos) {
+        lookedBefore = looked;
+        cpuBefore = cpu;
+        looked = nanos;
+        cpu = cpuNanos;
+    }
+
+    /** How long the thread had been on a processor at some time between the last two looks; -1 if not known. */
+    private long cpuAt(long nanos) {
+        long sinceBefore = Math.max(0, nanos - lookedBefore);
+        long untilLook = Math.max(0, looked - nanos);
+        if (cpu < 0) {
+            // The thread has ended.
+            return cpuBefore < 0 ? -1 : cpuBefore + sinceBefore / 2;
+        }
+        long least = Math.max(Math.max(0, cpuBefore), cpu - untilLook);
+        long most = cpuBefore < 0 ? cpu : Math.min(cpu, cpuBefore + sinceBefore);
+        return (least + Math.max(least, most)) / 2;
+    }
+
+    private long cpuSinceBegin(long nanos) {
+        long now = cpuAt(nanos);
+        return beginCpu < 0 || now < 0 ? -1 : Math.max(0, Math.min(nanos - begin, now - beginCpu));
+    }
 
     /**
      * Takes one record.
      *
-     * @param number the record's number
+     * @param recordNumber the record's number
      * @param nanos its time
      * @return the message that ended with it, else null
      */
@@ -32,6 +75,7 @@ final class OutermostCalls {
             }
             if (depth == 0) {
                 begin = nanos;
+                beginCpu = cpuAt(nanos);
                 first = recordNumber;
             }
             open[depth++] = id;
@@ -52,8 +96,8 @@ final class OutermostCalls {
         if (depth > 0) {
             return null;
         }
-        return new MessageRecord(MessageRecord.NORMAL, number++, 1, begin, nanos - begin, -1, "method " + id, first,
-                recordNumber + 1);
+        return new MessageRecord(MessageRecord.NORMAL, number++, 1, begin, nanos - begin, cpuSinceBegin(nanos),
+                "method " + id, first, recordNumber + 1);
     }
 
     /** Records were lost: nobody knows which calls are open now. */
@@ -69,7 +113,7 @@ final class OutermostCalls {
 
     /** The call that is open. */
     MessageRecord running(long nanos) {
-        return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin), -1,
+        return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin), cpuSinceBegin(nanos),
                 "method " + open[0], first, first);
     }
 

@@ -15,14 +15,18 @@ public abstract class Platform {
      *
      * @return nanoseconds since some moment that stays the same while the process lives
      */
-    public abstract long nanoTime();
+    public long nanoTime() {
+        return System.nanoTime();
+    }
 
     /**
      * The time of day, by which a recording is found again. Never used to measure: it may jump.
      *
      * @return milliseconds since 1970 in UTC
      */
-    public abstract long wallMillis();
+    public long wallMillis() {
+        return System.currentTimeMillis();
+    }
 
     /**
      * Like {@link #nanoTime} but going on in deep sleep, so that sleep can be told from work.
@@ -39,6 +43,16 @@ public abstract class Platform {
      * @return nanoseconds, -1 if not known
      */
     public long threadCpuNanos() {
+        return -1;
+    }
+
+    /**
+     * How long another thread has been on a processor.
+     *
+     * @param thread any, also one that has ended
+     * @return nanoseconds, -1 if not known
+     */
+    public long threadCpuNanos(Thread thread) {
         return -1;
     }
 
@@ -67,6 +81,16 @@ public abstract class Platform {
      * @return the owner's name and what is locked, in words for a reader; null if it waits for none or if it is not known
      */
     public String lockOwner(Thread thread) {
+        return null;
+    }
+
+    /**
+     * The thread that {@link #lockOwner} names.
+     *
+     * @param thread any live thread
+     * @return null if it waits for no lock or if the owner is not known
+     */
+    public Thread lockOwnerThread(Thread thread) {
         return null;
     }
 

@@ -18,9 +18,6 @@ public final class Recorder {
     /** How long the first records wait for {@link #start}. */
     static final long EXPIRY_NANOS = 10000000000L;
 
-    /** Other threads' rings are smaller than the main one's by this, or a server's would fill its memory. */
-    private static final int OTHERS_SHARE = 8;
-
     // Taken, never waited for, by the first call: it comes from anywhere, under any lock of the app's.
     private static final AtomicBoolean STARTING = new AtomicBoolean();
 
@@ -49,7 +46,7 @@ public final class Recorder {
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
-        this.resting = new Ring(mainThread);
+        this.resting = Ring.resting(mainThread);
         this.traces.put(mainThread, mainTrace);
         this.madeNanos = platform.nanoTime();
         this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
@@ -63,14 +60,14 @@ public final class Recorder {
      * @return the recorder
      */
     public static Recorder start(RecorderOptions options) {
-        RecorderOptions o = new RecorderOptions(options);
+        RecorderOptions o = complete(new RecorderOptions(options));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }
         try {
             Recorder r = current;
             if (r != null && status == AppMethodBeat.STATUS_READY && r.fits(o)) {
-                r.takeOver(o);
+                r.options = o;
             } else {
                 if (r != null) {
                     r.stop();
@@ -85,6 +82,10 @@ public final class Recorder {
         }
     }
 
+    private static RecorderOptions complete(RecorderOptions o) {
+        return o.platform == null ? o.platform(new JvmPlatform()) : o;
+    }
+
     /** Whether what was recorded so far may go on under other options. */
     private boolean fits(RecorderOptions o) {
         RecorderOptions mine = options;
@@ -94,20 +95,11 @@ public final class Recorder {
                 && Math.abs(o.platform.nanoTime() - mine.platform.nanoTime()) < EXPIRY_NANOS;
     }
 
-    private void takeOver(RecorderOptions o) {
-        options = o;
-        Ring ring = mainTrace.existingRing();
-        if (ring != null) {
-            ring.alone = o.threads == RecorderOptions.THREADS_MAIN;
-        }
-    }
-
     private void begin() {
         watcher = new Watcher(this, ticker);
         watcher.start();
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
-        AppMethodBeat.off = false;
         arm();
     }
 
@@ -119,7 +111,7 @@ public final class Recorder {
         try {
             if (current == null && status == AppMethodBeat.STATUS_DEFAULT) {
                 RecorderOptions fromProperties = JvmMode.options();
-                Recorder r = new Recorder(fromProperties == null ? new RecorderOptions() : fromProperties);
+                Recorder r = new Recorder(fromProperties == null ? complete(new RecorderOptions()) : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
                     r.begin();
@@ -127,12 +119,13 @@ public final class Recorder {
                 } else {
                     status = AppMethodBeat.STATUS_READY;
                     current = r;
+                    r.arm();
                 }
             }
             return current;
         } catch (Throwable e) {
             // No memory, no threads: then there is no recording, and the app goes on.
-            AppMethodBeat.off = true;
+            AppMethodBeat.mode = AppMethodBeat.OFF;
             status = AppMethodBeat.STATUS_STOPPED;
             return null;
         } finally {
@@ -155,7 +148,6 @@ public final class Recorder {
             return;
         }
         status = AppMethodBeat.STATUS_STOPPED;
-        AppMethodBeat.off = true;
         arm();
         ticker.stop();
         Watcher w = watcher;
@@ -178,7 +170,8 @@ public final class Recorder {
         return trace;
     }
 
-    private ThreadTrace traceOf(Thread thread) {
+    /** A thread's trace; does not choose it. */
+    ThreadTrace traceOf(Thread thread) {
         ThreadTrace trace = traces.get(thread);
         if (trace == null) {
             boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread);
@@ -341,16 +334,18 @@ public final class Recorder {
         return ticker.touch(ring);
     }
 
-    /** Gives the main thread the fast path, or takes it away, as everything stands now. */
+    /** Gives the main thread the fast path, or takes it away, and says what others are to do, as everything stands now. */
     synchronized void arm() {
         if (current != this) {
             return;
         }
-        Ring ring = ticker.running() ? mainTrace.existingRing() : null;
-        if (ring == null && options.threads == RecorderOptions.THREADS_MAIN) {
-            ring = resting;
-        }
-        AppMethodBeat.fast = status > 0 && enterListener == null ? ring : null;
+        boolean recording = status > 0;
+        boolean listening = enterListener != null;
+        Ring ring = ticker.running() ? mainTrace.existingRing() : resting;
+        AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
+                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.ALONE : AppMethodBeat.ASK;
+        // After the mode: who sees this sees that too.
+        AppMethodBeat.fast = !recording || listening ? null : ring == null ? resting : ring;
     }
 
     /** How many records there ever were, but for those of threads that are forgotten. */
@@ -371,7 +366,6 @@ public final class Recorder {
         try {
             if (status == AppMethodBeat.STATUS_READY && current == this) {
                 status = AppMethodBeat.STATUS_EXPIRED_START;
-                AppMethodBeat.off = true;
                 arm();
                 ticker.stop();
                 mainTrace.release();
@@ -392,8 +386,8 @@ public final class Recorder {
     }
 
     Ring newRing(ThreadTrace trace) {
-        int records = trace.main ? options.ringRecords : Math.max(1024, options.ringRecords / OTHERS_SHARE);
-        Ring ring = new Ring(trace.thread, options.threads == RecorderOptions.THREADS_MAIN, records);
+        int records = trace.main ? options.ringRecords : options.threadRingRecords;
+        Ring ring = new Ring(trace.thread, records);
         ticker.touch(ring);
         return ring;
     }
@@ -407,10 +401,10 @@ public final class Recorder {
     }
 
     /** A message has ended that took too long. */
-    void slow(ThreadTrace trace, MessageRecord message, SlowFacts facts, List<MessageRecord> before) {
+    void slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
         Watcher w = watcher;
         if (w != null) {
-            w.slow(trace, message, facts, before);
+            w.slow(trace, message, before);
         }
     }
 

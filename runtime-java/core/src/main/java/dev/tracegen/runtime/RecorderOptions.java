@@ -18,11 +18,19 @@ public final class RecorderOptions {
     /** Those of every thread. Each that enters an instrumented method gets a ring of its own. */
     public static final int THREADS_ALL = 2;
 
-    Platform platform = new JvmPlatform();
+    static final long MILLISECOND = 1000000;
+
+    private static final int MIN_RING = 1 << 10;
+    private static final int MAX_RING = 1 << 26;
+
+    /** Null for the one that any Java runtime has. */
+    Platform platform;
+
     File output;
     int threads = THREADS_MAIN;
     int ringRecords = 1 << 20;
-    long tickNanos = 1000000;
+    int threadRingRecords = 1 << 17;
+    long tickNanos = MILLISECOND;
     int clockPeriodMillis = 5;
     int slowMillis = 700;
     boolean everyRecord;
@@ -32,6 +40,7 @@ public final class RecorderOptions {
 
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
+    MappingReader mapping;
     int history = 200;
     int dense = 5000;
     int mergeMillis = 16;
@@ -46,6 +55,7 @@ public final class RecorderOptions {
         output = o.output;
         threads = o.threads;
         ringRecords = o.ringRecords;
+        threadRingRecords = o.threadRingRecords;
         tickNanos = o.tickNanos;
         clockPeriodMillis = o.clockPeriodMillis;
         slowMillis = o.slowMillis;
@@ -53,6 +63,7 @@ public final class RecorderOptions {
         outermostCalls = o.outermostCalls;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
+        mapping = o.mapping;
         history = o.history;
         dense = o.dense;
         mergeMillis = o.mergeMillis;
@@ -62,7 +73,7 @@ public final class RecorderOptions {
     /**
      * Where time and facts about the machine come from.
      *
-     * @param value not null
+     * @param value null for what any Java runtime knows, which is the default
      * @return this
      */
     public RecorderOptions platform(Platform value) {
@@ -93,18 +104,34 @@ public final class RecorderOptions {
     }
 
     /**
-     * How many records a thread's ring holds before the oldest are overwritten.
+     * How many records the main thread's ring holds before the oldest are overwritten.
      *
      * @param value rounded up to a power of two, 1,024 to 2^26; 1,048,576 (8 MiB) if not set
      * @return this
      */
     public RecorderOptions ringRecords(int value) {
-        int n = 1024;
-        while (n < value && n < 1 << 26) {
+        ringRecords = powerOfTwo(value);
+        return this;
+    }
+
+    /**
+     * How many records the ring of each other thread holds that is recorded.
+     *
+     * @param value rounded up to a power of two, 1,024 to 2^26; 131,072 (1 MiB) if not set, so that a server of many
+     *     threads does not fill its memory
+     * @return this
+     */
+    public RecorderOptions threadRingRecords(int value) {
+        threadRingRecords = powerOfTwo(value);
+        return this;
+    }
+
+    private static int powerOfTwo(int value) {
+        int n = MIN_RING;
+        while (n < value && n < MAX_RING) {
             n <<= 1;
         }
-        ringRecords = n;
-        return this;
+        return n;
     }
 
     /**
@@ -182,6 +209,17 @@ public final class RecorderOptions {
     }
 
     /**
+     * Has slow messages logged with their longest calls by name, for a developer who looks on.
+     *
+     * @param value null to log none, which is the default
+     * @return this
+     */
+    public RecorderOptions mapping(MappingReader value) {
+        mapping = value;
+        return this;
+    }
+
+    /**
      * Something that a reader of the recording should know: {@code package}, {@code versionName}, {@code process},
      * {@code device} and the like. The mapping's digest and the tick are written without being asked for.
      *
@@ -192,5 +230,80 @@ public final class RecorderOptions {
     public RecorderOptions meta(String key, String value) {
         meta.put(key, value);
         return this;
+    }
+
+    /**
+     * Sets an option by its name, as properties and files do.
+     *
+     * <pre>
+     *   slow           milliseconds
+     *   tick           ms | us
+     *   threads        main | chosen | all
+     *   ring           records that a thread's ring holds, the main one's and each other's
+     *   every-record   true | false
+     * </pre>
+     *
+     * @param key one of these
+     * @param value what the setter of this name takes; a ring of less than 1,024 records or more than 2^26 is refused
+     * @return this
+     * @throws IllegalArgumentException if there is no such key or the value is none that it takes; the message says what
+     *     it takes, and nothing is changed
+     */
+    public RecorderOptions set(String key, String value) {
+        if (key.equals("slow")) {
+            return slowMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
+        } else if (key.equals("tick")) {
+            return tickNanos(choice(value, "ms", "us") == 0 ? MILLISECOND : 1000);
+        } else if (key.equals("threads")) {
+            return threads(choice(value, "main", "chosen", "all"));
+        } else if (key.equals("ring")) {
+            int n = number(value, "records", MIN_RING, MAX_RING);
+            return ringRecords(n).threadRingRecords(n);
+        } else if (key.equals("every-record")) {
+            return everyRecord(choice(value, "true", "false") == 0);
+        }
+        throw new IllegalArgumentException("there is no such key");
+    }
+
+    /**
+     * Reads a number.
+     *
+     * @param value decimal digits
+     * @param unit what is counted, for the message
+     * @param least the least that is taken
+     * @param most the most that is taken
+     * @return the number
+     * @throws IllegalArgumentException if it is none or out of range
+     */
+    public static int number(String value, String unit, int least, int most) {
+        try {
+            int n = Integer.parseInt(value);
+            if (n >= least && n <= most) {
+                return n;
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        throw new IllegalArgumentException("want a whole number of " + unit + ", "
+                + (most == Integer.MAX_VALUE ? "at least " + least : least + " to " + most));
+    }
+
+    /**
+     * Reads one of several words.
+     *
+     * @param value the word
+     * @param of those that are taken
+     * @return its place among them, from 0
+     * @throws IllegalArgumentException if it is none of them
+     */
+    public static int choice(String value, String... of) {
+        StringBuilder all = new StringBuilder();
+        for (int k = 0; k < of.length; k++) {
+            if (of[k].equals(value)) {
+                return k;
+            }
+            all.append(k == 0 ? "" : " or ").append(of[k]);
+        }
+        throw new IllegalArgumentException("want " + all);
     }
 }

@@ -40,6 +40,7 @@ final class RecordingWriter implements Closeable {
 
     private static final int MAGIC = 0x31444754; // TGD1
     private static final int SYNC = 0x4B434754; // TGCK
+    private static final int MINOR = 1;
     private static final int HEADER = 32;
     private static final int CHUNK_HEADER = 20;
 
@@ -100,7 +101,7 @@ final class RecordingWriter implements Closeable {
         newStrings.size = 0;
         newStringCount = 0;
         out.size = 0;
-        out.u32(MAGIC).u16(1).u16(0).u32(HEADER).u64(fileId).u64(0);
+        out.u32(MAGIC).u16(1).u16(MINOR).u32(HEADER).u64(fileId).u64(0);
         crc.reset();
         crc.update(out.bytes, 0, out.size);
         out.u32((int) crc.getValue());
@@ -178,13 +179,14 @@ final class RecordingWriter implements Closeable {
         end(MESSAGES, 0);
     }
 
-    void sample(ThreadTrace trace, long nanos, Thread.State state, StackTraceElement[] stack) throws IOException {
-        thread(trace);
+    void sample(StackSample s) throws IOException {
+        thread(s.trace);
         begin();
-        chunk.sv(nanos).uv(trace.index).u8(code(state)).uv(stack.length);
-        for (StackTraceElement e : stack) {
+        chunk.sv(s.nanos).uv(s.trace.index).u8(code(s.state)).uv(s.stack.length);
+        for (StackTraceElement e : s.stack) {
             chunk.uv(string(e.toString()));
         }
+        chunk.sv(s.cpuNanos);
         end(SAMPLES, 0);
     }
 

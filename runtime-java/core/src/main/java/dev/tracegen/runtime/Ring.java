@@ -41,14 +41,8 @@ final class Ring extends AtomicLongArray {
     private static final AtomicLongFieldUpdater<Ring> SEQUENCE = AtomicLongFieldUpdater.newUpdater(Ring.class, "sequence");
     private static final AtomicLongFieldUpdater<Ring> NOW = AtomicLongFieldUpdater.newUpdater(Ring.class, "now");
 
-    /** The thread whose records these are; null of a ring that only stands for one. */
+    /** The thread whose records these are. */
     final Thread owner;
-
-    /** The thread that a ring without an owner stands for. */
-    final Thread sleeper;
-
-    /** Whether no other thread is recorded. Changed only before the ring is made known anew. */
-    boolean alone;
 
     private volatile long sequence;
 
@@ -59,22 +53,19 @@ final class Ring extends AtomicLongArray {
      *
      * @param capacity a power of two
      */
-    Ring(Thread owner, boolean alone, int capacity) {
+    Ring(Thread owner, int capacity) {
         super(capacity);
         this.owner = owner;
-        this.sleeper = null;
-        this.alone = alone;
     }
 
-    /** What stands for the main thread's ring while that thread has to go the long way and no other is recorded. */
-    Ring(Thread sleeper) {
-        super(1);
-        this.owner = null;
-        this.sleeper = sleeper;
-        this.alone = true;
+    /** What stands for a thread's ring while that thread has to go the long way. Nothing is ever put into it. */
+    static Ring resting(Thread owner) {
+        Ring ring = new Ring(owner, 1);
+        ring.now = -1;
+        return ring;
     }
 
-    /** The time that a record gets now, in ticks. */
+    /** The time that a record gets now, in ticks; below 0 in what only stands for a ring. */
     long now() {
         return now;
     }

@@ -30,17 +30,15 @@ public final class ThreadTrace {
     long drained;
     OutermostCalls outermost;
 
-    // How many collections there had been before which message; the recorder's thread's alone.
-    long collections;
-    long collectionMillis;
-    long collectionsOf = -1;
+    // What was found out about the message that runs, or ran last, and the one before; the recorder's thread's alone,
+    // but for tests, which look whether it has come so far.
+    volatile SlowFacts facts;
+    private SlowFacts factsBefore;
 
     // The message that runs. The thread writes these, the recorder's thread looks at them.
     private volatile long runningSince;
     private volatile String running;
     private volatile long messages;
-    private volatile SlowFacts facts;
-    private volatile long factsOf = -1;
     private long firstRecord;
     private long beginCpu;
     private long lastEnd;
@@ -70,7 +68,7 @@ public final class ThreadTrace {
      * @param text what runs, as the looper's {@code Printer} was told; null if that is not known until it ends
      */
     public void messageBegin(String text) {
-        if (AppMethodBeat.off) {
+        if (AppMethodBeat.mode < 0) {
             return;
         }
         try {
@@ -128,7 +126,7 @@ public final class ThreadTrace {
             MessageRecord m = new MessageRecord(MessageHistory.kindOf(running), number, 1, since, now - since, cpu,
                     running == null ? "" : running, firstRecord, r == null ? 0 : r.sequence());
             if (now - since >= recorder.options().slowMillis * 1000000L) {
-                recorder.slow(this, m, factsOf == number ? facts : null, history.snapshot());
+                recorder.slow(this, m, history.snapshot());
             }
             history.add(m);
             running = null;
@@ -154,7 +152,7 @@ public final class ThreadTrace {
      * @return the number that the thread's next record will have, for {@link #copy}
      */
     public long mark() {
-        if (AppMethodBeat.off) {
+        if (AppMethodBeat.mode < 0) {
             return 0;
         }
         try {
@@ -270,17 +268,15 @@ public final class ThreadTrace {
         return messages;
     }
 
-    SlowFacts facts() {
-        return facts;
+    /** What is known of a message; null if it was not looked at while it ran. On the recorder's thread. */
+    SlowFacts factsOf(long number) {
+        return facts != null && facts.number == number ? facts
+                : factsBefore != null && factsBefore.number == number ? factsBefore : null;
     }
 
-    long factsOf() {
-        return factsOf;
-    }
-
-    /** What was found when message number n passed the threshold. On the recorder's thread. */
-    void setFacts(long n, SlowFacts value) {
+    /** A message is looked at for the first time. On the recorder's thread. */
+    void setFacts(SlowFacts value) {
+        factsBefore = facts;
         facts = value;
-        factsOf = n;
     }
 }

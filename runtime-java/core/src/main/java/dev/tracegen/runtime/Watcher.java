@@ -20,6 +20,9 @@ final class Watcher implements Runnable {
 
     private static final int MAX_PENDING = 200;
 
+    /** Calls of a slow message that are told to who looks on: Matrix's 30. */
+    private static final int TOLD_ITEMS = 30;
+
     private static final long QUIET_NANOS = 1000000000L;
 
     private final Recorder recorder;
@@ -34,19 +37,17 @@ final class Watcher implements Runnable {
     private volatile boolean asleep;
     private volatile boolean stopped;
     private long busyUntil;
-    private long gcCount;
-    private long gcMillis;
+    private volatile long gcCount;
+    private volatile long gcMillis;
 
     private static final class Slow {
         final ThreadTrace trace;
         final MessageRecord message;
-        final SlowFacts facts;
         final List<MessageRecord> before;
 
-        Slow(ThreadTrace trace, MessageRecord message, SlowFacts facts, List<MessageRecord> before) {
+        Slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
             this.trace = trace;
             this.message = message;
-            this.facts = facts;
             this.before = before;
         }
     }
@@ -68,8 +69,7 @@ final class Watcher implements Runnable {
             if (options.output != null) {
                 writer = new RecordingWriter(options, ticker.baseNanos());
             }
-            gcCount = platform.gcCount();
-            gcMillis = platform.gcMillis();
+            lookAtCollections();
         } catch (Throwable e) {
             platform.log("no recording: " + e);
         }
@@ -92,13 +92,15 @@ final class Watcher implements Runnable {
     /** There is something to look at. Costs a look at a field unless the thread sleeps. */
     void wake() {
         if (asleep) {
+            // What was collected in the meantime is not this message's.
+            lookAtCollections();
             asleep = false;
             LockSupport.unpark(thread);
         }
     }
 
-    void slow(ThreadTrace trace, MessageRecord message, SlowFacts facts, List<MessageRecord> before) {
-        if (!waiting.offer(new Slow(trace, message, facts, before))) {
+    void slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+        if (!waiting.offer(new Slow(trace, message, before))) {
             dropped.incrementAndGet();
         }
         asleep = false;
@@ -168,18 +170,25 @@ final class Watcher implements Runnable {
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
             work += options.everyRecord ? drain(t) : 0;
-            work += watch(t, t.runningSince(), t.messageNumber());
-            if (t.outermost != null) {
-                watch(t, t.outermost.since(), t.outermost.number());
-            }
+            work += hasMessages(t) || t.outermost == null ? watch(t, t.runningSince(), t.messageNumber())
+                    : watch(t, t.outermost.since(), t.outermost.number());
             if (ended) {
                 recorder.forget(t);
             }
         }
         work += reports();
+        lookAtCollections();
+        return work + frames();
+    }
+
+    private void lookAtCollections() {
         gcCount = platform.gcCount();
         gcMillis = platform.gcMillis();
-        return work + frames();
+    }
+
+    /** Whether somebody tells of a thread's messages, so that its outermost calls are none. */
+    private static boolean hasMessages(ThreadTrace t) {
+        return t.messageNumber() > 0 || t.runningSince() != 0;
     }
 
     private int reports() throws IOException {
@@ -208,6 +217,13 @@ final class Watcher implements Runnable {
         }
         long n = 0;
         long end = ring.sequence();
+        boolean outermost = options.outermostCalls && !hasMessages(t);
+        if (outermost && (t.drained < end || t.outermost != null && t.outermost.since() != 0)) {
+            if (t.outermost == null) {
+                t.outermost = new OutermostCalls();
+            }
+            t.outermost.look(platform.nanoTime(), platform.threadCpuNanos(t.thread));
+        }
         while (t.drained < end) {
             RecordCopy copy = ring.copy(t.drained, Math.min(end, t.drained + RecordingWriter.CHUNK_RECORDS));
             t.drained = copy.firstSequence + copy.records.length;
@@ -215,17 +231,14 @@ final class Watcher implements Runnable {
             if (writer != null) {
                 writer.records(t, copy);
             }
-            if (options.outermostCalls) {
+            if (outermost) {
                 findOutermost(t, copy);
             }
         }
         return n;
     }
 
-    private void findOutermost(ThreadTrace t, RecordCopy copy) {
-        if (t.outermost == null) {
-            t.outermost = new OutermostCalls();
-        }
+    private void findOutermost(ThreadTrace t, RecordCopy copy) throws IOException {
         if (copy.overwritten > 0) {
             t.outermost.forget();
         }
@@ -237,58 +250,81 @@ final class Watcher implements Runnable {
                 continue;
             }
             if (m.wallNanos >= options.slowMillis * 1000000L) {
-                SlowFacts facts = t.factsOf() == m.sequence ? t.facts() : null;
-                if (!waiting.offer(new Slow(t, m, facts, t.messageHistory().snapshot()))) {
-                    dropped.incrementAndGet();
-                }
+                report(new Slow(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
         }
     }
 
-    /** Looks at what runs on a thread: once it has passed the threshold, at what it does just then. */
-    private int watch(ThreadTrace t, long since, long number) {
-        if (t.collectionsOf != number || since == 0) {
-            // A message's collections are those since the last look before it.
-            t.collectionsOf = number;
-            t.collections = gcCount;
-            t.collectionMillis = gcMillis;
-        }
+    /**
+     * Looks at what runs on a thread, from half the threshold on ever less often: at what it does, and when the threshold
+     * is passed at all else that will be asked. From then on what is found is written at once: who knows whether the
+     * message ever ends.
+     */
+    private int watch(ThreadTrace t, long since, long number) throws IOException {
         if (since == 0) {
             return 0;
         }
-        if (t.factsOf() != number && platform.nanoTime() - since >= options.slowMillis * 1000000L) {
-            SlowFacts f = new SlowFacts();
-            f.sampleNanos = platform.nanoTime();
-            f.state = t.thread.getState();
-            f.stack = t.thread.getStackTrace();
+        SlowFacts f = t.factsOf(number);
+        long slow = options.slowMillis * 1000000L;
+        if (f == null) {
+            f = new SlowFacts(number, gcCount, gcMillis);
+            f.nextSample = slow / 2;
+            t.setFacts(f);
+        }
+        long elapsed = platform.nanoTime() - since;
+        if (elapsed < f.nextSample) {
+            return 1;
+        }
+        f.nextSample = elapsed < slow ? Math.min(slow, elapsed + slow / 4) : elapsed + elapsed / 4;
+        StackSample sample = StackSample.of(t, platform);
+        f.samples.add(sample);
+        Thread owner = sample.state == Thread.State.RUNNABLE ? null : platform.lockOwnerThread(t.thread);
+        if (owner != null) {
+            f.samples.add(StackSample.of(recorder.traceOf(owner), platform));
+        }
+        if (elapsed >= slow) {
+            pass(t, f, sample);
+        }
+        return 1;
+    }
+
+    private void pass(ThreadTrace t, SlowFacts f, StackSample sample) throws IOException {
+        boolean first = !f.passed;
+        if (first) {
+            f.state = sample.state;
             f.lockOwner = platform.lockOwner(t.thread);
             f.scene = recorder.scene();
             f.foreground = recorder.foreground();
             PendingQueue queue = t.pendingQueue();
             f.pending = queue == null ? null : queue.snapshot(MAX_PENDING);
-            t.setFacts(number, f);
+            f.passed = true;
         }
-        return 1;
+        for (StackSample s : f.samples) {
+            if (writer != null) {
+                writer.sample(s);
+            }
+        }
+        f.samples.clear();
+        if (first && writer != null) {
+            writer.pending(t, f.number, f.pending);
+        }
     }
 
     private void report(Slow s) throws IOException {
-        SlowFacts facts = s.facts;
+        SlowFacts facts = s.trace.factsOf(s.message.sequence);
         if (facts == null) {
-            facts = new SlowFacts();
-            facts.scene = recorder.scene();
-            facts.foreground = recorder.foreground();
+            facts = new SlowFacts(s.message.sequence, gcCount, gcMillis);
         }
-        long count = platform.gcCount();
-        if (count >= 0 && s.trace.collectionsOf == s.message.sequence) {
-            facts.gcCount = count - s.trace.collections;
-            facts.gcMillis = platform.gcMillis() - s.trace.collectionMillis;
-        }
+        facts.end(recorder);
         RecordCopy copy = s.trace.copy(s.message.firstRecord, s.message.endRecord);
         long endTicks = (s.message.beginNanos + s.message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
         SlowMessage slow = new SlowMessage(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
         if (writer != null) {
-            write(s, slow, facts, copy);
+            write(s, slow, copy);
+        }
+        if (options.mapping != null) {
+            tell(slow);
         }
         SlowMessageListener listener = Recorder.slowListener();
         if (listener != null) {
@@ -296,16 +332,23 @@ final class Watcher implements Runnable {
         }
     }
 
-    private void write(Slow s, SlowMessage slow, SlowFacts facts, RecordCopy copy) throws IOException {
+    private void tell(SlowMessage slow) {
+        try {
+            for (String line : options.mapping.describe(slow, TOLD_ITEMS).split("\n")) {
+                platform.log(line);
+            }
+        } catch (IOException e) {
+            platform.log("slow: " + slow.wallNanos / 1000000 + " ms on " + slow.thread + ": " + slow.description
+                    + " (its calls have no names: " + e.getMessage() + ")");
+        }
+    }
+
+    private void write(Slow s, SlowMessage slow, RecordCopy copy) throws IOException {
         writer.clock();
         if (!options.everyRecord) {
             writer.records(s.trace, copy);
         }
         writer.messages(s.trace, s.before);
-        if (facts.stack != null) {
-            writer.sample(s.trace, facts.sampleNanos, facts.state, facts.stack);
-            writer.pending(s.trace, s.message.sequence, facts.pending);
-        }
         writer.jank(s.trace, slow, s.message);
     }
 

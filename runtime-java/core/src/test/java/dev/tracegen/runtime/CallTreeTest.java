@@ -26,7 +26,7 @@ class CallTreeTest {
     private static void check(String records, long end, int repairs, String... items) {
         CallTree tree = new CallTree(records(records), end);
         StringBuilder got = new StringBuilder();
-        for (CallTree.Item item : tree.longest(1000)) {
+        for (CallItem item : tree.longest(1000)) {
             got.append(item).append(' ');
         }
         assertEquals(String.join(" ", items), got.toString().trim().replace(String.valueOf(D), "D"), records);
@@ -103,7 +103,7 @@ class CallTreeTest {
 
     @Test
     void trimmingKeepsTheLongestAndTheirCallers() {
-        List<CallTree.Item> items = new CallTree(
+        List<CallItem> items = new CallTree(
                 records("+D@0 +1@0 +2@0 -2@50 -1@50 +3@50 -3@51 +4@51 +5@60 -5@99 -4@100 -D@100"), 100).longest(5);
         assertEquals("[0,1048574,1,100, 1,1,1,50, 2,2,1,50, 1,4,1,49, 2,5,1,39]", items.toString());
     }

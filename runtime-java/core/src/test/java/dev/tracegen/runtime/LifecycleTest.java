@@ -22,7 +22,7 @@ class LifecycleTest {
         while (AppMethodBeat.status() != AppMethodBeat.STATUS_OUT_RELEASE) {
             Thread.sleep(20);
         }
-        assertTrue(AppMethodBeat.off);
+        assertEquals(AppMethodBeat.OFF, AppMethodBeat.mode);
         assertNull(AppMethodBeat.fast);
         assertNull(early.mainTrace().existingRing());
         AppMethodBeat.o(1);

@@ -87,12 +87,13 @@ class RecordingWriterTest {
         history.add(new MessageRecord(MessageRecord.IDLE, 0, 0, 1040000000L, 500000000L, 0, "", 0, 0));
         history.add(new MessageRecord(MessageRecord.SYSTEM, 12, 1, 1540000000L, 20000000L, -1, "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
         w.messages(main, history);
-        w.sample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
-            new StackTraceElement("a.B", "wait", "B.java", 7), new StackTraceElement("a.B", "run", null, -2)});
+        w.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
+            new StackTraceElement("a.B", "wait", "B.java", 7), new StackTraceElement("a.B", "run", null, -2)}, 3000000L));
+        w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1));
         w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
                 new PendingMessage(2000000000L, 0, null, null, 5, false)));
         w.pending(other, 0, null);
-        SlowFacts facts = new SlowFacts();
+        SlowFacts facts = new SlowFacts(13, -1, -1);
         facts.state = Thread.State.BLOCKED;
         facts.lockOwner = "other holds a.Lock";
         facts.scene = "a.Screen";

@@ -16,7 +16,7 @@ class RingTest {
     private static final long COPIES = 1000;
 
     private static Ring ring(int capacity, int records) {
-        Ring ring = new Ring(Thread.currentThread(), true, capacity);
+        Ring ring = new Ring(Thread.currentThread(), capacity);
         for (int k = 0; k < records; k++) {
             ring.put(100 + k);
         }
@@ -75,7 +75,7 @@ class RingTest {
             @Override
             public void run() {
                 // Small, so that it is lapped while it is copied.
-                Ring ring = new Ring(Thread.currentThread(), true, 4096);
+                Ring ring = new Ring(Thread.currentThread(), 4096);
                 made.set(ring);
                 // However seldom the other thread has its turn: it must have had enough of them.
                 for (long n = 0; n < STRESS || n % 4096 != 0 || copies.get() < COPIES; n++) {

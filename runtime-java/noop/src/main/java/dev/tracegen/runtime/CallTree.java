@@ -5,34 +5,6 @@ import java.util.List;
 
 /** The calls of a stretch of records. Here: none. */
 public final class CallTree {
-    /** One item of a tree. Immutable. */
-    public static final class Item {
-        /** How many callers are above it. */
-        public final int depth;
-
-        /** The method's ID. */
-        public final int id;
-
-        /** How many calls it stands for. */
-        public final int count;
-
-        /** How long they took, in ticks. */
-        public final long ticks;
-
-        Item(int depth, int id, int count, long ticks) {
-            this.depth = depth;
-            this.id = id;
-            this.count = count;
-            this.ticks = ticks;
-        }
-
-        /** The line of Matrix's reports, with ticks for milliseconds. */
-        @Override
-        public String toString() {
-            return depth + "," + id + "," + count + "," + ticks;
-        }
-    }
-
     /**
      * The tree of no records.
      *
@@ -66,8 +38,8 @@ public final class CallTree {
      * @param max ignored
      * @return an empty list
      */
-    public List<Item> longest(int max) {
-        return new ArrayList<Item>();
+    public List<CallItem> longest(int max) {
+        return new ArrayList<CallItem>();
     }
 
     /**

@@ -10,43 +10,68 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** An app that is built with the one must link with the other. */
 class SurfaceTest {
     @Test
-    void theCoreAndTheNoOpHaveOneSurface() throws Exception {
-        SortedSet<String> core = surface(new File("../core/target/classes"));
-        assertTrue(core.size() > 100, core.size() + " names only");
-        assertEquals(String.join("\n", core), String.join("\n", surface(new File("target/classes"))));
+    void theRuntimeAndTheNoOpHaveOneSurface() throws Exception {
+        SortedSet<String> real = surface("../core/target/classes", "../android/target/classes", "../matrix/target/classes");
+        for (String entry : new String[] {"dev.tracegen.runtime.AppMethodBeat.i(int)",
+            "dev.tracegen.runtime.android.TracegenRuntime.start(android.content.Context)",
+            "com.tencent.matrix.trace.core.AppMethodBeat.at(android.app.Activity,boolean)"}) {
+            assertTrue(real.toString().contains(entry), entry);
+        }
+        assertTrue(real.size() > 150, real.size() + " names only");
+        assertEquals(String.join("\n", real), String.join("\n", surface("target/classes")));
     }
 
-    private static SortedSet<String> surface(File classes) throws Exception {
-        File stub = new File("../android-stub/target/classes");
-        URL[] path = {classes.toURI().toURL(), stub.toURI().toURL()};
+    /** All that is public or protected in directories of classes, one name a string. */
+    private static SortedSet<String> surface(String... directories) throws Exception {
+        List<URL> path = new ArrayList<URL>();
+        for (String directory : directories) {
+            path.add(new File(directory).toURI().toURL());
+        }
+        path.add(android.os.Looper.class.getProtectionDomain().getCodeSource().getLocation());
         SortedSet<String> names = new TreeSet<String>();
-        try (URLClassLoader loader = new URLClassLoader(path, ClassLoader.getSystemClassLoader().getParent())) {
-            for (String file : new File(classes, "dev/tracegen/runtime").list()) {
-                if (file.endsWith(".class")) {
-                    add(names, loader.loadClass("dev.tracegen.runtime." + file.substring(0, file.length() - 6)));
+        try (URLClassLoader loader = new URLClassLoader(path.toArray(new URL[0]), ClassLoader.getSystemClassLoader().getParent())) {
+            for (String directory : directories) {
+                final Path root = new File(directory).toPath();
+                try (Stream<Path> files = Files.walk(root)) {
+                    for (Object file : files.toArray()) {
+                        String name = root.relativize((Path) file).toString().replace(File.separatorChar, '.');
+                        if (name.endsWith(".class") && !name.equals("module-info.class")) {
+                            add(names, loader.loadClass(name.substring(0, name.length() - 6)));
+                        }
+                    }
                 }
             }
         }
         return names;
     }
 
-    private static void add(SortedSet<String> names, Class<?> c) {
+    private static void add(SortedSet<String> names, Class<?> c) throws Exception {
         if (!Modifier.isPublic(c.getModifiers())) {
             return;
         }
-        names.add(Modifier.toString(c.getModifiers()) + " " + c.getName() + " extends " + c.getSuperclass());
+        names.add(Modifier.toString(c.getModifiers()) + " " + c.getName() + " extends " + c.getSuperclass() + " implements "
+                + Arrays.toString(c.getInterfaces()));
         for (Method m : c.getDeclaredMethods()) {
             add(names, m.getModifiers() & ~Modifier.SYNCHRONIZED, m.toString().replace(" synchronized", ""));
         }
         for (Field f : c.getDeclaredFields()) {
-            add(names, f.getModifiers(), f.toString());
+            boolean constant = Modifier.isPublic(f.getModifiers()) && Modifier.isStatic(f.getModifiers())
+                    && Modifier.isFinal(f.getModifiers());
+            // javac copies constants into who uses them.
+            add(names, f.getModifiers(), f + (constant ? " = " + f.get(null) : ""));
         }
         for (Constructor<?> k : c.getDeclaredConstructors()) {
             add(names, k.getModifiers(), k.toString());

@@ -13,16 +13,6 @@ final class AndroidPlatform extends Platform {
     private static final Method RUNTIME_STAT = runtimeStat();
 
     @Override
-    public long nanoTime() {
-        return System.nanoTime();
-    }
-
-    @Override
-    public long wallMillis() {
-        return System.currentTimeMillis();
-    }
-
-    @Override
     public long elapsedRealtimeNanos() {
         return SystemClock.elapsedRealtime() * 1000000L;
     }

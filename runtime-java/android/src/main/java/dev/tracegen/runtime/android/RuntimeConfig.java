@@ -19,8 +19,11 @@ import java.util.TreeSet;
  *   slow           milliseconds                     (700)
  *   tick           ms | us                          (ms)
  *   threads        main | chosen | all              (main)
+ *   ring           records that each thread's ring  (1048576 of the main thread,
+ *                  holds                            131072 of others)
  *   output         a file; relative to the app's    (tracegen/PROCESS.tgd)
  *                  files directory; none for none
+ *   mapping        a file; relative to the assets;  (none) logs slow messages with their methods' names
  *   every-record   true | false                     (false: those of slow messages)
  *   source         auto | printer                   (auto: the Observer where it can be had)
  *   check          milliseconds between looks for   (60000)
@@ -37,6 +40,7 @@ public final class RuntimeConfig {
 
     boolean enabled = true;
     String output;
+    String mapping;
     boolean frames;
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
@@ -106,54 +110,25 @@ public final class RuntimeConfig {
     private void set(String key, String value) {
         if (key.equals("enabled")) {
             enabled = flag(value);
-        } else if (key.equals("slow")) {
-            recorder.slowMillis(number(value, 1));
-        } else if (key.equals("tick")) {
-            recorder.tickNanos(choice(value, "ms", "us") == 0 ? 1000000 : 1000);
-        } else if (key.equals("threads")) {
-            recorder.threads(choice(value, "main", "chosen", "all"));
         } else if (key.equals("output")) {
             output = value;
-        } else if (key.equals("every-record")) {
-            recorder.everyRecord(flag(value));
         } else if (key.equals("source")) {
-            monitor.source(choice(value, "auto", "printer"));
+            monitor.source(RecorderOptions.choice(value, "auto", "printer"));
         } else if (key.equals("check")) {
-            monitor.checkMillis(number(value, 0));
+            monitor.checkMillis(RecorderOptions.number(value, "milliseconds", 0, Integer.MAX_VALUE));
         } else if (key.equals("idle-handlers")) {
             monitor.idleHandlers(flag(value));
+        } else if (key.equals("mapping")) {
+            mapping = value;
         } else if (key.equals("frames")) {
             frames = flag(value);
         } else {
-            throw new IllegalArgumentException("there is no such key");
+            recorder.set(key, value);
         }
     }
 
     private static boolean flag(String value) {
-        return choice(value, "true", "false") == 0;
-    }
-
-    private static int number(String value, int least) {
-        try {
-            int n = Integer.parseInt(value);
-            if (n >= least) {
-                return n;
-            }
-        } catch (NumberFormatException e) {
-            // Said below.
-        }
-        throw new IllegalArgumentException("want a whole number of milliseconds, at least " + least);
-    }
-
-    private static int choice(String value, String... of) {
-        StringBuilder all = new StringBuilder();
-        for (int k = 0; k < of.length; k++) {
-            if (of[k].equals(value)) {
-                return k;
-            }
-            all.append(k == 0 ? "" : " or ").append(of[k]);
-        }
-        throw new IllegalArgumentException("want " + all);
+        return RecorderOptions.choice(value, "true", "false") == 0;
     }
 
     /**
@@ -176,6 +151,18 @@ public final class RuntimeConfig {
      */
     public RuntimeConfig output(String value) {
         output = value;
+        return this;
+    }
+
+    /**
+     * Has slow messages logged with their methods' names, for a developer who looks on.
+     *
+     * @param value the mapping of the build: its name among the app's assets, or a file's absolute path; null for none,
+     *     which is the default
+     * @return this
+     */
+    public RuntimeConfig mapping(String value) {
+        mapping = value;
         return this;
     }
 

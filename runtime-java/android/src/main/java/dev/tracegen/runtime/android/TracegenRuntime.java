@@ -5,6 +5,7 @@ import android.content.Context;
 import android.os.Looper;
 import android.util.Log;
 import android.view.WindowManager;
+import dev.tracegen.runtime.MappingReader;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
@@ -12,6 +13,7 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.ref.WeakReference;
 import java.util.Map;
@@ -50,6 +52,7 @@ public final class TracegenRuntime {
         RecorderOptions options = config.recorder;
         options.platform(new AndroidPlatform());
         options.output(output(context, config.output));
+        options.mapping(config.mapping == null ? null : mapping(context, new File(config.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process());
         recorder = Recorder.start(options);
         Context app = context.getApplicationContext();
@@ -164,6 +167,15 @@ public final class TracegenRuntime {
         } catch (RuntimeException e) {
             return 0;
         }
+    }
+
+    private static MappingReader mapping(final Context context, final File file) {
+        return new MappingReader(file) {
+            @Override
+            protected InputStream open() throws IOException {
+                return file.isAbsolute() ? super.open() : context.getAssets().open(file.getPath());
+            }
+        };
     }
 
     private static File output(Context context, String name) {
