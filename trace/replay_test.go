@@ -153,7 +153,7 @@ func (s *totals) all() map[uint32]total {
 func TestReferee(t *testing.T) {
 	sources := map[string][]byte{}
 	for _, file := range recordings(t) {
-		if name := filepath.Base(file); name != "every.tgd" { // whose records are odd on purpose
+		if name := filepath.Base(file); name != "every.tgd" && name != "minor0.tgd" { // whose records are odd on purpose
 			sources[name] = vector(t, "../../"+file)
 		}
 	}
