@@ -14,7 +14,7 @@ help:
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
 	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
 	@echo "golden   rewrite golden files; read the diff before committing it"
-	@echo "bench    tracegen beside its peers, written to bench/results"
+	@echo "bench    tracegen beside its peers, into bench/runs      (20 minutes; downloads 300 MB)"
 	@echo "check    format, vet, staticcheck, tidy, the rules of the house, clean tree, govulncheck"
 	@echo "runtime  the runtime's jars into runtime-java/dist         (needs a JDK and Maven)"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
@@ -47,7 +47,7 @@ golden:
 
 bench: deps build
 	$(GO) run ./bench
-	$(GO) run ./bench -lookup -runs 21
+	$(GO) run ./bench lookup
 
 check:
 	.ci/check

@@ -2,22 +2,30 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// writeJar makes a jar of the given entries, in order, each deflated but for directories.
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// writeJar makes a jar of the given entries, in order, each deflated.
 func writeJar(t *testing.T, path string, entries ...[2]string) {
 	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := zip.NewWriter(f)
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
 	for _, e := range entries {
 		entry, err := w.Create(e[0])
 		if err == nil {
@@ -30,63 +38,188 @@ func writeJar(t *testing.T, path string, entries ...[2]string) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-var sampleEntries = [][2]string{
-	{"META-INF/", ""},
-	{"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"},
-	{"a/A.class", strings.Repeat("not really a class ", 100)},
-	{"a/B.class", ""},
+func readJar(t *testing.T, path string) (entries [][2]string, raw map[string][]byte) {
+	t.Helper()
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	raw = map[string][]byte{}
+	for _, f := range r.File {
+		rc, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(rc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, [2]string{f.Name, string(b)})
+		packed, err := f.OpenRaw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw[f.Name], err = io.ReadAll(packed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return entries, raw
 }
 
-func TestRezipKeepsEveryByte(t *testing.T) {
-	for _, method := range rezipMethods {
-		t.Run(method, func(t *testing.T) {
+// sampleClass is a class with two methods, of which the second ends in two ways.
+func sampleClass(name string) assembly.Class {
+	return assembly.Class{Name: name, Methods: []assembly.Method{
+		{Access: 9, Name: "f", Descriptor: "()V", Code: "return"},
+		{Access: 9, Name: "g", Descriptor: "(I)I", Stack: 1, Locals: 1, Code: "iload_0 | ifeq end | iconst_1 | ireturn | end: iconst_0 | ireturn", Attributes: nil},
+	}}
+}
+
+// oldClass is one of before Java 7, when a finally block was a subroutine.
+func oldClass(name string) assembly.Class {
+	return assembly.Class{Name: name, Major: 48, Methods: []assembly.Method{
+		{Access: 9, Name: "f", Descriptor: "()V", Stack: 1, Locals: 1, Code: "jsr sub | return | sub: astore_0 | ret 0"},
+	}}
+}
+
+// instrumented gives a class calls and tells how many.
+func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
+	t.Helper()
+	injector := inject.New(inject.Options{})
+	parsed := c.Parse()
+	out, err := injector.Rewrite(parsed, traceAll(injector, parsed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), len(c.Methods) + strings.Count(c.Methods[0].Code+c.Methods[1].Code, "return")
+}
+
+// jobIn makes the list of the jars, and names for the rest of a job, in dir.
+func jobIn(t *testing.T, dir string, jars ...string) job {
+	t.Helper()
+	j := job{filepath.Join(dir, "list"), filepath.Join(dir, "out"), filepath.Join(dir, "mapping.txt"), filepath.Join(dir, "changes")}
+	if err := writeList(j.list, jars); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(j.out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestFloorKeepsEveryByte(t *testing.T) {
+	long := strings.Repeat("not really a class ", 1000)
+	one := [][2]string{{"META-INF/", ""}, {"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"}, {"a/A.class", long}, {"a/B.class", long}, {"text", long}}
+	two := [][2]string{{"b/C.class", long}}
+	for _, level := range []string{"store", "fast", "default", "best"} {
+		t.Run(level, func(t *testing.T) {
 			dir := t.TempDir()
-			in, out := filepath.Join(dir, "in.jar"), filepath.Join(dir, "out.jar")
-			writeJar(t, in, sampleEntries...)
-			if err := rezipMain([]string{method, in, out}); err != nil {
+			in := []string{filepath.Join(dir, "one.jar"), filepath.Join(dir, "two.jar")}
+			writeJar(t, in[0], one...)
+			writeJar(t, in[1], two...)
+			j := jobIn(t, dir, in...)
+			// Of all entries only a/A.class and b/C.class are said to change.
+			if err := os.WriteFile(j.changes, []byte("001001"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			r, err := zip.OpenReader(out)
-			if err != nil {
+			if err := floorMain([]string{level, j.list, j.out, j.changes}); err != nil {
 				t.Fatal(err)
 			}
-			defer r.Close()
-			if len(r.File) != len(sampleEntries) {
-				t.Fatalf("%d entries, want %d", len(r.File), len(sampleEntries))
-			}
-			for i, f := range r.File {
-				rc, err := f.Open()
-				if err != nil {
-					t.Fatal(err)
+			for i, want := range [][][2]string{one, two} {
+				got, raw := readJar(t, filepath.Join(j.out, filepath.Base(in[i])))
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s has other entries now", in[i])
 				}
-				b, err := io.ReadAll(rc)
-				if err != nil || f.Name != sampleEntries[i][0] || string(b) != sampleEntries[i][1] {
-					t.Errorf("entry %d is %s %q (%v), want %q", i, f.Name, b, err, sampleEntries[i])
+				_, before := readJar(t, in[i])
+				for name := range raw {
+					changed := name == "a/A.class" || name == "b/C.class"
+					if changed == bytes.Equal(raw[name], before[name]) {
+						t.Errorf("%s: packed again is %v, want %v", name, !changed, changed)
+					}
 				}
 			}
 		})
 	}
 }
 
-func TestInspectCountsWhatChanged(t *testing.T) {
+func TestFloorTellsOfDamage(t *testing.T) {
 	dir := t.TempDir()
-	s := series{
-		contestant: contestant{name: "c", traces: true},
-		jar:        filepath.Join(dir, "in.jar"),
-		out:        filepath.Join(dir, "out.jar"),
-		mapping:    filepath.Join(dir, "mapping.txt"),
+	in := filepath.Join(dir, "in.jar")
+	var entries [][2]string
+	for i := range 2000 {
+		entries = append(entries, [2]string{fmt.Sprintf("C%d.class", i), strings.Repeat(fmt.Sprint(i), 50)})
 	}
-	writeJar(t, s.jar, sampleEntries...)
-	changed := append([][2]string{}, sampleEntries...)
-	changed[3][1] = "grown"
-	writeJar(t, s.out, changed...)
+	writeJar(t, in, entries...)
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[45] ^= 0xff // in the first entry's data
+	if err := os.WriteFile(in, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	j := jobIn(t, dir, in)
+	if err := os.WriteFile(j.changes, bytes.Repeat([]byte("1"), len(entries)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := floorMain([]string{"default", j.list, j.out, j.changes}); !errors.Is(err, jar.ErrFormat) {
+		t.Errorf("got %v, want an error about the format", err)
+	}
+}
+
+func TestChangesAreThoseOfTheOutput(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.jar")
+	writeJar(t, in, [2]string{"A.class", "a"}, [2]string{"text", "b"}, [2]string{"B.class", "c"}, [2]string{"C.class", "d"})
+	j := jobIn(t, dir, in)
+	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"A.class", "a"}, [2]string{"text", "other"}, [2]string{"B.class", "other"})
+	if err := changesMain([]string{j.list, j.out, j.changes}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(j.changes); err != nil || string(got) != "0011" {
+		t.Errorf("got %q (%v), want 0011", got, err)
+	}
+}
+
+func TestLegibleLeavesOutSubroutines(t *testing.T) {
+	dir := t.TempDir()
+	plain, old := filepath.Join(dir, "plain.jar"), filepath.Join(dir, "old.jar")
+	writeJar(t, plain, [2]string{"A.class", string(sampleClass("A").Bytes())})
+	writeJar(t, old, [2]string{"A.class", string(sampleClass("A").Bytes())}, [2]string{"B.class", string(oldClass("B").Bytes())}, [2]string{"t", "x"})
+	list := filepath.Join(dir, "list")
+	if err := writeList(list, []string{plain, old}); err != nil {
+		t.Fatal(err)
+	}
+	if err := legibleMain([]string{list, filepath.Join(dir, "copies"), list + "2"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readList(list + "2")
+	if err != nil || len(got) != 2 || got[0] != plain || got[1] == old {
+		t.Fatalf("got %q (%v), want the first jar and a copy of the second", got, err)
+	}
+	entries, _ := readJar(t, got[1])
+	if len(entries) != 2 || entries[0][0] != "A.class" || entries[1][0] != "t" {
+		t.Errorf("the copy has %d entries, want A.class and t", len(entries))
+	}
+}
+
+func TestInspectCountsWhatWasDone(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.jar")
+	j := jobIn(t, dir, in)
+	s := series{contestant: contestant{name: "c", traces: true}, job: j}
+	a, b := string(sampleClass("A").Bytes()), string(sampleClass("B").Bytes())
+	changed, calls := instrumented(t, sampleClass("A"))
+	writeJar(t, in, [2]string{"A.class", a}, [2]string{"text", "x"}, [2]string{"B.class", b}, [2]string{"C.class", b})
+	// Another order is no other work.
+	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"B.class", b}, [2]string{"A.class", changed})
 	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID + "1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
-	if err := os.WriteFile(s.mapping, []byte(mapping), 0o644); err != nil {
+	if err := os.WriteFile(j.mapping, []byte(mapping), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.inspect(); err != nil {
@@ -94,19 +227,71 @@ func TestInspectCountsWhatChanged(t *testing.T) {
 	}
 	got := s.work
 	got.size = 0
-	if want := (work{classes: 2, changed: 1, methods: 2, before: 1900, after: 1905}); got != want {
+	want := work{classes: 3, changed: 1, lost: 1, methods: 2, calls: calls, before: int64(len(a) + 2*len(b)), after: int64(len(changed) + len(b))}
+	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	writeJar(t, s.out, sampleEntries[1:]...)
-	if err := s.inspect(); err == nil {
-		t.Error("an output that lacks an entry was accepted")
+	if s.note != "leaves out 1 classes" {
+		t.Errorf("it is noted as %q", s.note)
+	}
+	if _, err := os.Stat(j.out); err == nil {
+		t.Error("the outputs are still there")
+	}
+}
+
+// program is a contestant that runs a shell command.
+func program(t *testing.T, script string, lenient bool) *series {
+	t.Helper()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("skipped: no sh here")
+	}
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.jar")
+	writeJar(t, in, [2]string{"A.class", "a"})
+	return &series{
+		row:        row{input: "in", name: "program"},
+		contestant: contestant{lenient: lenient, command: func(j job) *exec.Cmd { return exec.Command(sh, "-c", script, sh, in, j.out) }},
+		job:        jobIn(t, dir, in),
+	}
+}
+
+func TestWhatFailsIsTold(t *testing.T) {
+	s := program(t, "echo no memory; echo more; exit 3", true)
+	s.once()
+	if err := s.inspect(); err != nil || s.failed == nil || len(s.runs) != 0 || s.note != "failed: no memory" {
+		t.Errorf("error %v, failed %v, %d runs, noted as %q", err, s.failed, len(s.runs), s.note)
+	}
+}
+
+func TestOutcomeOfALenientProgramIsTold(t *testing.T) {
+	s := program(t, `cp "$1" "$2" && echo fails the build: check && exit 1`, true)
+	s.once()
+	if err := s.inspect(); err != nil || s.failed != nil || len(s.runs) != 1 || s.note != "fails the build: check" {
+		t.Errorf("error %v, failed %v, %d runs, noted as %q", err, s.failed, len(s.runs), s.note)
+	}
+	if s = program(t, "exit 1", false); true {
+		s.once()
+	}
+	if s.failed == nil {
+		t.Error("exit code 1 of any other program was taken for an outcome")
 	}
 }
 
 func TestSpread(t *testing.T) {
-	s := series{runs: []run{{wall: 3 * time.Second}, {wall: time.Second}, {wall: 2 * time.Second}, {wall: 10 * time.Second}}}
-	low, median, high := s.spread(func(r run) float64 { return r.wall.Seconds() })
+	r := row{runs: []run{{wall: 3 * time.Second}, {wall: time.Second}, {wall: 2 * time.Second}, {wall: 10 * time.Second}}}
+	low, median, high := r.spread(wallSeconds)
 	if low != 1 || median != 2.5 || high != 10 {
 		t.Errorf("got %v, %v, %v, want 1, 2.5, 10", low, median, high)
+	}
+}
+
+func TestContestantsRunsAreBounded(t *testing.T) {
+	c := contestant{one: 2, corpus: 0}
+	if got := c.runs(input{name: "x"}, 5); got != 2 {
+		t.Errorf("%d runs with a jar, want 2", got)
+	}
+	if got := c.runs(input{name: corpusInput}, 5); got != 0 {
+		t.Errorf("%d runs with the corpus, want none", got)
 	}
 }

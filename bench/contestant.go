@@ -6,78 +6,135 @@ import (
 	"os/exec"
 )
 
-// contestant is one way to do the job. Its command gets the paths of the input, of the output to write,
-// and of the mapping to write.
+// Rows that verdicts are about.
+const (
+	rowTracegen    = "tracegen"
+	rowEquivalence = "tracegen --verify equivalence"
+	rowAll         = "tracegen --trivial none --id-order compact"
+	rowStore       = "tracegen --compression store"
+	rowFast        = "tracegen --compression fast"
+	rowFloorStore  = "floor, store"
+	rowFloorFast   = "floor, fast"
+	rowFloor       = "floor"
+	rowExpert      = "expert"
+	rowExpertC1    = "expert, C1"
+	rowMatrix      = "Matrix, legible"
+	rowMatrixAsIs  = "Matrix"
+	rowByteBuddy   = "ByteBuddy"
+	rowJacoco      = "JaCoCo"
+)
+
+// every is more runs than anybody asks for.
+const every = 1 << 30
+
+// contestant is one way to do the job.
 type contestant struct {
 	name    string
-	command func(in, out, mapping string) *exec.Cmd
+	one     int  // at most so many runs with one jar: what is slow and carries no verdict is not run that often
+	corpus  int  // and with the corpus
 	traces  bool // it writes a mapping and changes classes
+	legible bool // it is given jars without classes that hold jsr
+	lenient bool // exit code 1 is an outcome
+	command func(job) *exec.Cmd
 }
 
-// contestants lists who is measured. All tracing ones trace every method that may be traced
-// (--trivial none), so that they do the same work, but for the one row that shows the default.
-func contestants(tool, peer string) ([]contestant, error) {
+// runs is how often it is measured with an input if runs are asked for.
+func (c contestant) runs(in input, runs int) int {
+	if in.name == corpusInput {
+		return min(runs, c.corpus)
+	}
+	return min(runs, c.one)
+}
+
+// contestants lists who is measured: tracegen, whose path is tool, the floor, and those peers that are to be had.
+func contestants(tool string, p peers) ([]contestant, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	var all []contestant
-	if _, err := os.Stat(tool); err == nil {
-		all = append(all, tracegens(tool)...)
-	} else {
-		fmt.Fprintf(os.Stderr, "bench: not measured: tracegen: %v (make build)\n", err)
+	all := tracegens(tool)
+	floor := func(name, level string, one, corpus int) {
+		all = append(all, contestant{name: name, one: one, corpus: corpus, command: func(j job) *exec.Cmd {
+			return exec.Command(self, floorCommand, level, j.list, j.out, j.changes)
+		}})
 	}
-	c1 := []string{"-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1"}
-	all = append(all,
-		asmExpert("asm", peer, nil, "trivial=none"),
-		asmExpert("asm C1", peer, c1, "trivial=none"),
-		asmExpert("asm counter", peer, nil, "trivial=none", "ids=counter"),
-		asmExpert("asm counter C1", peer, c1, "trivial=none", "ids=counter"),
-		asmExpert("asm counter C1 j1", peer, c1, "trivial=none", "ids=counter", "jobs=1"),
-		asmExpert("asm counter C1 store", peer, c1, "trivial=none", "ids=counter", "level=0"),
-		asmExpert("asm smart", peer, nil, "trivial=smart"),
-		asmExpert("asm smart C1", peer, c1, "trivial=smart"),
-	)
-	zipOnly := asmExpert("zip only, java", peer, nil, "zip=true")
-	zipOnly.traces = false
-	all = append(all, zipOnly)
-	for _, method := range rezipMethods {
-		all = append(all, contestant{
-			name: "zip only, go " + method,
-			command: func(in, out, _ string) *exec.Cmd {
-				return exec.Command(self, rezipCommand, method, in, out)
-			},
-		})
-	}
-	return all, nil
+	floor(rowFloor, "default", every, every)
+	floor(rowFloorStore, "store", every, 0)
+	floor(rowFloorFast, "fast", every, 0)
+	floor(rowFloor+", best", "best", 2, 0)
+	return append(all, p.contestants()...), nil
 }
 
 func tracegens(tool string) []contestant {
-	variant := func(name string, options ...string) contestant {
-		return contestant{name: name, traces: true, command: func(in, out, mapping string) *exec.Cmd {
-			args := []string{"instrument", in, "-o", out, "--mapping", mapping, "--runtime-external", "-q"}
-			return exec.Command(tool, append(args, options...)...)
+	variant := func(name string, one, corpus int, options ...string) contestant {
+		return contestant{name: name, one: one, corpus: corpus, traces: true, command: func(j job) *exec.Cmd {
+			return tracegen(tool, j, options...)
 		}}
 	}
-	none := func(name string, options ...string) contestant {
-		return variant(name, append([]string{"--trivial", "none"}, options...)...)
-	}
 	return []contestant{
-		none("tracegen compact", "--id-order", "compact"),
-		none("tracegen compact equivalence", "--id-order", "compact", "--verify", "equivalence"),
-		none("tracegen hash"),
-		none("tracegen compact j1", "--id-order", "compact", "-j", "1"),
-		none("tracegen compact j1 store", "--id-order", "compact", "-j", "1", "--compression", "store"),
-		none("tracegen compact store", "--id-order", "compact", "--compression", "store"),
-		none("tracegen compact fast", "--id-order", "compact", "--compression", "fast"),
-		variant("tracegen smart hash (the default)"),
-		variant("tracegen smart compact", "--id-order", "compact"),
+		variant(rowTracegen, every, every),
+		variant(rowEquivalence, every, every, "--verify", "equivalence"),
+		variant(rowStore, every, 0, "--compression", "store"),
+		variant(rowFast, every, 0, "--compression", "fast"),
+		variant(rowTracegen+" --compression best", 2, 0, "--compression", "best"),
+		variant(rowAll, every, 0, "--trivial", "none", "--id-order", "compact"),
+		variant(rowTracegen+" --trivial none", 2, 0, "--trivial", "none"),
+		variant(rowTracegen+" -j 1", 2, 0, "-j", "1"),
 	}
 }
 
-func asmExpert(name, peer string, jvm []string, options ...string) contestant {
-	return contestant{name: name, traces: true, command: func(in, out, mapping string) *exec.Cmd {
-		args := append(append([]string{}, jvm...), "-cp", peer, "dev.tracegen.bench.AsmExpert", in, out, mapping)
-		return exec.Command("java", append(args, options...)...)
+func tracegen(tool string, j job, options ...string) *exec.Cmd {
+	args := []string{"instrument", "@" + j.list, "-o", j.out + string(os.PathSeparator), "--mapping", j.mapping, "--runtime-external", "-q"}
+	return exec.Command(tool, append(args, options...)...)
+}
+
+// tuned are the JVM's flags with which a run as short as these is fastest: the compiler that optimises never gets its
+// time back.
+var tuned = []string{"-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1"}
+
+func (p peers) contestants() []contestant {
+	var all []contestant
+	if p.expert != "" {
+		expert := func(name string, one, corpus int, jvm []string, options ...string) {
+			all = append(all, p.traced(name, one, corpus, p.expert, jvm, "AsmExpert", options...))
+		}
+		expert(rowExpert, every, 2, nil, "trivial=none", "ids=counter")
+		expert(rowExpertC1, every, every, tuned, "trivial=none", "ids=counter")
+		expert(rowExpertC1+", store", every, 0, tuned, "trivial=none", "ids=counter", "level=0")
+		expert("expert, sorted IDs", 2, 0, nil, "trivial=none")
+		expert("expert, sorted IDs, C1", 2, 0, tuned, "trivial=none")
+	}
+	if p.matrix != "" {
+		matrix := func(name string, one, corpus int, legible bool, jvm []string, option string) {
+			c := p.traced(name, one, corpus, p.matrix, jvm, "MatrixDriver", option)
+			c.legible, c.lenient = legible, true
+			all = append(all, c)
+		}
+		matrix(rowMatrix, every, 0, true, nil, "check=true")
+		matrix(rowMatrix+", unchecked", 2, 0, true, nil, "check=false")
+		matrix(rowMatrix+", unchecked, C1", 2, 0, true, tuned, "check=false")
+		matrix(rowMatrixAsIs, 2, 1, false, nil, "check=true")
+	}
+	if p.byteBuddy != "" {
+		all = append(all, p.traced(rowByteBuddy, 2, 0, p.byteBuddy, nil, "ByteBuddyDriver"))
+	}
+	if p.jacoco != "" {
+		all = append(all, contestant{name: rowJacoco, one: 2, command: func(j job) *exec.Cmd {
+			jars, _ := readList(j.list)
+			return exec.Command(p.java, append([]string{"-jar", p.jacoco, "instrument", "--quiet", "--dest", j.out}, jars...)...)
+		}})
+	}
+	return all
+}
+
+// traced is a contestant that one of our Java programs drives.
+func (p peers) traced(name string, one, corpus int, classPath string, jvm []string, main string, options ...string) contestant {
+	return contestant{name: name, one: one, corpus: corpus, traces: true, command: func(j job) *exec.Cmd {
+		args := append(append([]string{}, jvm...), "-cp", classPath, "dev.tracegen.bench."+main, j.list, j.out, j.mapping)
+		return exec.Command(p.java, append(args, options...)...)
 	}}
+}
+
+func notMeasured(what string, why error) {
+	fmt.Fprintf(os.Stderr, "bench: not measured: %s: %v\n", what, why)
 }

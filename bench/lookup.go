@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -62,8 +63,19 @@ var questions = []struct {
 	{"two names (loads the mapping)", []string{"com.example.app.feature152.Presenter6100#method3", "com.example.app.feature152.Presenter6100#method4"}},
 }
 
-// benchLookups measures look-ups in a full mapping.
-func benchLookups(runs int, tool, results string) error {
+const lookupCommand = "lookup"
+
+// lookupMain measures look-ups in a full mapping:
+//
+//	go run ./bench lookup -runs 21
+func lookupMain(args []string) error {
+	flags := flag.NewFlagSet(lookupCommand, flag.ContinueOnError)
+	runs := flags.Int("runs", 21, "measured `rounds`")
+	tool := flags.String("tracegen", "./tracegen", "the tracegen `executable`")
+	out := flags.String("o", today(), "`directory` for lookup.md and lookup.tsv")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "tracegen-bench-")
 	if err != nil {
 		return err
@@ -86,29 +98,34 @@ func benchLookups(runs int, tool, results string) error {
 		if i > 0 {
 			args = append([]string{"lookup", "--mapping", file}, q.args...)
 		}
-		all[i] = series{jar: file, contestant: contestant{name: q.name, command: func(string, string, string) *exec.Cmd {
-			return exec.Command(tool, args...)
+		all[i] = series{row: row{input: file, name: q.name}, contestant: contestant{command: func(job) *exec.Cmd {
+			return exec.Command(*tool, args...)
 		}}}
 	}
-	for n := range runs {
-		fmt.Fprintf(os.Stderr, "bench: look-ups: round %d of %d\n", n+1, runs)
+	for n := range *runs {
+		fmt.Fprintf(os.Stderr, "bench: look-ups: round %d of %d\n", n+1, *runs)
 		for i := range all {
-			r, err := all[i].once()
-			if err != nil {
-				return err
+			if all[i].once(); all[i].failed != nil {
+				return all[i].failed
 			}
-			all[i].runs = append(all[i].runs, r)
 		}
 	}
-	return publish(all, runs, results, "-lookup", printLookups, printLookupRuns)
+	table := func(w io.Writer) error { return printLookups(w, all, *runs) }
+	if err := table(os.Stdout); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(*out, "lookup.md"), table); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(*out, "lookup.tsv"), func(w io.Writer) error { return printLookupRuns(w, all) })
 }
 
 func (s *series) lines() int { return strings.Count(s.said, "\n") }
 
-func printLookups(w io.Writer, all []series, runs int) {
-	info, err := os.Stat(all[0].jar)
+func printLookups(w io.Writer, all []series, runs int) error {
+	info, err := os.Stat(all[0].input)
 	if err != nil {
-		return
+		return err
 	}
 	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n", time.Now().UTC().Format("2006-01-02"), runs)
 	for _, c := range conditions() {
@@ -125,13 +142,14 @@ func printLookups(w io.Writer, all []series, runs int) {
 		low, wall, high := s.spread(milli(func(r run) time.Duration { return r.wall }))
 		_, user, _ := s.spread(milli(func(r run) time.Duration { return r.user }))
 		_, cpu, _ := s.spread(milli(run.cpu))
-		_, peak, _ := s.spread(func(r run) float64 { return float64(r.peak) / mega })
+		_, peak, _ := s.spread(peakMB)
 		if i == 0 {
 			start = [3]float64{user, cpu, peak}
 		}
-		fmt.Fprintf(w, "| %s | %d | %.1f-**%.1f**-%.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", s.contestant.name, s.lines(),
+		fmt.Fprintf(w, "| %s | %d | %.1f-**%.1f**-%.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", s.name, s.lines(),
 			low, wall, high, user, cpu, peak, user-start[0], cpu-start[1], peak-start[2])
 	}
+	return nil
 }
 
 func printLookupRuns(w io.Writer, all []series) error {
@@ -142,7 +160,7 @@ func printLookupRuns(w io.Writer, all []series) error {
 	fmt.Fprintln(b, "question\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tlines")
 	for _, s := range all {
 		for i, r := range s.runs {
-			fmt.Fprintf(b, "%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\n", s.contestant.name, i+1, r.wall.Seconds(), r.user.Seconds(), r.sys.Seconds(), r.peak, s.lines())
+			fmt.Fprintf(b, "%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\n", s.name, i+1, r.wall.Seconds(), r.user.Seconds(), r.sys.Seconds(), r.peak, s.lines())
 		}
 	}
 	return b.Flush()

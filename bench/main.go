@@ -1,155 +1,200 @@
-// Command bench measures tracegen beside its peers: the ASM program in asm-expert, which does the same
-// work without checking it, and the cost of unzipping and zipping alone, below which nobody gets.
+// Command bench measures tracegen beside its peers and beside the floor, the cost of unzipping and zipping alone.
 //
-// All runs are made in one go and interleaved, so that a noisy minute of the machine falls on everybody:
-// the first run of every contestant, then the second of each. What is compared is whole processes from
-// start to exit, as a build sees them: wall time, CPU time, peak memory. That they did the same work is
-// read from what they wrote: classes changed, lines of the mapping, bytes of the classes.
+//	go run ./bench                             everything, 5 rounds, into bench/runs/DATE
+//	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
+//	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
+//	go run ./bench lookup                      look-ups in a full mapping
+//	go run ./bench verify                      the type verifier beside parsing and injecting, jar by jar
 //
-// The table goes to standard output; it and every single run go to bench/results, named by date and
-// machine, and belong into the repository together with a claim that rests on them.
+// Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" are all released jars of it in one
+// run. What is compared is whole processes from start to exit, as a build sees them: wall time, CPU time, peak memory. All
+// runs of an input are made in rounds in which each contestant has its turn, so that a noisy minute of the machine falls
+// on everybody. That they did the same work is read from what they wrote: classes changed, lines of the mapping, calls,
+// bytes.
 //
-//	go run ./bench -runs 7
-//	go run ./bench -lookup -runs 21
-//	go run ./bench -runs 3 -only 'tracegen.*' some.jar guava-33.4.8-jre
-//	go run ./bench verify               the type verifier beside parsing and injecting, jar by jar
+// The way of a figure: contestant.command is run by series.once; inspect reads the last output; both go into a record,
+// which is a file of every single run. Tables, verdicts, the picture and the README's section are made of the record
+// alone.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// defaultJars are rows of bench/corpora.tsv: a big one, made by Kotlin, javac and ProGuard, and one of
-// many small classes, made by Scala.
-var defaultJars = []string{"kotlin-compiler-1.3.31", "scala-library-2.13.16"}
+// corpusInput is the input of all released jars of bench/corpora.tsv. The modules of JDKs that it lists too are left out:
+// they are not the same on all machines.
+const corpusInput = "corpus"
 
-func main() {
-	if len(os.Args) > 1 && os.Args[1] == rezipCommand {
-		exitOn(rezipMain(os.Args[2:]))
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == mappingCommand {
-		exitOn(mappingMain(os.Args[2:]))
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == verifyCommand {
-		exitOn(verifyMain(os.Args[2:]))
-		return
-	}
-	runs := flag.Int("runs", 5, "measured `runs` of every contestant")
-	only := flag.String("only", "", "measure contestants whose name matches this `regexp`")
-	tool := flag.String("tracegen", "./tracegen", "the tracegen `executable`")
-	results := flag.String("results", filepath.Join("bench", "results"), "`directory` for the table and the raw figures; empty: none")
-	lookups := flag.Bool("lookup", false, "measure look-ups in a full mapping, and nothing else")
-	flag.Parse()
-	if *lookups {
-		exitOn(benchLookups(max(*runs, 1), *tool, *results))
-		return
-	}
-	exitOn(bench(*runs, *only, *tool, *results, flag.Args()))
+// defaultInputs are a big jar, made by Kotlin, javac and ProGuard, one of big classes, made by Scala, and all there are.
+func defaultInputs() []string {
+	return []string{"kotlin-compiler-embeddable-2.2.20", "scala-library-2.13.16", corpusInput}
 }
 
-func exitOn(err error) {
-	if err != nil {
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := dispatch(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
 }
 
-func bench(runs int, only, tool, results string, jars []string) error {
-	if runs < 1 {
-		return errors.New("-runs must be at least 1")
-	}
-	pattern, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
-	if len(jars) == 0 {
-		jars = defaultJars
-	}
-	if jars, err = jarPaths(jars); err != nil {
-		return err
-	}
-	peer, err := buildPeer()
-	if err != nil {
-		return err
-	}
-	all, err := contestants(tool, peer)
-	if err != nil {
-		return err
-	}
-	var chosen []contestant
-	for _, c := range all {
-		if pattern.MatchString(c.name) {
-			chosen = append(chosen, c)
+// dispatch runs the command that the first argument names: those that people give, and those that this program gives to
+// itself, to be measured or to hold memory elsewhere. Without one it measures.
+func dispatch(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		rest := args[1:]
+		switch args[0] {
+		case showCommand:
+			return showMain(rest)
+		case lookupCommand:
+			return lookupMain(rest)
+		case verifyCommand:
+			return verifyMain(rest)
+		case floorCommand:
+			return floorMain(rest)
+		case mappingCommand:
+			return mappingMain(rest)
+		case changesCommand:
+			return changesMain(rest)
+		case legibleCommand:
+			return legibleMain(rest)
 		}
 	}
-	dir, err := os.MkdirTemp("", "tracegen-bench-")
+	return benchMain(ctx, args)
+}
+
+// benchMain measures.
+func benchMain(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	runs := flags.Int("runs", 5, "measured `rounds`; rows that are slow and carry no verdict take part in the first ones")
+	only := flags.String("only", "", "measure contestants whose name matches this `regexp`")
+	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
+	out := flags.String("o", today(), "`directory` for the record, the page and the picture")
+	scratch := flags.String("scratch", "", "`directory` for outputs, some GB; empty: the system's")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	pattern, err := regexp.Compile(*only)
+	if err != nil || *runs < 1 {
+		return cmp.Or(err, errors.New("-runs must be at least 1"))
+	}
+	dir, err := os.MkdirTemp(*scratch, "tracegen-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// Outputs are looked at after the last run: memory that this process has held is charged to every
-	// process that it starts afterwards (on Linux, ru_maxrss survives exec).
-	var measured []series
-	for i, jar := range jars {
-		s, err := measureAll(chosen, jar, filepath.Join(dir, fmt.Sprint(i)), runs)
-		if err != nil {
-			return err
-		}
-		measured = append(measured, s...)
-	}
-	for i := range measured {
-		if err := measured[i].inspect(); err != nil {
-			return err
-		}
-	}
-	return publish(measured, runs, results, "", printTables, printRuns)
-}
-
-// jarPaths turns names into paths: what is no file is a row of bench/corpora.tsv, fetched if need be.
-func jarPaths(names []string) ([]string, error) {
 	corpora, err := corpus.Load()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var paths []string
-	for _, name := range names {
-		if _, err := os.Stat(name); err == nil {
-			paths = append(paths, name)
-			continue
-		}
-		jars, err := corpora.Fetch(context.Background(), name)
-		if err != nil {
-			return nil, err
-		}
-		for _, jar := range jars {
-			paths = append(paths, jar.Classes)
-		}
+	names := flags.Args()
+	if len(names) == 0 {
+		names = defaultInputs()
 	}
-	return paths, nil
+	all, err := chooseContestants(ctx, corpora, dir, *tool, pattern)
+	if err != nil {
+		return err
+	}
+	r := &record{conditions: conditions()}
+	failed, err := r.measure(ctx, corpora, all, names, dir, *runs)
+	if err != nil {
+		return err
+	}
+	r.printTables(os.Stdout)
+	if err := r.publish(*out); err != nil || failed == 0 {
+		return err
+	}
+	return fmt.Errorf("%d rows failed", failed)
 }
 
-// buildPeer compiles the ASM program and returns its class path.
-func buildPeer() (string, error) {
-	dir := filepath.Join("bench", "asm-expert")
-	if _, err := os.Stat(filepath.Join(dir, "pom.xml")); err != nil {
-		return "", fmt.Errorf("run me from the repository's root: %w", err)
+// lineup is who is measured, and with which tracegen.
+type lineup struct {
+	tool        string
+	contestants []contestant
+}
+
+// chooseContestants builds tracegen, if none is given, and finds the peers, as far as the pattern asks for any of them.
+func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool string, pattern *regexp.Regexp) (lineup, error) {
+	if tool == "" {
+		tool = filepath.Join(dir, "tracegen")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
+			return lineup{}, fmt.Errorf("go build: %w\n%s", err, out)
+		}
 	}
-	cmd := exec.Command("mvn", "-B", "-q", "package")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", dir, err, out)
+	all, err := contestants(tool, findPeers(ctx, corpora, filepath.Join(dir, "drivers")))
+	if err != nil {
+		return lineup{}, err
 	}
-	target := filepath.Join(dir, "target")
-	return filepath.Join(target, "classes") + string(os.PathListSeparator) + filepath.Join(target, "lib", "*"), nil
+	l := lineup{tool: tool}
+	for _, c := range all {
+		if pattern.MatchString(c.name) {
+			l.contestants = append(l.contestants, c)
+		}
+	}
+	return l, nil
+}
+
+// measure measures all inputs and returns how many rows failed. Outputs are looked at after the last run of all: memory
+// that this process has held is charged to every process that it starts afterwards (on Linux, ru_maxrss survives exec).
+func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string, runs int) (failed int, err error) {
+	w := startWatch()
+	var all []*series
+	for i, name := range names {
+		in, err := findInput(ctx, corpora, name)
+		if err != nil {
+			notMeasured(name, err)
+			continue
+		}
+		measured, err := measureAll(ctx, l, in, filepath.Join(dir, fmt.Sprint(i)), runs)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, measured...)
+	}
+	r.conditions = append(r.conditions, w.conditions()...)
+	for _, s := range all {
+		if err := s.inspect(); err != nil {
+			return 0, err
+		}
+		if s.failed != nil {
+			failed++
+		}
+		r.rows = append(r.rows, s.row)
+	}
+	return failed, nil
+}
+
+// findInput turns a name into jars: what is no file is a row of bench/corpora.tsv, fetched if need be, or the corpus.
+func findInput(ctx context.Context, corpora *corpus.Corpus, name string) (input, error) {
+	if _, err := os.Stat(name); err == nil {
+		return input{filepath.Base(name), []string{name}}, nil
+	}
+	rows := []string{name}
+	if name == corpusInput {
+		rows = corpora.Names(true)
+	}
+	in := input{name: name}
+	jars, err := corpora.Fetch(ctx, rows...)
+	if err != nil {
+		return in, err
+	}
+	for _, jar := range jars {
+		if strings.HasPrefix(jar.Source, "maven:") {
+			in.jars = append(in.jars, jar.Classes)
+		}
+	}
+	return in, nil
 }

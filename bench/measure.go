@@ -1,11 +1,11 @@
 package main
 
 import (
-	"archive/zip"
-	"bufio"
+	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,153 +20,116 @@ type run struct {
 
 func (r run) cpu() time.Duration { return r.user + r.sys }
 
-// series is what one contestant did with one jar.
+// What is read from runs.
+func wallSeconds(r run) float64 { return r.wall.Seconds() }
+func cpuSeconds(r run) float64  { return r.cpu().Seconds() }
+func peakMB(r run) float64      { return float64(r.peak) / mega }
+
+// row is what one contestant did with one input.
+type row struct {
+	input string
+	name  string
+	runs  []run
+	work  work
+	note  string // what it said of itself, or why there are no more runs
+}
+
+// spread returns the least, the median and the greatest of what a function reads from the runs, of which there is one at least.
+func (r *row) spread(of func(run) float64) (low, median, high float64) {
+	values := make([]float64, len(r.runs))
+	for i := range r.runs {
+		values[i] = of(r.runs[i])
+	}
+	slices.Sort(values)
+	n := len(values)
+	return values[0], (values[(n-1)/2] + values[n/2]) / 2, values[n-1]
+}
+
+func (r *row) median(of func(run) float64) float64 {
+	_, median, _ := r.spread(of)
+	return median
+}
+
+// input is what is instrumented in one run.
+type input struct {
+	name string
+	jars []string // paths; their last names differ
+}
+
+// series is a row while it is measured.
 type series struct {
+	row
 	contestant contestant
-	jar        string // the input's path
-	out        string // what the last run wrote
-	mapping    string
+	job        job
+	most       int    // runs
 	said       string // by the last run
-	runs       []run
-	work       work
+	failed     error  // no more runs then
 }
 
-// work is what was done, read from the output, as evidence that all did the same.
-type work struct {
-	classes, changed int   // class entries, and those that differ from the input's
-	methods          int   // lines of the mapping
-	before, after    int64 // bytes of all classes, inflated
-	size             int64 // of the output
-}
-
-// measureAll makes the runs, round by round.
-func measureAll(contestants []contestant, jar, dir string, runs int) ([]series, error) {
-	if err := warm(jar); err != nil {
+// measureAll makes the runs, round by round, so that a noisy minute of the machine falls on everybody. A contestant that
+// fails is not asked again, and the others go on.
+func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) ([]*series, error) {
+	p, err := prepare(in, dir, l.tool)
+	if err != nil {
 		return nil, err
 	}
-	all := make([]series, len(contestants))
-	for i, c := range contestants {
+	var measured []*series
+	for i, c := range l.contestants {
 		own := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			return nil, err
 		}
-		all[i] = series{contestant: c, jar: jar, out: filepath.Join(own, "out.jar"), mapping: filepath.Join(own, "mapping.txt")}
-	}
-	for n := range runs {
-		fmt.Fprintf(os.Stderr, "bench: %s: round %d of %d\n", filepath.Base(jar), n+1, runs)
-		for i := range all {
-			r, err := all[i].once()
-			if err != nil {
-				return nil, err
-			}
-			all[i].runs = append(all[i].runs, r)
+		s := &series{row: row{input: in.name, name: c.name}, contestant: c, most: c.runs(in, runs)}
+		s.job = job{list: p.list, out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt"), changes: p.changes}
+		if c.legible {
+			s.job.list = p.legible
+		}
+		// Where all jars are legible Matrix has a row already.
+		if s.most > 0 && !(c.name == rowMatrixAsIs && p.allLegible) {
+			measured = append(measured, s)
 		}
 	}
-	return all, nil
-}
-
-// warm reads a file, so that the first run finds it in memory as the others do.
-func warm(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
+	for n := range runs {
+		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), in.name, n+1, runs)
+		for _, s := range measured {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if n < s.most && s.failed == nil {
+				s.once()
+			}
+		}
 	}
-	defer f.Close()
-	_, err = io.Copy(io.Discard, f)
-	return err
+	return measured, nil
 }
 
-func (s *series) once() (run, error) {
+// once makes one run, and keeps why there is none.
+func (s *series) once() {
 	// Some tools refuse to overwrite, others truncate: nobody has to.
-	os.Remove(s.out)
-	os.Remove(s.mapping)
-	cmd := s.contestant.command(s.jar, s.out, s.mapping)
+	os.RemoveAll(s.job.out)
+	os.Remove(s.job.mapping)
+	if s.job.out != "" {
+		if s.failed = os.MkdirAll(s.job.out, 0o755); s.failed != nil {
+			return
+		}
+	}
+	cmd := s.contestant.command(s.job)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	start := time.Now()
 	err := cmd.Run()
 	wall := time.Since(start)
-	if err != nil {
-		return run{}, fmt.Errorf("%s: %w\n%s\n%s", s.contestant.name, err, strings.Join(cmd.Args, " "), said.String())
-	}
 	s.said = said.String()
-	return run{
+	var exit *exec.ExitError
+	if err != nil && !(s.contestant.lenient && errors.As(err, &exit) && exit.ExitCode() == 1) {
+		s.failed = fmt.Errorf("%s: %s: %w\n%s\n%s", s.input, s.name, err, strings.Join(cmd.Args, " "), s.said)
+		fmt.Fprintf(os.Stderr, "bench: %v\n", s.failed)
+		return
+	}
+	s.runs = append(s.runs, run{
 		wall: wall,
 		user: cmd.ProcessState.UserTime(),
 		sys:  cmd.ProcessState.SystemTime(),
 		peak: peakMemory(cmd.ProcessState),
-	}, nil
-}
-
-// inspect reads from the directories of input and output what was done: an entry whose CRC and size are
-// the same has the same bytes.
-func (s *series) inspect() error {
-	in, err := zip.OpenReader(s.jar)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := zip.OpenReader(s.out)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.contestant.name, err)
-	}
-	defer out.Close()
-	if len(in.File) != len(out.File) {
-		return fmt.Errorf("%s: %d entries in, %d out", s.contestant.name, len(in.File), len(out.File))
-	}
-	for i, a := range in.File {
-		b := out.File[i]
-		if a.Name != b.Name {
-			return fmt.Errorf("%s: entry %d is %s in the input and %s in the output", s.contestant.name, i, a.Name, b.Name)
-		}
-		if !strings.HasSuffix(a.Name, ".class") {
-			continue
-		}
-		s.work.classes++
-		s.work.before += int64(a.UncompressedSize64)
-		s.work.after += int64(b.UncompressedSize64)
-		if a.CRC32 != b.CRC32 || a.UncompressedSize64 != b.UncompressedSize64 {
-			s.work.changed++
-		}
-	}
-	info, err := os.Stat(s.out)
-	if err != nil {
-		return err
-	}
-	s.work.size = info.Size()
-	if s.contestant.traces {
-		s.work.methods, err = mappedMethods(s.mapping)
-	}
-	return err
-}
-
-// dispatchID is no method's ID but the message dispatch's; every tracegen mapping holds it.
-const dispatchID = "1048574,"
-
-func mappedMethods(path string) (int, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	n := 0
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if !strings.HasPrefix(lines.Text(), "#") && !strings.HasPrefix(lines.Text(), dispatchID) {
-			n++
-		}
-	}
-	return n, lines.Err()
-}
-
-// spread returns the least, the median and the greatest of what a function reads from the runs.
-func (s *series) spread(of func(run) float64) (low, median, high float64) {
-	values := make([]float64, len(s.runs))
-	for i, r := range s.runs {
-		values[i] = of(r)
-	}
-	slices.Sort(values)
-	n := len(values)
-	return values[0], (values[(n-1)/2] + values[n/2]) / 2, values[n-1]
+	})
 }

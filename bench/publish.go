@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,102 +12,165 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-const mega = 1e6
+// recordFile is the name of a record in the directory of its date; the page and the picture stand beside it.
+const recordFile = "peers.tsv"
 
-// publish prints the tables and keeps them, with every run, in the results directory, under a name that ends in suffix.
-func publish(all []series, runs int, dir, suffix string, table func(io.Writer, []series, int), each func(io.Writer, []series) error) error {
-	var tables strings.Builder
-	table(&tables, all, runs)
-	fmt.Print(tables.String())
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// today is the directory for what is measured now.
+func today() string {
+	return filepath.Join("bench", "runs", time.Now().UTC().Format(time.DateOnly))
+}
+
+// writeFile makes a file appear whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s-%s-%s-%dcpu", time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()) + suffix
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path+".md", []byte(tables.String()), 0o644); err != nil {
-		return err
-	}
-	f, err := os.Create(path + ".tsv")
+	f, err := jar.CreateFile(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := each(f, all); err != nil {
+	defer f.Abort()
+	if err := write(f); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "bench: wrote %s.md and .tsv\n", path)
-	return f.Close()
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "bench: wrote", path)
+	return nil
+}
+
+// publish writes the record into dir, and what is made of it.
+func (r *record) publish(dir string) error {
+	if err := writeFile(filepath.Join(dir, recordFile), r.writeTo); err != nil {
+		return err
+	}
+	return r.show(dir)
+}
+
+// show writes the page and the picture of the record in dir.
+func (r *record) show(dir string) error {
+	print := func(what func(io.Writer)) func(io.Writer) error {
+		return func(w io.Writer) error {
+			var b bytes.Buffer
+			what(&b)
+			_, err := b.WriteTo(w)
+			return err
+		}
+	}
+	if err := writeFile(filepath.Join(dir, "peers.md"), print(r.printTables)); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, "peers.svg"), print(r.printPicture))
+}
+
+const showCommand = "show"
+
+// showMain is given the directory of a record: it makes the page and the picture again, and puts the table into README.md
+// if that is asked for.
+func showMain(args []string) error {
+	if len(args) < 1 || len(args) > 2 || len(args) == 2 && args[1] != "README.md" {
+		return errors.New("usage: show DIRECTORY [README.md]")
+	}
+	r, err := loadRecord(args[0])
+	if err != nil {
+		return err
+	}
+	if err := r.show(args[0]); err != nil || len(args) == 1 {
+		return err
+	}
+	text, err := os.ReadFile(args[1])
+	if err != nil {
+		return err
+	}
+	changed, err := r.insertSection(string(text), filepath.ToSlash(filepath.Clean(args[0])))
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[1], err)
+	}
+	return writeFile(args[1], func(w io.Writer) error {
+		_, err := io.WriteString(w, changed)
+		return err
+	})
+}
+
+func loadRecord(dir string) (*record, error) {
+	f, err := os.Open(filepath.Join(dir, recordFile))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readRecord(f)
+}
+
+// Between these lines README.md has what printSection writes.
+const (
+	sectionBegin = "<!-- speed: begin -->\n"
+	sectionEnd   = "<!-- speed: end -->\n"
+)
+
+// insertSection replaces the section of a README.
+func (r *record) insertSection(readme, dir string) (string, error) {
+	before, rest, found := strings.Cut(readme, sectionBegin)
+	_, after, closed := strings.Cut(rest, sectionEnd)
+	if !found || !closed {
+		return "", errors.New("no section on speed between its two comments")
+	}
+	var b strings.Builder
+	r.printSection(&b, dir)
+	return before + sectionBegin + b.String() + sectionEnd + after, nil
 }
 
 // conditions says what must be known to read the figures.
 func conditions() []string {
+	java := "none"
+	if jdk, err := oracle.FindJDK(17); err == nil {
+		java = firstLine(jdk.Tool("java"), "-version")
+	}
 	return []string{
-		"machine: " + cpuModel() + fmt.Sprintf(", %d CPUs, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH),
-		"source: " + firstLine("git", "describe", "--always", "--dirty"),
+		"date: " + time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		"cpu: " + fmt.Sprintf("%s, %d cores, %s/%s", cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH),
+		"memory: " + totalMemory(),
+		"kernel: " + firstLine("uname", "-sr"),
+		"commit: " + firstLine("git", "describe", "--always", "--dirty"),
 		"go: " + runtime.Version(),
-		"java: " + firstLine("java", "-version"),
+		"java: " + java,
+		"command: go run ./bench " + strings.Join(os.Args[1:], " "),
 	}
 }
 
-func cpuModel() string {
-	info, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(info)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+func cpuModel() string { return field("/proc/cpuinfo", "model name", "unknown CPU") }
+
+func totalMemory() string {
+	var kilobytes float64
+	if _, err := fmt.Sscan(field("/proc/meminfo", "MemTotal", ""), &kilobytes); err != nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.0f GB", kilobytes*1024/1e9)
+}
+
+// field is what a file of /proc says of a name.
+func field(path, name, otherwise string) string {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
 		}
 	}
-	return "unknown CPU"
+	return otherwise
 }
 
 func firstLine(name string, args ...string) string {
-	out, err := exec.Command(name, args...).CombinedOutput()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
 		return "unknown"
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	return line
-}
-
-func printTables(w io.Writer, all []series, runs int) {
-	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n", time.Now().UTC().Format("2006-01-02"), runs)
-	for _, c := range conditions() {
-		fmt.Fprintf(w, "- %s\n", c)
-	}
-	jar := ""
-	for _, s := range all {
-		if s.jar != jar {
-			jar = s.jar
-			fmt.Fprintf(w, "\n## %s (%d classes, %.1f MB inflated)\n\n", filepath.Base(jar), s.work.classes, float64(s.work.before)/mega)
-			fmt.Fprintln(w, "| what | wall s | CPU s | peak MB | classes changed | methods | growth % | output MB |")
-			fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
-		}
-		low, wall, high := s.spread(func(r run) float64 { return r.wall.Seconds() })
-		_, cpu, _ := s.spread(func(r run) float64 { return r.cpu().Seconds() })
-		_, peak, _ := s.spread(func(r run) float64 { return float64(r.peak) / mega })
-		growth := 100 * float64(s.work.after-s.work.before) / float64(max(s.work.before, 1))
-		fmt.Fprintf(w, "| %s | %.2f-**%.2f**-%.2f | %.2f | %.0f | %d | %d | %.2f | %.2f |\n",
-			s.contestant.name, low, wall, high, cpu, peak, s.work.changed, s.work.methods, growth, float64(s.work.size)/mega)
-	}
-}
-
-func printRuns(w io.Writer, all []series) error {
-	for _, c := range conditions() {
-		fmt.Fprintf(w, "# %s\n", c)
-	}
-	fmt.Fprintln(w, "jar\tcontestant\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tclasses_changed\tmethods\tclass_bytes_in\tclass_bytes_out\toutput_bytes")
-	for _, s := range all {
-		for i, r := range s.runs {
-			_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\t%d\t%d\t%d\t%d\n", filepath.Base(s.jar), s.contestant.name, i+1,
-				r.wall.Seconds(), r.user.Seconds(), r.sys.Seconds(), r.peak, s.work.changed, s.work.methods, s.work.before, s.work.after, s.work.size)
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

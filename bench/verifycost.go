@@ -60,7 +60,7 @@ func (c *verifyCost) add(other verifyCost) {
 
 func verifyMain(args []string) error {
 	flags := flag.NewFlagSet(verifyCommand, flag.ContinueOnError)
-	results := flags.String("results", filepath.Join("bench", "results"), "`directory` for the figures; empty: none")
+	results := flags.String("o", today(), "`directory` for verify.tsv")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -97,11 +97,10 @@ func verifyMain(args []string) error {
 		total.add(c)
 	}
 	total.print(w)
-	if *results == "" {
-		return nil
-	}
-	name := fmt.Sprintf("%s-verify-%s-%s.tsv", time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH)
-	return os.WriteFile(filepath.Join(*results, name), []byte(out.String()), 0o644)
+	return writeFile(filepath.Join(*results, "verify.tsv"), func(w io.Writer) error {
+		_, err := io.WriteString(w, out.String())
+		return err
+	})
 }
 
 func (c *verifyCost) print(w io.Writer) {

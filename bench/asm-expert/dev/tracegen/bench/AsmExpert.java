@@ -1,6 +1,7 @@
 package dev.tracegen.bench;
 
 import java.io.BufferedWriter;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,21 +23,30 @@ import java.util.zip.Inflater;
  * and untouched methods shared with the reader, other entries copied as they are, zip by hand, all cores, nothing kept
  * longer than needed. It does not verify, cannot undo, knows no rules.
  *
- * <p>Arguments: IN OUT MAPPING then {@code key=value}: {@code jobs=2}, {@code level=-1|0..9} (0 stores),
- * {@code trivial=none|smart}, {@code ids=sorted|counter}, {@code zip=true} to leave classes as they are.
+ * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write, then {@code key=value}:
+ * {@code jobs=N} (one per processor), {@code level=-1|0..9} (0 stores), {@code trivial=none|smart},
+ * {@code ids=sorted|counter}, {@code zip=true} to leave classes as they are.
  * IDs by a counter differ from run to run with more than one job, but need no second pass.
  */
 public final class AsmExpert {
     /** Results that may wait for the one before them to be written. */
     private static final int WINDOW = 1024;
 
-    private final ZipFile zip;
+    /** A jar; with sorted IDs what the first pass leaves to the second one, by entry. */
+    private record Jar(Path path, ZipFile zip, byte[][] classes, int[][] ids) {
+        static Jar open(Path path, boolean sorted) throws IOException {
+            ZipFile zip = new ZipFile(path);
+            int n = sorted ? zip.entries.size() : 0;
+            return new Jar(path, zip, new byte[n][], new int[n][]);
+        }
+    }
+
+    private final List<Jar> jars;
     private final Tracer tracer;
     private final int jobs;
     private final int level;
     private final boolean zipOnly;
-    private final byte[][] classes;
-    private final int[][] ids;
+    private final boolean sorted;
     private final AtomicInteger counter = new AtomicInteger();
     private final AtomicInteger changed = new AtomicInteger();
     private final AtomicLong bytesIn = new AtomicLong();
@@ -45,18 +55,17 @@ public final class AsmExpert {
 
     private record Numbered(int id, Tracer.Method method) {}
 
-    private AsmExpert(ZipFile zip, Tracer tracer, int jobs, int level, boolean zipOnly, boolean sorted) {
-        this.zip = zip;
+    private AsmExpert(List<Jar> jars, Tracer tracer, int jobs, int level, boolean zipOnly, boolean sorted) {
+        this.jars = jars;
         this.tracer = tracer;
         this.jobs = jobs;
         this.level = level;
         this.zipOnly = zipOnly;
-        classes = sorted ? new byte[zip.entries.size()][] : null;
-        ids = sorted ? new int[zip.entries.size()][] : null;
+        this.sorted = sorted;
     }
 
     public static void main(String[] args) throws Exception {
-        int jobs = 2;
+        int jobs = Runtime.getRuntime().availableProcessors();
         int level = Deflater.DEFAULT_COMPRESSION;
         boolean smart = false;
         boolean sorted = true;
@@ -72,13 +81,19 @@ public final class AsmExpert {
                 default -> throw new IllegalArgumentException(arg);
             }
         }
-        ZipFile in = new ZipFile(Path.of(args[0]));
+        sorted &= !zipOnly;
+        List<Jar> jars = new ArrayList<>();
+        for (String line : Files.readAllLines(Path.of(args[0]))) {
+            jars.add(Jar.open(Path.of(line), sorted));
+        }
         Tracer tracer = new Tracer("dev/tracegen/runtime/AppMethodBeat", smart);
-        AsmExpert expert = new AsmExpert(in, tracer, jobs, level, zipOnly, sorted && !zipOnly);
-        if (expert.ids != null) {
+        AsmExpert expert = new AsmExpert(jars, tracer, jobs, level, zipOnly, sorted);
+        if (sorted) {
             expert.number();
         }
-        expert.write(Path.of(args[1]));
+        for (Jar jar : jars) {
+            expert.write(jar, Path.of(args[1]).resolve(jar.path.getFileName()));
+        }
         expert.writeMapping(Path.of(args[2]));
         System.out.printf("classes=%d methods=%d bytes-in=%d bytes-out=%d%n", expert.changed.get(), expert.mapping.size(),
                 expert.bytesIn.get(), expert.bytesOut.get());
@@ -92,7 +107,7 @@ public final class AsmExpert {
      * Starts threads that run a job for every entry, in order. Each asks the supplier for a job of its own, and the window
      * for leave before it takes an entry: asked later, the entry that everybody waits for might not get it.
      */
-    private List<Thread> forEachEntry(Semaphore window, Supplier<Job> worker) {
+    private List<Thread> forEachEntry(ZipFile zip, Semaphore window, Supplier<Job> worker) {
         AtomicInteger next = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < jobs; t++) {
@@ -121,26 +136,16 @@ public final class AsmExpert {
 
     /** First pass: the methods of all classes, sorted, get dense IDs. */
     private void number() throws InterruptedException {
-        List<List<Tracer.Method>> found = new ArrayList<>(Collections.nCopies(zip.entries.size(), null));
-        List<Thread> threads = forEachEntry(new Semaphore(zip.entries.size() + jobs), () -> {
-            Inflater inflater = new Inflater(true);
-            return i -> {
-                if (zip.entries.get(i).isClass()) {
-                    classes[i] = zip.inflate(zip.entries.get(i), inflater);
-                    found.set(i, tracer.scan(classes[i]));
-                }
-            };
-        });
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        record Place(int entry, int index, Tracer.Method method) {}
+        record Place(Jar jar, int entry, int index, Tracer.Method method) {}
         List<Place> places = new ArrayList<>();
-        for (int i = 0; i < found.size(); i++) {
-            if (found.get(i) != null) {
-                ids[i] = new int[found.get(i).size()];
-                for (int k = 0; k < ids[i].length; k++) {
-                    places.add(new Place(i, k, found.get(i).get(k)));
+        for (Jar jar : jars) {
+            List<List<Tracer.Method>> found = scan(jar);
+            for (int i = 0; i < found.size(); i++) {
+                if (found.get(i) != null) {
+                    jar.ids[i] = new int[found.get(i).size()];
+                    for (int k = 0; k < jar.ids[i].length; k++) {
+                        places.add(new Place(jar, i, k, found.get(i).get(k)));
+                    }
                 }
             }
         }
@@ -148,24 +153,42 @@ public final class AsmExpert {
                 .thenComparing(p -> p.method.descriptor()));
         int id = 0;
         for (Place p : places) {
-            ids[p.entry][p.index] = ++id;
+            p.jar.ids[p.entry][p.index] = ++id;
             mapping.add(new Numbered(id, p.method));
         }
     }
 
+    private List<List<Tracer.Method>> scan(Jar jar) throws InterruptedException {
+        ZipFile zip = jar.zip;
+        List<List<Tracer.Method>> found = new ArrayList<>(Collections.nCopies(zip.entries.size(), null));
+        List<Thread> threads = forEachEntry(zip, new Semaphore(zip.entries.size() + jobs), () -> {
+            Inflater inflater = new Inflater(true);
+            return i -> {
+                if (zip.entries.get(i).isClass()) {
+                    jar.classes[i] = zip.inflate(zip.entries.get(i), inflater);
+                    found.set(i, tracer.scan(jar.classes[i]));
+                }
+            };
+        });
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        return found;
+    }
+
     /** Second pass: rewrite, pack, and write in the order of the input. */
-    private void write(Path out) throws Exception {
-        int n = zip.entries.size();
+    private void write(Jar jar, Path out) throws Exception {
+        int n = jar.zip.entries.size();
         List<CompletableFuture<ZipFile.Packed>> packed = new ArrayList<>(n);
         for (int i = 0; i < n; i++) {
             packed.add(new CompletableFuture<>());
         }
         Semaphore window = new Semaphore(WINDOW);
-        List<Thread> threads = forEachEntry(window, () -> {
+        List<Thread> threads = forEachEntry(jar.zip, window, () -> {
             Inflater inflater = new Inflater(true);
             Deflater deflater = level == 0 ? null : new Deflater(level, true);
             CRC32 crc = new CRC32();
-            return i -> packed.get(i).complete(pack(i, inflater, deflater, crc));
+            return i -> packed.get(i).complete(pack(jar, i, inflater, deflater, crc));
         });
         try (ZipFile.Writer writer = new ZipFile.Writer(out)) {
             for (int i = 0; i < n; i++) {
@@ -179,17 +202,18 @@ public final class AsmExpert {
         }
     }
 
-    private ZipFile.Packed pack(int i, Inflater inflater, Deflater deflater, CRC32 crc) throws Exception {
+    private ZipFile.Packed pack(Jar jar, int i, Inflater inflater, Deflater deflater, CRC32 crc) throws Exception {
+        ZipFile zip = jar.zip;
         ZipFile.Entry entry = zip.entries.get(i);
         if (!entry.isClass()) {
             return zip.raw(entry);
         }
-        byte[] in = classes == null ? zip.inflate(entry, inflater) : classes[i];
+        byte[] in = sorted ? jar.classes[i] : zip.inflate(entry, inflater);
         byte[] out = in;
         if (!zipOnly) {
             List<Tracer.Method> traced = new ArrayList<>();
             List<Numbered> numbered = new ArrayList<>();
-            if (ids == null) {
+            if (!sorted) {
                 int[] last = new int[1];
                 out = tracer.rewrite(in, () -> {
                     last[0] = counter.incrementAndGet();
@@ -200,10 +224,10 @@ public final class AsmExpert {
                     mapping.addAll(numbered);
                 }
             } else {
-                int[] own = ids[i];
+                int[] own = jar.ids[i];
                 int[] k = new int[1];
                 out = own.length == 0 ? null : tracer.rewrite(in, () -> own[k[0]++], traced);
-                classes[i] = null;
+                jar.classes[i] = null;
             }
             if (out == null) {
                 return zip.raw(entry);

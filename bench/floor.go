@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/tracegen/tracegen/internal/jar"
+)
+
+// floorCommand makes this program one of its own contestants: it does to jars what everybody has to do who
+// changes their classes, and changes nothing. All classes are inflated and summed up, those that tracegen changes
+// are summed up and deflated again, by tracegen's own library at tracegen's own levels and on all cores; all else
+// is copied as it is. It holds nothing back: no order but that of the entries, no pass before the one that writes.
+const floorCommand = "floor"
+
+// floorWindow bounds how many entries may wait for the one before them.
+const floorWindow = 256
+
+// floorEntry is an entry on its way.
+type floorEntry struct {
+	entry   *jar.Entry
+	changed bool
+	packed  jar.Packed
+	plain   *[]byte // what packed may be a view of
+	err     error
+	done    chan struct{} // closed when packed or err is there; nil if there is nothing to wait for
+}
+
+// floorRun is one run of the floor.
+type floorRun struct {
+	level  jar.Level
+	codec  jar.Codec
+	plains sync.Pool // of *[]byte
+	work   chan *floorEntry
+}
+
+// floorMain is given the level, a list of jars, the directory for the outputs, and the file that [changesMain] made.
+func floorMain(args []string) error {
+	if len(args) != 4 {
+		return errors.New("usage: floor LEVEL LIST OUTDIR CHANGES")
+	}
+	level, err := jar.ParseLevel(args[0])
+	if err != nil {
+		return err
+	}
+	paths, err := readList(args[1])
+	if err != nil {
+		return err
+	}
+	changes, err := os.ReadFile(args[3])
+	if err != nil {
+		return err
+	}
+	f := &floorRun{level: level, work: make(chan *floorEntry, floorWindow)}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(f.pack)
+	}
+	for _, path := range paths {
+		if changes, err = f.copy(path, filepath.Join(args[2], filepath.Base(path)), changes); err != nil {
+			break
+		}
+	}
+	close(f.work)
+	workers.Wait()
+	return err
+}
+
+// pack works until there is no more work.
+func (f *floorRun) pack() {
+	for e := range f.work {
+		*e.plain, e.err = f.codec.Read(e.entry, *e.plain)
+		if e.err == nil && e.changed {
+			e.packed, e.err = f.codec.Compress(*e.plain, e.entry.Level(f.level))
+		}
+		close(e.done)
+	}
+}
+
+// copy writes one jar; changes begins with a byte for each of its entries, and the rest is returned.
+func (f *floorRun) copy(in, out string, changes []byte) ([]byte, error) {
+	a, err := jar.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	entries := a.Entries()
+	if len(changes) < len(entries) {
+		return nil, errors.New("the list of changes is of other jars")
+	}
+	file, err := os.Create(out)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	order := make(chan *floorEntry, floorWindow)
+	go func() {
+		for i := range entries {
+			e := &floorEntry{entry: &entries[i], changed: changes[i] == '1'}
+			if strings.HasSuffix(e.entry.Name, ".class") {
+				e.done, e.plain = make(chan struct{}), f.plain()
+				f.work <- e
+			}
+			order <- e
+		}
+		close(order)
+	}()
+	buffered := bufio.NewWriterSize(file, 1<<18)
+	if err := f.write(buffered, a, order); err != nil {
+		return nil, err
+	}
+	return changes[len(entries):], errors.Join(buffered.Flush(), file.Close())
+}
+
+func (f *floorRun) plain() *[]byte {
+	if b, ok := f.plains.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+// write writes the entries of an archive in their order. After a failure the rest is drained, so that nobody is left waiting.
+func (f *floorRun) write(out io.Writer, a *jar.Archive, order <-chan *floorEntry) error {
+	w := jar.NewWriter(out, a)
+	var failed error
+	for e := range order {
+		if e.done != nil {
+			<-e.done
+		}
+		switch {
+		case failed != nil || e.err != nil:
+			failed = errors.Join(failed, e.err)
+		case e.changed && e.done != nil:
+			failed = w.Replace(e.entry, e.packed)
+			f.codec.Recycle(e.packed)
+		default:
+			failed = w.Copy(e.entry)
+		}
+		if e.plain != nil {
+			f.plains.Put(e.plain)
+		}
+	}
+	return errors.Join(failed, w.Close())
+}

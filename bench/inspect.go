@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/jar"
+)
+
+// work is what was done, read from the outputs, as evidence that all did the same.
+type work struct {
+	classes, changed int   // class entries of the inputs, and those that differ in the outputs
+	lost             int   // class entries that the outputs lack
+	methods          int   // lines of the mapping
+	calls            int   // of the runtime's i and o, in the classes that changed
+	before, after    int64 // bytes of all classes, inflated
+	size             int64 // of the outputs
+}
+
+func (w *work) add(other work) {
+	w.classes += other.classes
+	w.changed += other.changed
+	w.lost += other.lost
+	w.methods += other.methods
+	w.calls += other.calls
+	w.before += other.before
+	w.after += other.after
+	w.size += other.size
+}
+
+// inspect reads what was done in the last run, and removes it. What it says of itself in its last line is kept, if that
+// tells of a failure.
+func (s *series) inspect() error {
+	defer os.RemoveAll(s.job.out)
+	if s.failed != nil {
+		first, _, _ := strings.Cut(s.said, "\n")
+		s.note = "failed: " + first
+		return nil
+	}
+	jars, err := readList(s.job.list)
+	if err != nil {
+		return err
+	}
+	for _, in := range jars {
+		w, err := compare(in, filepath.Join(s.job.out, filepath.Base(in)), s.contestant.traces)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", s.name, in, err)
+		}
+		s.work.add(w)
+	}
+	s.note = s.verdict()
+	if s.contestant.traces {
+		s.work.methods, err = mappedMethods(s.job.mapping)
+	}
+	return err
+}
+
+// verdict is the last line in which a contestant says that it did not do everything.
+func (s *series) verdict() string {
+	var notes []string
+	if s.work.lost > 0 {
+		notes = append(notes, fmt.Sprintf("leaves out %d classes", s.work.lost))
+	}
+	if s.contestant.traces && s.work.changed == 0 {
+		notes = append(notes, "gives up and copies its input")
+	}
+	for line := range strings.Lines(s.said) {
+		if strings.HasPrefix(line, "fails the build") || strings.HasPrefix(line, "leaves ") {
+			notes = append(notes, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
+// compare tells what was done to one jar. An entry whose CRC and size are the same has the same bytes. Of entries of one
+// name the first is compared with the first, the second with the second.
+func compare(in, out string, countCalls bool) (work, error) {
+	var w work
+	a, err := jar.Open(in)
+	if err != nil {
+		return w, err
+	}
+	defer a.Close()
+	b, err := jar.Open(out)
+	if err != nil {
+		return w, err
+	}
+	defer b.Close()
+	w.size = b.Size()
+	written := map[string][]*jar.Entry{}
+	for i := range b.Entries() {
+		e := &b.Entries()[i]
+		written[e.Name] = append(written[e.Name], e)
+	}
+	var changed []*jar.Entry
+	for i := range a.Entries() {
+		e := &a.Entries()[i]
+		if !strings.HasSuffix(e.Name, ".class") {
+			continue
+		}
+		w.classes++
+		w.before += int64(e.Size)
+		same := written[e.Name]
+		if len(same) == 0 {
+			w.lost++
+			continue
+		}
+		written[e.Name] = same[1:]
+		w.after += int64(same[0].Size)
+		if e.CRC32 != same[0].CRC32 || e.Size != same[0].Size {
+			w.changed++
+			changed = append(changed, same[0])
+		}
+	}
+	if countCalls {
+		w.calls, err = callsIn(changed)
+	}
+	return w, err
+}
+
+// callsIn counts the calls of the runtime in classes, on all cores.
+func callsIn(classes []*jar.Entry) (int, error) {
+	var codec jar.Codec
+	workers := runtime.GOMAXPROCS(0)
+	counts, errs := make([]int, workers), make([]error, workers)
+	var wait sync.WaitGroup
+	for k := range workers {
+		wait.Go(func() {
+			var buf []byte
+			for i := k; i < len(classes) && errs[k] == nil; i += workers {
+				if buf, errs[k] = codec.Read(classes[i], buf); errs[k] == nil {
+					counts[k] += callsOf(buf)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	n := 0
+	for _, count := range counts {
+		n += count
+	}
+	return n, errors.Join(errs...)
+}
+
+// callsOf counts calls of i and o of a class called AppMethodBeat, whatever its package: it is not the same for all.
+func callsOf(data []byte) int {
+	c, err := classfile.Parse(data)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for i := range c.Methods() {
+		body, ok, err := c.Code(&c.Methods()[i])
+		if err != nil || !ok {
+			continue
+		}
+		for in := range code.Instructions(body.Bytecode) {
+			if in.Op == code.Invokestatic && isCall(c, in.Constant()) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func isCall(c *classfile.Class, index uint16) bool {
+	r, err := c.ConstantPool().Ref(index)
+	return err == nil && (r.Name == "i" || r.Name == "o") && r.Descriptor == "(I)V" && strings.HasSuffix(r.Class, "/AppMethodBeat")
+}
+
+// dispatchID is no method's ID but the message dispatch's; every tracegen mapping holds it.
+const dispatchID = "1048574,"
+
+func mappedMethods(path string) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n := 0
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "#") && !strings.HasPrefix(lines.Text(), dispatchID) {
+			n++
+		}
+	}
+	return n, lines.Err()
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// Rows of bench/corpora.tsv that are measured beside tracegen, or that a driver of ours calls.
+const (
+	asmJar       = "asm-9.11.1"
+	matrixJar    = "matrix-gradle-plugin-2.0.8"
+	byteBuddyJar = "byte-buddy-1.18.13"
+	jacocoJar    = "org.jacoco.cli-0.8.14"
+)
+
+// peers are the programs in Java: the class path of each, or the jar of JaCoCo's, empty where it is not to be had.
+type peers struct {
+	java                              string
+	expert, matrix, byteBuddy, jacoco string
+}
+
+// findPeers fetches the jars and compiles our drivers into dir. What is not to be had is told and left out.
+func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
+	jdk, err := oracle.FindJDK(17)
+	if err != nil {
+		notMeasured("what is written in Java", err)
+		return peers{}
+	}
+	driver := func(name, row string) string {
+		path, err := buildDriver(ctx, corpora, jdk, name, row, filepath.Join(dir, name))
+		if err != nil {
+			notMeasured(name, err)
+		}
+		return path
+	}
+	p := peers{java: jdk.Tool("java")}
+	p.expert = driver("asm-expert", asmJar)
+	p.matrix = driver("matrix-driver", matrixJar)
+	p.byteBuddy = driver("bytebuddy-driver", byteBuddyJar)
+	if jars, err := corpora.Fetch(ctx, jacocoJar); err != nil {
+		notMeasured(rowJacoco, err)
+	} else {
+		p.jacoco = jars[0].Path
+	}
+	return p
+}
+
+// buildDriver compiles the sources in bench/name with the jars of a row and returns the class path to run them with.
+func buildDriver(ctx context.Context, corpora *corpus.Corpus, jdk oracle.JDK, name, row, out string) (string, error) {
+	jars, err := corpora.Fetch(ctx, row)
+	if err != nil {
+		return "", err
+	}
+	libraries := strings.Join(append([]string{jars[0].Path}, jars[0].DepPaths...), string(os.PathListSeparator))
+	args := []string{"--release", "17", "-encoding", "UTF-8", "-proc:none", "-d", out, "-cp", libraries}
+	err = filepath.WalkDir(filepath.Join("bench", name), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".java" {
+			args = append(args, path)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("run me from the repository's root: %w", err)
+	}
+	if said, err := exec.CommandContext(ctx, jdk.Tool("javac"), args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("javac: %w\n%s", err, said)
+	}
+	return libraries + string(os.PathListSeparator) + out, nil
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/jar"
+)
+
+// What is made of the jars before anything is measured, each in a process of its own: memory that this one has held is
+// charged to every process that it starts afterwards.
+const (
+	changesCommand = "changes" // which entries tracegen changes
+	legibleCommand = "legible" // copies of the jars that Matrix can read
+)
+
+// job is what a contestant is asked to do.
+type job struct {
+	list    string // a file that names the jars, one a line; their last names differ
+	out     string // the directory for the outputs, each under its input's last name
+	mapping string // the method mapping to write
+	changes string // the file with a byte for each entry of all jars: 1 if tracegen changes it
+}
+
+// prepared is what all jobs with one input share.
+type prepared struct {
+	list, legible, changes string // as job has them; legible is another list
+	allLegible             bool   // both lists are the same
+}
+
+// prepare makes the lists in dir; tool is tracegen.
+func prepare(in input, dir, tool string) (prepared, error) {
+	p := prepared{list: filepath.Join(dir, "jars"), legible: filepath.Join(dir, "legible"), changes: filepath.Join(dir, "changes")}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return p, err
+	}
+	if err := writeList(p.list, in.jars); err != nil {
+		return p, err
+	}
+	out := filepath.Join(dir, "reference")
+	cmd := tracegen(tool, job{list: p.list, out: out, mapping: filepath.Join(dir, "reference.txt")})
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return p, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
+	}
+	defer os.RemoveAll(out)
+	self, err := os.Executable()
+	if err != nil {
+		return p, err
+	}
+	for _, args := range [][]string{{changesCommand, p.list, out, p.changes}, {legibleCommand, p.list, filepath.Join(dir, "copies"), p.legible}} {
+		if said, err := exec.Command(self, args...).CombinedOutput(); err != nil {
+			return p, fmt.Errorf("%s: %w\n%s", args[0], err, said)
+		}
+	}
+	legible, err := readList(p.legible)
+	if err != nil {
+		return p, err
+	}
+	p.allLegible = slices.Equal(legible, in.jars)
+	for _, path := range in.jars {
+		// The first run is to find it in memory as the others do.
+		if err := warm(path); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// warm reads a file.
+func warm(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(io.Discard, f)
+	return err
+}
+
+func writeList(path string, jars []string) error {
+	return os.WriteFile(path, []byte(strings.Join(jars, "\n")+"\n"), 0o644)
+}
+
+func readList(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+}
+
+// changesMain is given a list of jars, the directory of what tracegen made of them, and the file to write.
+func changesMain(args []string) error {
+	if len(args) != 3 {
+		return errors.New("usage: changes LIST OUTDIR FILE")
+	}
+	paths, err := readList(args[0])
+	if err != nil {
+		return err
+	}
+	var changes []byte
+	for _, path := range paths {
+		if changes, err = appendChanges(changes, path, filepath.Join(args[1], filepath.Base(path))); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(args[2], changes, 0o644)
+}
+
+// appendChanges appends a byte for each entry of one jar. Entries of one name count as one: all or none has changed.
+func appendChanges(changes []byte, in, out string) ([]byte, error) {
+	a, err := jar.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	b, err := jar.Open(out)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	same := map[string]*jar.Entry{}
+	for i := range b.Entries() {
+		same[b.Entries()[i].Name] = &b.Entries()[i]
+	}
+	for i := range a.Entries() {
+		e := &a.Entries()[i]
+		o, found := same[e.Name]
+		mark := byte('0')
+		if strings.HasSuffix(e.Name, ".class") && (!found || o.CRC32 != e.CRC32 || o.Size != e.Size) {
+			mark = '1'
+		}
+		changes = append(changes, mark)
+	}
+	return changes, nil
+}
+
+// legibleMain is given a list of jars, a directory for copies, and the list to write. A jar with a class that holds jsr
+// is copied without such classes: at the first of them Matrix gives the whole jar up, and what it takes until then
+// says nothing of what the work takes.
+func legibleMain(args []string) error {
+	if len(args) != 3 {
+		return errors.New("usage: legible LIST COPIES FILE")
+	}
+	paths, err := readList(args[0])
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(args[1], 0o755); err != nil {
+		return err
+	}
+	for i, path := range paths {
+		if paths[i], err = legible(path, filepath.Join(args[1], filepath.Base(path))); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return writeList(args[2], paths)
+}
+
+// legible returns the path of the jar without classes that hold jsr: the copy's, or that of the jar if it has none.
+func legible(path, to string) (string, error) {
+	a, err := jar.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer a.Close()
+	var codec jar.Codec
+	var buf []byte
+	var kept []*jar.Entry
+	for i := range a.Entries() {
+		e := &a.Entries()[i]
+		if strings.HasSuffix(e.Name, ".class") {
+			if buf, err = codec.Read(e, buf); err != nil {
+				return "", err
+			}
+			if jumpsToSubroutines(buf) {
+				continue
+			}
+		}
+		kept = append(kept, e)
+	}
+	if len(kept) == len(a.Entries()) {
+		return path, nil
+	}
+	f, err := os.Create(to)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	w := jar.NewWriter(f, a)
+	for _, e := range kept {
+		if err := w.Copy(e); err != nil {
+			return "", err
+		}
+	}
+	return to, errors.Join(w.Close(), f.Close())
+}
+
+// jumpsToSubroutines tells whether a class holds jsr; one that cannot be read does not.
+func jumpsToSubroutines(data []byte) bool {
+	c, err := classfile.Parse(data)
+	if err != nil {
+		return false
+	}
+	for i := range c.Methods() {
+		body, ok, err := c.Code(&c.Methods()[i])
+		if err != nil || !ok {
+			continue
+		}
+		for in := range code.Instructions(body.Bytecode) {
+			if in.Op == code.Jsr || in.Op == code.JsrW {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// goldenRecord is a record with all that can be in one: a row that failed, one with a note, rounds of different number.
+func goldenRecord(t *testing.T) *record {
+	t.Helper()
+	r, err := loadRecord("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func written(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func printed(print func(io.Writer)) string {
+	var b bytes.Buffer
+	print(&b)
+	return b.String()
+}
+
+func TestRecordIsReadAsItWasWritten(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", recordFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t, goldenRecord(t).writeTo); got != string(text) {
+		t.Errorf("got\n%s\nwant\n%s", got, text)
+	}
+}
+
+func TestNotesStayInTheirColumn(t *testing.T) {
+	r := record{rows: []row{{input: "i", name: "n", note: "one\ttwo\nthree"}}}
+	back, err := readRecord(strings.NewReader(written(t, r.writeTo)))
+	if err != nil || len(back.rows) != 1 || back.rows[0].note != "one two three" || len(back.rows[0].runs) != 0 {
+		t.Errorf("got %+v (%v)", back, err)
+	}
+}
+
+func TestReadRecordRefuses(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"a\tb\t1", "line 1: 3 columns, want 15"},
+		{"a\tb\t1\tx" + strings.Repeat("\t0", 10) + "\t", "line 1: column 4"},
+	} {
+		if _, err := readRecord(strings.NewReader(c.line + "\n")); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %q", c.line, err, c.want)
+		}
+	}
+}
+
+// TestGolden holds the page, the picture and the section of testdata/peers.tsv to the files beside it.
+func TestGolden(t *testing.T) {
+	r := goldenRecord(t)
+	for name, print := range map[string]func(io.Writer){
+		"peers.md":   r.printTables,
+		"peers.svg":  r.printPicture,
+		"section.md": func(w io.Writer) { r.printSection(w, "bench/runs/2026-01-02") },
+	} {
+		path := filepath.Join("testdata", name)
+		got := printed(print)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(path); err != nil || got != string(want) {
+			t.Errorf("%s (%v) differs; go test ./bench -update rewrites it:\n%s", path, err, got)
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		j            judged
+		wanted, says string
+	}{
+		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.6}, "≤ 1.6, goal 1.25", "met"},
+		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.25}, "≤ 1.6, goal 1.25", "met, and the goal"},
+		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.61}, "≤ 1.6, goal 1.25", "**missed**"},
+		{judged{target: target{least: 12}, quotient: 12}, "≥ 12", "met"},
+		{judged{target: target{least: 12}, quotient: 11.9}, "≥ 12", "**missed**"},
+		{judged{target: target{most: 0.1}, quotient: 0.2}, "≤ 0.1", "**missed**"},
+		{judged{target: target{detail: true}, quotient: 3}, "", ""},
+	} {
+		if c.j.wanted() != c.wanted || c.j.verdict() != c.says {
+			t.Errorf("%+v: %q, %q, want %q, %q", c.j, c.j.wanted(), c.j.verdict(), c.wanted, c.says)
+		}
+	}
+}
+
+func TestJudgeDividesMediansAndRounds(t *testing.T) {
+	for _, j := range goldenRecord(t).judge("big.jar") {
+		if j.says != "both referees, beside the floor, wall" {
+			continue
+		}
+		// tracegen 3, 2, 4 and the floor 2, 2, 2.5 seconds
+		if j.quotient != 1.5 || j.low != 1 || j.high != 1.6 {
+			t.Errorf("got %v, %v to %v, want 1.5, 1 to 1.6", j.quotient, j.low, j.high)
+		}
+		return
+	}
+	t.Error("no such verdict")
+}
+
+func TestDisturbedMachineIsTold(t *testing.T) {
+	for said, want := range map[string]bool{
+		"others: 11 % of the cores, and 0 % were stolen by other machines": true,
+		"others: 6 % of the cores, and 6 % were stolen by other machines":  true,
+		"others: 2 % of the cores, and 1 % were stolen by other machines":  false,
+		"others: unknown": false,
+	} {
+		r := record{conditions: []string{said}}
+		if r.disturbed() != want || strings.Contains(printed(r.printTables), disturbance) != want {
+			t.Errorf("%s: disturbed is %v, want %v", said, r.disturbed(), want)
+		}
+	}
+}
+
+func TestParseProcessorTime(t *testing.T) {
+	got, ok := parseProcessorTime("cpu  100 10 20 1000 50 1 2 7 3 4")
+	if want := (processorTime{busy: 133, stolen: 7, all: 1190}); !ok || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, ok, want)
+	}
+	if _, ok := parseProcessorTime("intr 1"); ok {
+		t.Error("another line was taken for it")
+	}
+}
+
+// TestReadmeShowsItsRun holds the README's section, and the page and picture of every record, to what the record says.
+func TestReadmeShowsItsRun(t *testing.T) {
+	records, err := filepath.Glob(filepath.Join("runs", "*", recordFile))
+	if err != nil || len(records) == 0 {
+		t.Fatalf("no records in runs (%v)", err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := false
+	for _, path := range records {
+		dir := filepath.Dir(path)
+		r, err := loadRecord(dir)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for name, print := range map[string]func(io.Writer){"peers.md": r.printTables, "peers.svg": r.printPicture} {
+			if want, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(want) != printed(print) {
+				t.Errorf("%s (%v) is not what %s says: go run ./bench show bench/%s", name, err, path, filepath.ToSlash(dir))
+			}
+		}
+		linked := "bench/" + filepath.ToSlash(dir)
+		if !strings.Contains(string(text), "("+linked+"/peers.svg)") {
+			continue
+		}
+		shown = true
+		if want, err := r.insertSection(string(text), linked); err != nil || want != string(text) {
+			t.Errorf("README.md (%v) does not show %s: go run ./bench show %s README.md", err, path, linked)
+		}
+	}
+	if !shown {
+		t.Error("README.md shows none of the records")
+	}
+}
+
+func TestInsertSectionWantsItsPlace(t *testing.T) {
+	r := goldenRecord(t)
+	if _, err := r.insertSection("no section", "d"); err == nil {
+		t.Error("a text without a section was taken")
+	}
+	got, err := r.insertSection("a\n"+sectionBegin+"old\n"+sectionEnd+"b\n", "d")
+	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") || strings.Contains(got, "old") {
+		t.Errorf("got %q (%v)", got, err)
+	}
+}
