@@ -132,8 +132,9 @@ func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
 }
 
 // ReadCode is [Class.Code] in the memory of a Code that was read before: its Attributes are overwritten. Without ok
-// it means nothing.
+// it is empty.
 func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
+	*code = Code{Attributes: code.Attributes[:0]}
 	a, found := FindAttribute(m.Attributes, "Code")
 	if !found {
 		return false, nil

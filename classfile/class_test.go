@@ -376,3 +376,31 @@ func TestCodeBeforeWide(t *testing.T) {
 		}
 	}
 }
+
+// TestReadCodeForgets: of a method without code, nothing is left of the one that was read before.
+func TestReadCodeForgets(t *testing.T) {
+	c := parse(t, everything().bytes())
+	var code classfile.Code
+	with, without := 0, 0
+	for range 2 {
+		for i := range c.Methods() {
+			m := &c.Methods()[i]
+			ok, err := c.ReadCode(m, &code)
+			want, wantOK, wantErr := c.Code(m)
+			if ok != wantOK || errorText(err) != errorText(wantErr) {
+				t.Errorf("method %s: %v, %v; want %v, %v", m.Name, ok, err, wantOK, wantErr)
+			}
+			if diff := cmp.Diff(want, code, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("method %s (-want +got):\n%s", m.Name, diff)
+			}
+			if ok {
+				with++
+			} else {
+				without++
+			}
+		}
+	}
+	if with == 0 || without == 0 {
+		t.Errorf("%d methods with code, %d without", with, without)
+	}
+}

@@ -194,6 +194,16 @@ func (p *ConstantPool) Raw(i uint16) []byte {
 	return p.data[start : start+p.infoSize(t, start)]
 }
 
+// Entry is Tag and Raw at once.
+func (p *ConstantPool) Entry(i uint16) (Tag, []byte) {
+	t := p.Tag(i)
+	if t == 0 {
+		return 0, nil
+	}
+	start := int(p.offsets[i]) + 1
+	return t, p.data[start : start+p.infoSize(t, start)]
+}
+
 func (p *ConstantPool) infoSize(t Tag, start int) int {
 	if t == TagUtf8 {
 		return 2 + int(binary.BigEndian.Uint16(p.data[start:]))

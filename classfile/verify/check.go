@@ -87,11 +87,10 @@ type checker struct {
 	supers           map[string]bool
 	supersKnown      bool
 	memo             [memoSize]memoSlot
-	methodTypes      map[string]int // by descriptor, the index in methodList
-	methodList       []methodType
-	arena            []vtype    // what method types are cut from
-	constants        []constant // by pool index; filled when asked for
-	uses             []utf8Use  // by pool index
+	loaded           [lastLoaded]vtype // what the instructions make that name no type, 0 until asked for
+	arena            []vtype           // what method types are cut from
+	constants        []constant        // by pool index; filled when asked for
+	uses             []utf8Use         // by pool index
 	bodies           []methodCode
 	body             method // the method that is judged
 
@@ -107,12 +106,13 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{names: names{byName: map[string]vtype{}}, unknown: map[string]bool{}, methodTypes: map[string]int{}}
+		k = &checker{unknown: map[string]bool{}}
 	}
 	defer func() {
 		k.forget()
 		c.idle.Put(k)
 	}()
+	k.names.reset()
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
 	k.hierarchy, k.wantFrame, k.wantNotes = c.Hierarchy, c.Frames, c.Notes
 	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
@@ -150,28 +150,31 @@ const mostIdleWords = 1 << 18
 // forget leaves nothing of the class but memory for the next: the class file may be gone by then. Nothing that was
 // given out is touched.
 func (k *checker) forget() {
-	clear(k.byName)
 	clear(k.unknown)
-	clear(k.methodTypes)
 	clear(k.list)
 	clear(k.constants)
-	clear(k.bodies)
+	for i := range k.bodies {
+		attributes := k.bodies[i].code.Attributes
+		clear(attributes)
+		k.bodies[i] = methodCode{code: classfile.Code{Attributes: attributes[:0]}}
+	}
 	if cap(k.body.words) > mostIdleWords {
 		k.body.words = nil
 	}
+	if cap(k.body.frameWords) > mostIdleWords {
+		k.body.frameWords = nil
+	}
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
-		names:       names{byName: k.byName, list: k.list[:0]},
-		unknown:     k.unknown,
-		methodTypes: k.methodTypes,
-		methodList:  k.methodList[:0],
-		arena:       k.arena[:0],
-		constants:   k.constants[:0],
-		uses:        k.uses[:0],
-		bodies:      k.bodies[:0],
-		variables:   k.variables[:0],
-		typed:       k.typed[:0],
-		body:        k.body,
+		names:     k.names,
+		unknown:   k.unknown,
+		arena:     k.arena[:0],
+		constants: k.constants[:0],
+		uses:      k.uses[:0],
+		bodies:    k.bodies[:0],
+		variables: k.variables[:0],
+		typed:     k.typed[:0],
+		body:      k.body,
 	}
 }
 
@@ -244,7 +247,7 @@ func (k *checker) checkCode() (inferred bool) {
 func (k *checker) eachCode(judge func(*method)) {
 	for i := range k.bodies {
 		m := k.bodies[i].member
-		if k.broken[m] {
+		if len(k.broken) > 0 && k.broken[m] {
 			continue
 		}
 		t := &k.body
@@ -274,14 +277,17 @@ type method struct {
 	words   []vtype     // likewise; the states' types
 	pc      int
 
+	frameWords []vtype // what the frames' types are cut from
+
 	problem *Finding // that has just been found; whatever is at work then ends
 	told    []Finding
 	stopped bool         // there is nothing more to be said of the method
 	repeats bool         // problem is about a place in places
 	places  map[int]bool // that are told only once
 
-	lost      bool // type checking only: the type state is not known
-	blindFrom int  // from here on it is not known where frames are
+	lost        bool // type checking only: the type state is not known
+	blindFrom   int  // from here on it is not known where frames are
+	uncoveredTo int  // up to here, what comes is known to be covered by no handler
 
 	handlers  []handler
 	throws    map[int]bool // by a handler's position, what endsInThrow says
@@ -294,12 +300,15 @@ type method struct {
 func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code) {
 	*m = method{
 		checker: k, member: member, code: body,
-		machine:  machine{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
-		starts:   m.starts[:0],
-		initial:  m.initial[:0],
-		joins:    m.joins[:0],
-		states:   m.states[:0],
-		words:    m.words[:0],
+		machine: machine{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
+		starts:  m.starts[:0],
+		initial: m.initial[:0],
+		joins:   m.joins[:0],
+		states:  m.states[:0],
+		words:   m.words[:0],
+
+		frameWords: m.frameWords[:0],
+
 		handlers: m.handlers[:0],
 		frames:   m.frames[:0],
 
@@ -388,21 +397,24 @@ func (m *method) stop() { m.stopped, m.problem = true, &m.told[len(m.told)-1] }
 
 // prepare finds where the instructions begin.
 func (m *method) prepare() bool {
-	m.starts = resize(m.starts, len(m.code.Bytecode))
-	for in, err := range code.Instructions(m.code.Bytecode) {
+	bytecode := m.code.Bytecode
+	m.starts = resize(m.starts, len(bytecode))
+	for pc := 0; pc < len(bytecode); {
+		op, size, err := code.Next(bytecode, pc)
 		if err != nil {
-			m.failAt(in.PC, ruleInstructions, "an instruction", err.Error())
+			m.failAt(pc, ruleInstructions, "an instruction", err.Error())
 			return false
 		}
-		m.starts[in.PC] = instructionStart
-		if in.Op == code.New {
-			m.starts[in.PC] = newStart
-		}
-		if in.Op == code.Lookupswitch && in.Size < 13 && in.PC+in.Size == len(m.starts) {
+		m.starts[pc] = instructionStart
+		switch {
+		case op == code.New:
+			m.starts[pc] = newStart
+		case op == code.Lookupswitch && size < 13 && pc+size == len(bytecode):
 			// HotSpot reads one byte more than there is, and calls the instruction illegal.
-			m.failAt(in.PC, ruleInstructions, "a byte behind a lookupswitch without cases", "the end of the code")
+			m.failAt(pc, ruleInstructions, "a byte behind a lookupswitch without cases", "the end of the code")
 			return false
 		}
+		pc += size
 	}
 	m.noteLines()
 	m.readHandlers()

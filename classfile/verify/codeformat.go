@@ -11,7 +11,8 @@ import (
 // locals begin with.
 func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
-	body, ok, err := k.class.Code(m)
+	slot := k.nextBody()
+	ok, err := k.class.ReadCode(m, &slot.code)
 	withoutCode := flags&(classfile.AccNative|classfile.AccAbstract) != 0
 	switch {
 	case err != nil:
@@ -26,7 +27,9 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	case !ok:
 		return
 	}
-	k.bodies = append(k.bodies, methodCode{m, body})
+	slot.member = m
+	k.bodies = k.bodies[:len(k.bodies)+1]
+	body := &slot.code
 	switch {
 	case len(body.Bytecode) == 0 || len(body.Bytecode) > mostCode:
 		report(ruleCodeFormat, "1 to 65535 bytes of code", fmt.Sprint(len(body.Bytecode)))
@@ -42,7 +45,14 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
 		}
 	}
-	k.checkCodeAttributes(&body, report)
+	k.checkCodeAttributes(body, report)
+}
+
+// nextBody gives the memory for the next of bodies, which may be of a method of another class.
+func (k *checker) nextBody() *methodCode {
+	n := len(k.bodies)
+	k.bodies = slices.Grow(k.bodies, 1)
+	return &k.bodies[:n+1][n]
 }
 
 // variableKey is what may be in a LocalVariableTable but once: start, length, name and index.

@@ -119,6 +119,12 @@ func TestCheckOneCause(t *testing.T) {
 				[]attribute{frames([]byte{200})}}
 		}, "T#f(I)V: JVMS 4.7.4: expected a known frame_type, found 200\n" +
 			"T#f(I)V@0: JVMS 4.10.1.9: expected float in local 0, found int"},
+		{"an operand that is the descriptor of a call, and a fault behind the call", 52, func(a *assembler) method {
+			call := a.methodref("T", "g", "(I)V")
+			return method{static, "f", "(I)V", 2, 2, slices.Concat(op(code.New), u2(a.utf8("(I)V")), op(code.Pop), jump(4, 8),
+				op(code.Iconst0), op(code.Invokestatic), u2(call), op(code.Pop), op(code.Return)), nil, []attribute{frames([]byte{8})}}
+		}, "T#f(I)V@0: JVMS 4.9.1: expected a constant of kind Class at index 2, found Utf8\n" +
+			"T#f(I)V@12: JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
 		{"handlers of one wrong type, and a fault in the code", 52, func(a *assembler) method {
 			name := a.class("java/lang/String")
 			return method{static, "f", "(I)V", 1, 1, op(code.Nop, byte(code.Nop), byte(code.Fload0), byte(code.Return), byte(code.Athrow)),

@@ -9,7 +9,8 @@ import (
 
 // constant is a pool entry as instructions see it. The pool has been checked: its references lead somewhere.
 type constant struct {
-	known            bool
+	known            bool // but for value and method
+	typed            bool // of a Utf8: value or method is known
 	tag              classfile.Tag
 	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
 	name, descriptor string
@@ -78,8 +79,8 @@ func (k *checker) constantType(c *constant, nameAndType uint16) {
 		return
 	}
 	shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
-	if !shared.known {
-		shared.known, shared.tag = true, classfile.TagUtf8
+	if !shared.typed {
+		shared.typed = true
 		if isMethod(c.descriptor) {
 			shared.method = k.methodType(c.descriptor)
 		} else {
@@ -89,11 +90,19 @@ func (k *checker) constantType(c *constant, nameAndType uint16) {
 	c.value, c.method = shared.value, shared.method
 }
 
+// typeOf gives the type of a method of the class, whose descriptor is well-formed. It is read once for all that use the
+// same string.
+func (k *checker) typeOf(m *classfile.Member) *methodType {
+	const descriptorAt = 4 // behind access_flags and name_index (JVMS 4.6)
+	c := &k.constants[u2(k.class.Bytes()[m.Offset+descriptorAt:])]
+	if !c.typed {
+		c.typed, c.method = true, k.methodType(m.Descriptor)
+	}
+	return &c.method
+}
+
 // methodType reads a well-formed method descriptor (JVMS 4.3.3).
 func (k *checker) methodType(descriptor string) methodType {
-	if i, ok := k.methodTypes[descriptor]; ok {
-		return k.methodList[i]
-	}
 	var t methodType
 	start := len(k.arena)
 	d := descriptor[1:]
@@ -110,8 +119,6 @@ func (k *checker) methodType(descriptor string) methodType {
 	if d[1] != 'V' {
 		t.result = k.field(d[1:])
 	}
-	k.methodTypes[descriptor] = len(k.methodList)
-	k.methodList = append(k.methodList, t)
 	return t
 }
 

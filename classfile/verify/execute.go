@@ -240,9 +240,8 @@ func (m *method) stepReference(in code.Instruction) {
 	case code.New:
 		m.stepNew(in)
 	case code.Newarray:
-		const arrayTypes = "ZCFDBSIJ" // from 4 (JVMS table 6.5.newarray-A)
 		m.pop(tInt)
-		m.push(m.of("[" + arrayTypes[in.U1(0)-4:in.U1(0)-3]))
+		m.push(m.made(loadedArrays + in.U1(0) - 4))
 	case code.Anewarray:
 		m.pop(tInt)
 		m.push(m.arrayWith(m.constant(in.Constant()).class))
@@ -271,6 +270,30 @@ func (k *checker) arrayWith(component vtype) vtype {
 	return k.arrayOf(component, 1)
 }
 
+// The types of what instructions make that name none: by number, and by name. The arrays are in the order of newarray's
+// operand, from 4 on (JVMS table 6.5.newarray-A).
+const (
+	loadedString = iota
+	loadedClass
+	loadedMethodHandle
+	loadedMethodType
+	loadedArrays
+	lastLoaded = loadedArrays + 8
+)
+
+var loadedNames = [lastLoaded]string{
+	"java/lang/String", "java/lang/Class", "java/lang/invoke/MethodHandle", "java/lang/invoke/MethodType",
+	"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J",
+}
+
+// made gives one of these types.
+func (k *checker) made(number int) vtype {
+	if k.loaded[number] == tTop {
+		k.loaded[number] = k.of(loadedNames[number])
+	}
+	return k.loaded[number]
+}
+
 func (m *method) loadedConstant(c *constant) vtype {
 	switch c.tag {
 	case classfile.TagInteger:
@@ -282,15 +305,15 @@ func (m *method) loadedConstant(c *constant) vtype {
 	case classfile.TagDouble:
 		return tDouble
 	case classfile.TagClass:
-		return m.of("java/lang/Class")
+		return m.made(loadedClass)
 	case classfile.TagMethodHandle:
-		return m.of("java/lang/invoke/MethodHandle")
+		return m.made(loadedMethodHandle)
 	case classfile.TagMethodType:
-		return m.of("java/lang/invoke/MethodType")
+		return m.made(loadedMethodType)
 	case classfile.TagDynamic:
 		return c.value
 	}
-	return m.of("java/lang/String")
+	return m.made(loadedString)
 }
 
 // stepNew makes an object that is not initialised. Inference knows it by the position of its new, so that an

@@ -13,8 +13,8 @@ func (k *checker) checkPool() bool {
 	before := len(k.findings)
 	k.uses = resize(k.uses, k.pool.Len())
 	for i := 1; i < k.pool.Len(); i++ {
-		if tag := k.pool.Tag(uint16(i)); tag != 0 {
-			k.checkEntry(uint16(i), tag)
+		if tag, raw := k.pool.Entry(uint16(i)); tag != 0 {
+			k.checkEntry(uint16(i), tag, raw)
 		}
 	}
 	if len(k.findings) > before {
@@ -22,7 +22,9 @@ func (k *checker) checkPool() bool {
 	}
 	// Names only now: the references that lead to them are known to be right.
 	for i := 1; i < k.pool.Len(); i++ {
-		k.checkEntryNames(uint16(i), k.pool.Tag(uint16(i)))
+		if tag, raw := k.pool.Entry(uint16(i)); !k.hasGoodNames(tag, raw) {
+			k.checkEntryNames(uint16(i), tag)
+		}
 	}
 	return len(k.findings) == before
 }
@@ -45,17 +47,15 @@ var firstMajors = [classfile.TagPackage + 1]int{
 	classfile.TagDynamic: majorCondy,
 }
 
-func (k *checker) checkEntry(i uint16, tag classfile.Tag) {
+func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 	if k.major < firstMajors[tag] {
 		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a kind that version %d has", k.major), tag.String())
 		return
 	}
-	raw := k.pool.Raw(i)
 	switch tag {
 	case classfile.TagUtf8:
-		seen := charactersOf(raw[2:])
-		k.uses[i] = seen
-		if s, err := k.pool.Utf8(i); err != nil || seen&hasOdd != 0 && !validUtf8(s, k.major) {
+		k.uses[i] = charactersOf(raw[2:])
+		if k.uses[i]&hasOdd != 0 && !validUtf8(k.text(i), k.major) {
 			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 		}
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
@@ -107,6 +107,57 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 	if !ok {
 		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind), kindAt(k.pool, to))
 	}
+}
+
+// text gives the string of a Utf8 entry, which it is known to be.
+func (k *checker) text(i uint16) string {
+	s, _ := k.pool.Utf8(i)
+	return s
+}
+
+// hasGoodNames is a quick look at what checkEntryNames is about: true if there is nothing to check, or all of it has been
+// found good. raw is what follows the entry's tag.
+func (k *checker) hasGoodNames(tag classfile.Tag, raw []byte) bool {
+	switch tag {
+	case classfile.TagClass:
+		return k.uses[u2(raw)]&asClass != 0
+	case classfile.TagMethodType:
+		return k.uses[u2(raw)]&asMethodType != 0
+	case classfile.TagNameAndType:
+		name, descriptor := k.uses[u2(raw)], k.uses[u2(raw[2:])]
+		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&hasAngle == 0 && descriptor&asMethodType != 0
+	case classfile.TagFieldref, classfile.TagDynamic:
+		return k.pairOf(u2(raw[2:]))&isPairOfMethod == 0
+	case classfile.TagMethodref:
+		pair := k.pairOf(u2(raw[2:]))
+		return pair&isPairOfMethod != 0 && (pair&isPairOfSpecial == 0 || pair&isPairOfConstructor != 0)
+	case classfile.TagInterfaceMethodref, classfile.TagInvokeDynamic:
+		return k.pairOf(u2(raw[2:]))&isPairOfMethod != 0
+	case classfile.TagMethodHandle:
+		return false
+	}
+	return true
+}
+
+// pairOf says what members the NameAndType i can be of.
+func (k *checker) pairOf(i uint16) utf8Use {
+	pair := k.uses[i]
+	if pair == 0 {
+		raw := k.pool.Raw(i)
+		name, descriptor := k.text(u2(raw)), k.text(u2(raw[2:]))
+		pair = isPair
+		if isMethod(descriptor) {
+			pair |= isPairOfMethod
+		}
+		if strings.HasPrefix(name, "<") {
+			pair |= isPairOfSpecial
+		}
+		if name == "<init>" && strings.HasSuffix(descriptor, ")V") {
+			pair |= isPairOfConstructor
+		}
+		k.uses[i] = pair
+	}
+	return pair
 }
 
 // checkEntryNames checks the names and descriptors that an entry refers to.
@@ -161,6 +212,14 @@ const (
 	hasSlash
 	hasAngle // < >
 	hasOdd   // zero, or a byte of a character beyond ASCII
+)
+
+// What is remembered of a NameAndType in the same place.
+const (
+	isPair utf8Use = 1 << iota
+	isPairOfMethod
+	isPairOfSpecial     // the name begins with an angle bracket
+	isPairOfConstructor // of one that gives nothing back
 )
 
 var byteUses = func() (uses [256]utf8Use) {

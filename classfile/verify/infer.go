@@ -51,8 +51,7 @@ type joinState struct {
 // infer judges the method by inference.
 func (m *method) infer() {
 	m.inferring = true
-	descriptor := m.member.Descriptor
-	m.result = m.methodType(descriptor).result
+	m.result = m.typeOf(m.member).result
 	f := inference{method: m, rets: map[int]int{}}
 	if f.prepare(); m.stopped {
 		return
@@ -180,29 +179,16 @@ func (f *inference) run(s *joinState) {
 	f.runs++
 	f.now = s.facts.clone()
 	for {
-		in, err := code.At(m.code.Bytecode, pc)
-		if err != nil {
-			return // prepare has decoded it
-		}
+		op, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
 		m.pc = pc
 		if m.spend(2 + len(f.handlers)/wordsPerStep); m.failed() || m.starts[pc] == faultyStart {
 			return
 		}
 		f.mergeHandlers()
-		t := traitsOf(in)
-		if f.act(in, t); m.failed() {
+		if quick := !m.failed() && len(f.now.subroutines) == 0 && m.quickly(op); !quick && !f.slowly() {
 			return
 		}
-		switch {
-		case t&branching != 0:
-			f.mergeTargets(in)
-		case in.Op == code.Ret || in.Op == code.Wide && code.Op(in.U1(0)) == code.Ret:
-			f.mergeReturn(in)
-		}
-		if m.failed() || !in.FallsThrough() {
-			return
-		}
-		if pc += in.Size; pc >= len(f.joins) {
+		if pc += size; pc >= len(f.joins) {
 			m.fail(ruleInference, "a jump, return or throw at the end of the code", "none")
 			return
 		}
@@ -211,6 +197,23 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 	}
+}
+
+// slowly lets the current instruction act, whatever it is, and says whether it leads to the next.
+func (f *inference) slowly() bool {
+	m := f.method
+	in, _ := code.At(m.code.Bytecode, m.pc)
+	t := traitsOf(in)
+	if f.act(in, t); m.failed() {
+		return false
+	}
+	switch {
+	case t&branching != 0:
+		f.mergeTargets(in)
+	case in.Op == code.Ret || in.Op == code.Wide && code.Op(in.U1(0)) == code.Ret:
+		f.mergeReturn(in)
+	}
+	return !m.failed() && in.FallsThrough()
 }
 
 // act lets the instruction act on the types and the other facts.

@@ -35,6 +35,9 @@ func validName(name string, kind nameKind, major int) bool {
 
 func validUnqualified(name string, kind nameKind) bool {
 	for i := 0; i < len(name); i++ {
+		if byteUses[name[i]]&(hasBarred|hasSlash|hasAngle) == 0 {
+			continue
+		}
 		switch name[i] {
 		case '.', ';', '[':
 			return false
@@ -93,7 +96,10 @@ func isIdentifierPart(r rune) bool {
 // fieldSize measures the field descriptor (JVMS 4.3.2) that s starts with, 0 if there is none.
 func fieldSize(s string, major int) int {
 	const mostDimensions = 255
-	i := len(s) - len(strings.TrimLeft(s, "["))
+	i := 0
+	for i < len(s) && s[i] == '[' {
+		i++
+	}
 	if i == len(s) || i > mostDimensions {
 		return 0
 	}

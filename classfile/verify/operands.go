@@ -168,6 +168,8 @@ const (
 	newKinds  kinds = 1<<classfile.TagMethodHandle | 1<<classfile.TagMethodType | 1<<classfile.TagDynamic
 	wideKinds kinds = 1<<classfile.TagLong | 1<<classfile.TagDouble | 1<<classfile.TagDynamic
 	classKind kinds = 1 << classfile.TagClass
+
+	interfaceKind kinds = 1 << classfile.TagInterfaceMethodref
 )
 
 // checkLoadable is about ldc and ldc_w (JVMS 4.9.1, table 5.1-A).
@@ -248,7 +250,7 @@ func (m *method) invoked(in code.Instruction) *constant {
 	i := in.Constant()
 	switch in.Op {
 	case code.Invokeinterface:
-		return m.constantOf(i, 1<<classfile.TagInterfaceMethodref)
+		return m.constantOf(i, interfaceKind)
 	case code.Invokedynamic:
 		return m.constantOf(i, 1<<classfile.TagInvokeDynamic)
 	case code.Invokespecial, code.Invokestatic:

@@ -79,11 +79,18 @@ func (m *method) readFrames() {
 
 // frameAt gives the frame at a position, nil if there is none.
 func (m *method) frameAt(pc int) *stackFrame {
-	i, found := slices.BinarySearchFunc(m.frames, pc, func(f stackFrame, pc int) int { return f.pc - pc })
-	if !found {
+	lo, hi := 0, len(m.frames)
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); m.frames[mid].pc < pc {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(m.frames) || m.frames[lo].pc != pc {
 		return nil
 	}
-	return &m.frames[i]
+	return &m.frames[lo]
 }
 
 // malformed is a problem of the table's format, for which HotSpot gives no second chance.
@@ -149,7 +156,7 @@ func (r *frameReader) body(kind int, f *stackFrame) {
 	case kind < typeFull:
 		r.words += len(f.locals)
 		given := len(f.locals)
-		f.locals = r.types(f.locals[:given:given], kind-typeSameExtended, int(r.code.MaxLocals))
+		f.locals = r.types(f.locals, kind-typeSameExtended, int(r.code.MaxLocals))
 		f.thisUninitialized = f.thisUninitialized || slices.Contains(f.locals[given:], tUninitializedThis)
 	default:
 		f.locals = r.types(nil, r.u2(), int(r.code.MaxLocals))
@@ -178,8 +185,10 @@ func (r *frameReader) chop(locals []vtype, values int) []vtype {
 	return locals
 }
 
-// types decodes n verification_type_info structures behind the words there are.
-func (r *frameReader) types(words []vtype, n, most int) []vtype {
+// types decodes n verification_type_info structures behind a copy of the words there are.
+func (r *frameReader) types(before []vtype, n, most int) []vtype {
+	start := len(r.frameWords)
+	words := append(r.frameWords, before...)
 	for i := 0; i < n && !r.failed(); i++ {
 		t := r.oneType()
 		words = append(words, t)
@@ -187,6 +196,8 @@ func (r *frameReader) types(words []vtype, n, most int) []vtype {
 			words = append(words, second)
 		}
 	}
+	r.frameWords = words
+	words = words[start:len(words):len(words)]
 	r.words += n
 	if len(words) > most {
 		r.fail(ruleStackMap, fmt.Sprintf("at most %d words in a frame", most), fmt.Sprint(len(words)))
@@ -231,5 +242,5 @@ func (m *method) appendInitial(locals []vtype) []vtype {
 		}
 		locals = append(locals, this)
 	}
-	return append(locals, m.methodType(m.member.Descriptor).words...)
+	return append(locals, m.typeOf(m.member).words...)
 }

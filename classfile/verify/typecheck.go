@@ -79,7 +79,7 @@ func (h *handler) leaveOut() { h.start, h.end = 0, 0 }
 // knows which of the two is wrong: both go on with the words that differ unknown.
 func (m *method) checkTypes() {
 	descriptor := m.member.Descriptor
-	if m.result = m.methodType(descriptor).result; m.result == tInt {
+	if m.result = m.typeOf(m.member).result; m.result == tInt {
 		m.result = m.component(descriptor[len(descriptor)-1:])
 	}
 	m.initial = m.appendInitial(m.initial[:0])
@@ -93,10 +93,7 @@ func (m *method) checkTypes() {
 	next := 0
 	for pc := 0; pc < len(m.starts) && !m.stopped; {
 		m.pc = pc
-		in, err := code.At(m.code.Bytecode, pc)
-		if err != nil {
-			return // prepare has decoded it
-		}
+		op, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
 		if next < len(m.frames) && m.frames[next].pc == pc {
 			m.enterFrame(next, flows)
 			next++
@@ -104,8 +101,16 @@ func (m *method) checkTypes() {
 			m.missFrame(pc, "a frame behind an instruction that never leads to the next")
 			m.lost = true
 		}
+		pc += size
+		m.initialised = false
+		if !m.lost && !m.failed() && m.uncovered() {
+			done, leads := m.typeQuickly(op)
+			if flows = leads; done {
+				continue
+			}
+		}
+		in, _ := code.At(m.code.Bytecode, m.pc)
 		flows = m.checkInstruction(in)
-		pc += in.Size
 	}
 	if flows {
 		m.failAt(len(m.starts), ruleFlow, "a jump, return or throw at the end of the code", "none")
@@ -148,7 +153,6 @@ func (m *method) hasIdleFrame() bool {
 func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 	t := traitsOf(in)
 	isStore := t&storing != 0
-	m.initialised = false
 	if t&constrained != 0 {
 		m.operands(in, t)
 	}

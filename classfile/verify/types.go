@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"hash/maphash"
 	"strconv"
 	"strings"
 )
@@ -78,20 +79,73 @@ type className struct {
 	info      *ClassInfo
 }
 
-// names numbers the names that one class mentions, so that types compare as numbers.
+// names numbers the names that one class mentions, so that types compare as numbers. They are found again in an open
+// hash table, which is forgotten by counting up: to clear a map would cost what the largest class so far has left there.
 type names struct {
-	byName map[string]vtype
-	list   []className
+	list  []className
+	slots []nameSlot // a power of two of them, at most half in use
+	round uint32     // of slots that are in use
+	seed  maphash.Seed
+}
+
+// nameSlot is in use if it is of the current round.
+type nameSlot struct {
+	round uint32
+	hash  uint32
+	t     vtype
+}
+
+// fewestSlots is the size of the first hash table.
+const fewestSlots = 256
+
+// reset forgets all names but not their memory.
+func (n *names) reset() {
+	clear(n.list) // the names are cut from a class file
+	n.list = n.list[:0]
+	if n.round++; n.round == 0 || n.slots == nil {
+		n.slots, n.round, n.seed = make([]nameSlot, fewestSlots), 1, maphash.MakeSeed()
+	}
+}
+
+// slot gives the place of a name in the table: its own, or the free one that it goes into.
+func (n *names) slot(name string, hash uint32) *nameSlot {
+	for i := int(hash); ; i++ {
+		s := &n.slots[i&(len(n.slots)-1)]
+		if s.round != n.round || s.hash == hash && n.list[s.t.index()].name == name {
+			return s
+		}
+	}
+}
+
+// grow doubles the table.
+func (n *names) grow() {
+	old := n.slots
+	n.slots = make([]nameSlot, 2*len(old))
+	for _, s := range old {
+		if s.round != n.round {
+			continue
+		}
+		i := int(s.hash)
+		for n.slots[i&(len(n.slots)-1)].round == n.round {
+			i++
+		}
+		n.slots[i&(len(n.slots)-1)] = s
+	}
 }
 
 // of gives the type of a class, or of an array whose descriptor is given. The name must be well-formed.
 func (n *names) of(name string) vtype {
-	if t, ok := n.byName[name]; ok {
-		return t
+	hash := uint32(maphash.String(n.seed, name))
+	s := n.slot(name, hash)
+	if s.round == n.round {
+		return s.t
 	}
 	t := vtype(len(n.list))<<kindBits | kindObject
-	n.byName[name] = t
+	*s = nameSlot{n.round, hash, t}
 	n.list = append(n.list, className{name: name})
+	if 2*len(n.list) > len(n.slots) {
+		n.grow()
+	}
 	if name[0] == '[' {
 		component := n.component(name[1:])
 		n.list[t.index()].component = component
