@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -436,6 +437,23 @@ func TestVanishedInputs(t *testing.T) {
 	if left := sortedKeys(tree(t, k.path("out/classes"))); left != "[. mine.txt]" {
 		t.Errorf("of the directory there is %s, want what is not ours", left)
 	}
+	// Nor is a file removed from a directory that its input has lost, if somebody has changed it.
+	two := filepath.Join(t.TempDir(), "two")
+	for _, name := range []string{"a/A", "b/B", "c/C"} {
+		write(t, filepath.Join(two, name+".class"), class(name, "f").data)
+	}
+	build("three classes", "", two)
+	write(t, k.path("out/two/b/B.class"), []byte("mine"))
+	if err := errors.Join(os.RemoveAll(filepath.Join(two, "a")), os.RemoveAll(filepath.Join(two, "b"))); err != nil {
+		t.Fatal(err)
+	}
+	build("one class", "", two)
+	if left := sortedKeys(tree(t, k.path("out/two"))); left != "[. b b/B.class c c/C.class]" {
+		t.Errorf("in the directory there is %s", left)
+	}
+	if err := os.RemoveAll(k.path("out/two")); err != nil {
+		t.Fatal(err)
+	}
 	// What is an input now is not removed, whoever wrote it.
 	build("two", out, inputs[1], inputs[2])
 	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}}, Filter: everything(),
@@ -474,6 +492,60 @@ func TestEveryOptionCounts(t *testing.T) {
 	for i := range options.NumField() {
 		if kind := options.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Func || kind == reflect.Map || kind == reflect.Interface {
 			t.Errorf("inject.Options.%s is a %v, which does not print as what it is", options.Field(i).Name, kind)
+		}
+	}
+}
+
+// TestIncrementalRefusals has methods that turn out to take no calls when they are written.
+func TestIncrementalRefusals(t *testing.T) {
+	dir := t.TempDir()
+	method := func(name, code string) assembly.Method {
+		return assembly.Method{Access: static, Name: name, Descriptor: "()V", Code: code}
+	}
+	late := classFile(assembly.Class{Name: "a/Late", Methods: []assembly.Method{method("f", "return"), method("g", "pop | return")}})
+	inputs := []string{archive(t, filepath.Join(dir, "late.jar"), late), archive(t, filepath.Join(dir, "other.jar"), class("b/B", "f"))}
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Verify: pipeline.VerifyEquivalence, Inputs: named(inputs).Inputs}
+	k := newKept(t)
+	for _, what := range []string{"first", "second"} {
+		k.same(t, what, c, "")
+	}
+	says(t, "second", k.said[len(k.said)-1], `2 inputs known, 2 outputs left alone, 0 copied, 0 written`)
+}
+
+// TestChangedWhileKept changes an input while it is worked on. The run fails, and what it found out is kept for neither
+// content.
+func TestChangedWhileKept(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "in.jar")
+	archive(t, name, class("a/A", "f"), class("a/B", "f"))
+	before := readFile(t, name)
+	archive(t, filepath.Join(dir, "new.jar"), class("a/A", "f", "g"), class("a/B", "f"))
+	after := readFile(t, filepath.Join(dir, "new.jar"))
+	k := newKept(t)
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{name}).Inputs}
+	for _, at := range []int64{0, 30, 60, 90} { // per cent of the work
+		changed := false
+		if err := os.MkdirAll(k.path("out"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		failing := into(c, k.path("out"))
+		failing.Incremental = k.incremental(t, "r")
+		failing.Progress = func(done, total int64) {
+			if !changed && done*100 >= at*total {
+				changed = true
+				write(t, name+".tmp", []byte(after))
+				if err := os.Rename(name+".tmp", name); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		fails(t, t.Context(), failing, name, "changed while tracegen was running")
+		for _, data := range []string{before, after, before} {
+			write(t, name, []byte(data))
+			k.same(t, fmt.Sprintf("after a change at %d %%", at), c, "r")
+		}
+		if err := errors.Join(os.RemoveAll(k.path("cache")), os.RemoveAll(k.path("out"))); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestReadOnlyCache uses a cache that another user has filled: it serves, and is not written to.
+func TestReadOnlyCache(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be two users")
+	}
+	a := newCachedApp(t)
+	a.run(t, a.command("out", "--cache", "kept"))
+	if err := os.Mkdir(a.path("other"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// The test's own directory and what is in it are closed to others.
+	for _, dir := range []string{filepath.Dir(a.dir), a.dir, a.path("other")} {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd := a.command("other", "--cache", "kept", "-v")
+	cmd.SysProcAttr = nobody
+	if said := a.run(t, cmd); !strings.Contains(said, "cache: 8 inputs known, 0 outputs left alone, 8 copied") {
+		t.Errorf("said\n%s", said)
+	}
+	a.check(t, "all is known", "other")
+	cmd = a.command("other", "--cache", "kept", "--exits", "exact")
+	cmd.SysProcAttr = nobody
+	if said := a.run(t, cmd); strings.Count(said, "warning: --cache: nothing is kept for the next run: ") != 1 {
+		t.Errorf("said\n%s", said)
+	}
+	cmd = a.command("other", "--cache", "kept")
+	cmd.SysProcAttr = nobody
+	a.run(t, cmd)
+	a.check(t, "again", "other")
+	cmd = a.command("other", "--cache", "out/new", "--mapping", "m.txt")
+	cmd.SysProcAttr = nobody
+	if said := a.run(t, cmd); !strings.Contains(said, "it goes on without a cache") {
+		t.Errorf("said\n%s", said)
+	}
+}
+
+// TestCacheOnFullDisk gives the cache a disk of its own that has no room for all that is written.
+func TestCacheOnFullDisk(t *testing.T) {
+	a := newCachedApp(t)
+	if err := os.Mkdir(a.path("small"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", a.path("small"), "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("no file system can be mounted here: ", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(a.path("small"), 0); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, what := range []string{"first", "second"} {
+		said := a.run(t, a.command("out", "--cache", "small/kept"))
+		if strings.Count(said, "warning: --cache: nothing is kept for the next run: ") != 1 {
+			t.Errorf("%s: said\n%s", what, said)
+		}
+		a.check(t, what, "out")
+	}
+}

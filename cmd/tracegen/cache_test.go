@@ -1,0 +1,276 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// builtTool builds the program, with some options of go build, which make it another one.
+func builtTool(t *testing.T, options ...string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "tracegen.exe")
+	cmd := exec.Command("go", append(append([]string{"build", "-o", bin}, options...), ".")...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// cachedApp is an app that is built by processes of their own.
+type cachedApp struct {
+	bin    string
+	dir    string // working directory: what is said must not depend on where that is
+	inputs []string
+	want   map[string]string // outputs of a run without a cache
+	said   string            // what that printed
+}
+
+// newCachedApp makes some jars of the sample's classes, and builds them without a cache.
+func newCachedApp(t *testing.T) *cachedApp {
+	t.Helper()
+	a := &cachedApp{bin: builtTool(t), dir: t.TempDir()}
+	sample, err := zip.OpenReader("../../testdata/sample/sample.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sample.Close()
+	for n := range 8 {
+		a.inputs = append(a.inputs, fmt.Sprintf("in%d.jar", n))
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for i, f := range sample.File {
+			if i%8 != n && !strings.HasSuffix(f.Name, ".class") {
+				continue
+			}
+			if err := w.Copy(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if e, err := w.Create("text"); err != nil {
+			t.Fatal(err)
+		} else if _, err := io.WriteString(e, strings.Repeat(fmt.Sprint(n, " "), 10_000)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(a.dir, a.inputs[n]), b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.said = a.run(t, a.command("cold"))
+	a.want = a.files(t, "cold")
+	return a
+}
+
+func (a *cachedApp) path(name string) string { return filepath.Join(a.dir, name) }
+
+func (a *cachedApp) command(out string, more ...string) *exec.Cmd {
+	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out + "/skipped.tsv"}, a.inputs...)
+	cmd := exec.Command(a.bin, append(args, more...)...)
+	cmd.Dir = a.dir
+	return cmd
+}
+
+// run gives what a run printed on either stream, with its outputs' directory taken out.
+func (a *cachedApp) run(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	if failure := cmd.Run(); failure != nil {
+		t.Errorf("%s: %v\n%s", strings.Join(cmd.Args, " "), failure, &err)
+	}
+	return strings.ReplaceAll(err.String()+out.String(), cmd.Args[3], "OUT/")
+}
+
+// files reads a directory of outputs, with its name taken out of the texts.
+func (a *cachedApp) files(t *testing.T, out string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(a.path(out), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[d.Name()] = strings.ReplaceAll(string(data), out+"/", "OUT/")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// check wants the outputs of a run with a cache to be those of one without, with nothing besides.
+func (a *cachedApp) check(t *testing.T, what, out string) {
+	t.Helper()
+	got := a.files(t, out)
+	for name, want := range a.want {
+		if got[name] != want {
+			t.Errorf("%s: %s is not as without a cache", what, name)
+		}
+	}
+	if len(got) != len(a.want) {
+		t.Errorf("%s: %d files, %d without a cache", what, len(got), len(a.want))
+	}
+}
+
+// cacheSize gives the number of bytes in a cache's entries.
+func cacheSize(t *testing.T, dir string) (total int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".entry" {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+// TestCachedBuilds holds what a user sees of builds with a cache against one without: files, what is printed, exit codes.
+func TestCachedBuilds(t *testing.T) {
+	a := newCachedApp(t)
+	for _, what := range []string{"first", "second"} {
+		if said := a.run(t, a.command("out", "--cache", "kept")); said != a.said {
+			t.Errorf("%s: said\n%s\nwithout a cache\n%s", what, said, a.said)
+		}
+		a.check(t, what, "out")
+	}
+	// The same program but for its bytes, as two builds of one version are that somebody works on.
+	old := a.bin
+	a.bin = builtTool(t, "-ldflags=-s")
+	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 0 inputs known") {
+		t.Errorf("another build of the program takes over what this one kept:\n%s", said)
+	}
+	a.check(t, "another build of the program", "out")
+	a.bin = old
+	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 8 inputs known, 8 outputs left alone") {
+		t.Errorf("the first one again:\n%s", said)
+	}
+	// Exit codes are of the same run, too.
+	for _, flags := range [][]string{{"--max-growth", "0"}, {"--max-growth", "0", "--cache", "kept"}} {
+		cmd := a.command("grown", flags...)
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
+}
+
+// TestCacheSize wants a cache to stay in its bounds, and whatever is thrown out of it to cost only time.
+func TestCacheSize(t *testing.T) {
+	a := newCachedApp(t)
+	for _, limit := range []string{"1B", "20KB", "100KB", "1GiB"} {
+		for range 2 {
+			a.run(t, a.command("out", "--cache", "kept", "--cache-size", limit))
+			a.check(t, limit, "out")
+			var bytes byteSize
+			if err := bytes.Set(limit); err != nil {
+				t.Fatal(err)
+			}
+			if size := cacheSize(t, a.path("kept")); size > int64(bytes) {
+				t.Errorf("with --cache-size %s it holds %d bytes", limit, size)
+			}
+			if err := os.RemoveAll(a.path("out")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if size := cacheSize(t, a.path("kept")); size == 0 {
+		t.Error("nothing is kept")
+	}
+}
+
+// TestCacheIsShared has processes use one cache at the same time, some of which throw out of it what the others use.
+func TestCacheIsShared(t *testing.T) {
+	a := newCachedApp(t)
+	var group sync.WaitGroup
+	for n := range 5 {
+		group.Go(func() {
+			out := fmt.Sprint("out", n)
+			flags := []string{"--cache", "kept"}
+			if n%2 == 1 {
+				flags = append(flags, "--cache-size", "30KB")
+			}
+			for range 6 {
+				a.run(t, a.command(out, flags...))
+				a.check(t, out, out)
+				if err := os.RemoveAll(a.path(out)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestCacheSurvivesKills kills runs at any moment. What is visible is whole each time, and what they leave in the cache
+// does no harm.
+func TestCacheSurvivesKills(t *testing.T) {
+	a := newCachedApp(t)
+	start := time.Now()
+	a.run(t, a.command("out", "--cache", "timed"))
+	whole := time.Since(start)
+	killed := 0
+	const runs = 40
+	for n := range runs {
+		if n%8 == 0 { // from the beginning, and on top of what there is
+			if err := errors.Join(os.RemoveAll(a.path("kept")), os.RemoveAll(a.path("out"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := a.command("out", "--cache", "kept")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(whole * time.Duration(n) / runs)
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+		if cmd.Wait() != nil {
+			killed++
+		}
+		for name, data := range a.files(t, ".") {
+			if want, ok := a.want[name]; ok && strings.HasPrefix(name, "in") && data != want && !a.isInput(name, data) {
+				t.Errorf("killed run %d leaves half of %s", n, name)
+			}
+		}
+		if n%5 == 4 {
+			clean := fmt.Sprint("clean", n)
+			a.run(t, a.command(clean, "--cache", "kept"))
+			a.check(t, fmt.Sprint("after run ", n), clean)
+			if err := os.RemoveAll(a.path(clean)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%d of %d runs were killed", killed, runs)
+	if killed == 0 {
+		t.Error("no run was killed in time")
+	}
+}
+
+func (a *cachedApp) isInput(name, data string) bool {
+	input, err := os.ReadFile(a.path(name))
+	return err == nil && string(input) == data
+}

@@ -1,0 +1,103 @@
+package corpus_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCorpusCached builds the corpus, in bunches, without a cache and with one: into an empty one, when all is known, when all is
+// known and the outputs are gone, and when a rule has been added. Files, lists, reports and all that is printed have to be
+// the same.
+func TestCorpusCached(t *testing.T) {
+	jars := fetch(t)
+	bin := buildTool(t)
+	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"}, {"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
+	files, left := 0, 0
+	for bunch := 0; len(jars) > 0; bunch++ {
+		dir := t.TempDir()
+		var inputs []string
+		var size int64
+		for len(jars) > 0 && size < bunchBytes {
+			info, err := os.Stat(jars[0].Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs, size, jars = append(inputs, jars[0].Path), size+info.Size(), jars[1:]
+		}
+		build := func(what, out string, flags ...string) (said string) {
+			t.Helper()
+			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json", "--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
+			cmd := exec.Command(bin, append(args, flags...)...)
+			cmd.Dir = dir
+			output, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", what, err, output)
+			}
+			return strings.ReplaceAll(string(output), out+"/", "OUT/")
+		}
+		for _, mode := range modes {
+			want := build("without a cache", "cold", mode...)
+			for _, what := range []string{"empty cache", "all is known", "outputs are gone"} {
+				if what == "outputs are gone" {
+					if err := os.RemoveAll(filepath.Join(dir, "warm")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := build(what, "warm", append(mode, "--cache", "kept")...); got != want {
+					t.Errorf("%v, %s: said\n%s\nwithout a cache\n%s", mode, what, got, want)
+				}
+				files += compareOutputs(t, fmt.Sprint(mode, what), filepath.Join(dir, "cold"), filepath.Join(dir, "warm"))
+			}
+			told := build("what was taken over", "warm", append(mode, "--cache", "kept", "-v")...)
+			if strings.Contains(told, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written", len(inputs))) {
+				left += len(inputs)
+			} else {
+				t.Errorf("%v: not all is taken over: %s", mode, told)
+			}
+			if err := os.RemoveAll(filepath.Join(dir, "cold")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("measured: %d files are the same with a cache as without one; %d outputs were left alone", files, left)
+}
+
+// compareOutputs wants two directories to hold the same files, but for their own names, and counts these.
+func compareOutputs(t *testing.T, what, cold, warm string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(cold, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		n++
+		want, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(cold, path)
+		if err != nil {
+			return err
+		}
+		got, err := os.ReadFile(filepath.Join(warm, name))
+		if filepath.Ext(name) == ".json" {
+			want, got = bytes.ReplaceAll(want, []byte("cold/"), nil), bytes.ReplaceAll(got, []byte("warm/"), nil)
+		}
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %s is not as without a cache: %v", what, name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+)
+
+// TestObjectionIsRemembered has the referee object to classes, as TestObjection does, in builds with a cache: what it
+// said in the first is said by all, with or without an objection to another input in the same round.
+func TestObjectionIsRemembered(t *testing.T) {
+	refereeExits[inject.ExitsNormal] = verify.ExitsThrows
+	t.Cleanup(func() { refereeExits[inject.ExitsNormal] = verify.ExitsNormal })
+	dir := t.TempDir()
+	write := func(name, code string) string {
+		c := assembly.Class{Name: name, Methods: []assembly.Method{
+			{Access: classfile.AccPublic | classfile.AccStatic, Name: "f", Descriptor: "()V", Stack: 1, Code: code}}}
+		path := filepath.Join(dir, name+".class")
+		if err := os.WriteFile(path, c.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good, bad, alsoBad := write("Good", "return"), write("Bad", "aconst_null | athrow"), write("AlsoBad", "nop | aconst_null | athrow")
+	store, err := cache.Open(filepath.Join(dir, "cache"), 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	run := func(known *Incremental, out string, inputs ...string) string {
+		c := Config{Filter: filter.New(filter.Options{Trivial: filter.None}), Inject: inject.Options{Exits: inject.ExitsNormal}, RuntimeExternal: true, Incremental: known}
+		for _, in := range inputs {
+			c.Inputs = append(c.Inputs, Input{Path: in, Output: filepath.Join(out, filepath.Base(in))})
+		}
+		if err := os.MkdirAll(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		result, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if _, err := result.Mapping.WriteTo(&text); err != nil {
+			t.Fatal(err)
+		}
+		result.Mapping = nil
+		fmt.Fprintf(&text, "%+v\n", result)
+		for _, in := range c.Inputs {
+			data, err := os.ReadFile(in.Output)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&text, "%x\n", data)
+		}
+		return strings.ReplaceAll(text.String(), out, "OUT")
+	}
+	for n, inputs := range [][]string{{bad, good}, {bad, good}, {good}, {good, alsoBad, bad}, {alsoBad}, {alsoBad, bad}} {
+		want := run(nil, filepath.Join(dir, fmt.Sprint("cold", n)), inputs...)
+		known := &Incremental{Cache: store, Tool: "t", Detail: func(s string) { said = s }, Warn: func(s string) { t.Error(s) }}
+		if got := run(known, filepath.Join(dir, "warm"), inputs...); got != want {
+			t.Errorf("run %d: %s", n, cmp.Diff(want, got))
+		}
+		if n == 1 && !strings.Contains(said, "2 inputs known, 2 outputs left alone, 0 copied, 0 written") {
+			t.Errorf("in the second run: %s", said)
+		}
+	}
+}
+
+// TestRefusalIsRemembered packs what an objection says and reads it again.
+func TestRefusalIsRemembered(t *testing.T) {
+	d := delivered{inputs: []deliveredInput{{}}}
+	for i, row := range append(refusalReasons, refusalReasons[0]) {
+		err := fmt.Errorf("method %d: %w", i, row.err)
+		if i == len(refusalReasons) {
+			err = fmt.Errorf("something else")
+		}
+		d.objections = append(d.objections, deliveredObjection{0, i, objection{detail: fmt.Sprint("detail ", i), preExisting: i%2 == 0,
+			refusals: []inject.Refusal{{Method: 7 * i, Err: err}, {Method: 7*i + 1, Err: err}}}})
+	}
+	got := readDelivered(d.pack(), []int{len(d.objections)})
+	if got == nil || len(got.objections) != len(d.objections) {
+		t.Fatalf("read %+v", got)
+	}
+	for i, want := range d.objections {
+		o := got.objections[i]
+		if o.unit != want.unit || o.objection.detail != want.objection.detail || o.objection.preExisting != want.objection.preExisting || len(o.objection.refusals) != 2 {
+			t.Errorf("read %+v, packed %+v", o, want)
+			continue
+		}
+		for k, r := range o.objection.refusals {
+			packed := want.objection.refusals[k]
+			if r.Method != packed.Method || r.Err.Error() != packed.Err.Error() || refusalReason(r.Err) != refusalReason(packed.Err) {
+				t.Errorf("read %v of method %d, packed %v of %d", r.Err, r.Method, packed.Err, packed.Method)
+			}
+		}
+	}
+	if readDelivered(d.pack(), []int{len(d.objections) - 1}) != nil {
+		t.Error("an objection to a class that is not there is read")
+	}
+}
