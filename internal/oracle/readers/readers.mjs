@@ -1,0 +1,243 @@
+// Reads exports with the programs that people open them in, and tells what these make of them. A request is a line of
+// JSON on standard input, {"reader": ..., "file": ..., ...}; the answer is one on standard output, {"result": ...} or
+// {"error": ...}. They are answered one after the other. Chromium is started once, when it is first needed.
+//
+// Started with the directory that has node_modules and trace-processor, and the path of Chromium or nothing.
+import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import readline from 'node:readline';
+
+const [home, chromium] = process.argv.slice(1);
+const modules = path.join(home, 'node_modules');
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'readers-'));
+
+// Standard output is for answers alone.
+for (const name of ['log', 'info', 'warn', 'debug']) {
+  console[name] = () => {};
+}
+
+// Perfetto's trace processor, as WebAssembly. Its bundle is made for a browser's worker: it is given the few things
+// of one that it asks for. Every file gets an instance of its own.
+let processorModule;
+
+async function processor() {
+  const dir = path.join(home, 'trace-processor');
+  const {EngineBase} = await import(path.join(dir, 'engine.mjs'));
+  const source = fs.readFileSync(path.join(dir, 'engine_bundle.node.js'), 'utf8');
+  const binary = fs.readFileSync(path.join(dir, 'trace_processor.wasm'));
+  class Request {
+    open() {}
+    send() {
+      this.status = 200;
+      this.response = binary.buffer.slice(binary.byteOffset, binary.byteOffset + binary.length);
+    }
+  }
+  const wasm = {};
+  for (const k of Object.getOwnPropertyNames(WebAssembly)) {
+    wasm[k] = WebAssembly[k];
+  }
+  wasm.Module = function(bytes) {
+    if (bytes.byteLength === binary.length) {
+      return processorModule ??= new WebAssembly.Module(bytes);
+    }
+    if (bytes[8] === 5) {
+      throw new Error('the package has the 32 bit processor only'); // it tries whether there is 64 bit memory
+    }
+    return new WebAssembly.Module(bytes);
+  };
+  const worker = {location: {href: 'file:///engine.js'}};
+  const quiet = {log() {}, warn() {}, error() {}};
+  new Function('self', 'WorkerGlobalScope', 'XMLHttpRequest', 'WebAssembly', 'console', 'process', 'require', source)(
+      worker, function() {}, Request, wasm, quiet, undefined, undefined);
+  const port = {postMessage: (data) => queueMicrotask(() => engine.onRpcResponseBytes(data))};
+  class Engine extends EngineBase {
+    id = 'processor';
+    mode = 'WASM';
+    rpcSendRequestBytes(data) {
+      port.onmessage({data});
+    }
+    [Symbol.dispose]() {}
+  }
+  const engine = new Engine();
+  worker.onmessage({data: port});
+  await new Promise((done) => setTimeout(done, 10));
+  return engine;
+}
+
+// perfetto gives for each query its rows, as objects.
+async function perfetto({file, queries}) {
+  const engine = await processor();
+  await engine.parse(new Uint8Array(fs.readFileSync(file)));
+  await engine.notifyEof();
+  const tables = [];
+  for (const query of queries) {
+    const result = await engine.query(query);
+    const columns = result.columns();
+    const any = Object.fromEntries(columns.map((c) => [c, null]));
+    const rows = [];
+    for (const row = result.iter(any); row.valid(); row.next()) {
+      rows.push(Object.fromEntries(columns.map((c) => {
+        const v = row.get(c);
+        return [c, typeof v === 'bigint' ? Number(v) : v];
+      })));
+    }
+    tables.push(rows);
+  }
+  return tables;
+}
+
+// devtools gives the threads as the Performance panel of Chrome's DevTools understands them.
+async function devtools({file}) {
+  globalThis.DOMRect ??= class {};
+  const Trace = await import(path.join(modules, '@paulirish/trace_engine/models/trace/trace.js'));
+  const model = Trace.TraceModel.Model.createWithAllHandlers();
+  await model.parse(JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents);
+  const threads = [];
+  const {processes, entryToNode} = model.parsedTrace().data.Renderer;
+  for (const process of processes.values()) {
+    for (const thread of process.threads.values()) {
+      const calls = thread.entries.map((e) => ({name: e.name, begin: e.ts, took: e.dur, self: entryToNode.get(e).selfTime}));
+      threads.push({name: thread.name, calls});
+    }
+  }
+  return threads;
+}
+
+// firefox gives what the Firefox Profiler makes of each thread, and the profile's metadata as it prints them.
+async function firefox({file}) {
+  const cli = path.join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
+  const env = {...process.env, PROFILER_CLI_SESSION_DIR: scratch, PROFILER_CLI_NO_SYMBOLICATE: '1'};
+  const run = (...args) => execFileSync(process.execPath, [cli, ...args], {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe'});
+  const json = (...args) => JSON.parse(run(...args, '--json'));
+  // It gives its server half a second to start, which is not enough on a machine that has much to do.
+  for (let tries = 1; ; tries++) {
+    try {
+      run('load', file);
+      break;
+    } catch (e) {
+      const late = /still be running as pid (\d+)/.exec(e.stderr);
+      if (!late || tries === 20) {
+        throw e;
+      }
+      try {
+        process.kill(Number(late[1]));
+      } catch {
+        // it has ended
+      }
+    }
+  }
+  try {
+    const threads = json('thread', 'list').threads.map(({threadHandle, name, processName}) => {
+      const functions = json('thread', 'functions', '--thread', threadHandle, '--include-idle', '--limit', '100000').functions;
+      const markers = json('thread', 'markers', '--thread', threadHandle, '--list', '--limit', '100000');
+      return {name, process: processName, functions, markers};
+    });
+    return {threads, meta: run('profile', 'meta')};
+  } finally {
+    run('stop');
+  }
+}
+
+let browser;
+
+async function open(url) {
+  if (!browser) {
+    const {default: puppeteer} = await import(path.join(modules, 'puppeteer-core/lib/puppeteer/puppeteer-core.js'));
+    browser = await puppeteer.launch({
+      executablePath: chromium, headless: true, userDataDir: path.join(scratch, 'chromium'),
+      args: ['--no-sandbox', '--allow-file-access-from-files', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+    });
+  }
+  const page = await browser.newPage();
+  await page.setViewport({width: 1400, height: 800});
+  const errors = [];
+  const requests = [];
+  page.on('pageerror', (e) => errors.push(e.message));
+  page.on('console', (m) => m.type() === 'error' && errors.push(m.text()));
+  page.on('request', (r) => requests.push(r.url()));
+  await page.goto(url);
+  return {page, errors, requests};
+}
+
+// speedscope gives each profile's table of methods, as it is shown, and takes a picture of the first one's time line.
+async function speedscope({file, as, picture}) {
+  const script = path.join(scratch, 'profile.js');
+  const content = fs.readFileSync(file).toString('base64');
+  fs.writeFileSync(script, `speedscope.loadFileFromBase64(${JSON.stringify(as ?? path.basename(file))}, ${JSON.stringify(content)})`);
+  const {page, errors} = await open(`file://${modules}/speedscope/dist/release/index.html#localProfilePath=${script}`);
+  try {
+    const loaded = () => document.body.innerText.includes('Left Heavy');
+    await page.waitForFunction(loaded, {timeout: 60000}).catch((e) => {
+      throw new Error(`speedscope shows ${errors.join('; ') || e.message}`);
+    });
+    if (picture) {
+      await new Promise((done) => setTimeout(done, 500));
+      await page.screenshot({path: picture});
+    }
+    await page.keyboard.press('3');
+    const profiles = [];
+    for (;;) {
+      const shown = await settled(() => page.evaluate(() => ({
+        name: document.body.innerText.split('\n')[1],
+        rows: [...document.querySelectorAll('tr')].map((r) => [...r.querySelectorAll('td')].map((c) => c.innerText))
+            .filter((c) => c.length === 3 && /%\)$/.test(c[0])),
+      })), (v) => v.rows.length > 0);
+      const at = /^(.*?)(?: \((\d+)\/(\d+)\))?$/.exec(shown.name);
+      profiles.push({name: at[1], rows: shown.rows});
+      if (at[2] === at[3]) {
+        return {profiles, errors};
+      }
+      await page.keyboard.press('n');
+    }
+  } finally {
+    await page.close();
+  }
+}
+
+// settled looks until it sees the same twice, and what it is told to wait for; not for ever, for it may not come.
+async function settled(look, good) {
+  let last = '';
+  for (let k = 0; ; k++) {
+    const value = await look();
+    const now = JSON.stringify(value);
+    if (now === last && (good(value) || k > 30)) {
+      return value;
+    }
+    last = now;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+// page opens a file as a page, waits for what the expression wait says, and gives the value of another.
+async function page({file, wait, value, picture}) {
+  const {page, errors, requests} = await open(`file://${file}`);
+  try {
+    if (wait) {
+      await page.waitForFunction(wait, {timeout: 60000});
+    }
+    const result = value ? await page.evaluate(value) : null;
+    if (picture) {
+      await page.screenshot({path: picture});
+    }
+    return {value: result, errors, requests};
+  } finally {
+    await page.close();
+  }
+}
+
+const readers = {perfetto, devtools, firefox, speedscope, page};
+
+for await (const line of readline.createInterface({input: process.stdin})) {
+  const request = JSON.parse(line);
+  let answer;
+  try {
+    answer = {result: await readers[request.reader](request)};
+  } catch (e) {
+    answer = {error: String(e.stack ?? e) + (e.stderr ?? '')};
+  }
+  await new Promise((done) => process.stdout.write(JSON.stringify(answer) + '\n', done));
+}
+await browser?.close();
+fs.rmSync(scratch, {recursive: true, force: true});
