@@ -125,7 +125,7 @@ func TestHTMLHoldsEveryCall(t *testing.T) {
 			}
 		}
 	}
-	if len(r.Stalls) != 2 || r.Stalls[1].Wall != 900e6 || r.Stalls[1].What != "Handler (a.B) null: 1" {
+	if len(r.Stalls) != 2 || r.Stalls[0].Wall != 900e6 || r.Stalls[0].What != "Handler (a.B) null: 1" {
 		t.Errorf("stalls %+v", r.Stalls)
 	}
 }
