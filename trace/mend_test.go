@@ -410,6 +410,26 @@ func TestGaps(t *testing.T) {
 	t.Logf("measured: %d records missing, %d calls lost", missing, lost)
 }
 
+// TestGapsInARow: a ring that is overwritten faster than it is read leaves gaps with nothing between. They cost what one
+// gap costs, and the records behind them keep their numbers.
+func TestGapsInARow(t *testing.T) {
+	records := program{methods: 1000, fanout: 4, depth: 15, repeat: 1, step: 5}.numbered(rand.New(rand.NewPCG(1, 5)), 300)
+	const from, k = 200, 30
+	before, behind := &Records{List: records[:from]}, &Records{First: from + k, List: records[from+k:]}
+	want := replayedParts(t, before, behind)
+	got := replayedParts(t, before, &Records{First: from + 10, Overwritten: 10}, &Records{First: from + 20, Overwritten: 10},
+		&Records{First: from + k, Overwritten: 10, List: records[from+k:]})
+	if !slices.Equal(lineages(got), lineages(want)) {
+		t.Errorf("%q\nwant\n%q", lineages(got), lineages(want))
+	}
+	if got.repairs.Gaps != 3 || got.repairs.Lost != k {
+		t.Errorf("%+v, want 3 gaps and %d records lost", got.repairs, k)
+	}
+	if end := got.stretches[len(got.stretches)-1].EndRecord; end != uint64(len(records)) {
+		t.Errorf("the last record has the number %d, want %d", end, len(records))
+	}
+}
+
 // TestSlowOnly has recordings of slow messages alone: what lies between them is not missing.
 func TestSlowOnly(t *testing.T) {
 	meta := &Meta{map[string]string{"records": "slow", "tickNanos": "1"}}

@@ -159,7 +159,7 @@ func (p *replay) advance(t *thread, keep int) error {
 	t.longest = longest / p.tick
 	i := 0
 	for n := len(t.held) - keep; i < n; i++ {
-		if len(t.gaps) > 0 && t.gaps[0].at == i {
+		for len(t.gaps) > 0 && t.gaps[0].at == i {
 			if err := p.gap(t); err != nil {
 				return err
 			}

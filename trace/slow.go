@@ -3,8 +3,10 @@ package trace
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Slow is a message, or an outermost call, that took too long, with all that a recording has on it.
@@ -247,6 +249,11 @@ func (j *Joiner) give(t *joining) error {
 // found hands a message on, unless it turns out not to be slow.
 func (j *Joiner) found(t *joining, k *joint) error {
 	k.Thread = t.thread
+	if k.Reported {
+		k.narrow(&k.Tree)
+	} else if t.explains(k) {
+		return nil
+	}
 	if !k.Reported {
 		took := k.ended - k.Jank.Begin
 		if took < j.threshold() && k.Kind <= StretchOutermost {
@@ -257,6 +264,41 @@ func (j *Joiner) found(t *joining, k *joint) error {
 		t.attach(&k.Slow)
 	}
 	return j.Found(&k.Slow)
+}
+
+// explains gives the calls of k to those messages that the device reported of a part of it, and tells whether there are
+// any. A device that has lost records takes what is called next for outermost, and replay knows better.
+func (t *joining) explains(k *joint) bool {
+	any := false
+	for _, w := range t.waiting {
+		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Jank.FirstRecord && w.Jank.EndRecord <= k.end && w.narrow(&k.Tree) {
+			w.Kind, w.Repairs, any = k.Kind, k.Repairs, true
+		}
+	}
+	return any
+}
+
+// narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by others
+// there: of several the calls that took most nearly as long.
+func (s *Slow) narrow(t *Tree) bool {
+	id, isCall := strings.CutPrefix(s.Jank.Description, "method ")
+	n, err := strconv.ParseUint(id, 10, 20)
+	if !isCall || err != nil {
+		return false
+	}
+	nearest, off := int32(0), int64(math.MaxInt64)
+	for k := range t.Nodes {
+		if d := t.Nodes[k].Total - int64(s.Jank.Wall); k > 0 && t.Nodes[k].Method == Method(n) && max(d, -d) < off {
+			nearest, off = int32(k), max(d, -d)
+		}
+	}
+	if nearest == 0 {
+		return false
+	}
+	if t != &s.Tree || t.Nodes[nearest].Parent != 0 {
+		s.Tree = t.Sub(nearest)
+	}
+	return true
 }
 
 // describe says what ran, as far as the history of its thread has it.

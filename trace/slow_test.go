@@ -155,3 +155,36 @@ func TestTree(t *testing.T) {
 		t.Errorf("after trimming: %d nodes", len(tree.Nodes))
 	}
 }
+
+// TestJoinerAfterLostRecords: a device that has lost records takes for outermost what is called next. Its calls are found in
+// those of the caller, whom nobody reported, whether they are told before the report or behind it.
+func TestJoinerAfterLostRecords(t *testing.T) {
+	const ms = 1_000_000
+	outer := &Stretch{FirstRecord: 0, EndRecord: 10, End: 900 * ms, Kind: StretchOutermost, Calls: []Call{
+		{Method: 1, Parent: -1, Next: 4, Count: 1, End: 900 * ms},
+		{Method: 2, Parent: 0, Next: 2, Count: 1, End: 100 * ms},
+		{Method: 2, Parent: 0, Next: 4, Count: 1, Begin: 200 * ms, End: 800 * ms},
+		{Method: 3, Parent: 2, Next: 4, Count: 1, Begin: 200 * ms, End: 700 * ms},
+	}}
+	meta := &Meta{map[string]string{"slowMillis": "100", "records": "all"}}
+	jank := &Jank{FirstRecord: 4, EndRecord: 8, Begin: 200 * ms, Wall: 600 * ms, Description: "method 2"}
+	want := []string{`message 0 of "" "method 2" wall 600 reported true ended true: 3 calls in 2 nodes, 0 samples, pending false, before []`}
+	for name, parts := range map[string][]any{"calls first": {meta, outer, jank}, "report first": {meta, jank, outer}} {
+		if got := joined(t, parts...); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	// Of a stretch that is handed on in parts the report stands between them.
+	first, rest := *outer, *outer
+	first.EndRecord, first.End = 5, 500*ms
+	first.Calls = []Call{{Method: 1, Parent: -1, Next: 2, Count: 1, End: 500 * ms, Marks: MarkSuspended}, {Method: 2, Parent: 0, Next: 2, Count: 1, End: 100 * ms}}
+	rest.FirstRecord, rest.Begin = 5, 500*ms
+	rest.Calls = []Call{{Method: 1, Parent: -1, Next: 3, Count: 1, Begin: 500 * ms, End: 1900 * ms, Marks: MarkResumed},
+		{Method: 4, Parent: 0, Next: 3, Count: 1, Begin: 600 * ms, End: 1800 * ms}, {Method: 5, Parent: 1, Next: 3, Count: 1, Begin: 600 * ms, End: 1800 * ms}}
+	rest.End = 1900 * ms
+	jank = &Jank{FirstRecord: 6, EndRecord: 10, Begin: 600 * ms, Wall: 1200 * ms, Description: "method 4"}
+	want = []string{`message 0 of "" "method 4" wall 1200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}
+	if got := joined(t, meta, &first, jank, &rest); !slices.Equal(got, want) {
+		t.Errorf("in parts:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -171,3 +171,25 @@ func (t *Tree) keep(old []Node, stays []bool) {
 	}
 	t.index(size)
 }
+
+// Sub gives the calls of a node and all below it, as a tree of their own.
+func (t *Tree) Sub(node int32) Tree {
+	moved := make([]int32, len(t.Nodes))
+	var sub Tree
+	for k := int(node); k < len(t.Nodes); k++ {
+		n := t.Nodes[k]
+		if k != int(node) && moved[n.Parent] == 0 {
+			continue
+		}
+		if len(sub.Nodes) == 0 {
+			sub.Nodes, sub.last = []Node{{Total: n.Total}}, []int32{0}
+		}
+		moved[k] = int32(len(sub.Nodes))
+		n.Parent, n.Child, n.Sibling = moved[n.Parent], 0, 0
+		if k == int(node) {
+			n.Parent = 0
+		}
+		sub.link(n)
+	}
+	return sub
+}
