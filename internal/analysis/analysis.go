@@ -40,6 +40,8 @@ type Recording struct {
 	clock      *trace.Clock // the first
 	begin, end int64
 	met        map[trace.Method]bool
+	threads    map[uint32]string // names
+	samples    []*trace.Sample   // the last
 }
 
 // HasCalls tells whether calls were recorded, or may still be.
@@ -82,7 +84,7 @@ type Options struct {
 // Analyze reads one recording to its end. An error is the source's, or what one of the functions returned, or a
 // [*MismatchError].
 func Analyze(name string, in *trace.Reader, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}, threads: map[uint32]string{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found = a.found
 	if err := trace.Replay(in, a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -189,6 +191,11 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		}
 	case *trace.Threads:
 		r.Threads += len(c.List)
+		for _, t := range c.List {
+			r.threads[t.Index] = t.Name
+		}
+	case *trace.Sample:
+		r.samples = append(r.samples[max(0, len(r.samples)-maxOtherSamples+1):], c)
 	case *trace.End:
 		r.Overwritten = c.Overwritten
 	}

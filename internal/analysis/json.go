@@ -54,6 +54,7 @@ type slowJSON struct {
 	State      string        `json:"state"`
 	LockOwner  string        `json:"lockOwner,omitempty"`
 	Looks      []Look        `json:"looks"`
+	Holder     []Look        `json:"holder"`
 	Before     []Past        `json:"before"`  // null if not known
 	Pending    []Waiting     `json:"pending"` // null if not known
 	Repairs    repairsJSON   `json:"repairs"`
@@ -113,7 +114,7 @@ func (j *JSON) Slow(s *Slow) error {
 		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
-		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Looks: list(s.Looks),
+		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Looks: list(s.Looks), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs),
 	}
 	if !s.Time.IsZero() {

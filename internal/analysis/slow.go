@@ -39,8 +39,10 @@ type Slow struct {
 	Key, DeviceKey string
 	// Looks are what was seen of the thread meanwhile, the first first.
 	Looks []Look
-	// State and LockOwner are what was found when it passed the threshold.
+	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for then,
+	// or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the first first.
 	State, LockOwner string
+	Holder           []Look
 	// Before is what ran before it, the oldest first. It is known only if BeforeKnown is set.
 	Before      []Past
 	BeforeKnown bool
@@ -66,6 +68,8 @@ type Look struct {
 	Activity Activity `json:"activity"`
 	// Frames is the stack as Java prints it, the innermost frame first.
 	Frames []string `json:"frames"`
+
+	cpu time.Duration // of the thread until then, -1 if not known
 }
 
 // Past is something that ran before.
@@ -127,14 +131,43 @@ func newSlow(s *trace.Slow, r *Recording, names *Names, by residual) *Slow {
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
 	for _, sample := range s.Samples {
-		frames := by.frames(sample.Frames)
-		out.Looks = append(out.Looks, Look{time.Duration(sample.Nanos - j.Begin), sample.State.String(),
-			activityOf(sample.State.String(), frames), frames})
+		out.Looks = append(out.Looks, newLook(sample, j.Begin, by))
+	}
+	for _, sample := range r.samplesOfHolder(j, by) {
+		out.Holder = append(out.Holder, newLook(sample, j.Begin, by))
+		if out.LockOwner == "" {
+			out.LockOwner = printable(r.threads[sample.Thread]) + " holds it"
+		}
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
 	out.Verdict = judge(out)
 	return out
+}
+
+func newLook(s *trace.Sample, begin int64, by residual) Look {
+	frames := by.frames(s.Frames)
+	state := s.State.String()
+	return Look{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames), Frames: frames, cpu: time.Duration(s.CPU)}
+}
+
+// maxOtherSamples is how many samples of threads a recording keeps for the message that waits for one of them.
+const maxOtherSamples = 256
+
+// samplesOfHolder gives what was seen, while a message ran, of a thread that held its lock: the runtime looks at that one
+// right after it has seen the message wait.
+func (r *Recording) samplesOfHolder(j *trace.Jank, by residual) []*trace.Sample {
+	var found []*trace.Sample
+	for i, s := range r.samples {
+		if i == 0 || s.Thread == j.Thread || s.Nanos < j.Begin || s.Nanos > j.Begin+int64(j.Wall) {
+			continue
+		}
+		waits := r.samples[i-1]
+		if waits.Thread == j.Thread && activityOf(waits.State.String(), by.frames(waits.Frames)) == ActivityLock {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}

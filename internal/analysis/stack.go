@@ -49,8 +49,15 @@ var tells = []tell{
 	{"java.lang.UNIXProcess.waitFor", ActivityProcess},
 	{"java.lang.ProcessManager$ProcessImpl.waitFor", ActivityProcess},
 	{"java.lang.ProcessHandleImpl.waitForProcessExit", ActivityProcess},
-	{"java.net.", ActivityNetwork},
-	{"javax.net.", ActivityNetwork},
+	{"java.net.Socket", ActivityNetwork},
+	{"java.net.ServerSocket", ActivityNetwork},
+	{"java.net.PlainSocketImpl", ActivityNetwork},
+	{"java.net.AbstractPlainSocketImpl", ActivityNetwork},
+	{"java.net.SocksSocketImpl", ActivityNetwork},
+	{"java.net.PlainDatagramSocketImpl", ActivityNetwork},
+	{"java.net.Datagram", ActivityNetwork},
+	{"java.net.Inet", ActivityNetwork},
+	{"java.net.NetworkInterface", ActivityNetwork},
 	{"sun.security.ssl.", ActivityNetwork},
 	{"com.android.org.conscrypt.", ActivityNetwork},
 	{"org.conscrypt.", ActivityNetwork},
@@ -75,7 +82,9 @@ var tells = []tell{
 	{"java.io.PipedInputStream.", ActivityWait},
 	{"java.io.PipedOutputStream.", ActivityWait},
 	{"java.io.PipedReader.", ActivityWait},
-	{"java.io.File", ActivityFile}, // FileInputStream, FileOutputStream, FileDescriptor and their kin
+	{"java.io.FileInputStream.", ActivityFile},
+	{"java.io.FileOutputStream.", ActivityFile},
+	{"java.io.FileDescriptor.", ActivityFile},
 	{"java.io.RandomAccessFile.", ActivityFile},
 	{"java.io.UnixFileSystem.", ActivityFile},
 	{"java.io.WinNTFileSystem.", ActivityFile},
@@ -92,13 +101,17 @@ var tells = []tell{
 	{"sun.misc.Unsafe.park", ActivityWait},
 }
 
+// nearTop is how far from the top of a stack a system call is told: its native method and what prepares it.
+const nearTop = 3
+
 // activityOf tells what a thread was doing that was found in a state with a stack: its innermost frames, as far as
-// they are the platform's, say it. The first that waits says only that, and one further out for what.
+// they are the platform's, say it. The first that waits says only that, and one further out for what. Of a thread that is
+// RUNNABLE only the top counts: further out may be whatever has called what it computes.
 func activityOf(state string, frames []string) Activity {
 	found := ActivityUnknown
-	for _, f := range frames {
+	for i, f := range frames {
 		method := frameMethod(f)
-		if !ofPlatform(method) {
+		if !ofPlatform(method) || state == "RUNNABLE" && i == nearTop {
 			break
 		}
 		a := activityOfMethod(method)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ const (
 	shownPast    = 5  // of what ran before, the last
 	shownWaiting = 10 // of what waited, the first
 	shownFrames  = 12 // of a stack, the innermost
+	shownLooks   = 3  // of those that saw different stacks, the first
 )
 
 // Begin says what a recording is.
@@ -179,24 +181,49 @@ func (t *Text) looks(s *Slow) {
 	if len(s.Looks) == 0 {
 		fmt.Fprintf(t.w, "  %-9snobody looked at its stack\n", "seen")
 	}
-	last := ""
+	var at, elsewhere []Look
 	for _, l := range s.Looks {
-		stack := strings.Join(l.Frames, "\n")
-		same := ""
-		if stack == last && stack != "" {
-			same = ", the same stack"
+		if s.Verdict.Method == nil || mentions(l.Frames, *s.Verdict.Method) {
+			at = append(at, l)
+		} else {
+			elsewhere = append(elsewhere, l)
 		}
-		fmt.Fprintf(t.w, "  %-9safter %s: %s, %s%s\n", "seen", millis(l.After), l.State, l.Activity, same)
-		if same == "" {
-			for i, f := range l.Frames {
-				if i == shownFrames {
-					fmt.Fprintf(t.w, "             ... %d more\n", len(l.Frames)-i)
-					break
-				}
-				fmt.Fprintf(t.w, "             at %s\n", f)
+	}
+	if len(at) == 0 {
+		at, elsewhere = elsewhere, nil
+	}
+	t.stacks("seen", at)
+	if len(elsewhere) > 0 {
+		fmt.Fprintf(t.w, "  %-9s%s at other methods\n", "", count(len(elsewhere), "look"))
+	}
+	t.stacks("holder", s.Holder)
+}
+
+// stacks shows looks, those that saw the same stack as one, at most shownLooks of them.
+func (t *Text) stacks(name string, looks []Look) {
+	shown := 0
+	for i := 0; i < len(looks); {
+		n := 1
+		for i+n < len(looks) && slices.Equal(looks[i].Frames, looks[i+n].Frames) && looks[i].State == looks[i+n].State {
+			n++
+		}
+		l, more := &looks[i], ""
+		if n > 1 {
+			more = fmt.Sprintf(", and %d times more until %s", n-1, millis(looks[i+n-1].After))
+		}
+		if shown++; shown > shownLooks {
+			fmt.Fprintf(t.w, "  %-9s%s more\n", "", count(len(looks)-i, "look"))
+			return
+		}
+		fmt.Fprintf(t.w, "  %-9safter %s%s: %s, %s\n", name, millis(l.After), more, l.State, l.Activity)
+		for k, f := range l.Frames {
+			if k == shownFrames {
+				fmt.Fprintf(t.w, "             ... %d more\n", len(l.Frames)-k)
+				break
 			}
+			fmt.Fprintf(t.w, "             at %s\n", f)
 		}
-		last = stack
+		i += n
 	}
 }
 

@@ -45,7 +45,8 @@ func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 
 
 // judge says what a message was slow for. The processor's time and the collector's are of the whole message, a look
 // is of one moment: what it saw counts for the method that took the time only if that was on the stack, and if the
-// thread was off the processor long enough for it.
+// thread was off the processor long enough for it. Two looks that follow each other and met the method tell more of it
+// than the whole message's time on a processor.
 func judge(s *Slow) Verdict {
 	v := Verdict{Kind: KindUnknown}
 	took := s.Wall
@@ -53,8 +54,14 @@ func judge(s *Slow) Verdict {
 		m := s.MostSelf[0].Method
 		v.Method, took = &m, min(took, time.Duration(s.MostSelf[0].Self))
 	}
-	off := s.Wall - s.CPU // more than the whole if the CPU time is not known
+	// The time off the processor: all of it if nobody knows.
+	off := s.Wall - max(0, s.CPU)
 	seen, elsewhere := s.seen(v.Method)
+	cpu, of := s.cpuIn(v.Method)
+	if of > 0 {
+		off = time.Duration(float64(took) * float64(of-cpu) / float64(of))
+	}
+	known := s.CPU >= 0 || of > 0
 	if seen != nil {
 		v.Activity, v.In = seen.Activity, inPlatform(seen.Frames)
 	}
@@ -63,12 +70,12 @@ func judge(s *Slow) Verdict {
 	case enough(s.GC, s.Wall):
 		v.Kind = KindGC
 	case waits != KindUnknown && waits != KindOwnWork && enough(off, took):
-		v.Kind, v.Likely = waits, s.CPU < 0
-	case s.CPU >= 0 && !enough(off, s.Wall):
+		v.Kind, v.Likely = waits, !known
+	case of > 0 && !enough(off, took), of == 0 && s.CPU >= 0 && !enough(off, s.Wall):
 		v.Kind = KindOwnWork
-	case s.CPU < 0 && waits == KindOwnWork:
+	case !known && waits == KindOwnWork:
 		v.Kind, v.Likely = KindOwnWork, true
-	case s.CPU >= 0 && waits == KindOwnWork:
+	case known && waits == KindOwnWork:
 		v.Kind = KindStarved
 	}
 	v.Text = s.sentence(v, elsewhere)
@@ -121,6 +128,19 @@ func (s *Slow) seen(m *Method) (seen, elsewhere *Look) {
 	return seen, elsewhere
 }
 
+// cpuIn tells how long the thread was on a processor between looks that follow each other and both met a method, of how
+// long in all; 0 of 0 if there are no two.
+func (s *Slow) cpuIn(m *Method) (cpu, of time.Duration) {
+	for i := 1; i < len(s.Looks); i++ {
+		a, b := &s.Looks[i-1], &s.Looks[i]
+		if m != nil && a.cpu >= 0 && b.cpu >= a.cpu && mentions(a.Frames, *m) && mentions(b.Frames, *m) {
+			cpu += b.cpu - a.cpu
+			of += b.After - a.After
+		}
+	}
+	return min(cpu, of), of
+}
+
 // kindOf is what an activity would be the reason for.
 func kindOf(a Activity, owner string) Kind {
 	switch {
@@ -152,7 +172,7 @@ func (s *Slow) sentence(v Verdict, elsewhere *Look) string {
 	if v.Method != nil {
 		self := time.Duration(s.MostSelf[0].Self)
 		who, own = v.Method.String(), fmt.Sprintf(" (%s of its own)", millis(self))
-		if self*4 < s.Wall {
+		if self*4 < s.Wall && (v.Kind == KindOwnWork || v.Kind == KindStarved || v.Kind == KindGC || v.Kind == KindUnknown) {
 			who = "spread over many methods, the most in " + who
 		}
 	}
@@ -192,7 +212,11 @@ func (s *Slow) evidence(v Verdict, elsewhere *Look) []string {
 	var parts []string
 	switch {
 	case s.CPU >= 0:
-		parts = append(parts, fmt.Sprintf("on a processor for %s", percent(s.CPU, s.Wall)))
+		text := fmt.Sprintf("on a processor for %s", percent(s.CPU, s.Wall))
+		if cpu, of := s.cpuIn(v.Method); of > 0 {
+			text += fmt.Sprintf(", there for %s", percent(cpu, of))
+		}
+		parts = append(parts, text)
 	case v.Kind != KindGC:
 		parts = append(parts, "CPU time was not recorded")
 	}

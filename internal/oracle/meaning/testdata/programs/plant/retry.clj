@@ -1,0 +1,1 @@
+(println (reduce + (map inc (range 1000))) (plant.Retry/call))
