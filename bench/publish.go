@@ -139,6 +139,7 @@ func conditions() []string {
 		"commit: " + firstLine("git", "describe", "--always", "--dirty"),
 		"go: " + runtime.Version(),
 		"java: " + java,
+		"peers: " + strings.Join([]string{asmJar, matrixJar, byteBuddyJar, jacocoJar}, ", "),
 		"command: go run ./bench " + strings.Join(os.Args[1:], " "),
 	}
 }

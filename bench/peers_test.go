@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// TestMain lets the test program be what the program is to itself: the floor, and what prepares the inputs.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		if err := dispatch(context.Background(), os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// loopClass is one with a method that nobody thinks too small to trace.
+func loopClass(name string) assembly.Class {
+	return assembly.Class{Name: name, Major: 49, Methods: []assembly.Method{
+		{Access: 9, Name: "f", Descriptor: "(I)I", Stack: 2, Locals: 1, Code: "top: iload_0 | iconst_1 | isub | istore_0 | " +
+			"invokestatic java/lang/Thread.yield()V | invokestatic java/lang/Thread.yield()V | iload_0 | ifgt top | iload_0 | ireturn"},
+	}}
+}
+
+// TestEveryContestantDoesItsWork lets all of them run once, on two jars, of which one holds jsr.
+func TestEveryContestantDoesItsWork(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no downloads wanted")
+	}
+	t.Chdir("..")
+	dir := t.TempDir()
+	corpora, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = corpora.Fetch(t.Context(), asmJar, matrixJar, byteBuddyJar, jacocoJar)
+	oracle.Require(t, err)
+	l, err := chooseContestants(t.Context(), corpora, dir, "", regexp.MustCompile(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := input{"two jars", []string{filepath.Join(dir, "new.jar"), filepath.Join(dir, "old.jar")}}
+	writeJar(t, in.jars[0], [2]string{"a/A.class", string(loopClass("a/A").Bytes())}, [2]string{"text", "text"})
+	writeJar(t, in.jars[1], [2]string{"a/B.class", string(loopClass("a/B").Bytes())}, [2]string{"a/Old.class", string(oldClass("a/Old").Bytes())})
+	all, err := measureAll(t.Context(), l, in, filepath.Join(dir, "measured"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]work{}
+	for _, s := range all {
+		if err := s.inspect(); err != nil {
+			t.Fatal(err)
+		}
+		if s.failed != nil {
+			t.Errorf("%s failed: %v", s.name, s.failed)
+		}
+		if s.contestant.traces && (s.work.changed == 0 || s.work.calls < 2 || s.work.methods == 0) {
+			t.Errorf("%s did nothing: %+v, %s", s.name, s.work, s.said)
+		}
+		rows[s.name] = s.work
+	}
+	if len(all) != len(l.contestants) {
+		t.Errorf("%d of %d contestants were measured", len(all), len(l.contestants))
+	}
+	ours, expert := rows[rowAll], rows[rowExpert]
+	if ours.calls != expert.calls || ours.methods != expert.methods || ours.changed != expert.changed {
+		t.Errorf("tracegen did %+v, the expert %+v: it should be the same work", ours, expert)
+	}
+	if asIs, legible := rows[rowMatrixAsIs], rows[rowMatrix]; asIs.changed != 1 || legible.changed != 2 {
+		t.Errorf("Matrix changed %d classes as they are, want 1, and %d without jsr, want 2", asIs.changed, legible.changed)
+	}
+}
