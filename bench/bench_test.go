@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -222,8 +223,8 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	if err := os.WriteFile(j.mapping, []byte(mapping), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.inspect(); err != nil {
-		t.Fatal(err)
+	if s.inspect(); s.failed != nil {
+		t.Fatal(s.failed)
 	}
 	got := s.work
 	got.size = 0
@@ -259,22 +260,53 @@ func program(t *testing.T, script string, lenient bool) *series {
 func TestWhatFailsIsTold(t *testing.T) {
 	s := program(t, "echo no memory; echo more; exit 3", true)
 	s.once()
-	if err := s.inspect(); err != nil || s.failed == nil || len(s.runs) != 0 || s.note != "failed: no memory" {
-		t.Errorf("error %v, failed %v, %d runs, noted as %q", err, s.failed, len(s.runs), s.note)
+	if s.inspect(); s.failed == nil || len(s.runs) != 0 || s.note != "failed: no memory" {
+		t.Errorf("failed %v, %d runs, noted as %q", s.failed, len(s.runs), s.note)
+	}
+}
+
+func TestOutputThatIsNoJarIsTold(t *testing.T) {
+	s := program(t, `echo x > "$2/in.jar"`, false)
+	s.once()
+	if s.inspect(); s.failed == nil || !strings.HasPrefix(s.note, "unreadable: ") {
+		t.Errorf("failed %v, noted as %q", s.failed, s.note)
 	}
 }
 
 func TestOutcomeOfALenientProgramIsTold(t *testing.T) {
 	s := program(t, `cp "$1" "$2" && echo fails the build: check && exit 1`, true)
 	s.once()
-	if err := s.inspect(); err != nil || s.failed != nil || len(s.runs) != 1 || s.note != "fails the build: check" {
-		t.Errorf("error %v, failed %v, %d runs, noted as %q", err, s.failed, len(s.runs), s.note)
+	if s.inspect(); s.failed != nil || len(s.runs) != 1 || s.note != "fails the build: check" {
+		t.Errorf("failed %v, %d runs, noted as %q", s.failed, len(s.runs), s.note)
 	}
 	if s = program(t, "exit 1", false); true {
 		s.once()
 	}
 	if s.failed == nil {
 		t.Error("exit code 1 of any other program was taken for an outcome")
+	}
+}
+
+func TestInterruptedRowsAreLeftOut(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	turns := 0
+	turn := func(name string) *series {
+		s := program(t, "true", false)
+		s.name, s.most = name, every
+		run := s.contestant.command
+		s.contestant.command = func(j job) *exec.Cmd {
+			if turns++; turns == 5 {
+				cancel()
+			}
+			return run(j)
+		}
+		return s
+	}
+	late := turn("late")
+	late.most = 0
+	got, err := rounds(ctx, []*series{turn("a"), turn("b"), turn("c"), late}, 3)
+	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" || len(got[0].runs) != 2 || len(got[1].runs) != 1 {
+		t.Errorf("got %d rows (%v), want a with two runs and c with one", len(got), err)
 	}
 }
 

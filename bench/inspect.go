@@ -36,15 +36,23 @@ func (w *work) add(other work) {
 	w.size += other.size
 }
 
-// inspect reads what was done in the last run, and removes it. What it says of itself in its last line is kept, if that
-// tells of a failure.
-func (s *series) inspect() error {
+// inspect reads what was done in the last run, and removes it. A row that failed, or whose outputs cannot be read, is
+// noted so.
+func (s *series) inspect() {
 	defer os.RemoveAll(s.job.out)
 	if s.failed != nil {
 		first, _, _ := strings.Cut(s.said, "\n")
 		s.note = "failed: " + first
-		return nil
+		return
 	}
+	if s.failed = s.readOutputs(); s.failed != nil {
+		s.note = "unreadable: " + s.failed.Error()
+		return
+	}
+	s.note = s.shortcomings()
+}
+
+func (s *series) readOutputs() error {
 	jars, err := readList(s.job.list)
 	if err != nil {
 		return err
@@ -52,19 +60,18 @@ func (s *series) inspect() error {
 	for _, in := range jars {
 		w, err := compare(in, filepath.Join(s.job.out, filepath.Base(in)), s.contestant.traces)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", s.name, in, err)
+			return err
 		}
 		s.work.add(w)
 	}
-	s.note = s.verdict()
 	if s.contestant.traces {
 		s.work.methods, err = mappedMethods(s.job.mapping)
 	}
 	return err
 }
 
-// verdict is the last line in which a contestant says that it did not do everything.
-func (s *series) verdict() string {
+// shortcomings is what a contestant did not do, as its outputs show and as it says itself.
+func (s *series) shortcomings() string {
 	var notes []string
 	if s.work.lost > 0 {
 		notes = append(notes, fmt.Sprintf("leaves out %d classes", s.work.lost))

@@ -109,10 +109,7 @@ func benchMain(ctx context.Context, args []string) error {
 		return err
 	}
 	r := &record{conditions: conditions()}
-	failed, err := r.measure(ctx, corpora, all, names, dir, *runs)
-	if err != nil {
-		return err
-	}
+	failed := r.measure(ctx, corpora, all, names, dir, *runs)
 	r.printTables(os.Stdout)
 	if err := r.publish(*out); err != nil || failed == 0 {
 		return err
@@ -147,34 +144,34 @@ func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool st
 	return l, nil
 }
 
-// measure measures all inputs and returns how many rows failed. Outputs are looked at after the last run of all: memory
-// that this process has held is charged to every process that it starts afterwards (on Linux, ru_maxrss survives exec).
-func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string, runs int) (failed int, err error) {
+// measure measures all inputs and returns how many rows failed; what is interrupted keeps the rows that are whole. Outputs
+// are looked at after the last run of all: memory that this process has held is charged to every process that it starts
+// afterwards (on Linux, ru_maxrss survives exec).
+func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string, runs int) (failed int) {
 	w := startWatch()
 	var all []*series
 	for i, name := range names {
 		in, err := findInput(ctx, corpora, name)
+		if err == nil {
+			var measured []*series
+			measured, err = measureAll(ctx, l, in, filepath.Join(dir, fmt.Sprint(i)), runs)
+			all = append(all, measured...)
+		}
 		if err != nil {
 			notMeasured(name, err)
-			continue
 		}
-		measured, err := measureAll(ctx, l, in, filepath.Join(dir, fmt.Sprint(i)), runs)
-		if err != nil {
-			return 0, err
-		}
-		all = append(all, measured...)
 	}
 	r.conditions = append(r.conditions, w.conditions()...)
+	if ctx.Err() != nil {
+		r.conditions = append(r.conditions, "interrupted: rows and rounds are missing")
+	}
 	for _, s := range all {
-		if err := s.inspect(); err != nil {
-			return 0, err
-		}
-		if s.failed != nil {
+		if s.inspect(); s.failed != nil {
 			failed++
 		}
 		r.rows = append(r.rows, s.row)
 	}
-	return failed, nil
+	return failed
 }
 
 // findInput turns a name into jars: what is no file is a row of bench/corpora.tsv, fetched if need be, or the corpus.

@@ -66,8 +66,7 @@ type series struct {
 	failed     error  // no more runs then
 }
 
-// measureAll makes the runs, round by round, so that a noisy minute of the machine falls on everybody. A contestant that
-// fails is not asked again, and the others go on.
+// measureAll lets the contestants of an input take turns.
 func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) ([]*series, error) {
 	p, err := prepare(in, dir, l.tool)
 	if err != nil {
@@ -89,14 +88,25 @@ func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) (
 			measured = append(measured, s)
 		}
 	}
-	for n := range runs {
-		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), in.name, n+1, runs)
-		for _, s := range measured {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
+	return rounds(ctx, measured, runs)
+}
+
+// rounds makes the runs, round by round, so that a noisy minute of the machine falls on everybody. A contestant that fails is
+// not asked again, and the others go on. When it is interrupted it returns those that are whole.
+func rounds(ctx context.Context, measured []*series, rounds int) ([]*series, error) {
+	if len(measured) == 0 {
+		return nil, nil
+	}
+	for n := range rounds {
+		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), measured[0].input, n+1, rounds)
+		for i, s := range measured {
 			if n < s.most && s.failed == nil {
 				s.once()
+			}
+			if ctx.Err() != nil {
+				// What was running may have been cut short, and others may not have run at all.
+				measured = slices.Delete(measured, i, i+1)
+				return slices.DeleteFunc(measured, func(s *series) bool { return len(s.runs) == 0 }), ctx.Err()
 			}
 		}
 	}

@@ -60,10 +60,7 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 	}
 	rows := map[string]work{}
 	for _, s := range all {
-		if err := s.inspect(); err != nil {
-			t.Fatal(err)
-		}
-		if s.failed != nil {
+		if s.inspect(); s.failed != nil {
 			t.Errorf("%s failed: %v", s.name, s.failed)
 		}
 		if s.contestant.traces && (s.work.changed == 0 || s.work.calls < 2 || s.work.methods == 0) {
