@@ -120,9 +120,9 @@ func TestCheckOneCause(t *testing.T) {
 		}, "T#f(I)V: JVMS 4.7.4: expected a known frame_type, found 200\n" +
 			"T#f(I)V@0: JVMS 4.10.1.9: expected float in local 0, found int"},
 		{"an operand that is the descriptor of a call, and a fault behind the call", 52, func(a *assembler) method {
-			call := a.methodref("T", "g", "(I)V")
-			return method{static, "f", "(I)V", 2, 2, slices.Concat(op(code.New), u2(a.utf8("(I)V")), op(code.Pop), jump(4, 8),
-				op(code.Iconst0), op(code.Invokestatic), u2(call), op(code.Pop), op(code.Return)), nil, []attribute{frames([]byte{8})}}
+			call := a.methodref("T", "g", "(F)V")
+			return method{static, "f", "(I)V", 2, 2, slices.Concat(op(code.New), u2(a.utf8("(F)V")), op(code.Pop), jump(4, 8),
+				op(code.Fconst0), op(code.Invokestatic), u2(call), op(code.Pop), op(code.Return)), nil, []attribute{frames([]byte{8})}}
 		}, "T#f(I)V@0: JVMS 4.9.1: expected a constant of kind Class at index 2, found Utf8\n" +
 			"T#f(I)V@12: JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
 		{"handlers of one wrong type, and a fault in the code", 52, func(a *assembler) method {
