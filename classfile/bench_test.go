@@ -4,73 +4,74 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// benchClasses are those of testdata and of the corpus.
-func benchClasses(b *testing.B) (classes [][]byte, size int64) {
+// benchParsed gives the classes that benchmarks work on, their size, and how many methods they have.
+func benchParsed(b *testing.B) (classes []*classfile.Class, size int64, methods int) {
 	b.Helper()
-	for _, data := range sampleClasses(b) {
-		classes = append(classes, data)
-	}
-	if !testing.Short() {
-		for _, jar := range corpusJars(b) {
-			eachClass(b, jar.Classes, func(_ string, data []byte) { classes = append(classes, data) })
-		}
-	}
-	for _, data := range classes {
+	for _, data := range corpus.BenchClasses(b) {
+		c := parse(b, data)
+		classes = append(classes, c)
 		size += int64(len(data))
+		methods += len(c.Methods())
 	}
-	return classes, size
+	b.SetBytes(size)
+	b.ReportAllocs()
+	return classes, size, methods
+}
+
+// perMethod reports what a method took.
+func perMethod(b *testing.B, methods int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*methods), "ns/method")
 }
 
 func BenchmarkParse(b *testing.B) {
-	classes, size := benchClasses(b)
-	b.SetBytes(size)
-	b.ReportAllocs()
+	classes, _, methods := benchParsed(b)
 	for b.Loop() {
-		for _, data := range classes {
-			if _, err := classfile.Parse(data); err != nil {
+		for _, c := range classes {
+			if _, err := classfile.Parse(c.Bytes()); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
-	perClass := float64(b.N * len(classes))
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/perClass, "ns/class")
+	perMethod(b, methods)
 }
 
 // BenchmarkCode reads every Code attribute, as each class that is worked on needs it.
 func BenchmarkCode(b *testing.B) {
-	data, size := benchClasses(b)
-	classes := make([]*classfile.Class, len(data))
-	for i := range data {
-		classes[i] = parse(b, data[i])
-	}
-	b.SetBytes(size)
-	b.ReportAllocs()
+	classes, _, methods := benchParsed(b)
+	var code classfile.Code
 	for b.Loop() {
 		for _, c := range classes {
 			for i := range c.Methods() {
-				if _, _, err := c.Code(&c.Methods()[i]); err != nil {
+				if _, err := c.ReadCode(&c.Methods()[i], &code); err != nil {
 					b.Fatal(err)
 				}
 			}
 		}
 	}
+	perMethod(b, methods)
 }
 
-func BenchmarkRewrite(b *testing.B) {
-	data, size := benchClasses(b)
-	classes := make([]*classfile.Class, len(data))
-	for i := range data {
-		classes[i] = parse(b, data[i])
+// BenchmarkWrite writes each class with every Code attribute replaced by itself: what writing costs when the work on the
+// code is done.
+func BenchmarkWrite(b *testing.B) {
+	classes, _, methods := benchParsed(b)
+	edits := make([]classfile.Edit, len(classes))
+	for i, c := range classes {
+		for k := range c.Methods() {
+			if a, ok := classfile.FindAttribute(c.Methods()[k].Attributes, "Code"); ok {
+				edits[i].Codes = append(edits[i].Codes, classfile.CodeEdit{Method: k, Info: a.Info})
+			}
+		}
 	}
-	b.SetBytes(size)
-	b.ReportAllocs()
 	for b.Loop() {
-		for _, c := range classes {
-			if _, err := c.Rewrite(classfile.Edit{}); err != nil {
+		for i, c := range classes {
+			if _, err := c.Rewrite(edits[i]); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
+	perMethod(b, methods)
 }

@@ -5,25 +5,30 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// benchMethods are those of testdata and of some released classes.
+// benchMethods are the methods that benchmarks work on, with the size of their code.
 func benchMethods(b *testing.B) (methods []sample, size int64) {
 	b.Helper()
-	methods = sampleMethods(b)
-	if !testing.Short() {
-		eachCorpusMethod(b, 4, func(m sample) { methods = append(methods, m) })
+	for _, data := range corpus.BenchClasses(b) {
+		methods = append(methods, methodsOf(b, "", data)...)
 	}
 	for _, m := range methods {
 		size += int64(len(m.code.Bytecode))
 	}
+	b.SetBytes(size)
+	b.ReportAllocs()
 	return methods, size
 }
 
+// perMethod reports what a method took.
+func perMethod(b *testing.B, methods int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*methods), "ns/method")
+}
+
 func BenchmarkInstructions(b *testing.B) {
-	methods, size := benchMethods(b)
-	b.SetBytes(size)
-	b.ReportAllocs()
+	methods, _ := benchMethods(b)
 	returns := 0
 	for b.Loop() {
 		for _, m := range methods {
@@ -37,12 +42,11 @@ func BenchmarkInstructions(b *testing.B) {
 	if returns == 0 {
 		b.Error("no method returns")
 	}
+	perMethod(b, len(methods))
 }
 
 func BenchmarkStackDepths(b *testing.B) {
-	methods, size := benchMethods(b)
-	b.SetBytes(size)
-	b.ReportAllocs()
+	methods, _ := benchMethods(b)
 	var depths code.Depths
 	for b.Loop() {
 		for i := range methods {
@@ -51,6 +55,7 @@ func BenchmarkStackDepths(b *testing.B) {
 			}
 		}
 	}
+	perMethod(b, len(methods))
 }
 
 func BenchmarkInitialisation(b *testing.B) {
@@ -64,7 +69,6 @@ func BenchmarkInitialisation(b *testing.B) {
 		}
 	}
 	b.SetBytes(size)
-	b.ReportAllocs()
 	for b.Loop() {
 		for i := range constructors {
 			if _, err := code.Initialisation(constructors[i].class.ConstantPool(), &constructors[i].code); err != nil {
@@ -72,11 +76,12 @@ func BenchmarkInitialisation(b *testing.B) {
 			}
 		}
 	}
+	perMethod(b, len(constructors))
 }
 
 // BenchmarkRelocate puts a call's worth of nops at each method's start and before each return.
 func BenchmarkRelocate(b *testing.B) {
-	methods, size := benchMethods(b)
+	methods, _ := benchMethods(b)
 	patches := make([]code.Patch, len(methods))
 	for i, m := range methods {
 		patches[i].MaxStack = m.code.MaxStack + 1
@@ -88,15 +93,16 @@ func BenchmarkRelocate(b *testing.B) {
 		}
 	}
 	var r code.Relocator
-	b.SetBytes(size)
-	b.ReportAllocs()
+	var pool classfile.PoolBuilder
+	var out []byte
 	for b.Loop() {
 		for i, m := range methods {
-			pool := classfile.NewPoolBuilder(m.class.ConstantPool())
-			if _, _, err := r.Relocate(nil, m.class, m.method, &methods[i].code, patches[i], pool); err != nil {
+			pool.Reset(m.class.ConstantPool())
+			var err error
+			if out, _, err = r.Relocate(out[:0], m.class, m.method, &methods[i].code, patches[i], &pool); err != nil {
 				b.Fatal(err)
 			}
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(methods)), "ns/method")
+	perMethod(b, len(methods))
 }

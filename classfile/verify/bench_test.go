@@ -1,83 +1,77 @@
 package verify_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
 // rewritten is one class before and after.
 type rewritten struct {
 	original, result *classfile.Class
 	request          inject.Request
+	wanted           verify.Instrumentation
 }
 
-// sample instruments every class of the committed sample jar, or of the jar that TRACEGEN_BENCH_JAR names.
-func sample(b *testing.B, m mode) (all []rewritten, size int64) {
-	path := os.Getenv("TRACEGEN_BENCH_JAR")
-	if path == "" {
-		path = filepath.Join("..", "..", "testdata", "sample", "sample.jar")
-	}
+// benchRewritten instruments the classes that benchmarks work on, and counts the methods that were changed.
+func benchRewritten(b *testing.B, m mode) (all []rewritten, methods int) {
+	b.Helper()
 	in := m.injector()
-	err := jarClasses(path, func(name string, c *classfile.Class) {
+	size := int64(0)
+	for _, data := range corpus.BenchClasses(b) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			b.Fatal(err)
+		}
 		request := m.request(in, c)
 		if len(request.Methods) == 0 {
-			return
+			continue
 		}
-		data, err := in.Rewrite(c, request)
+		out, err := in.Rewrite(c, request)
 		if err != nil {
 			b.Fatal(err)
 		}
-		result, err := classfile.Parse(data)
+		result, err := classfile.Parse(out)
 		if err != nil {
 			b.Fatal(err)
 		}
-		all = append(all, rewritten{c, result, request})
-		size += int64(len(data))
-	})
-	if err != nil {
-		b.Fatal(err)
+		all = append(all, rewritten{c, result, request, m.wanted(c, request)})
+		methods += len(request.Methods)
+		size += int64(len(out))
 	}
-	return all, size
+	b.SetBytes(size)
+	b.ReportAllocs()
+	return all, methods
 }
 
-// BenchmarkEquivalent stands beside BenchmarkRewrite, the work that it checks.
+// perMethod reports what a method took.
+func perMethod(b *testing.B, methods int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*methods), "ns/method")
+}
+
 func BenchmarkEquivalent(b *testing.B) {
-	all, size := sample(b, modes[1])
-	b.SetBytes(size)
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, r := range all {
-			if findings := verify.Equivalent(r.original, r.result, modes[1].wanted(r.original, r.request)); len(findings) > 0 {
-				b.Fatal(findings[0])
+	for _, m := range []mode{modes[1], modes[3]} {
+		b.Run(m.name, func(b *testing.B) {
+			all, methods := benchRewritten(b, m)
+			var referee verify.Referee
+			for b.Loop() {
+				for i := range all {
+					if findings := referee.Equivalent(all[i].original, all[i].result, all[i].wanted); len(findings) > 0 {
+						b.Fatal(findings[0])
+					}
+				}
 			}
-		}
-	}
-}
-
-func BenchmarkRewrite(b *testing.B) {
-	all, size := sample(b, modes[1])
-	in := modes[1].injector()
-	b.SetBytes(size)
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, r := range all {
-			if _, err := in.Rewrite(r.original, r.request); err != nil {
-				b.Fatal(err)
-			}
-		}
+			perMethod(b, methods)
+		})
 	}
 }
 
 func BenchmarkStrip(b *testing.B) {
-	all, size := sample(b, modes[1])
-	b.SetBytes(size)
-	b.ReportAllocs()
+	all, methods := benchRewritten(b, modes[1])
 	for b.Loop() {
 		for _, r := range all {
 			if _, _, err := verify.Strip(r.result, modes[1].runtime); err != nil {
@@ -85,14 +79,13 @@ func BenchmarkStrip(b *testing.B) {
 			}
 		}
 	}
+	perMethod(b, methods)
 }
 
 // BenchmarkParseAndRewrite is what BenchmarkCheck is to be compared with: it may take half as long again.
 func BenchmarkParseAndRewrite(b *testing.B) {
-	all, size := sample(b, modes[1])
+	all, methods := benchRewritten(b, modes[1])
 	in := modes[1].injector()
-	b.SetBytes(size)
-	b.ReportAllocs()
 	for b.Loop() {
 		for _, r := range all {
 			c, err := classfile.Parse(r.original.Bytes())
@@ -104,30 +97,25 @@ func BenchmarkParseAndRewrite(b *testing.B) {
 			}
 		}
 	}
+	perMethod(b, methods)
 }
 
 // BenchmarkCheck judges the rewritten classes' types, with their jar and a JDK for a hierarchy, which is warm.
 func BenchmarkCheck(b *testing.B) {
-	all, size := sample(b, modes[1])
-	paths := []string{os.Getenv("TRACEGEN_BENCH_JAR")}
-	if paths[0] == "" {
-		paths[0] = filepath.Join("..", "..", "testdata", "sample", "sample.jar")
-	}
+	all, methods := benchRewritten(b, modes[1])
 	jdk, err := oracle.FindJDK(17)
 	oracle.Require(b, err)
-	h, err := verify.NewHierarchy(append(paths, jdk.Home)...)
+	path, _ := corpus.BenchJar(b)
+	h, err := verify.NewHierarchy(path, jdk.Home)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer h.Close()
 	k := verify.Checker{Hierarchy: h}
-	b.SetBytes(size)
-	b.ReportAllocs()
 	for b.Loop() {
 		for _, r := range all {
-			if got := k.Check(r.result); len(got.Findings) > 0 {
-				b.Fatal(got.Findings[0])
-			}
+			k.Check(r.result) // some of the originals have findings, too
 		}
 	}
+	perMethod(b, methods)
 }

@@ -22,6 +22,7 @@ type Checker struct {
 	// Strict makes a finding of every class that the Hierarchy does not know.
 	Strict bool
 
+	slow bool      // no instruction goes the quick way: for tests, as nothing else may come of it
 	idle sync.Pool // of *checker: most of what one class needs serves the next
 }
 
@@ -79,6 +80,7 @@ type checker struct {
 	hierarchy Hierarchy
 	wantFrame bool
 	wantNotes bool
+	slow      bool
 
 	self             *ClassInfo
 	thisType, object vtype
@@ -114,7 +116,7 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	}()
 	k.names.reset()
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
-	k.hierarchy, k.wantFrame, k.wantNotes = c.Hierarchy, c.Frames, c.Notes
+	k.hierarchy, k.wantFrame, k.wantNotes, k.slow = c.Hierarchy, c.Frames, c.Notes, c.slow
 	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {

@@ -64,6 +64,10 @@
 // numbers. The hierarchy is asked only where two classes differ and neither is Object. A class that it does not know
 // is assumed to fit, and told in [Result.Unknown].
 //
+// Nearly all instructions go a quick way (quick.go), which sees from the opcode and the types on top of the stack that
+// all is well. It can only say yes: what it is not sure of goes the way that the rules are written down in, from the
+// same state. Both ask the hierarchy the same questions in the same order, so that findings do not depend on it.
+//
 // The work for one class is bounded by a number of steps that grows with its size, memory by a number of words;
 // a class that needs more gets a finding of the rule "limit". Frames are compared whole only once and then in the
 // locals that changed, so that only classes made for the purpose come near.

@@ -185,7 +185,7 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 		f.mergeHandlers()
-		if quick := !m.failed() && len(f.now.subroutines) == 0 && m.quickly(op); !quick && !f.slowly() {
+		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.quickly(op); !quick && !f.slowly() {
 			return
 		}
 		if pc += size; pc >= len(f.joins) {

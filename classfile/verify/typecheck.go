@@ -103,7 +103,7 @@ func (m *method) checkTypes() {
 		}
 		pc += size
 		m.initialised = false
-		if !m.lost && !m.failed() && m.uncovered() {
+		if !m.lost && !m.failed() && !m.slow && m.uncovered() {
 			done, leads := m.typeQuickly(op)
 			if flows = leads; done {
 				continue

@@ -65,6 +65,7 @@ type Jar struct {
 type Corpus struct {
 	rows   []Row
 	byName map[string]Row
+	root   string // of the module; empty of a list that was not found there
 }
 
 // Load reads bench/corpora.tsv of the module that the working directory lies in.
@@ -88,7 +89,11 @@ func Load() (*Corpus, error) {
 		return nil, fmt.Errorf("corpora: %w", err)
 	}
 	defer f.Close()
-	return Parse(f)
+	c, err := Parse(f)
+	if err == nil {
+		c.root = dir
+	}
+	return c, err
 }
 
 // Parse reads a list in the format of the package comment. Lines that start with # are comments.
