@@ -48,7 +48,7 @@ done, and nothing was written.`,
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
-		newAnalyzeCmd(con), newLookupCmd(con), newExplainCmd(con), newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
+		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con), newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	completeChoices(root)
 	completeFiles(root)

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+func newCompareCmd(con *console) *cobra.Command {
+	c := comparing{con: con}
+	cmd := &cobra.Command{
+		Use:   "compare OLD NEW",
+		Short: "tell what got slower between the recordings of two builds",
+		Long: `compare reads the recordings of OLD and of NEW, each a file or a directory of them, and
+tells which methods take more time and which take less, by how much, and how sure that
+is; and which stalls are new, more frequent, or gone. Methods are matched by their names,
+so the builds may have other IDs; those that a compiler numbers (lambda$f$1) are matched
+by their code where the mappings tell it.
+
+What is compared is a method's own time for each unit of work: a recording, if there are
+five on each side, else a message, and on a thread without a looper an outermost call. A
+change is
+
+  sure     with thousands of methods, some differ by chance: this one stays significant
+           when that is allowed for (Welch's test, Benjamini and Hochberg's correction
+           at 5 %)
+  likely   it would be significant alone
+  noise    it may well be chance; these are counted, and shown with --all
+
+with the interval that has the true change with 95 % confidence. Messages of one recording
+are not independent of each other, so with --by message it is surer than it should be.
+
+With --exit-code, the exit code is 1 if a method surely got slower.`,
+		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
+  tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return misuse("want two files or directories of recordings, %d given", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	what := newFlags()
+	what.Var(newChoice(&c.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON}), "format", "what to write")
+	what.StringVarP(&c.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
+	what.IntVar(&c.top, "top", 20, "how many methods and stalls to write of each kind, 0 for all")
+	what.BoolVar(&c.all, "all", false, "show what may well be chance, too")
+	what.Var(newChoice(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording}, named[fleet.Unit]{"message", fleet.UnitMessage}),
+		"by", "the unit of work; it is chosen by how many recordings there are if this is not given")
+	what.BoolVar(&c.exitCode, "exit-code", false, "exit with 1 if a method surely got slower")
+	names := newFlags()
+	c.naming.add(names)
+	names.StringVar(&c.oldMapping, "old-mapping", "", "that of OLD, if not --mapping")
+	names.StringVar(&c.newMapping, "new-mapping", "", "that of NEW, if not --mapping")
+	addGroups(cmd, flagGroup{"Output", what}, flagGroup{"Names", names})
+	return cmd
+}
+
+// comparing holds the flags of the command.
+type comparing struct {
+	con                    *console
+	naming                 naming
+	oldMapping, newMapping string
+	format, output         string
+	unit                   fleet.Unit
+	top                    int
+	all, exitCode          bool
+}
+
+func (c *comparing) run(ctx context.Context, args []string) error {
+	if c.top < 0 {
+		return misuse("--top %d: must not be negative", c.top)
+	}
+	var sides [2][]string
+	for i, arg := range args {
+		if arg == standardInput {
+			return misuse("compare reads files, and standard input is none")
+		}
+		files, err := findRecordings([]string{arg})
+		if err != nil {
+			return err
+		}
+		sides[i] = files
+	}
+	if c.unit == "" {
+		c.unit = fleet.UnitMessage
+		if min(len(sides[0]), len(sides[1])) >= fleet.LeastUnits {
+			c.unit = fleet.UnitRecording
+		}
+	}
+	read := slices.Concat(sides[0], sides[1], []string{c.naming.mapping})
+	if c.output != standardOutput {
+		if err := checkNotRead([]target{{"--output", c.output}}, read); err != nil {
+			return err
+		}
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	advance, done := c.con.progress("comparing")
+	defer done()
+	r := reading{ctx: ctx, advance: advance, total: recordingSize(read)}
+	old, oldMappings, err := c.sample(&r, sides[0], c.oldMapping)
+	if err != nil {
+		return refusal(err)
+	}
+	new, newMappings, err := c.sample(&r, sides[1], c.newMapping)
+	if err != nil {
+		return refusal(err)
+	}
+	comparison := fleet.Compare(old, new, renumbered(oldMappings, newMappings))
+	return c.write(comparison)
+}
+
+// sample reads one side.
+func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Sample, *analysis.Mappings, error) {
+	naming := c.naming
+	naming.mapping = cmp.Or(from, naming.mapping)
+	o, err := naming.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	sample := &fleet.Sample{Unit: c.unit}
+	o.Slow, o.Also = sample.Slow, sample.Add
+	o.End = func(rec *analysis.Recording) error {
+		for _, text := range rec.Warnings() {
+			c.con.warn("%s", text)
+		}
+		return sample.End(rec)
+	}
+	for _, file := range files {
+		if err := r.analyze(file, o); err != nil {
+			return nil, nil, err
+		}
+	}
+	return sample, o.Mappings, nil
+}
+
+// renumbered tells how the mappings differ if there is one on each side: which methods have other numbers.
+func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
+	a, b := old.Loaded(), new.Loaded()
+	if len(a) != 1 || len(b) != 1 {
+		return nil
+	}
+	return mapping.Compare(a[0], b[0])
+}
+
+func (c *comparing) write(comparison *fleet.Comparison) error {
+	err := writeTo(c.con, c.output, func(w io.Writer) error {
+		if c.format == groupJSON {
+			return comparison.WriteJSON(w, c.top)
+		}
+		return comparison.WriteText(w, c.top, c.all)
+	})
+	if err != nil {
+		return err
+	}
+	if slower := comparison.Slower(); c.exitCode && len(slower) > 0 {
+		return answer{fmt.Errorf("%s and %d more surely got slower", slower[0].Name(), len(slower)-1)}
+	}
+	return nil
+}

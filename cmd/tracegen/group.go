@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// The forms of group's output.
+const (
+	groupText    = "text"
+	groupJSON    = "json"
+	groupParquet = "parquet"
+)
+
+func newGroupCmd(con *console) *cobra.Command {
+	g := grouping{con: con}
+	cmd := &cobra.Command{
+		Use:   "group [RECORDING...]",
+		Short: "tell which stalls hurt most, over the recordings of many users and builds",
+		Long: `group reads any number of recordings and puts the slow messages together whose hot paths
+have the same methods, by their names, in whatever build each was made; for each group it
+tells how many users it hurt, how often and how long, in which version it was first and
+last seen, and what it was slow for. The group that hurts most comes first: by the number
+of users times how long it took on average.
+
+Each recording gets the mapping of its own build: give a directory that has them all. One
+without its mapping is left out with a warning, and the exit code is 1.
+
+A user is what the program has put into the recording as user, userId, uid, uin, installId
+or deviceId. A recording without any counts as one user, and how many those are is said.
+Versions are those of versionCode, or of versionName.
+
+With --store, what was read is kept in FILE, a small database: recordings that are given
+later are added, and one that is in it already, by its content, is passed over quickly.
+Without a RECORDING what is kept is told. Without --store nothing is kept.
+
+--export parquet writes a row for each slow message, for a data warehouse, to --output.`,
+		Example: `  tracegen group recordings/ --mapping mappings/
+  tracegen group today/ --mapping mappings/ --store fleet.db --top 5
+  tracegen group --store fleet.db --export parquet -o stalls.parquet`,
+		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
+	}
+	what := newFlags()
+	what.Var(newChoice(&g.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON}), "format", "what to write")
+	what.Var(newChoice(&g.export, "", named[string]{groupParquet, groupParquet}), "export", "write each slow message as a row instead")
+	what.StringVarP(&g.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
+	what.IntVar(&g.top, "top", 20, "how many groups to write, 0 for all")
+	what.StringVar(&g.store, "store", "", "keep what is read in `FILE`, and tell of all that it has")
+	names := newFlags()
+	g.naming.add(names)
+	addGroups(cmd, flagGroup{"Output", what}, flagGroup{"Names", names})
+	return cmd
+}
+
+// grouping holds the flags of the command.
+type grouping struct {
+	con                           *console
+	naming                        naming
+	format, export, output, store string
+	top                           int
+	known, left                   int // recordings that the store had already, and that were left out
+}
+
+func (g *grouping) run(ctx context.Context, args []string) error {
+	if g.top < 0 {
+		return misuse("--top %d: must not be negative", g.top)
+	}
+	if len(args) == 0 && g.store == "" {
+		return misuse("no recording given, and no --store that has some")
+	}
+	if slices.Contains(args, standardInput) {
+		return misuse("group reads a recording twice, so standard input will not do; name a file")
+	}
+	if g.export != "" && g.output == standardOutput && isTerminal(g.con.out) {
+		return misuse("--export %s is not for a terminal; name a file by --output", g.export)
+	}
+	if len(args) == 0 {
+		if _, err := os.Stat(g.store); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+	}
+	files, err := findRecordings(args)
+	if err != nil {
+		return err
+	}
+	if g.output != standardOutput {
+		if err := checkNotRead([]target{{"--output", g.output}}, append(slices.Clone(files), g.naming.mapping, g.store)); err != nil {
+			return err
+		}
+	}
+	store, err := fleet.OpenStore(g.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	if err := g.read(ctx, store, files); err != nil {
+		return err
+	}
+	if err := g.write(store); err != nil {
+		return err
+	}
+	if g.left > 0 {
+		return answer{fmt.Errorf("%d of %d recordings were left out", g.left, len(files))}
+	}
+	return nil
+}
+
+// batch is how many recordings are added at once: each time costs some milliseconds for the disk.
+const batch = 256
+
+// read adds the recordings that the store does not have.
+func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	o, err := g.naming.options()
+	if err != nil {
+		return err
+	}
+	advance, done := g.con.progress("reading")
+	defer done()
+	r := reading{ctx: ctx, advance: advance, total: 2 * recordingSize(files)}
+	var entries []fleet.Entry
+	for _, file := range files {
+		entry, err := g.entry(&r, store, file, o)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err != nil {
+			g.left++
+			g.con.warn("left out: %v", err)
+			continue
+		}
+		if entry != nil {
+			entries = append(entries, *entry)
+		}
+		if len(entries) == batch {
+			if err := store.Add(entries); err != nil {
+				return err
+			}
+			entries = entries[:0]
+		}
+	}
+	if g.known > 0 {
+		g.con.detail("%d recordings were in the store already", g.known)
+	}
+	return store.Add(entries)
+}
+
+// entry reads a recording; it is nil if the store has it.
+func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis.Options) (*fleet.Entry, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(hash, watched{f, r.ctx, r.add})
+	f.Close()
+	if err != nil {
+		return nil, err
+	}
+	entry := &fleet.Entry{}
+	hash.Sum(entry.Recording[:0])
+	if has, err := store.Has(entry.Recording); err != nil || has {
+		g.known++
+		return nil, err
+	}
+	o.Slow = func(s *analysis.Slow) error {
+		entry.Cases = append(entry.Cases, fleet.NewCase(s))
+		return nil
+	}
+	o.End = func(rec *analysis.Recording) error {
+		entry.Info = fleet.NewInfo(rec)
+		for _, text := range rec.Warnings() {
+			g.con.warn("%s", text)
+		}
+		return nil
+	}
+	if err := r.analyze(file, o); err != nil {
+		if errors.Is(err, trace.ErrFormat) {
+			return nil, fmt.Errorf("%w", err)
+		}
+		return nil, err
+	}
+	return entry, nil
+}
+
+// write writes what the store has.
+func (g *grouping) write(store *fleet.Store) error {
+	emit := func(w io.Writer) error {
+		if g.export == groupParquet {
+			return store.WriteParquet(w)
+		}
+		f, err := store.Groups()
+		if err != nil {
+			return err
+		}
+		if g.format == groupJSON {
+			return f.WriteJSON(w, g.top)
+		}
+		return f.WriteText(w, g.top)
+	}
+	return writeTo(g.con, g.output, emit)
+}
+
+// writeTo has emit write to a file, which appears when it is whole, or to standard output.
+func writeTo(con *console, path string, emit func(io.Writer) error) error {
+	if path == standardOutput {
+		return emit(con.out)
+	}
+	f, err := jar.CreateFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := emit(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}

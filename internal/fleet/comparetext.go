@@ -1,0 +1,158 @@
+package fleet
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+)
+
+// WriteJSON writes the comparison for programs, at most top methods, 0 for all. Keys are added, never renamed or
+// removed.
+func (c *Comparison) WriteJSON(w io.Writer, top int) error {
+	cut := *c
+	if top > 0 && top < len(cut.Changes) {
+		cut.Changes = biggest(cut.Changes, top)
+	}
+	return writeJSON(w, cut)
+}
+
+// biggest returns the n changes that are the greatest, whether up or down, in the order that they have.
+func biggest(changes []*Change, n int) []*Change {
+	low, high := 0, len(changes)
+	for kept := 0; kept < n; kept++ {
+		if math.Abs(changes[low].Delta()) >= math.Abs(changes[high-1].Delta()) {
+			low++
+		} else {
+			high--
+		}
+	}
+	return append(append([]*Change{}, changes[:low]...), changes[high:]...)
+}
+
+// WriteText writes the comparison for people: what got slower, what got faster, at most top of each (0 for all), and
+// stalls. Methods whose change may well be chance are counted, and shown if all is set.
+func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "old: %s\nnew: %s\n", c.Old.text(c.Unit), c.New.text(c.Unit))
+	if c.Old.Units < LeastUnits || c.New.Units < LeastUnits {
+		fmt.Fprintf(b, "With fewer than %d %ss on a side nothing can be said of chance: more recordings would tell.\n", LeastUnits, c.Unit)
+	}
+	var slower, faster []*Change
+	noise := 0
+	for _, m := range c.Changes {
+		switch {
+		case m.Delta() == 0 && m.OldCalls == m.NewCalls:
+		case m.Certainty == Noise && !all:
+			noise++
+		case m.Delta() > 0:
+			slower = append(slower, m)
+		case m.Delta() < 0:
+			faster = append([]*Change{m}, faster...)
+		}
+	}
+	writeChanges(b, "Slower", c.Unit, slower, top)
+	writeChanges(b, "Faster", c.Unit, faster, top)
+	if noise > 0 {
+		fmt.Fprintf(b, "\n%s differ by no more than chance may; --all shows them\n", count(noise, "method"))
+	}
+	c.writeStalls(b, top)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s Side) text(unit Unit) string {
+	text := count(s.Recordings, "recording")
+	if unit != UnitRecording {
+		text += ", " + count(s.Units, string(unit))
+	}
+	return text + between(", ", s.First, s.Last)
+}
+
+func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int) {
+	if len(changes) == 0 {
+		fmt.Fprintf(b, "\n%s: none\n", title)
+		return
+	}
+	fmt.Fprintf(b, "\n%s, own time for each %s:\n", title, unit)
+	for i, m := range changes {
+		if i == top && top > 0 {
+			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(changes)-top, "method"))
+			break
+		}
+		fmt.Fprintf(b, "  %-9s %s\n", signed(m.Delta()), m.Name())
+		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf), percent(m.OldSelf, m.NewSelf), m.certainty())
+		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls), number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		if m.Was != "" {
+			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
+		}
+	}
+}
+
+// Name gives "Class.Method", and says if it is new or gone.
+func (c *Change) Name() string {
+	name := strings.TrimPrefix(c.Class+"."+c.Method, ".")
+	switch {
+	case c.OldCalls == 0:
+		return name + ", new"
+	case c.NewCalls == 0:
+		return name + ", gone"
+	}
+	return name
+}
+
+func (c *Change) certainty() string {
+	switch c.Certainty {
+	case Untold:
+		return "too few to tell whether by chance"
+	case OneSide:
+		return "called on one side only, too few to tell whether by chance"
+	}
+	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c.Certainty, signed(c.Low), signed(c.High))
+}
+
+func (c *Comparison) writeStalls(b *strings.Builder, top int) {
+	if len(c.Stalls) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nStalls:\n")
+	for i, s := range c.Stalls {
+		if i == top && top > 0 {
+			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(c.Stalls)-top, "group"))
+			break
+		}
+		what := ""
+		switch {
+		case s.Old == 0:
+			what = "new: "
+		case s.New == 0:
+			what = "gone: "
+		}
+		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
+		fmt.Fprintf(b, "            %d to %d, of %s to %s on average; in a thousand %ss %.3g to %.3g\n", s.Old, s.New, nanos(s.OldMean), nanos(s.NewMean), c.Unit, s.OldRate, s.NewRate)
+	}
+}
+
+func nanos(n float64) string { return short(time.Duration(math.Round(n))) }
+
+func signed(n float64) string {
+	if n >= 0 {
+		return "+" + nanos(n)
+	}
+	return "-" + nanos(-n)
+}
+
+func percent(old, new float64) string {
+	if old <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%+.1f %%)", 100*(new-old)/old)
+}
+
+func number(n float64) string {
+	if n >= 100 || n == math.Trunc(n) {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return fmt.Sprintf("%.2g", n)
+}

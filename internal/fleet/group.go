@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+)
+
+// Group is all cases with one hot path.
+type Group struct {
+	// Key is what they have in common.
+	Key string `json:"key"`
+	// Cases, Recordings and Users are how many there are. A recording that does not tell its user counts as one.
+	Cases      int `json:"cases"`
+	Recordings int `json:"recordings"`
+	Users      int `json:"users"`
+	// Total is how long all took, Mean, Median, P90 and Longest one; Median and P90 are right to 0.1 %.
+	Total   time.Duration `json:"totalNanos"`
+	Mean    time.Duration `json:"meanNanos"`
+	Median  time.Duration `json:"medianNanos"`
+	P90     time.Duration `json:"p90Nanos"`
+	Longest time.Duration `json:"longestNanos"`
+	// Score is Users times Mean in seconds: what groups are ranked by.
+	Score float64 `json:"score"`
+	// First and Last are the oldest and the newest version that it was seen in; empty if no case tells. Versions is
+	// how many there are.
+	First    string `json:"firstVersion,omitempty"`
+	Last     string `json:"lastVersion,omitempty"`
+	Versions int    `json:"versions"`
+	// Since and Until are when the first and the last case began; zero if no case tells.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	// Kinds is how many cases were slow for what.
+	Kinds map[analysis.Kind]int `json:"kinds"`
+	// Worst is the longest case: its hot path, words and recording stand for the group.
+	Worst Case `json:"worst"`
+}
+
+// Fleet is what there is in a store, summed up.
+type Fleet struct {
+	// Recordings, Users and Cases are how many there are. Nameless is how many recordings do not tell their user: each
+	// counts as one.
+	Recordings int `json:"recordings"`
+	Users      int `json:"users"`
+	Cases      int `json:"cases"`
+	Nameless   int `json:"recordingsWithoutUser"`
+	// First and Last are the oldest and the newest version.
+	First string `json:"firstVersion,omitempty"`
+	Last  string `json:"lastVersion,omitempty"`
+	// Groups are ranked: the one with the greatest Score first.
+	Groups []*Group `json:"groups"`
+}
+
+// Groups sums the store up. Equal groups stand in the order of their keys, so that the same recordings give the same
+// answer in whatever order they were added.
+func (s *Store) Groups() (*Fleet, error) {
+	f := &Fleet{Groups: []*Group{}}
+	users, versions := map[string]bool{}, span{}
+	err := s.Recordings(func(d Digest, i Info) error {
+		f.Recordings++
+		if i.User == "" {
+			f.Nameless++
+		}
+		users[userOf(d, i.User)] = true
+		versions.add(build{i.Version, i.Code})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.Users = len(users)
+	f.First, f.Last = versions.first.version, versions.last.version
+	var g *grouping
+	end := func() {
+		if g != nil {
+			f.Groups = append(f.Groups, g.end())
+		}
+	}
+	err = s.Cases(func(d Digest, c *Case) error {
+		f.Cases++
+		if g == nil || g.Key != c.Key {
+			end()
+			g = newGrouping(c.Key)
+		}
+		g.add(d, c)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	end()
+	slices.SortStableFunc(f.Groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	})
+	return f, nil
+}
+
+// userOf tells users apart: those who are not named by their recording.
+func userOf(d Digest, user string) string {
+	if user == "" {
+		return "\x00" + string(d[:])
+	}
+	return user
+}
+
+// span is from the oldest build to the newest of those that have a name.
+type span struct {
+	first, last build
+	any         bool
+}
+
+func (s *span) add(b build) {
+	if b == (build{}) {
+		return
+	}
+	if !s.any || compareBuilds(b, s.first) < 0 {
+		s.first = b
+	}
+	if !s.any || compareBuilds(b, s.last) > 0 {
+		s.last = b
+	}
+	s.any = true
+}
+
+// grouping is a group that is being made.
+type grouping struct {
+	Group
+	users      map[string]bool
+	recordings map[Digest]bool
+	versions   map[build]bool
+	span       span
+	walls      map[int]int // cases by the logarithm of their time
+}
+
+func newGrouping(key string) *grouping {
+	return &grouping{Group: Group{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{}, recordings: map[Digest]bool{},
+		versions: map[build]bool{}, walls: map[int]int{}}
+}
+
+// wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
+const wallStep = 1.002
+
+func (g *grouping) add(d Digest, c *Case) {
+	g.Cases++
+	g.users[userOf(d, c.User)] = true
+	g.recordings[d] = true
+	g.Kinds[c.Kind]++
+	wall := time.Duration(c.Wall)
+	g.Total += wall
+	g.walls[int(math.Floor(math.Log(max(1, float64(c.Wall)))/math.Log(wallStep)))]++
+	// The first of equals in the store's order, which is that of the recordings' content.
+	if wall > g.Longest || g.Cases == 1 {
+		g.Longest, g.Worst = wall, *c
+	}
+	if b := (build{c.Version, c.Code}); b != (build{}) {
+		g.versions[b] = true
+		g.span.add(b)
+	}
+	if t := c.when(); !t.IsZero() {
+		if g.Since.IsZero() || t.Before(g.Since) {
+			g.Since = t
+		}
+		if t.After(g.Until) {
+			g.Until = t
+		}
+	}
+}
+
+func (g *grouping) end() *Group {
+	g.Users, g.Recordings, g.Versions = len(g.users), len(g.recordings), len(g.versions)
+	g.First, g.Last = g.span.first.version, g.span.last.version
+	g.Mean = g.Total / time.Duration(g.Cases)
+	g.Median, g.P90 = g.quantile(0.5), g.quantile(0.9)
+	g.Score = float64(g.Users) * g.Mean.Seconds()
+	return &g.Group
+}
+
+// quantile gives the time that the share q of the cases does not pass, at most the longest.
+func (g *grouping) quantile(q float64) time.Duration {
+	classes := make([]int, 0, len(g.walls))
+	for c := range g.walls {
+		classes = append(classes, c)
+	}
+	slices.Sort(classes)
+	left := int(math.Ceil(q * float64(g.Cases)))
+	for _, c := range classes {
+		if left -= g.walls[c]; left <= 0 {
+			return min(time.Duration(math.Pow(wallStep, float64(c)+0.5)), g.Longest)
+		}
+	}
+	return g.Longest
+}

@@ -1,0 +1,213 @@
+package fleet
+
+import (
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Unit is what a sample counts its methods' times by.
+type Unit string
+
+// The units.
+const (
+	// UnitRecording takes each recording for one unit.
+	UnitRecording Unit = "recording"
+	// UnitMessage takes each message for one, and where there are none each outermost call.
+	UnitMessage Unit = "message"
+)
+
+// moments are what a mean and a variance are made of. Units in which nothing was counted need not be added.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(x float64) {
+	m.n++
+	m.sum += x
+	m.squares += x * x
+}
+
+// over gives mean and variance over n units, those that were not added counting 0.
+func (m *moments) over(n float64) (mean, variance float64) {
+	if n == 0 {
+		return 0, 0
+	}
+	mean = m.sum / n
+	if n > 1 {
+		variance = max(0, (m.squares-n*mean*mean)/(n-1))
+	}
+	return mean, variance
+}
+
+// methodSample is what is known of a method in a sample. Times are in nanoseconds.
+type methodSample struct {
+	self, total moments // by unit
+	calls       uint64
+	call        moments // own time, by call
+}
+
+// stallSample is what is known of a group of stalls in a sample.
+type stallSample struct {
+	cases int
+	wall  moments
+	worst Case
+}
+
+// Sample sums up how long each method took in each unit of some recordings of one build. The zero value but for Unit
+// is empty. It holds a few numbers for each method. It is not safe for several goroutines.
+type Sample struct {
+	// Unit is what times are counted by.
+	Unit Unit
+	// Units and Recordings are how many there were.
+	Units, Recordings int
+
+	versions span
+	methods  map[string]*methodSample // by methodKey
+	stalls   map[string]*stallSample
+	now      *sampler
+}
+
+// Slow takes a slow message.
+func (s *Sample) Slow(slow *analysis.Slow) error {
+	if s.stalls == nil {
+		s.stalls = map[string]*stallSample{}
+	}
+	g := s.stalls[slow.Key]
+	if g == nil {
+		g = &stallSample{}
+		s.stalls[slow.Key] = g
+	}
+	g.cases++
+	g.wall.add(float64(slow.Wall))
+	if c := NewCase(slow); g.cases == 1 || c.Wall > g.worst.Wall {
+		g.worst = c
+	}
+	return nil
+}
+
+// Add begins a recording and gives who is to be told what is in it. End ends it.
+func (s *Sample) Add(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
+	if s.methods == nil {
+		s.methods = map[string]*methodSample{}
+	}
+	s.Recordings++
+	s.versions.add(buildOf(r))
+	s.now = &sampler{sample: s, names: names, methods: map[trace.Method]*inUnit{}}
+	return s.now, nil
+}
+
+// End ends the recording that was added last.
+func (s *Sample) End(*analysis.Recording) error {
+	if s.now != nil && (s.Unit == UnitRecording || len(s.now.used) > 0) {
+		s.now.endUnit()
+	}
+	s.now = nil
+	return nil
+}
+
+// sampler adds one recording to a sample.
+type sampler struct {
+	sample  *Sample
+	names   *analysis.Names
+	methods map[trace.Method]*inUnit
+	used    []*inUnit // those of methods that ran in this unit
+	self    []int64   // by call of the stretch
+	path    []int32   // calls of the stretch that enclose the one that is looked at
+}
+
+// inUnit is a method's times in the unit that is being read.
+type inUnit struct {
+	*methodSample
+	selfNanos, totalNanos int64
+	used                  bool
+	depth                 int // how many of its calls enclose the one that is looked at
+}
+
+// Chunk takes nothing: calls are all that counts.
+func (p *sampler) Chunk(trace.Chunk) error { return nil }
+
+// Named takes nothing: the names have it.
+func (p *sampler) Named(trace.Method, string) error { return nil }
+
+// Stretch adds the calls of a stretch to those of the unit.
+func (p *sampler) Stretch(s *trace.Stretch) error {
+	p.self = p.self[:0]
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		p.self = append(p.self, c.End-c.Begin)
+		if c.Parent >= 0 {
+			p.self[c.Parent] -= c.End - c.Begin
+		}
+	}
+	p.path = p.path[:0]
+	for i := range s.Calls {
+		p.leave(s, s.Calls[i].Parent)
+		p.add(&s.Calls[i], max(0, p.self[i]))
+		p.path = append(p.path, int32(i))
+	}
+	p.leave(s, -1)
+	goesOn := len(s.Calls) > 0 && s.Calls[0].Marks&trace.MarkSuspended != 0
+	if p.sample.Unit == UnitMessage && !goesOn {
+		p.endUnit()
+	}
+	return nil
+}
+
+// leave leaves the calls that do not enclose what parent encloses.
+func (p *sampler) leave(s *trace.Stretch, parent int32) {
+	for n := len(p.path); n > 0 && p.path[n-1] != parent; n-- {
+		p.method(s.Calls[p.path[n-1]].Method).depth--
+		p.path = p.path[:n-1]
+	}
+}
+
+// add adds a call; what is recursive counts once in totals.
+func (p *sampler) add(c *trace.Call, self int64) {
+	m := p.method(c.Method)
+	if !m.used {
+		m.used = true
+		p.used = append(p.used, m)
+	}
+	if m.depth == 0 {
+		m.totalNanos += c.End - c.Begin
+	}
+	m.depth++
+	m.selfNanos += self
+	if c.Marks&trace.MarkResumed == 0 {
+		m.calls += uint64(c.Count)
+	}
+	if c.Marks&(trace.MarkResumed|trace.MarkSuspended) == 0 && c.Count == 1 {
+		m.call.add(float64(self))
+	}
+}
+
+// method finds a method's numbers, by its name as all builds have it.
+func (p *sampler) method(id trace.Method) *inUnit {
+	if m := p.methods[id]; m != nil {
+		return m
+	}
+	name, _ := p.names.Name(id)
+	key := methodKey(name.Class, name.Method, name.Descriptor)
+	of := p.sample.methods[key]
+	if of == nil {
+		of = &methodSample{}
+		p.sample.methods[key] = of
+	}
+	m := &inUnit{methodSample: of}
+	p.methods[id] = m
+	return m
+}
+
+// methodKey is "class method descriptor", as in a mapping.
+func methodKey(class, method, descriptor string) string {
+	return class + " " + method + " " + descriptor
+}
+
+// endUnit ends a unit of work.
+func (p *sampler) endUnit() {
+	p.sample.Units++
+	for _, m := range p.used {
+		m.self.add(float64(m.selfNanos))
+		m.total.add(float64(m.totalNanos))
+		m.selfNanos, m.totalNanos, m.used = 0, 0, false
+	}
+	p.used = p.used[:0]
+}

@@ -1,0 +1,206 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+)
+
+// The buckets of a store. A recording's key is the SHA-256 of its content; a case's is the group's key, the
+// recording's and its number.
+var (
+	bucketFormat     = []byte("format")
+	bucketRecordings = []byte("recordings")
+	bucketCases      = []byte("cases")
+	keyVersion       = []byte("version")
+)
+
+// storeVersion is what a store says that it is.
+const storeVersion = "tracegen-cases 1"
+
+// ErrBusy is wrapped by the error that says that another process has the store.
+var ErrBusy = errors.New("another process has it open")
+
+// Digest is the SHA-256 of a recording's content.
+type Digest [32]byte
+
+// Store keeps cases in one file. It is safe for several goroutines.
+type Store struct {
+	db        *bolt.DB
+	temporary string
+}
+
+// OpenStore opens the store at path, which is made if it is missing. The error wraps [ErrBusy] if another process does
+// not close it within some seconds, and says so if the file is no store. An empty path is a store in a temporary file,
+// which is gone when it is closed.
+func OpenStore(path string) (*Store, error) {
+	s := &Store{}
+	if path == "" {
+		f, err := os.CreateTemp("", "tracegen-cases-*")
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+		path, s.temporary = f.Name(), f.Name()
+	}
+	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 5 * time.Second, NoSync: s.temporary != ""})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%s: not a store of tracegen: %w", path, err)
+	case err != nil:
+		return nil, err
+	}
+	s.db = db
+	if err := db.Update(prepare); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// prepare makes the buckets of a new store, and refuses what is another program's.
+func prepare(tx *bolt.Tx) error {
+	format := tx.Bucket(bucketFormat)
+	if format == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return errors.New("a database of another program")
+		}
+		var err error
+		if format, err = tx.CreateBucket(bucketFormat); err != nil {
+			return err
+		}
+		if err := format.Put(keyVersion, []byte(storeVersion)); err != nil {
+			return err
+		}
+	}
+	if v := format.Get(keyVersion); string(v) != storeVersion {
+		return fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
+	}
+	for _, name := range [][]byte{bucketRecordings, bucketCases} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the store. All that was added is on disk.
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if s.temporary != "" {
+		err = errors.Join(err, os.Remove(s.temporary))
+	}
+	return err
+}
+
+// Has tells whether a recording of that content was added.
+func (s *Store) Has(recording Digest) (bool, error) {
+	found := false
+	err := s.db.View(func(tx *bolt.Tx) error {
+		found = tx.Bucket(bucketRecordings).Get(recording[:]) != nil
+		return nil
+	})
+	return found, err
+}
+
+// Entry is a recording that is added: its content's digest, what is said of it, and its cases.
+type Entry struct {
+	// Recording is its identity.
+	Recording Digest
+	// Info is what is kept of it, Cases what was slow in it.
+	Info  Info
+	Cases []Case
+}
+
+// Info is what a store keeps of a recording, beside its cases.
+type Info struct {
+	// Name is what it was opened as when it was added.
+	Name string `json:"name"`
+	// Version and Code are what the program says of its version, User is who met it; empty if it does not tell.
+	Version string `json:"version,omitempty"`
+	Code    string `json:"code,omitempty"`
+	User    string `json:"user,omitempty"`
+}
+
+// NewInfo makes it of a recording that has been read.
+func NewInfo(r *analysis.Recording) Info {
+	b := buildOf(r)
+	return Info{Name: r.Name, Version: b.version, Code: b.code, User: userOfMeta(r.Meta)}
+}
+
+// Add adds recordings, all or none. One that is there already stays as it is.
+func (s *Store) Add(entries []Entry) error {
+	return s.db.Update(func(tx *bolt.Tx) error {
+		recordings, cases := tx.Bucket(bucketRecordings), tx.Bucket(bucketCases)
+		for _, e := range entries {
+			if recordings.Get(e.Recording[:]) != nil {
+				continue
+			}
+			info, err := json.Marshal(e.Info)
+			if err != nil {
+				return err
+			}
+			if err := recordings.Put(e.Recording[:], info); err != nil {
+				return err
+			}
+			for i := range e.Cases {
+				text, err := json.Marshal(&e.Cases[i])
+				if err != nil {
+					return err
+				}
+				if err := cases.Put(caseKey(&e.Cases[i], e.Recording, i), text); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// caseKey puts the cases of one group side by side. A group's key has no byte 0.
+func caseKey(c *Case, recording Digest, number int) []byte {
+	key := append([]byte(c.Key), 0)
+	key = append(key, recording[:]...)
+	return binary.BigEndian.AppendUint32(key, uint32(number))
+}
+
+// Recordings gives each recording that is in the store.
+func (s *Store) Recordings(each func(Digest, Info) error) error {
+	return s.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketRecordings).ForEach(func(key, value []byte) error {
+			var d Digest
+			var info Info
+			if copy(d[:], key) != len(d) || json.Unmarshal(value, &info) != nil {
+				return fmt.Errorf("the store is damaged: recording %x", key)
+			}
+			return each(d, info)
+		})
+	})
+}
+
+// Cases gives each case with the digest of its recording, those of one group one after the other.
+func (s *Store) Cases(each func(Digest, *Case) error) error {
+	return s.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketCases).ForEach(func(key, value []byte) error {
+			var d Digest
+			var c Case
+			at := bytes.IndexByte(key, 0) + 1
+			if at == 0 || len(key) != at+len(d)+4 || json.Unmarshal(value, &c) != nil {
+				return fmt.Errorf("the store is damaged: case %x", key)
+			}
+			copy(d[:], key[at:])
+			return each(d, &c)
+		})
+	})
+}
