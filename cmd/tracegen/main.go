@@ -16,11 +16,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	kept := tuneCollector()
+	code := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	runtime.KeepAlive(kept)
+	os.Exit(code)
 }
 
 // interruptible gives a context that ends when the user or the system asks the program to stop, for commands

@@ -13,6 +13,7 @@ type Archive struct {
 	name    string
 	data    []byte
 	unmap   func() error
+	mapped  bool   // data is a mapping of a file
 	central string // copy of the central directory, which all names are cut from
 	entries []Entry
 
@@ -47,11 +48,11 @@ type Entry struct {
 // entries nor a Writer that copies from it are needed any more. Errors are those of the operating
 // system, or an *Error.
 func Open(path string) (*Archive, error) {
-	data, unmap, err := mapFile(path)
+	data, unmap, mapped, err := mapFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
-	a := &Archive{name: path, data: data, unmap: unmap}
+	a := &Archive{name: path, data: data, unmap: unmap, mapped: mapped}
 	if err := a.parse(); err != nil {
 		unmap() // the parse error is the one that matters
 		return nil, err
@@ -76,6 +77,16 @@ func (a *Archive) Close() error {
 	a.unmap = func() error { return nil }
 	a.data = nil
 	return unmap()
+}
+
+// Release says that the bytes of the archive between two offsets will hardly be read again, so that a mapping need not
+// keep them in memory. They can be read all the same.
+func (a *Archive) Release(from, to int64) {
+	const unit = 1 << 20 // a multiple of the size of a page, wherever there are pages
+	from, to = (from+unit-1)&^(unit-1), min(to, int64(len(a.data)))&^(unit-1)
+	if a.mapped && from < to {
+		release(a.data[from:to])
+	}
 }
 
 // Name returns the name the Archive was opened with.

@@ -91,9 +91,9 @@ func (b *buffer) Write(p []byte) (int, error) {
 
 type inflater struct {
 	decoder // for what is regular; the rest is for stream
-	source bytes.Reader
-	stream io.ReadCloser
-	beyond [1]byte
+	source  bytes.Reader
+	stream  io.ReadCloser
+	beyond  [1]byte
 }
 
 // Read returns the inflated data of e, checked against its size and CRC. The result lies in buf if

@@ -13,29 +13,32 @@ import (
 
 // mapFile maps a regular file and reads anything else (a pipe, say). The mapping outlives the
 // descriptor, and an output renamed over the file does not disturb it.
-func mapFile(path string) (data []byte, unmap func() error, err error) {
+func mapFile(path string) (data []byte, unmap func() error, mapped bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	none := func() error { return nil }
 	if !info.Mode().IsRegular() || info.Size() == 0 {
 		data, err = io.ReadAll(f)
-		return data, none, err
+		return data, none, false, err
 	}
 	if info.Size() > math.MaxInt {
-		return nil, nil, fmt.Errorf("%s: %d bytes are too many for the address space", path, info.Size())
+		return nil, nil, false, fmt.Errorf("%s: %d bytes are too many for the address space", path, info.Size())
 	}
 	data, err = unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
 	if err != nil {
 		// Some file systems cannot map.
 		data, err = io.ReadAll(f)
-		return data, none, err
+		return data, none, false, err
 	}
-	return data, func() error { return unix.Munmap(data) }, nil
+	return data, func() error { return unix.Munmap(data) }, true, nil
 }
+
+// release gives the memory behind whole pages of a mapping back. What the advice comes to is the system's business.
+func release(pages []byte) { _ = unix.Madvise(pages, unix.MADV_DONTNEED) }

@@ -147,7 +147,7 @@ func (u *unit) hasFrom(asked Question) bool {
 
 // explainMethods tells of the methods of one class that are asked for.
 func (w *worker) explainMethods(u *unit, e *Explanation, asked Question) error {
-	c, err := w.parse(u)
+	c, err := w.run.parse(u) // what is told is cut from it
 	if err != nil {
 		return err
 	}

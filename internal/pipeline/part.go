@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/mapping"
@@ -65,13 +67,10 @@ func Scan(ctx context.Context, c Config, by Origin, scan string) (*Result, error
 	if err := checkOutput(scan, r.inputPaths()); err != nil {
 		return nil, err
 	}
-	if err := r.openAndScan(ctx); err != nil {
+	if err := r.openInputs(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.appoint(); err != nil {
-		return nil, err
-	}
-	if err := r.eachUnit(ctx, (*worker).trial); err != nil {
+	if err := r.scanOnTrial(ctx); err != nil {
 		return nil, err
 	}
 	for _, u := range r.units {
@@ -88,6 +87,47 @@ func Scan(ctx context.Context, c Config, by Origin, scan string) (*Result, error
 	}
 	r.config.Lines = false // there are no IDs
 	return r.finish(ctx)
+}
+
+// scanOnTrial scans every class and lets the referees judge what might become of it, while it is at hand. The type verifier
+// has to know what all classes are called: it is told what the entries' names say, and if one of them has misled,
+// all is judged again.
+func (r *run) scanOnTrial(ctx context.Context) error {
+	for _, u := range r.units {
+		u.class = u.usualClass()
+	}
+	if err := r.appoint(); err != nil {
+		return err
+	}
+	var misled atomic.Bool
+	err := r.eachUnit(ctx, func(w *worker, u *unit) error {
+		assumed := u.class
+		u.class = ""
+		c, err := w.study(u)
+		if u.class != assumed {
+			misled.Store(true)
+		}
+		if err != nil || c == nil || misled.Load() {
+			return err
+		}
+		return w.trial(u, c)
+	})
+	if err != nil || !misled.Load() {
+		return err
+	}
+	if err := r.appoint(); err != nil {
+		return err
+	}
+	return r.eachUnit(ctx, func(w *worker, u *unit) error {
+		if u.class == "" {
+			return nil
+		}
+		c, err := w.parse(u)
+		if err != nil {
+			return err
+		}
+		return w.trial(u, c)
+	})
 }
 
 // part gives what the run knows of its inputs.
@@ -112,12 +152,9 @@ func lastName(path string) string {
 
 // trial rewrites a class as far as it might have to be, with IDs as long as any, and lets the referees judge. That
 // they would say the same of all other IDs is what [Assign] counts on.
-func (w *worker) trial(u *unit) error {
+func (w *worker) trial(u *unit, c *classfile.Class) (err error) {
 	if u.class == "module-info" && w.config.AddRequires != "" {
-		c, err := w.parse(u)
-		if err == nil {
-			_, u.objection, err = w.addRequires(u, c)
-		}
+		_, u.objection, err = w.addRequires(u, c)
 		return err
 	}
 	request, ids := u.trialRequest()
@@ -125,20 +162,13 @@ func (w *worker) trial(u *unit) error {
 	if w.config.FocusHooks && !u.untouched && u.focusRefusal == "" {
 		focus = u.ancestry.Focus()
 	}
-	if len(request.Methods) == 0 && request.Digest == "" && focus == inject.FocusNone {
-		return nil
-	}
-	c, err := w.parse(u)
-	if err != nil {
-		return err
-	}
 	if len(request.Methods) > 0 || request.Digest != "" {
 		_, u.objection = w.apply(u, c, request, ids)
 	}
 	if u.objection != nil && len(u.objection.refusals) > 0 {
 		u.refuse(u.objection.refusals)
 		u.untried, u.objection = false, nil
-		return w.trial(u)
+		return w.trial(u, c)
 	}
 	if request.Focus = focus; focus != inject.FocusNone {
 		_, u.focusObjection = w.apply(u, c, request, ids)

@@ -492,3 +492,25 @@ func TestScanSaysNothingElse(t *testing.T) {
 		first = got
 	}
 }
+
+// TestScanMisledByNames has a class that lies where another should, as in a jar in a jar's directory: the class that
+// extends it, wrongly as it is final, is judged by what it is, whatever comes first.
+func TestScanMisledByNames(t *testing.T) {
+	sub := classFile(assembly.Class{Name: "a/Sub", Super: "a/Base", Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "return"}}})
+	base := file{"BOOT-INF/classes/a/Base.class", assembly.Class{Name: "a/Base", Access: public | classfile.AccFinal}.Bytes()}
+	fine := file{"a/Base.class", assembly.Class{Name: "a/Other"}.Bytes()}
+	for name, files := range map[string][]file{"before": {base, sub}, "behind": {sub, base}, "in its place": {fine, sub, base}} {
+		dir := t.TempDir()
+		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), filepath.Join(dir, "out.jar"))
+		c.RuntimeExternal = true
+		once := instrument(t, c)
+		if once.PreExisting != 1 {
+			t.Fatalf("%s: %d classes are found to be wrong, want 1: %q", name, once.PreExisting, once.Warnings)
+		}
+		c.Inputs[0].Output = filepath.Join(dir, "steps.jar")
+		if steps := runPhases(t, c, 1); steps.result.PreExisting != 1 {
+			t.Errorf("%s: in steps, %d classes are found to be wrong, want 1", name, steps.result.PreExisting)
+		}
+		equalFiles(t, filepath.Join(dir, "out.jar"), c.Inputs[0].Output)
+	}
+}

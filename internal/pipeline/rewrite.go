@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -58,13 +59,31 @@ var (
 // parse reads the class of u once more, without the calls of an earlier run. The file may not have changed since
 // the scan: what was decided is about the class that it was.
 func (r *run) parse(u *unit) (*classfile.Class, error) {
-	if err := r.known.open(u.source.input); err != nil {
-		return nil, err
-	}
-	data, err := r.read(u.entry, nil)
+	data, err := r.reread(u, nil)
 	if err != nil {
 		return nil, err
 	}
+	return r.parseAgain(u, data)
+}
+
+// parse is the same in memory that the worker's next class will have.
+func (w *worker) parse(u *unit) (*classfile.Class, error) {
+	data, err := w.reread(u, w.buffer)
+	if err != nil {
+		return nil, err
+	}
+	w.buffer = data
+	return w.parseAgain(u, data)
+}
+
+func (r *run) reread(u *unit, buffer []byte) ([]byte, error) {
+	if err := r.known.open(u.source.input); err != nil {
+		return nil, err
+	}
+	return r.read(u.entry, buffer)
+}
+
+func (r *run) parseAgain(u *unit, data []byte) (*classfile.Class, error) {
 	if r.config.Slice != nil && u.sum != sumOf(data) {
 		return nil, r.stale(r.config.Slice, u, "was another")
 	}
@@ -107,10 +126,10 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	}
 	request, ids := u.request()
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
-		return c.Bytes(), nil, nil // all that changes is what an earlier run inserted
+		return bytes.Clone(c.Bytes()), nil, nil // all that changes is what an earlier run inserted
 	}
 	if data, against = w.apply(u, c, request, ids); against != nil {
-		return c.Bytes(), against, nil
+		return bytes.Clone(c.Bytes()), against, nil
 	}
 	return data, nil, nil
 }
@@ -202,17 +221,17 @@ func (r *run) noteUnknown(u *unit, names []string) {
 func (w *worker) addRequires(u *unit, c *classfile.Class) (data []byte, against *objection, err error) {
 	rewritten, err := inject.AddRequires(c, w.config.AddRequires)
 	if err != nil {
-		return c.Bytes(), &objection{detail: err.Error()}, nil
+		return bytes.Clone(c.Bytes()), &objection{detail: err.Error()}, nil
 	}
 	again, err := classfile.Parse(rewritten)
 	if err != nil {
-		return c.Bytes(), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
+		return bytes.Clone(c.Bytes()), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
 	}
 	if findings := verify.EquivalentModule(c, again, w.config.AddRequires); len(findings) > 0 {
-		return c.Bytes(), &objection{detail: findings[0].String()}, nil
+		return bytes.Clone(c.Bytes()), &objection{detail: findings[0].String()}, nil
 	}
 	if against := w.judge(u, c, again); against != nil {
-		return c.Bytes(), against, nil
+		return bytes.Clone(c.Bytes()), against, nil
 	}
 	return rewritten, nil, nil
 }

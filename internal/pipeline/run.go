@@ -221,6 +221,19 @@ func (r *run) prepare(ctx context.Context) error {
 
 // openAndScan is prepare where there are no outputs.
 func (r *run) openAndScan(ctx context.Context) error {
+	if err := r.openInputs(ctx); err != nil || r.config.Disabled {
+		return err
+	}
+	if err := r.eachUnit(ctx, (*worker).scan); err != nil {
+		return err
+	}
+	for _, a := range r.opened {
+		a.Release(0, a.Size())
+	}
+	return r.known.scanned()
+}
+
+func (r *run) openInputs(ctx context.Context) error {
 	if err := r.known.begin(ctx); err != nil {
 		return err
 	}
@@ -229,13 +242,7 @@ func (r *run) openAndScan(ctx context.Context) error {
 	}
 	r.known.divide()
 	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units))) // what the queues' length depends on
-	if r.config.Disabled {
-		return nil
-	}
-	if err := r.eachUnit(ctx, (*worker).scan); err != nil {
-		return err
-	}
-	return r.known.scanned()
+	return nil
 }
 
 // eachUnit lets the workers loose on the units. Of several errors it gives that of the first unit, whoever was

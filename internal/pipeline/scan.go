@@ -111,6 +111,12 @@ func newUnit(s *source, e *entry) *unit {
 	return u
 }
 
+// usualClass gives the name of the class that an entry of that name holds, as a rule.
+func (u *unit) usualClass() string {
+	directory, _ := releaseOf(u.entry.name)
+	return strings.TrimSuffix(strings.TrimPrefix(u.entry.name, directory), ".class")
+}
+
 // releaseOf gives the Java release from which on a multi-release jar replaces a class by the entry of that name
 // (META-INF/versions/N/), and the directory; 0 and "" for other entries.
 func releaseOf(name string) (directory string, release int) {
@@ -159,13 +165,20 @@ func (r *run) newWorker() *worker {
 	return &worker{run: r, injector: inject.New(r.config.Inject)}
 }
 
-// scan reads the class and decides all that depends on it alone. Only what makes the whole run fail is an
-// error: a class that cannot be read as one is left as it is.
+// scan reads the class and decides all that depends on it alone, unless an earlier run has.
 func (w *worker) scan(u *unit) error {
 	if w.known.recalls(u) {
 		w.advance(u.entry.size)
 		return nil
 	}
+	_, err := w.study(u)
+	return err
+}
+
+// study reads the class and decides all that depends on it alone. Only what makes the whole run fail is an
+// error: a class that cannot be read as one, which is nil then, is left as it is. The other is without the calls of
+// an earlier run, and its memory serves the next.
+func (w *worker) study(u *unit) (*classfile.Class, error) {
 	data, err := w.read(u.entry, w.buffer)
 	w.advance(u.entry.size)
 	if w.graph != nil && u.entry.zip != nil {
@@ -173,10 +186,10 @@ func (w *worker) scan(u *unit) error {
 	}
 	if errors.Is(err, jar.ErrUnsupported) {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.buffer = data
 	if w.graph != nil {
@@ -190,7 +203,7 @@ func (w *worker) scan(u *unit) error {
 			u.whole.Reason = filter.ReasonUnsupportedVersion
 			u.warning = fmt.Sprintf(" is left as it is: %v", err)
 		}
-		return nil
+		return nil, nil
 	}
 	foreign := ""
 	if original, err := w.original(c); err != nil {
@@ -220,7 +233,7 @@ func (w *worker) scan(u *unit) error {
 			u.warning = fmt.Sprintf(": the digest of the mapping has no place: %v", err)
 		}
 	}
-	return nil
+	return c, nil
 }
 
 func faultOf(err error) string {

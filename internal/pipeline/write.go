@@ -263,13 +263,23 @@ type archiveWriter struct {
 	zip    *jar.Writer
 
 	signatures, digests int
+	released            int64 // offset up to which the archive's memory has been given back
 }
+
+// releaseStep is how much of an archive is given back at once.
+const releaseStep = 4 << 20
 
 // put writes one entry; s is that of a changed class, else nil.
 func (a *archiveWriter) put(e *entry, s *slot) error {
-	switch {
-	case e.zip == nil:
+	if e.zip == nil {
 		return a.addFile(e, s)
+	}
+	// A jar would be in memory twice in the end: here, and as what the system keeps of the file anyway.
+	if at := e.zip.Offset(); at > a.released+releaseStep {
+		a.source.archive.Release(a.released, at)
+		a.released = at
+	}
+	switch {
 	case s != nil:
 		err := a.zip.Replace(e.zip, s.packed)
 		a.codec.Recycle(s.packed)

@@ -1,0 +1,32 @@
+package jar
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestRelease reads an archive again after its memory has been given back: mapped it comes back from the file, and what is no
+// mapping stays as it is.
+func TestRelease(t *testing.T) {
+	data := container{parts: []part{{name: "big", data: string(bytes.Repeat([]byte("0123456789abcdef"), 1<<18))}}}.build()
+	path := filepath.Join(t.TempDir(), "a.jar")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mapped.Close()
+	for _, a := range []*Archive{mapped, mustNew(t, bytes.Clone(data))} {
+		for _, span := range [][2]int64{{0, a.Size()}, {1, a.Size() - 1}, {a.Size(), 0}, {0, 10 * a.Size()}, {5 << 20, 6 << 20}} {
+			a.Release(span[0], span[1])
+			var again bytes.Buffer
+			if _, err := a.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), data) {
+				t.Errorf("%s, released from %d to %d, is not what it was: %v", a.Name(), span[0], span[1], err)
+			}
+		}
+	}
+}
