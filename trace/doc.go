@@ -9,6 +9,9 @@
 // thread to a [Handler], in memory that does not grow with the recording. A [Tree] merges stretches by path, and
 // a [Joiner] puts together what stands in different chunks of one slow message: a [Slow].
 //
+// [OpenSource] takes texts as well: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and stack
+// traces. They drive the same Handler, report by report.
+//
 // A recording may have been cut anywhere, and may be damaged. Whatever is whole is given; what is not is
 // skipped, and told by [Reader.Damage]. A reader holds one chunk and the recording's strings in memory,
 // never more than is there to be read or a fixed multiple of it. No input makes it panic.

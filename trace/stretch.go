@@ -22,7 +22,7 @@ const (
 	MarkTruncated
 	// MarkRetimed is a call one of whose times could not be, and was put between its neighbours'.
 	MarkRetimed
-	// MarkOverfull is a call of a report that took less time than the calls below it.
+	// MarkOverfull is a call of a report that is said to have taken less time than the calls below it. It is given theirs.
 	MarkOverfull
 	// MarkResumed is a call that an earlier stretch of the same thread has suspended.
 	MarkResumed
@@ -58,9 +58,11 @@ const (
 	// StretchOutermost is one call that no other recorded call encloses, outside of messages.
 	StretchOutermost
 	// StretchReport is a tree of calls that a device made up: calls are merged, and only durations are true.
-	// Begin and End are laid out one behind the other from 0 on.
+	// Begin and End are laid out one behind the other, those of several reports too.
 	StretchReport
-	// StretchSamples is made of stacks that were taken at intervals: a call lasts as long as it is on all of them.
+	// StretchSamples is made of stacks that were taken at intervals: a call lasts as long as it is on all of them. A stack
+	// stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times are those
+	// of the device's wall clock if the stacks have some.
 	StretchSamples
 )
 

@@ -15,7 +15,7 @@ type Node struct {
 	// Calls is how many there were.
 	Calls uint64
 	// Total is their time in nanoseconds, Self what of it was spent in no call below; Longest is the longest
-	// one's time. Self is negative where calls are [MarkOverfull].
+	// one's time.
 	Total, Self, Longest int64
 	// Marked is how many of the calls have any mark but [MarkResumed] and [MarkSuspended].
 	Marked uint64

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/internal/matrix"
 )
 
 // block is a run of lines that are records or blank.
 type block struct {
-	lines    []blockLine // held back until it is judged
-	records  []record    // those of lines
+	lines    []blockLine     // held back until it is judged
+	records  []matrix.Record // those of lines
 	accepted bool
 	refused  bool
 	last     int64 // depth of the last record
@@ -25,24 +25,24 @@ type blockLine struct {
 // inBlock takes a line that belongs to a block, or may begin one.
 func (c *copier) inBlock(text, end string) bool {
 	l := blockLine{text: text, end: end}
-	r, n := cutRecord(strings.TrimRight(text, " \t"))
+	r, n := matrix.CutRecord(strings.TrimRight(text, " \t"))
 	whole := n > 0 && n == len(strings.TrimRight(text, " \t"))
 	blank := strings.TrimSpace(text) == ""
 	switch {
 	case whole && c.block == nil:
-		if r.depth != 0 && !c.announced {
+		if r.Depth != 0 && !c.announced {
 			return false
 		}
-		c.block = &block{accepted: c.announced || r.id == mapping.DispatchID}
+		c.block = &block{accepted: c.announced || r.ID == matrix.Dispatch}
 		c.announced, c.table = false, false
-	case whole && r.depth > c.block.last+maxJump:
+	case whole && r.Depth > c.block.last+matrix.MaxJump:
 		c.block.refused = c.block.refused || !c.block.accepted
 	case !whole && !(blank && c.block != nil):
 		return false
 	}
 	b := c.block
 	if whole {
-		l.id, l.length, b.last = r.id, n, r.depth
+		l.id, l.length, b.last = r.ID, n, r.Depth
 		b.records = append(b.records, r)
 	}
 	b.lines = append(b.lines, l)
@@ -79,21 +79,21 @@ func (c *copier) judge() {
 }
 
 // likely reports whether records that nothing announces look like a report.
-func (c *copier) likely(records []record) bool {
+func (c *copier) likely(records []matrix.Record) bool {
 	known, fitting := 0, 0
 	for i, r := range records {
-		if _, ok := c.Mapping.ByID(uint32(r.id)); ok {
+		if _, ok := c.Mapping.ByID(uint32(r.ID)); ok {
 			known++
 		}
-		above := slices.IndexFunc(reversed(records[:i]), func(p record) bool { return p.depth < r.depth })
-		if above < 0 || r.cost <= records[i-1-above].cost {
+		above := slices.IndexFunc(reversed(records[:i]), func(p matrix.Record) bool { return p.Depth < r.Depth })
+		if above < 0 || r.Cost <= records[i-1-above].Cost {
 			fitting++
 		}
 	}
 	return len(records) >= 3 && 2*known >= len(records) && 4*fitting >= 3*len(records)
 }
 
-func reversed(records []record) []record {
+func reversed(records []matrix.Record) []matrix.Record {
 	r := slices.Clone(records)
 	slices.Reverse(r)
 	return r

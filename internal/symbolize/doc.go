@@ -18,7 +18,7 @@
 //
 // Four numbers with commas are also many other things. Lines of them count only
 // as a block that begins with depth 0, in which no depth is above the one before
-// by more than [maxJump], and that either is announced (the line before ended in
+// by more than [matrix.MaxJump], and that either is announced (the line before ended in
 // a stack key or in "depth,methodId,count,cost"), begins with the message
 // dispatch, or has three records or more of which half are in the mapping and
 // three quarters cost no more than the record that they stand below. A block is

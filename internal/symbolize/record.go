@@ -5,40 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/matrix"
 	"github.com/tracegen/tracegen/mapping"
 )
-
-// record is a line of a report.
-type record struct{ depth, id, count, cost int64 }
-
-// cutRecord reads a record at the start of s, and says how long it is; 0 if
-// there is none.
-func cutRecord(s string) (r record, length int) {
-	fields := [...]*int64{&r.depth, &r.id, &r.count, &r.cost}
-	for i, field := range fields {
-		from := length
-		for length < len(s) && s[length]-'0' <= 9 && length-from < 18 {
-			length++
-		}
-		n, err := strconv.ParseInt(s[from:length], 10, 64)
-		if err != nil {
-			return r, 0
-		}
-		*field = n
-		if i < len(fields)-1 {
-			if length == len(s) || s[length] != ',' {
-				return r, 0
-			}
-			length++
-		}
-	}
-	// What goes on as a number, or with a fifth field, is none.
-	if length < len(s) && (s[length]-'0' <= 9 || s[length] == ',' || s[length] == '.') ||
-		r.id < 1 || r.id > mapping.DispatchID || r.count < 1 || r.depth > 1<<20 {
-		return r, 0
-	}
-	return r, length
-}
 
 // name gives the name of a method, and counts it; "" if it is not known.
 func (c *copier) name(id int64) string {
@@ -70,13 +39,10 @@ func (c *copier) field(id int64) string {
 // may be a string in JSON, or a string of a string.
 var stackKeyword = regexp.MustCompile(`\b(stack|stackKey)(\\*")?\s*[:=]\s*(\\*")?([0-9])`)
 
-// columns is how a list of records may be headed.
-const columns = "depth,methodid,count,cost"
-
 // keyed puts names to the IDs behind keys in a line.
 func (c *copier) keyed(text string) string {
 	if !strings.Contains(text, "stack") {
-		c.announced = strings.ToLower(strings.TrimSpace(text)) == columns
+		c.announced = strings.ToLower(strings.TrimSpace(text)) == matrix.Columns
 		return text
 	}
 	var b strings.Builder
@@ -92,7 +58,7 @@ func (c *copier) keyed(text string) string {
 		text = text[value:]
 		if key == "stackKey" {
 			text = c.key(&b, text)
-		} else if r, n := cutRecord(text); n > 0 && (quoted || r.depth == 0) {
+		} else if r, n := matrix.CutRecord(text); n > 0 && (quoted || r.Depth == 0) {
 			text = c.records(&b, text)
 			c.announced = text == "" && !quoted
 		}
@@ -108,12 +74,12 @@ func endsInKey(text string) bool {
 // records names records divided by \n at the start of text, and gives the rest.
 func (c *copier) records(b *strings.Builder, text string) (rest string) {
 	for {
-		r, n := cutRecord(text)
+		r, n := matrix.CutRecord(text)
 		if n == 0 {
 			return text
 		}
 		// The last of a line that was cut off may have been longer.
-		b.WriteString(text[:n] + c.field(r.id))
+		b.WriteString(text[:n] + c.field(r.ID))
 		text = text[n:]
 		separator := len(text) - len(strings.TrimLeft(text, `\`))
 		if separator == 0 || separator == len(text) || text[separator] != 'n' {
@@ -145,24 +111,15 @@ func (c *copier) key(b *strings.Builder, text string) (rest string) {
 	}
 }
 
-// tableHead stands above the lines of Matrix's table.
-const tableHead = "[id count cost]"
-
-var tableRow = regexp.MustCompile(`(?:^|[\s*|])\.*([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})$`)
-
 // tableLine names a line of the table; ok is false for any other line.
 func (c *copier) tableLine(text string) (named string, ok bool) {
 	trimmed := strings.TrimRight(text, " \t")
-	at := tableRow.FindStringSubmatchIndex(trimmed)
-	if at == nil {
+	r, name, ok := matrix.TableRow(trimmed)
+	if !ok || name != "" {
 		return "", false
 	}
-	id, err := strconv.ParseInt(trimmed[at[2]:at[3]], 10, 32)
-	if err != nil || id < 1 || id > mapping.DispatchID {
-		return "", false
+	if name = c.name(r.ID); name != "" {
+		name = " " + name
 	}
-	if name := c.name(id); name != "" {
-		trimmed += " " + name
-	}
-	return trimmed + text[len(strings.TrimRight(text, " \t")):], true
+	return trimmed + name + text[len(trimmed):], true
 }

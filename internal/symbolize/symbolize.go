@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/matrix"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -16,9 +17,6 @@ const (
 	maxLine = 16 << 20
 	// judged is how many records a block is judged by.
 	judged = 8
-	// maxJump is how much deeper than the one before a record can be: more than
-	// one, as Matrix leaves out frames that had no exit.
-	maxJump = 64
 )
 
 // Symbolizer puts names to IDs. The zero value knows none.
@@ -132,7 +130,7 @@ func (c *copier) line(line []byte) {
 	case c.Mapping == nil:
 	case strings.TrimSpace(text) == "":
 		c.announced = announced
-	case strings.Contains(text, tableHead):
+	case strings.Contains(text, matrix.TableHead):
 		c.table = true
 	case c.table:
 		if named, ok := c.tableLine(text); ok {

@@ -1,0 +1,385 @@
+package trace
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/matrix"
+)
+
+// report is what a device wrote of one slow message: a tree of calls, or stacks.
+type report struct {
+	facts    map[string]string
+	key      string // of Matrix's stack
+	lines    []reportLine
+	stacks   []reportStack
+	hasStack bool  // it has said what was called, if only that nothing was
+	over     bool  // nothing more belongs to it
+	wall     int64 // milliseconds that a headline says, -1 if none does
+	skipped  uint64
+}
+
+// reportLine is a call of a tree.
+type reportLine struct {
+	matrix.Record
+	name string // if it was put there
+}
+
+// reportStack is a stack that was taken.
+type reportStack struct {
+	at     string // when, as the log says it
+	thread string // empty for the main one
+	state  ThreadState
+	frames []string
+}
+
+func newReport() *report { return &report{facts: map[string]string{}, wall: -1} }
+
+// private is what a log says of the device's owner. It goes no further.
+var private = []string{"imei", "uid"}
+
+// maxCost is the greatest cost that is believed, in milliseconds: 24 days.
+const maxCost = 1 << 31
+
+// told is what was told of a report's source so far, and where the next stretch begins.
+type told struct {
+	h       Handler
+	meta    map[string]string
+	threads map[string]uint32
+	methods map[string]Method
+	at      int64
+	number  uint64
+}
+
+func newTold(h Handler) *told {
+	return &told{h: h, threads: map[string]uint32{}, methods: map[string]Method{}}
+}
+
+// report tells one.
+func (t *told) report(r *report) error {
+	for _, key := range private {
+		delete(r.facts, key)
+	}
+	meta := maps.Clone(r.facts)
+	meta["source"] = "matrix"
+	meta["tickNanos"] = "1000000"
+	onlyStacks := len(r.stacks) > 0 && len(r.lines) == 0
+	if onlyStacks {
+		meta["source"] = "stacks"
+	} else {
+		meta["clockPeriodMillis"] = "5"
+	}
+	if !maps.Equal(meta, t.meta) {
+		t.meta = meta
+		if err := t.h.Chunk(&Meta{meta}); err != nil {
+			return err
+		}
+	}
+	if onlyStacks {
+		return t.stacks(r)
+	}
+	return t.tree(r)
+}
+
+// thread gives a thread's index; it is introduced when it is first asked for.
+func (t *told) thread(name string) (uint32, error) {
+	if name == "" {
+		name = "main"
+	}
+	if k, ok := t.threads[name]; ok {
+		return k, nil
+	}
+	k := uint32(len(t.threads))
+	t.threads[name] = k
+	return k, t.h.Chunk(&Threads{[]Thread{{Index: k, Name: name, Main: name == "main"}}})
+}
+
+// method gives the method of a name.
+func (t *told) method(name string) (Method, error) {
+	if m, ok := t.methods[name]; ok {
+		return m, nil
+	}
+	m := FirstNamed + Method(len(t.methods))
+	t.methods[name] = m
+	return m, t.h.Named(m, name)
+}
+
+// tree tells a report of Matrix.
+func (t *told) tree(r *report) error {
+	index, err := t.thread("")
+	if err != nil {
+		return err
+	}
+	s := Stretch{Thread: index, Kind: StretchReport, Begin: t.at, Calls: make([]Call, 0, len(r.lines))}
+	depths := make([]int64, len(r.lines))
+	var open []int32
+	for i, l := range r.lines {
+		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)), End: min(l.Cost, maxCost) * 1e6}
+		if l.name != "" {
+			if c.Method, err = t.method(l.name); err != nil {
+				return err
+			}
+		}
+		depths[i] = l.Depth
+		for len(open) > 0 && depths[open[len(open)-1]] >= l.Depth {
+			open = open[:len(open)-1]
+		}
+		above := int64(-1)
+		if len(open) > 0 {
+			c.Parent = open[len(open)-1]
+			above = depths[c.Parent]
+		}
+		if l.Depth > above+1 {
+			s.Repairs.Jumps++
+		}
+		open = append(open, int32(i))
+		s.Calls = append(s.Calls, c)
+	}
+	layOut(&s)
+	if len(s.Calls) > 0 {
+		if err := t.h.Stretch(&s); err != nil {
+			return err
+		}
+	}
+	for _, stack := range r.stacks {
+		if err := t.h.Chunk(&Sample{Nanos: s.End, Thread: index, State: stack.state, Frames: stack.frames, CPU: -1}); err != nil {
+			return err
+		}
+	}
+	j := r.jank(t, index, s.Begin, s.End)
+	t.at = max(s.End, s.Begin+int64(j.Wall))
+	if err := t.clock(r.facts["time"]); err != nil {
+		return err
+	}
+	return t.h.Chunk(j)
+}
+
+// layOut gives calls that have durations for their ends, and callers, times that are one behind the other. A call that took less than
+// those below it ends with them.
+func layOut(s *Stretch) {
+	inner := make([]int64, len(s.Calls))
+	for i := len(s.Calls) - 1; i >= 0; i-- {
+		c := &s.Calls[i]
+		if inner[i] > c.End {
+			c.End = inner[i]
+			c.Marks |= MarkOverfull
+			s.Repairs.Overfull++
+		}
+		if c.Parent >= 0 {
+			inner[c.Parent] = min(inner[c.Parent]+c.End, furthest/2)
+			p := &s.Calls[c.Parent]
+			p.Next = max(p.Next, c.Next)
+		}
+	}
+	// From here on inner is where the next call below begins.
+	s.End = s.Begin
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		next := &s.End
+		end := int64(furthest)
+		if c.Parent >= 0 {
+			next, end = &inner[c.Parent], s.Calls[c.Parent].End
+		}
+		c.Begin, c.End = *next, min(*next+c.End, end)
+		*next, inner[i] = c.End, c.Begin
+	}
+}
+
+// clock tells when the wall's clock was where the report ends.
+func (t *told) clock(millis string) error {
+	n, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return t.h.Chunk(&Clock{NanoTime: t.at, WallMillis: n})
+}
+
+// jank is what the report says of the message, which was laid out from begin to end.
+func (r *report) jank(t *told, thread uint32, begin, end int64) *Jank {
+	j := &Jank{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1, GCMillis: -1,
+		Scene: first(r.facts, "scene", "Scene"), StackKey: r.key}
+	t.number++
+	cost := r.wall
+	if n, err := strconv.ParseInt(r.facts["cost"], 10, 64); err == nil {
+		cost = n
+	}
+	if cost >= 0 {
+		j.Wall = uint64(min(cost, maxCost)) * 1e6
+	}
+	if usage, found := strings.CutSuffix(r.facts["usage"], "%"); found {
+		if part, err := strconv.ParseFloat(usage, 64); err == nil && part >= 0 && part <= 10_000 {
+			j.CPU = int64(float64(j.Wall) * part / 100)
+		}
+	}
+	j.Foreground = first(r.facts, "isProcessForeground", "Foreground") == "true"
+	return j
+}
+
+// first gives the value of the first key that there is.
+func first(facts map[string]string, keys ...string) string {
+	for _, key := range keys {
+		if v := facts[key]; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// assumed is how long a stack stands for of which nothing says it.
+const assumed = 1_000_000
+
+// stacks tells stacks that were taken, thread by thread.
+func (t *told) stacks(r *report) error {
+	begin, end, dated := t.span(r)
+	var order []string
+	byThread := map[string][]reportStack{}
+	for _, s := range r.stacks {
+		if _, ok := byThread[s.thread]; !ok {
+			order = append(order, s.thread)
+		}
+		byThread[s.thread] = append(byThread[s.thread], s)
+	}
+	for i, name := range order {
+		index, err := t.thread(name)
+		if err != nil {
+			return err
+		}
+		stretch, err := t.samples(index, byThread[name], begin, end, year(r.facts))
+		if err != nil {
+			return err
+		}
+		if len(stretch.Calls) > 0 {
+			if err := t.h.Stretch(stretch); err != nil {
+				return err
+			}
+		}
+		if i > 0 {
+			continue // one thread is slow, the others are told with it
+		}
+		if dated {
+			if err := t.h.Chunk(&Clock{NanoTime: end, WallMillis: end / 1e6}); err != nil {
+				return err
+			}
+		}
+		j := r.jank(t, index, begin, end)
+		j.Wall, j.State = uint64(end-begin), byThread[name][0].state
+		if millis, err := strconv.ParseInt(r.facts["thread-time"], 10, 64); err == nil && millis >= 0 {
+			j.CPU = min(millis, maxCost) * 1e6
+		}
+		if err := t.h.Chunk(j); err != nil {
+			return err
+		}
+	}
+	t.at = end
+	return nil
+}
+
+// span says from when to when the stacks are: if the log has times, which is told, in nanoseconds since 1970 by the device's
+// clock.
+func (t *told) span(r *report) (begin, end int64, dated bool) {
+	y := year(r.facts)
+	begin, dated = logTime(r.facts["time-start"], y)
+	if !dated {
+		begin, dated = logTime(r.stacks[0].at, y)
+	}
+	begin = max(begin, t.at)
+	length := int64(0)
+	if until, ok := logTime(r.facts["time-end"], y); ok {
+		length = until - begin
+	} else if n, err := strconv.ParseInt(r.facts["cost"], 10, 64); err == nil {
+		length = min(n, maxCost) * 1e6
+	} else if r.wall >= 0 {
+		length = min(r.wall, maxCost) * 1e6
+	} else if last, ok := logTime(r.stacks[len(r.stacks)-1].at, y); ok {
+		length = last - begin
+	}
+	return begin, begin + min(max(length, assumed), maxCost*1e6), dated
+}
+
+// year gives the one in which the log was written; its times have none.
+func year(facts map[string]string) int {
+	if n, err := strconv.Atoi(facts["year"]); err == nil && n < 2100 {
+		return max(n, 1970)
+	}
+	return 1970
+}
+
+// logTime reads a time such as "10-29 10:32:13.403".
+func logTime(text string, year int) (nanos int64, ok bool) {
+	at, err := time.Parse("2006 01-02 15:04:05.000", strconv.Itoa(year)+" "+text)
+	if err != nil {
+		return 0, false
+	}
+	return at.UnixNano(), true
+}
+
+// samples makes a stretch of stacks: each stands for the time until the next, the first one also for that before it, the last
+// one until end.
+func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, year int) (*Stretch, error) {
+	s := &Stretch{Thread: thread, Kind: StretchSamples, Begin: begin, End: end}
+	var open []int32
+	at := begin
+	for i, stack := range stacks {
+		if i > 0 {
+			when, ok := logTime(stack.at, year)
+			if !ok {
+				// Without times they share what there is.
+				when = begin + (end-begin)/int64(len(stacks))*int64(i)
+			}
+			at = min(max(at, when), end)
+		}
+		same := 0
+		for k := len(stack.frames) - 1; k >= 0; k-- {
+			m, err := t.method(methodOf(stack.frames[k]))
+			if err != nil {
+				return nil, err
+			}
+			depth := len(stack.frames) - 1 - k
+			if depth == same && depth < len(open) && s.Calls[open[depth]].Method == m {
+				same++
+				continue
+			}
+			if depth == same {
+				open = s.closeFrom(open, same, at)
+			}
+			parent := int32(-1)
+			if depth > 0 {
+				parent = open[depth-1]
+			}
+			open = append(open, int32(len(s.Calls)))
+			s.Calls = append(s.Calls, Call{Method: m, Parent: parent, Count: 1, Begin: at})
+		}
+		open = s.closeFrom(open, len(stack.frames), at)
+		taken, ok := logTime(stack.at, year)
+		if !ok || taken < begin || taken > end {
+			taken = at
+		}
+		sample := &Sample{Nanos: taken, Thread: thread, State: stack.state, Frames: stack.frames, CPU: -1}
+		if err := t.h.Chunk(sample); err != nil {
+			return nil, err
+		}
+	}
+	s.closeFrom(open, 0, end)
+	return s, nil
+}
+
+// closeFrom ends the open calls from the given depth on.
+func (s *Stretch) closeFrom(open []int32, depth int, at int64) []int32 {
+	for len(open) > depth {
+		c := &s.Calls[open[len(open)-1]]
+		c.End, c.Next = at, int32(len(s.Calls))
+		open = open[:len(open)-1]
+	}
+	return open
+}
+
+// methodOf gives class and method of a stack's frame.
+func methodOf(frame string) string {
+	name, _, _ := strings.Cut(frame, "(")
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:] // the module
+	}
+	return name
+}

@@ -1,0 +1,103 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Accepted says what a [Source] can be made of.
+const Accepted = "a recording of tracegen's runtime; a report of Matrix, as JSON, logged, or the lines of its stack; " +
+	"a log of BlockCanary; stack traces; each plain or as .gz"
+
+// sniffed is how much of a text is looked at to see whether there is a report in it.
+const sniffed = 1 << 20
+
+// Source is anything that can be replayed: a recording, or a text with reports of other tools in it.
+type Source struct {
+	reader *Reader
+	text   *reports
+	closer io.Closer
+}
+
+// OpenSource opens a file of any kind that is [Accepted]. The caller closes the source. The error wraps [ErrFormat] if
+// the file is none.
+func OpenSource(path string) (*Source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewSource(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s.closer = f
+	return s, nil
+}
+
+// NewSource looks at the first bytes to see what it is. The error wraps [ErrFormat] if it is nothing that is [Accepted], and
+// is in's own if that fails.
+func NewSource(in io.Reader) (*Source, error) {
+	b := bufio.NewReaderSize(in, readStep)
+	head, err := b.Peek(2)
+	if err == nil && head[0] == 0x1F && head[1] == 0x8B {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("%w: it begins as .gz and goes on otherwise: %w", ErrFormat, err)
+		}
+		b = bufio.NewReaderSize(z, readStep)
+	}
+	head, err = b.Peek(len(magic))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if string(head) == magic {
+		r, err := NewReader(b)
+		if err != nil {
+			return nil, err
+		}
+		return &Source{reader: r}, nil
+	}
+	b = bufio.NewReaderSize(b, sniffed)
+	head, err = b.Peek(sniffed)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if bytes.IndexByte(head, 0) >= 0 || !promising(string(head)) {
+		return nil, fmt.Errorf("%w: there is none in it of what is accepted: %s", ErrFormat, Accepted)
+	}
+	return &Source{text: newReports(b)}, nil
+}
+
+// Reader gives the recording's reader, nil if the source is a text. What was read there is not replayed.
+func (s *Source) Reader() *Reader { return s.reader }
+
+// Replay reads the source to its end and gives h what was called, as [Replay] does. Of a text, each report is a stretch of
+// [StretchReport] or [StretchSamples], behind a [*Meta] if it says something new of itself, and before a [*Jank] with
+// what it says of the message. Methods that only have a name are introduced.
+func (s *Source) Replay(h Handler) error {
+	if s.reader != nil {
+		return Replay(s.reader, h)
+	}
+	return s.text.replay(h)
+}
+
+// Damage is [Reader.Damage]. In a text there is SkippedBytes, for records that were cut off.
+func (s *Source) Damage() Damage {
+	if s.reader != nil {
+		return s.reader.Damage()
+	}
+	return s.text.damage
+}
+
+// Close closes the file that [OpenSource] opened.
+func (s *Source) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
