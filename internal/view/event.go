@@ -16,6 +16,7 @@ const (
 	eventFrame                    // a frame that was drawn: from begin to end, none overlaps another of its lane
 	eventInstant                  // something at begin
 	eventCounter                  // name is value from begin on
+	eventSample                   // what a thread was doing at begin
 )
 
 // event is what there is in a recording beside calls. Times are relative to the recording's origin, in nanoseconds.
@@ -142,7 +143,12 @@ func (s *stage) jank(j *trace.Jank) error {
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(j.Begin), name: "jank", jank: j,
 		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (j.Message + 1)}
 	e.end = e.begin
-	e.facts = append(jankFacts(j), t.evidence()...)
+	if t.pending != nil && t.pending.Message != j.Message {
+		if err := s.leftEvidence(t); err != nil {
+			return err
+		}
+	}
+	e.facts = append(jankFacts(j), t.evidence(sum(j.Begin, int64(min(j.Wall, math.MaxInt64))))...)
 	err = s.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: j.Message, Count: 1, Begin: j.Begin,
 		Wall: j.Wall, CPU: j.CPU, Description: j.Description}, &e)
 	if err == nil {
@@ -152,7 +158,7 @@ func (s *stage) jank(j *trace.Jank) error {
 		err = s.exporter.event(&event{kind: eventCounter, of: t.of, thread: t, begin: e.begin, end: e.begin,
 			name: "messages waiting", value: float64(len(p.List))})
 	}
-	t.sample, t.pending = nil, nil
+	t.samples, t.pending = nil, nil
 	return err
 }
 
@@ -182,12 +188,38 @@ func jankFacts(j *trace.Jank) []fact {
 	return all
 }
 
-// evidence is what was found on the thread when a message passed the threshold.
-func (t *thread) evidence() []fact {
+// maxSamples is how many samples of a thread wait for their message.
+const maxSamples = 64
+
+// sample tells a sample, and keeps it for the message that it was taken of.
+func (s *stage) sample(c *trace.Sample) error {
+	t, err := s.thread(c.Thread)
+	if err != nil {
+		return err
+	}
+	t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
+	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack", facts: sampleFacts(t.of, c)}
+	e.end = e.begin
+	return s.exporter.event(&e)
+}
+
+func sampleFacts(r *recording, c *trace.Sample) []fact {
+	all := []fact{{"stack at ms", millis(r.rel(c.Nanos))}, {"stack state", c.State.String()}}
+	if c.CPU >= 0 {
+		all = append(all, fact{"stack cpu ms", millis(c.CPU)})
+	}
+	return append(all, fact{"stack", lines(c.Frames)})
+}
+
+// evidence is what was found on the thread while a message took long: the last stack before the given time, and what waited.
+func (t *thread) evidence(until int64) []fact {
 	var all []fact
-	if p := t.sample; p != nil {
-		all = append(all, fact{"stack at ms", millis(t.of.rel(p.Nanos))}, fact{"stack state", p.State.String()},
-			fact{"stack", lines(p.Frames)})
+	n := 0
+	for n < len(t.samples) && t.samples[n].Nanos <= until {
+		n++
+	}
+	if n > 0 {
+		all = append(sampleFacts(t.of, t.samples[n-1]), fact{"stacks", uint64(n)})
 	}
 	p := t.pending
 	if p == nil {
@@ -228,17 +260,16 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 	return text + " what " + strconv.FormatInt(m.What, 10)
 }
 
-// leftEvidence tells what was found on a thread and belongs to no slow message that was told: the recording was cut.
+// leftEvidence tells what waited behind a message of which no more is told: the recording was cut.
 func (s *stage) leftEvidence(t *thread) error {
-	facts := t.evidence()
-	if len(facts) == 0 {
+	if t.pending == nil {
 		return nil
 	}
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: facts}
-	if t.sample != nil {
-		e.begin = t.of.rel(t.sample.Nanos)
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: t.evidence(math.MaxInt64)}
+	if n := len(t.samples); n > 0 {
+		e.begin = t.of.rel(t.samples[n-1].Nanos)
 	}
 	e.end = e.begin
-	t.sample, t.pending = nil, nil
+	t.samples, t.pending = nil, nil
 	return s.exporter.event(&e)
 }

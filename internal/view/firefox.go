@@ -34,7 +34,7 @@ type firefox struct {
 	of         map[*thread]*foxThread
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
-	schemas    [4]schema  // by kind of event
+	schemas    [5]schema  // by kind of event
 	mended     []string   // subcategories
 	recordings []string
 	start      int64 // milliseconds since 1970
@@ -62,6 +62,8 @@ type marker struct {
 	begin, end int64
 	data       string
 }
+
+func (m *marker) instant() bool { return m.kind == eventInstant || m.kind == eventSample }
 
 // schema is what markers of a kind may have to say.
 type schema struct {
@@ -151,7 +153,7 @@ func (f *firefox) event(e *event) error {
 }
 
 // foxTypes are the markers' types, by kind of event.
-var foxTypes = [...]string{"Message", "Frame", "Jank", "Counter"}
+var foxTypes = [...]string{"Message", "Frame", "Jank", "Counter", "Stack"}
 
 // note adds what it does not have to the schema.
 func (s *schema) note(facts []fact) {
@@ -324,13 +326,13 @@ func (f *firefox) writeMarkers(t *foxThread) {
 	f.column("name", n, func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(t.markers[i].name), 10) })
 	f.column("startTime", n, func(b []byte, i int) []byte { return decimal(b, t.markers[i].begin, 1_000_000) })
 	f.column("endTime", n, func(b []byte, i int) []byte {
-		if t.markers[i].kind == eventInstant {
+		if t.markers[i].instant() {
 			return append(b, "null"...)
 		}
 		return decimal(b, t.markers[i].end, 1_000_000)
 	})
 	f.column("phase", n, func(b []byte, i int) []byte {
-		if t.markers[i].kind == eventInstant {
+		if t.markers[i].instant() {
 			return append(b, '0')
 		}
 		return append(b, '1')

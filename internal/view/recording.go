@@ -113,7 +113,7 @@ type thread struct {
 	last, messages int64
 	// sequence is the number of the message that is to be told next.
 	sequence uint64
-	sample   *trace.Sample
+	samples  []*trace.Sample
 	pending  *trace.Pending
 }
 

@@ -218,15 +218,7 @@ func (s *stage) tell(c trace.Chunk) error {
 	case *trace.Jank:
 		return s.jank(c)
 	case *trace.Sample:
-		t, err := s.thread(c.Thread)
-		if err != nil {
-			return err
-		}
-		if t.sample != nil {
-			err = s.leftEvidence(t)
-		}
-		t.sample = c
-		return err
+		return s.sample(c)
 	case *trace.Pending:
 		t, err := s.thread(c.Thread)
 		if err != nil {
