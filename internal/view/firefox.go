@@ -3,6 +3,7 @@ package view
 import (
 	"bufio"
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -268,9 +269,17 @@ func (f *firefox) writeThread(t *foxThread) {
 }
 
 // weighed gives the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but for calls
-// that took none and called nothing.
+// that took none and called nothing. Samples of no path stand where the first marker begins and the last one ends: the
+// profiler shows what is between samples, and nothing else.
 func (t *foxThread) weighed(yield func(path, at, took int64)) {
 	last, lastAt, some := uint64(0), int64(0), false
+	first, end := int64(math.MaxInt64), int64(0)
+	for _, m := range t.markers {
+		first, end = min(first, m.begin), max(end, m.end)
+	}
+	if len(t.markers) > 0 && (len(t.bytes) == 0 || first < t.first) {
+		last, lastAt, some = 0, first, true
+	}
 	give := func(until int64, left bool) {
 		if some && (until > lastAt || last&1 != 0 && left) {
 			path := int64(last>>1) - 1
@@ -287,6 +296,9 @@ func (t *foxThread) weighed(yield func(path, at, took int64)) {
 	}
 	if some {
 		yield(-1, lastAt, 0)
+	}
+	if end > lastAt {
+		yield(-1, end, 0)
 	}
 }
 

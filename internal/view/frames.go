@@ -107,8 +107,12 @@ func clean(s string) string {
 	}, s)
 }
 
-// parameters gives a descriptor's parameter types in Java's notation, classes without their packages.
+// parameters gives a descriptor's parameter types in Java's notation, classes without their packages; nothing if it is not
+// known.
 func parameters(descriptor string) string {
+	if descriptor == "" {
+		return ""
+	}
 	end := strings.LastIndexByte(descriptor, ')')
 	if end < 1 || descriptor[0] != '(' {
 		return clean("(" + descriptor + ")")

@@ -17,7 +17,7 @@ func pprofFormat() Format {
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &pprof{w: w, program: o.Program, frames: newFrames(), paths: newPaths(), label: map[labels]int32{}, open: map[*thread][]*group{}}
+			return &pprof{w: w, program: o.Program, frames: newFrames(), paths: newPaths(), label: map[labels]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
 		},
 	}
 }
@@ -31,6 +31,7 @@ type pprof struct {
 	at      []int32 // per call of a stretch: its path
 	self    []int64 // likewise: its own time
 	open    map[*thread][]*group
+	told    map[*thread][]span // messages, the latest ones
 	labels  []labels
 	label   map[labels]int32
 	samples samples[labelled]
@@ -85,7 +86,20 @@ type group struct {
 	part bool // goes on in the next stretch
 }
 
-// maxGroups is how many stretches of a thread wait for what they are called. A history has 200 messages.
+// span is a message that has been told.
+type span struct {
+	begin, end int64
+	name       string
+}
+
+// has tells whether a group is of the message: records have a coarser clock than messages, so the middle decides.
+func (s span) has(g *group) bool {
+	middle := g.begin + (g.last-g.begin)/2
+	return s.begin <= middle && middle < s.end
+}
+
+// maxGroups is how many stretches of a thread wait for what they are called, and how many messages for their stretches:
+// either may come first. A history has 200 messages.
 const maxGroups = 256
 
 func (p *pprof) begin(r *recording) error {
@@ -126,6 +140,13 @@ func (p *pprof) stretch(t *thread, s *trace.Stretch) error {
 		}
 		g.add(marked{p.at[i], c.Marks & shown}, v)
 	}
+	for _, m := range p.told[t] {
+		if !g.part && m.has(g) {
+			p.settle(t, g, labels{message: m.name})
+			p.open[t] = p.open[t][:len(p.open[t])-1]
+			break
+		}
+	}
 	return nil
 }
 
@@ -160,19 +181,20 @@ func (p *pprof) settle(t *thread, g *group, l labels) {
 
 // event gives stretches their names: a slow message knows its records, others are known by the time.
 func (p *pprof) event(e *event) error {
-	if e.jank == nil && (e.message == nil || e.message.Kind == trace.MessageIdle) || e.jank != nil && e.message != nil {
-		return nil
-	}
 	var l labels
-	is := func(g *group) bool {
-		middle := g.begin + (g.last-g.begin)/2
-		return e.begin <= middle && middle < e.end
-	}
-	if j := e.jank; j != nil {
+	var is func(*group) bool
+	switch {
+	case e.kind == eventInstant && e.jank != nil:
+		j := e.jank
 		l = labels{scene: j.Scene, message: j.Description}
 		is = func(g *group) bool { return g.first < j.EndRecord && j.FirstRecord < g.end }
-	} else {
-		l.message = e.name
+	case e.kind == eventMessage && e.jank == nil && e.message.Kind != trace.MessageIdle:
+		m := span{e.begin, e.end, e.name}
+		told := p.told[e.thread]
+		p.told[e.thread] = append(told[max(0, len(told)-maxGroups+1):], m)
+		l.message, is = e.name, m.has
+	default:
+		return nil
 	}
 	open := p.open[e.thread]
 	left := open[:0]
@@ -194,6 +216,7 @@ func (p *pprof) end(r *recording) error {
 			p.settle(t, g, labels{})
 		}
 		delete(p.open, t)
+		delete(p.told, t)
 	}
 	var b strings.Builder
 	for _, f := range r.facts() {

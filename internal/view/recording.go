@@ -210,6 +210,7 @@ func (r *recording) mended() []fact {
 	count("repairs.stray", p.Stray)
 	count("repairs.retimed", p.Retimed)
 	count("repairs.renamed", p.Renamed)
+	count("repairs.swapped", p.Swapped)
 	count("repairs.gaps", p.Gaps)
 	count("repairs.lost", p.Lost)
 	count("repairs.overfull", p.Overfull)

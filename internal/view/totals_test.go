@@ -16,23 +16,34 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// exportBytes replays recordings into a view, and gives the export.
-func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[]byte) []byte {
+// exportOf gives the export of what tell tells.
+func exportOf(t testing.TB, format string, names trace.Names, tell func(view.View) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	v, err := view.New(format, &b, names, view.Options{})
+	if err == nil {
+		err = tell(v)
+	}
+	if err == nil {
+		err = v.Close()
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	for _, data := range recordings {
-		if err := feed(v, data); err != nil {
-			t.Fatal(format, err)
-		}
-	}
-	if err := v.Close(); err != nil {
 		t.Fatal(format, err)
 	}
 	return b.Bytes()
+}
+
+// exportBytes replays recordings into a view, and gives the export.
+func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[]byte) []byte {
+	t.Helper()
+	return exportOf(t, format, names, func(v view.View) error {
+		for _, data := range recordings {
+			if err := feed(v, data); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func feed(v view.View, data []byte) error {

@@ -2,41 +2,25 @@ package view_test
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/view"
-	"github.com/tracegen/tracegen/trace"
 )
 
-// export replays recordings into a view.
+// export replays the recordings of files into a view.
 func export(t testing.TB, format string, files ...string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	v, err := view.New(format, &b, nil, view.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var recordings [][]byte
 	for _, file := range files {
-		r, err := trace.Open(file)
+		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Recording(view.Recording{Title: file}); err != nil {
-			t.Fatal(err)
-		}
-		if err := trace.Replay(r, v); err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Damage(r.Damage()); err != nil {
-			t.Fatal(err)
-		}
-		r.Close()
+		recordings = append(recordings, data)
 	}
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return exportBytes(t, format, nil, recordings...)
 }
 
 const vectors = "../../trace/testdata/vectors/"
