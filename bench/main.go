@@ -67,6 +67,12 @@ func dispatch(ctx context.Context, args []string) error {
 			return floorMain(rest)
 		case mappingCommand:
 			return mappingMain(rest)
+		case warmCommand:
+			return warmMain(ctx, rest)
+		case hashCommand:
+			return hashMain(rest)
+		case copyCommand:
+			return copyMain(rest)
 		case changesCommand:
 			return changesMain(rest)
 		case legibleCommand:

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// How big the app of the warm runs is, and what issue 5 lets one cost beside hashing the inputs and copying a jar.
+const (
+	warmJars    = 200
+	warmClasses = 60_000
+	warmShare   = 0.05 // of a run without a cache
+)
+
+// hashCommand makes this program hash the files that a list names, on all cores, and copyCommand copy one: what a warm run
+// cannot do without, in a process of its own as the run is.
+const (
+	warmCommand = "warm"
+	hashCommand = "hash"
+	copyCommand = "copy"
+)
+
+// warmMain measures runs with --cache: one that finds nothing, such as find all but the jar that changed since, one that finds
+// all. Rounds are interleaved, and each changes the class again.
+//
+//	go run ./bench warm -runs 5
+func warmMain(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet(warmCommand, flag.ContinueOnError)
+	runs := flags.Int("runs", 5, "measured `rounds`")
+	tool := flags.String("tracegen", "./tracegen", "the tracegen `executable`")
+	out := flags.String("o", today(), "`directory` for warm.md and warm.tsv")
+	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 1 GB; empty: the system's")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(*scratch, "tracegen-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	app := &warmApp{tool: *tool, dir: dir, methods: 3}
+	defer app.close()
+	if err := app.deal(ctx); err != nil {
+		return err
+	}
+	began := startWatch()
+	all, err := app.measure(ctx, max(*runs, 1))
+	if err != nil {
+		return err
+	}
+	said := append(conditions(), began.conditions()...)
+	table := func(w io.Writer) error { return app.print(w, said, all) }
+	if err := table(os.Stdout); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(*out, "warm.md"), table); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(*out, "warm.tsv"), func(w io.Writer) error { return printLookupRuns(w, all) })
+}
+
+// warmApp is an app of many jars, made of the classes of the corpus.
+type warmApp struct {
+	tool, dir string
+	opened    []*zip.ReadCloser
+	first     []*zip.File // the classes of the jar that changes, but for the one that does
+	bytes     int64       // of all jars
+
+	methods, nops int // of the class that changes
+}
+
+func (a *warmApp) close() {
+	for _, r := range a.opened {
+		r.Close()
+	}
+}
+
+func (a *warmApp) path(name string) string { return filepath.Join(a.dir, name) }
+
+func (a *warmApp) jar(i int) string { return a.path(fmt.Sprintf("in%03d.jar", i)) }
+
+// deal gives the corpus's classes to the jars as they come, each name once, compressed as they are.
+func (a *warmApp) deal(ctx context.Context) error {
+	known, err := corpus.Load()
+	if err != nil {
+		return err
+	}
+	jars, err := known.Fetch(ctx, known.Names(true)...)
+	if err != nil {
+		return err
+	}
+	var all []*zip.File
+	seen := map[string]bool{}
+	for _, j := range jars {
+		if j.Module != "" {
+			continue // of a JDK, other classes on every machine
+		}
+		r, err := zip.OpenReader(j.Classes)
+		if err != nil {
+			return err
+		}
+		a.opened = append(a.opened, r)
+		for _, f := range r.File {
+			if strings.HasSuffix(f.Name, ".class") && !strings.HasPrefix(f.Name, "META-INF/") && f.Name != "module-info.class" && !seen[f.Name] {
+				seen[f.Name] = true
+				all = append(all, f)
+			}
+		}
+	}
+	if len(all) < warmClasses {
+		return fmt.Errorf("the corpus has %d classes of different names, %d are needed", len(all), warmClasses)
+	}
+	const each = warmClasses / warmJars
+	var names strings.Builder
+	for i := range warmJars {
+		list := all[i*each : (i+1)*each]
+		if i == 0 {
+			a.first = list[1:]
+			err = a.writeFirst()
+		} else {
+			err = writeClasses(a.jar(i), list, nil)
+		}
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(a.jar(i))
+		if err != nil {
+			return err
+		}
+		a.bytes += info.Size()
+		fmt.Fprintln(&names, a.jar(i))
+	}
+	return os.WriteFile(a.path("inputs.txt"), []byte(names.String()), 0o666)
+}
+
+// writeClasses writes a jar of classes as they are, and one of ours unless it is empty.
+func writeClasses(path string, classes []*zip.File, ours []byte) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := zip.NewWriter(out)
+	if len(ours) > 0 {
+		var e io.Writer
+		if e, err = w.Create("warm/Edited.class"); err == nil {
+			_, err = e.Write(ours)
+		}
+	}
+	for _, f := range classes {
+		if err == nil {
+			err = w.Copy(f)
+		}
+	}
+	return errors.Join(err, w.Close(), out.Close())
+}
+
+// writeFirst writes the jar that changes.
+func (a *warmApp) writeFirst() error {
+	c := assembly.Class{Name: "warm/Edited"}
+	for i := range a.methods {
+		c.Methods = append(c.Methods, assembly.Method{Access: classfile.AccPublic | classfile.AccStatic, Name: fmt.Sprintf("m%d", i),
+			Descriptor: "()V", Code: strings.Repeat("nop | ", 20+a.nops) + "return"})
+	}
+	return writeClasses(a.jar(0), a.first, c.Bytes())
+}
+
+// warmRow is one kind of run, and what is done before each.
+type warmRow struct {
+	name   string
+	before func() error
+	args   []string
+}
+
+func (a *warmApp) rows() ([]warmRow, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	instrument := func(out string, more ...string) []string {
+		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-o", a.path(out) + string(filepath.Separator), "-q", "--runtime-external"}, more...)
+	}
+	remove := func(names ...string) func() error {
+		return func() error {
+			var errs []error
+			for _, name := range names {
+				errs = append(errs, os.RemoveAll(a.path(name)))
+			}
+			return errors.Join(errs...)
+		}
+	}
+	kept := instrument("out", "--cache", a.path("kept"))
+	return []warmRow{
+		{rowNoCache, remove("plain"), instrument("plain")},
+		{"cold: the cache is empty", remove("out", "kept"), kept},
+		{rowCodeChanged, func() error { a.nops++; return a.writeFirst() }, kept},
+		{"warm: a method is new in one class", func() error { a.methods++; return a.writeFirst() }, kept},
+		{"warm: nothing changed", remove(), kept},
+		{"warm: the outputs are gone", remove("out"), kept},
+		{rowHash, remove(), []string{self, hashCommand, a.path("inputs.txt")}},
+		{rowCopy, remove("copy.jar"), []string{self, copyCommand, a.jar(0), a.path("copy.jar")}},
+	}, nil
+}
+
+// The rows that the verdict is about.
+const (
+	rowNoCache     = "without a cache"
+	rowCodeChanged = "warm: the code of one class changed"
+	rowHash        = "hash all inputs"
+	rowCopy        = "copy one jar"
+)
+
+func (a *warmApp) measure(ctx context.Context, runs int) ([]series, error) {
+	rows, err := a.rows()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]series, len(rows))
+	for i, r := range rows {
+		all[i] = series{row: row{input: a.path("inputs.txt"), name: r.name}, contestant: contestant{command: func(job) *exec.Cmd {
+			return exec.CommandContext(ctx, r.args[0], r.args[1:]...)
+		}}}
+	}
+	for n := range runs {
+		fmt.Fprintf(os.Stderr, "bench: warm runs: round %d of %d\n", n+1, runs)
+		for i, r := range rows {
+			if err := errors.Join(ctx.Err(), r.before()); err != nil {
+				return nil, err
+			}
+			if all[i].once(); all[i].failed != nil {
+				return nil, all[i].failed
+			}
+		}
+	}
+	return all, nil
+}
+
+func (a *warmApp) print(w io.Writer, said []string, all []series) error {
+	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n", time.Now().UTC().Format(time.DateOnly), len(all[0].runs))
+	for _, c := range said {
+		fmt.Fprintf(w, "- %s\n", c)
+	}
+	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", warmClasses, warmJars, float64(a.bytes)/mega)
+	fmt.Fprintln(w, "| run | wall ms | user+sys ms | peak MB |")
+	fmt.Fprintln(w, "|---|---|---|---|")
+	milliseconds := map[string][2]float64{} // wall, CPU
+	for _, s := range all {
+		low, wall, high := s.spread(wallSeconds)
+		cpu := s.median(cpuSeconds)
+		milliseconds[s.name] = [2]float64{1000 * wall, 1000 * cpu}
+		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high, 1000*cpu, s.median(peakMB))
+	}
+	fmt.Fprintf(w, "\nA warm run may take as long as to hash the inputs and copy one jar, and %.0f %% of a run without a cache:\n\n", 100*warmShare)
+	for i, what := range []string{"wall", "user+sys"} {
+		most := milliseconds[rowHash][i] + milliseconds[rowCopy][i] + warmShare*milliseconds[rowNoCache][i]
+		took := milliseconds[rowCodeChanged][i]
+		verdict := "met"
+		if took > most {
+			verdict = "missed"
+		}
+		if _, err := fmt.Fprintf(w, "- %s: %.0f ms of %.0f: %s\n", what, took, most, verdict); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashMain hashes the files that a list names.
+func hashMain(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: hash LIST")
+	}
+	list, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for name := range strings.FieldsSeq(string(list)) {
+		group.Go(func() error {
+			f, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = io.Copy(sha256.New(), f)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// copyMain copies a file, onto the disk as an output is.
+func copyMain(args []string) error {
+	if len(args) != 2 {
+		return errors.New("usage: copy FILE TO")
+	}
+	from, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.Create(args[1])
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Sync(), to.Close())
+}
