@@ -268,10 +268,19 @@ var refusalReasons = []struct {
 	{inject.ErrNoEntry, filter.ReasonNoEntry},
 }
 
+// dropInAmongInputs is what is said of the drop-in for Matrix's class name in a build that calls the runtime by another:
+// it calls the runtime as its task is, and nobody has instrumented it.
+const dropInAmongInputs = "it forwards calls by Matrix's name to the runtime, and nothing that is instrumented here makes them: " +
+	"leave it out, or instrument with --preset matrix"
+
 // scanMethods decides about every method with code. foreign, unless empty, tells of another tool's calls.
 func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	forClass := w.config.Filter.ForClass(c)
 	whole, isWhole := forClass.Whole()
+	reason := filter.ReasonAlreadyInstrumented
+	if foreign != "" && c.Name() == inject.MatrixRuntimeClass {
+		reason, foreign = filter.ReasonRuntime, dropInAmongInputs
+	}
 	switch {
 	case foreign != "" && !isWhole:
 		u.warning = " is left as it is: " + foreign
@@ -302,7 +311,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 			decided.decision = forClass.Decide(m, body)
 		}
 		if d := &decided.decision; foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
-			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
+			d.Reason, d.Detail = reason, foreign
 		}
 		if decided.decision.Traced() {
 			candidates, w.bodies = append(candidates, i), append(w.bodies, body)

@@ -2,7 +2,7 @@
 // HandlerThread, Choreographer and what they need, as Maven's org.robolectric:android-all has them, on a desktop JVM.
 // None of these classes is replaced or changed. Their natives are in testdata/native, compiled here with gcc; as much of
 // a device as they need beside that is in testdata/device; what is to be shown is in testdata/proofs, in Java, one
-// method each, run on a main looper that really loops.
+// method each, run on a main looper that really loops. The app in testdata/sample runs with the runtime and with the no-op.
 //
 // There are three queues to be met: the list of messages that all versions up to Android 16 have, the same in Android 17
 // for apps that target an older version, and Android 17's lock-free one. Which of the last two it is to be is decided

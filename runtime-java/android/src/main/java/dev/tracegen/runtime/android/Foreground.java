@@ -5,19 +5,32 @@ import android.app.Application;
 import android.os.Bundle;
 import dev.tracegen.runtime.Recorder;
 
-/** Tells the recorder whether any activity is started, which is what being in the foreground means here. */
+/**
+ * Hears of activities: tells the recorder whether any is started, which is what being in the foreground means here, and
+ * has their input marked.
+ */
 final class Foreground implements Application.ActivityLifecycleCallbacks {
     private final Recorder recorder;
+    private final TouchMarks touches;
     private int started;
 
-    Foreground(Recorder recorder) {
+    /**
+     * Nothing yet.
+     *
+     * @param touches null if input is not to be marked
+     */
+    Foreground(Recorder recorder, TouchMarks touches) {
         this.recorder = recorder;
+        this.touches = touches;
     }
 
     @Override
     public void onActivityStarted(Activity activity) {
         started++;
         recorder.foreground(true);
+        if (touches != null) {
+            touches.watch(activity);
+        }
     }
 
     @Override

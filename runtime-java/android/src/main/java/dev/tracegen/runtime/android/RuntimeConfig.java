@@ -30,6 +30,7 @@ import java.util.TreeSet;
  *                  another SDK's Printer
  *   idle-handlers  true | false                     (true)
  *   frames         true | false                     (false: it keeps the display busy)
+ *   touch          true | false                     (false: it stands before each window's callback)
  * </pre>
  *
  * <p>The setters return this object; {@link TracegenRuntime#start} looks at it once.
@@ -42,6 +43,7 @@ public final class RuntimeConfig {
     String output;
     String mapping;
     boolean frames;
+    boolean touch;
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
@@ -122,6 +124,8 @@ public final class RuntimeConfig {
             mapping = value;
         } else if (key.equals("frames")) {
             frames = flag(value);
+        } else if (key.equals("touch")) {
+            touch = flag(value);
         } else {
             recorder.set(key, value);
         }
@@ -174,6 +178,19 @@ public final class RuntimeConfig {
      */
     public RuntimeConfig frames(boolean value) {
         frames = value;
+        return this;
+    }
+
+    /**
+     * Whether input events, which come outside of any message, move the records' clock to the exact time when they begin
+     * and end. Without, it is behind by the clock's period at most, 5 ms. For it each started activity's window gets a
+     * callback that passes on to its own.
+     *
+     * @param value false if not set
+     * @return this
+     */
+    public RuntimeConfig touch(boolean value) {
+        touch = value;
         return this;
     }
 

@@ -57,11 +57,11 @@ public final class TracegenRuntime {
         recorder = Recorder.start(options);
         Context app = context.getApplicationContext();
         application = app instanceof Application ? (Application) app : null;
-        foreground = new Foreground(recorder);
+        ThreadTrace trace = recorder.thread(Looper.getMainLooper().getThread());
+        foreground = new Foreground(recorder, config.touch ? new TouchMarks(trace) : null);
         if (application != null) {
             application.registerActivityLifecycleCallbacks(foreground);
         }
-        ThreadTrace trace = recorder.thread(Looper.getMainLooper().getThread());
         QueueSnapshot pending = QueueSnapshot.of(Looper.getMainLooper());
         trace.setPendingQueue(pending);
         listener = new RecorderListener(trace);

@@ -1,0 +1,104 @@
+package sample;
+
+import android.content.Context;
+import android.os.HandlerThread;
+import android.os.Looper;
+import dev.tracegen.runtime.AppMethodBeat;
+import dev.tracegen.runtime.CallItem;
+import dev.tracegen.runtime.FocusListener;
+import dev.tracegen.runtime.MappingInfo;
+import dev.tracegen.runtime.MessageRecord;
+import dev.tracegen.runtime.MethodEnterListener;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
+import dev.tracegen.runtime.SlowMessage;
+import dev.tracegen.runtime.SlowMessageListener;
+import dev.tracegen.runtime.ThreadTrace;
+import dev.tracegen.runtime.android.Dispatch;
+import dev.tracegen.runtime.android.DispatchListener;
+import dev.tracegen.runtime.android.LooperMonitor;
+import dev.tracegen.runtime.android.MonitorOptions;
+import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.android.TracegenRuntime;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** An app that uses all that the runtime has, as apps do that are built with it and without. */
+public final class Sample extends DispatchListener implements SlowMessageListener, MethodEnterListener, FocusListener {
+    public final List<String> slow = Collections.synchronizedList(new ArrayList<String>());
+    public volatile int dispatches;
+    public volatile int entered;
+    public volatile int messages;
+    public volatile int records;
+
+    @Override
+    public void dispatchEnd(Dispatch dispatch) {
+        dispatches += dispatch.isIdleHandler() ? 0 : 1;
+    }
+
+    @Override
+    public void slowMessage(SlowMessage message) {
+        String calls = "";
+        for (CallItem item : message.tree.longest(30)) {
+            calls += " " + item.depth;
+        }
+        slow.add(message.thread + calls);
+    }
+
+    @Override
+    public void enter(int id, long threadId) {
+        entered++;
+    }
+
+    @Override
+    public void focusChanged(String activityClass, boolean hasFocus) {
+    }
+
+    /** Starts, as in Application.onCreate. */
+    public boolean start(Context context) {
+        Recorder.setSlowMessageListener(this);
+        Recorder.setFocusListener(this);
+        RuntimeConfig config = new RuntimeConfig().output("sample.tgd");
+        config.recorder().slowMillis(200).threads(RecorderOptions.THREADS_CHOSEN).threadRingRecords(4096);
+        config.monitor().source(MonitorOptions.PRINTER).checkMillis(1000);
+        boolean started = TracegenRuntime.start(context, config);
+        LooperMonitor.of(Looper.getMainLooper()).add(this);
+        return started;
+    }
+
+    /** What takes too long on a looper. */
+    public void work() throws InterruptedException {
+        Thread.sleep(300);
+    }
+
+    /** Everything else that there is to be called. */
+    public String ask(HandlerThread other) {
+        LooperMonitor watched = TracegenRuntime.watch(other.getLooper());
+        Recorder recorder = Recorder.current();
+        String text = AppMethodBeat.METHOD_ID_DISPATCH + " " + (AppMethodBeat.status() == AppMethodBeat.STATUS_STARTED)
+                + " " + (watched != null) + " " + MappingInfo.digest().length();
+        if (recorder != null) {
+            recorder.scene("sample");
+            recorder.foreground(true);
+            ThreadTrace trace = recorder.thread(Looper.getMainLooper().getThread());
+            long mark = trace.mark();
+            for (MessageRecord m : trace.history()) {
+                messages += m.kind == MessageRecord.IDLE ? 0 : m.count;
+            }
+            records += trace.copy(0, mark).records.length;
+        }
+        Recorder.setMethodEnterListener(this);
+        Traced.calls();
+        Recorder.setMethodEnterListener(null);
+        return text;
+    }
+
+    /** Ends, and asks for nothing more. */
+    public void stop() {
+        LooperMonitor.of(Looper.getMainLooper()).release();
+        TracegenRuntime.stop();
+        Recorder.setSlowMessageListener(null);
+        Recorder.setFocusListener(null);
+    }
+}

@@ -1,0 +1,67 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import org.junit.jupiter.api.Test;
+
+class RecorderOptionsTest {
+    private static String refusal(String key, String value) {
+        try {
+            new RecorderOptions().set(key, value);
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
+        return fail(key + "=" + value + " was taken");
+    }
+
+    @Test
+    void optionsAreSetByName() {
+        RecorderOptions o = new RecorderOptions().set("ring", "5000").set("threads", "all").set("slow", "1").set("tick", "us")
+                .set("every-record", "true");
+        assertEquals(8192, o.ringRecords);
+        assertEquals(8192, o.threadRingRecords);
+        assertEquals(RecorderOptions.THREADS_ALL, o.threads);
+        assertEquals(1, o.slowMillis);
+        assertEquals(1000, o.tickNanos);
+        assertEquals(true, o.everyRecord);
+    }
+
+    @Test
+    void whatAnOptionDoesNotTakeIsSaid() {
+        String ring = "want a whole number of records, 1024 to 67108864";
+        assertEquals(ring, refusal("ring", "1023"));
+        assertEquals(ring, refusal("ring", "67108865"));
+        assertEquals(ring, refusal("ring", "8k"));
+        assertEquals("want a whole number of milliseconds, at least 1", refusal("slow", "0"));
+        assertEquals("want main or chosen or all", refusal("threads", "some"));
+        assertEquals("there is no such key", refusal("output", "x"));
+    }
+
+    @Test
+    void ringsAreWithinBounds() {
+        assertEquals(1024, new RecorderOptions().ringRecords(-1).ringRecords);
+        assertEquals(1 << 26, new RecorderOptions().threadRingRecords(Integer.MAX_VALUE).threadRingRecords);
+        assertEquals(1 << 17, new RecorderOptions().ringRecords(1 << 22).threadRingRecords);
+    }
+
+    @Test
+    void eachThreadHasTheRingThatIsAskedFor() throws Exception {
+        final Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(4096)
+                .threadRingRecords(2048).threads(RecorderOptions.THREADS_ALL));
+        AppMethodBeat.i(1);
+        final int[] length = new int[1];
+        Thread other = new Thread() {
+            @Override
+            public void run() {
+                AppMethodBeat.i(1);
+                length[0] = recorder.traceOf(this).existingRing().length();
+            }
+        };
+        other.start();
+        other.join();
+        assertEquals(4096, recorder.mainTrace().existingRing().length());
+        assertEquals(2048, length[0]);
+        recorder.stop();
+    }
+}
