@@ -42,6 +42,7 @@ func TestProofs(t *testing.T) {
 				t.Parallel()
 				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
 				judgeFeeds(t, readRecordings(t, dir), b, p)
+				judgeAnswers(t, dir, b, p)
 			})
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -25,14 +26,20 @@ type recording struct {
 func readRecordings(t *testing.T, dir string) []recording {
 	t.Helper()
 	var all []recording
+	for _, path := range recordingPaths(t, dir) {
+		all = append(all, readRecording(t, path))
+	}
+	return all
+}
+
+func recordingPaths(t *testing.T, dir string) (all []string) {
+	t.Helper()
 	for _, pattern := range []string{"*/recordings/*.tgd*", "*/tracegen/*.tgd*"} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range paths {
-			all = append(all, readRecording(t, path))
-		}
+		all = append(all, paths...)
 	}
 	return all
 }
@@ -139,6 +146,46 @@ func judgeFeeds(t *testing.T, all []recording, b bench, p platform) {
 		t.Errorf("%d slow messages in %d recordings, want 4", janks, len(all))
 	}
 	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), janks)
+}
+
+// judgeAnswers holds what is said of the same recordings to what the app did: it slept, in one method.
+func judgeAnswers(t *testing.T, dir string, b bench, p platform) {
+	t.Helper()
+	mappings, err := analysis.OpenMappings(b.mapping, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := map[string]int{}
+	judge := func(s *analysis.Slow) error {
+		m := s.Message
+		ran[m.Kind]++
+		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil || v.Method.Identity() != "app.Feed.rest" {
+			t.Errorf("%s: the verdict is %s: %s", m, v.Kind, v.Text)
+		}
+		if m.Kind == "message" && (m.Handler != "RecordingProofs$FeedHandler" || *m.What != 1) || m.Kind == "idle handler" && m.Handler != "RecordingProofs$SlowIdle" {
+			t.Errorf("%q is read as %s", m.Text, m)
+		}
+		if s.PendingKnown == p.lockFree {
+			t.Errorf("%s: what waited is known: %t", m, s.PendingKnown)
+		}
+		if s.Repairs != (trace.Repairs{}) || !s.Reported {
+			t.Errorf("%s: repairs %+v, reported %t", m, s.Repairs, s.Reported)
+		}
+		return nil
+	}
+	for _, path := range recordingPaths(t, dir) {
+		r, err := trace.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Slow: judge}); err != nil {
+			t.Error(err)
+		}
+		r.Close()
+	}
+	if ran["message"] != 3 || ran["idle handler"] != 1 || len(ran) != 2 {
+		t.Errorf("slow were %v, want 3 messages and an idle handler", ran)
+	}
 }
 
 // judgeFrames holds the recordings of FrameProofs to one frame at least for each that was drawn while they were asked for.

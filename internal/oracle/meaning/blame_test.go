@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -129,19 +130,39 @@ func contains(list, words []string) bool {
 	return false
 }
 
-// answers instruments the program along with the runtime, runs it, and gives the slow messages of its recording, the longest
-// first, and how many classes were instrumented or looked at.
+// answers gives the slow messages of a run, the longest first, what a report says of it, and how many classes the program
+// has.
 func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Slow, text string, classes int) {
 	t.Helper()
+	rec := r.record(t, runtime, nil)
+	var report bytes.Buffer
+	writer := analysis.NewText(&report)
+	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Slow: func(s *analysis.Slow) error {
+		slow = append(slow, s)
+		return writer.Slow(s)
+	}})
+	slices.SortStableFunc(slow, func(a, b *analysis.Slow) int { return int(b.Wall - a.Wall) })
+	return slow, report.String(), rec.classes
+}
+
+// A taken recording is one with the mapping of its build.
+type taken struct {
+	file, mapping string
+	classes       int // that were instrumented or looked at
+}
+
+// record instruments the program along with the runtime, by the smart rule and others, and runs it.
+func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags ...string) taken {
+	t.Helper()
 	dir := t.TempDir()
+	rec := taken{file: filepath.Join(dir, "recording.tgd"), mapping: filepath.Join(dir, "methodMapping.txt")}
 	config := pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.Smart}),
+		Filter: filter.New(filter.Options{Trivial: filter.Smart, Rules: rules}),
 		Inject: inject.Options{Exits: inject.ExitsThrows},
 		Jobs:   2,
-	}
-	mappingFile := filepath.Join(dir, "methodMapping.txt")
-	config.Files = func(r *pipeline.Result) ([]pipeline.File, error) {
-		return []pipeline.File{{Path: mappingFile, Content: r.Mapping}}, nil
+		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
+			return []pipeline.File{{Path: rec.mapping, Content: r.Mapping}}, nil
+		},
 	}
 	var path []string
 	for k, in := range append(slices.Clone(r.instrument), runtime) {
@@ -154,31 +175,74 @@ func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Slow, t
 		t.Fatal(err)
 	}
 	for _, in := range result.Inputs {
-		classes += in.Classes
+		rec.classes += in.Classes
 	}
-	file := filepath.Join(dir, "recording.tgd")
-	out := r.command(t, append(path, r.plain...), "-Dtracegen.output="+file).run(t)
+	out := r.command(t, append(path, r.plain...), append(flags, "-Dtracegen.output="+rec.file)...).run(t)
 	if out.code != 0 {
 		t.Fatalf("the program ends with code %d\n%s", out.code, tail(out.text))
 	}
-	in, err := trace.Open(file)
+	return rec
+}
+
+// analyze reads a recording with the names of its build.
+func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
+	t.Helper()
+	in, err := trace.Open(rec.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	mappings, err := analysis.OpenMappings(mappingFile, nil)
+	if o.Mappings, err = analysis.OpenMappings(rec.mapping, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := analysis.Analyze("recording.tgd", in, o); err != nil {
+		t.Fatal(err)
+	}
+	return o.Mappings
+}
+
+// TestCorpusBlocklist has rules suggested by a recording of a real program, instruments it again with them, and wants
+// the next recording to have as many records less as was said.
+func TestCorpusBlocklist(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no corpus in this run")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	jars, err := oracle.BuildRuntime(t.Context())
+	oracle.Require(t, err)
+	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report bytes.Buffer
-	writer := analysis.NewText(&report)
-	err = analysis.Analyze("recording.tgd", in, analysis.Options{Mappings: mappings, Begin: writer.Begin, End: writer.End, Slow: func(s *analysis.Slow) error {
-		slow = append(slow, s)
-		return writer.Slow(s)
-	}})
-	if err != nil {
+	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
+	r := newRunner(t, programs[k], j, "", c)
+	// No record is lost: the ring holds all there are. And no call is on the hot path.
+	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000"}
+	measure := func(rec taken) (*analysis.Methods, *analysis.Mappings) {
+		methods := new(analysis.Methods)
+		m := rec.analyze(t, analysis.Options{Methods: methods, End: func(r *analysis.Recording) error {
+			if r.Overwritten > 0 {
+				t.Fatalf("%d records are lost", r.Overwritten)
+			}
+			return nil
+		}})
+		return methods, m
+	}
+	before, mappings := measure(r.record(t, jars.Core, nil, flags...))
+	// A machine under load makes any call long once: how long is of no interest here.
+	list := before.Suggest(analysis.Blocking{Below: time.Hour, Mean: time.Hour}, mappings.Loaded())
+	var text bytes.Buffer
+	if err := list.WriteConfig(&text); err != nil {
 		t.Fatal(err)
 	}
-	slices.SortStableFunc(slow, func(a, b *analysis.Slow) int { return int(b.Wall - a.Wall) })
-	return slow, report.String(), classes
+	config, err := filter.ParseConfig("hot.yml", text.Bytes(), nil, os.ReadFile)
+	if err != nil || len(config.Rules) == 0 {
+		t.Fatalf("%v in\n%s", err, &text)
+	}
+	after, _ := measure(r.record(t, jars.Core, config.Rules, flags...))
+	if list.Records == 0 || after.Records != before.Records-list.Records {
+		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records, &text)
+	}
+	t.Logf("measured: %d rules take %d of %d records away, %d are left", len(config.Rules), list.Records, before.Records, after.Records)
 }
