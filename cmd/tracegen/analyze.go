@@ -52,7 +52,7 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 		formats = append(formats, named[string]{f.Name, f.Name})
 	}
 	what := newFlags()
-	what.Var(newChoice(&a.format, answersReport, formats...), "format", "what to write")
+	what.Var(newChoice(&a.format, answersReport, formats...), "format", "write in this `FORMAT`, one of those above")
 	what.StringVarP(&a.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
 	what.Var(newChoice(&a.sort, analysis.OrderSelf, orders()...), "sort", "what table, and the methods of json, are sorted by")
 	what.IntVar(&a.top, "top", 0, "how many methods table and json have, 0 for all")
@@ -135,15 +135,14 @@ says what that will save. A method that is on a hot path, or of which one call e
 
 // analyzing holds the flags of the command.
 type analyzing struct {
-	con                        *console
-	format, output             string
-	mapping, lines, r8         string
-	named, force, each, block  bool
-	sort                       analysis.Order
-	top                        int
-	least                      least
-	blocking                   analysis.Blocking
-	recordings, foreign, plain int // all; those with names of another build; those that do not say which they are of
+	con                       *console
+	format, output            string
+	mapping, lines, r8        string
+	named, force, each, block bool
+	sort                      analysis.Order
+	top                       int
+	least                     least
+	blocking                  analysis.Blocking
 }
 
 // run reads the recordings that args name and writes what was asked for.

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -173,30 +175,32 @@ func (r *Recording) samplesOfHolder(j *trace.Jank, by residual) []*trace.Sample 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
 
 // setBefore takes over the history. That there is none is known only of the first message.
-func (out *Slow) setBefore(s *trace.Slow, by residual) {
-	out.BeforeKnown = len(s.Before) > 0 || s.Reported && s.Jank.Message == 0
-	for _, m := range s.Before {
+func (s *Slow) setBefore(from *trace.Slow, by residual) {
+	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Jank.Message == 0
+	for _, m := range from.Before {
 		kind := "message"
 		if int(m.Kind) < len(pastKinds) {
 			kind = pastKinds[m.Kind]
 		}
-		out.Before = append(out.Before, Past{time.Duration(s.Jank.Begin - m.Begin), time.Duration(m.Wall), time.Duration(m.CPU), kind,
-			m.Count, parseMessage(m.Description, out.Names, by)})
+		s.Before = append(s.Before, Past{time.Duration(from.Jank.Begin - m.Begin), time.Duration(m.Wall), time.Duration(m.CPU), kind,
+			m.Count, parseMessage(m.Description, s.Names, by)})
 	}
 }
 
 // setPending takes over the queue, which the threshold found.
-func (out *Slow) setPending(s *trace.Slow, by residual) {
-	if s.Pending == nil || !s.Pending.Available {
+func (s *Slow) setPending(from *trace.Slow, by residual) {
+	if from.Pending == nil || !from.Pending.Available {
 		return
 	}
-	out.PendingKnown = true
-	looked := s.Jank.Begin
-	if len(s.Samples) > 0 {
-		looked = s.Samples[0].Nanos
+	s.PendingKnown = true
+	// The queue was looked at when the threshold was passed, as was the stack then.
+	threshold, _ := strconv.ParseInt(s.Recording.Meta["slowMillis"], 10, 40)
+	looked := from.Jank.Begin + threshold*1e6
+	if i := slices.IndexFunc(from.Samples, func(sample *trace.Sample) bool { return sample.Nanos >= looked }); i >= 0 {
+		looked = from.Samples[i].Nanos
 	}
-	for _, m := range s.Pending.List {
-		out.Pending = append(out.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback), m.What, m.Arg1,
+	for _, m := range from.Pending.List {
+		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback), m.What, m.Arg1,
 			m.Asynchronous, m.Barrier})
 	}
 }
