@@ -79,7 +79,7 @@ func tracegens(tool string) []contestant {
 		variant(rowTracegen+" --compression best", 2, 0, "--compression", "best"),
 		variant(rowAll, every, 0, "--trivial", "none", "--id-order", "compact"),
 		variant(rowTracegen+" --trivial none", 2, 0, "--trivial", "none"),
-		variant(rowTracegen+" -j 1", 2, 0, "-j", "1"),
+		variant(rowTracegen+" -j 1", 1, 0, "-j", "1"),
 	}
 }
 
@@ -99,7 +99,7 @@ func (p peers) contestants() []contestant {
 			all = append(all, p.traced(name, one, corpus, p.expert, jvm, "AsmExpert", options...))
 		}
 		expert(rowExpert, every, 2, nil, "trivial=none", "ids=counter")
-		expert(rowExpertC1, every, every, tuned, "trivial=none", "ids=counter")
+		expert(rowExpertC1, every, 3, tuned, "trivial=none", "ids=counter")
 		expert(rowExpertC1+", store", every, 0, tuned, "trivial=none", "ids=counter", "level=0")
 		expert("expert, sorted IDs", 2, 0, nil, "trivial=none")
 		expert("expert, sorted IDs, C1", 2, 0, tuned, "trivial=none")
@@ -113,7 +113,7 @@ func (p peers) contestants() []contestant {
 		matrix(rowMatrix, every, 0, true, nil, "check=true")
 		matrix(rowMatrix+", unchecked", 2, 0, true, nil, "check=false")
 		matrix(rowMatrix+", unchecked, C1", 2, 0, true, tuned, "check=false")
-		matrix(rowMatrixAsIs, 2, 1, false, nil, "check=true")
+		matrix(rowMatrixAsIs, 1, 1, false, nil, "check=true")
 	}
 	if p.byteBuddy != "" {
 		all = append(all, p.traced(rowByteBuddy, 2, 0, p.byteBuddy, nil, "ByteBuddyDriver"))
