@@ -252,10 +252,14 @@ func (t *thread) retime(i int) (ticks int64, marks Marks) {
 		t.shift += t.last - ticks
 		return ticks, MarkRetimed
 	}
-	if t.last < 0 {
-		return min(ticks, t.held[i+1].Ticks()), MarkRetimed
+	if ticks < t.last {
+		return t.last, MarkRetimed
 	}
-	return t.last, MarkRetimed
+	// As near to what it says as the next ones let it be.
+	for _, r := range t.held[min(i+1, len(t.held)):min(i+3, len(t.held))] {
+		ticks = min(ticks, r.Ticks())
+	}
+	return max(ticks, t.last, 0), MarkRetimed
 }
 
 // exchanged tells whether held[i] and the next one fit better the other way round.

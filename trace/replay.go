@@ -142,6 +142,11 @@ func (p *replay) finish() error {
 		if err := p.advance(t, 0); err != nil {
 			return err
 		}
+		for len(t.gaps) > 0 {
+			if err := p.gap(t); err != nil {
+				return err
+			}
+		}
 		if err := p.cut(t); err != nil {
 			return err
 		}

@@ -31,6 +31,8 @@ type Slow struct {
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
 	Samples []*Sample
+	// Others are stacks of other threads that were taken meanwhile, as of one that holds the lock it waits for.
+	Others []*Sample
 	// Pending is what waited behind it; nil if nobody looked.
 	Pending *Pending
 	// Before is what ran before it on its thread, the oldest first.
@@ -207,7 +209,7 @@ func (j *Joiner) jank(c *Jank) error {
 	k.settled = true
 	k.complete = k.complete || t.part != k && k.end >= c.EndRecord
 	k.Jank, k.Reported, k.Ended, k.Clock = *c, true, true, j.clock
-	t.attach(&k.Slow)
+	j.attach(t, &k.Slow)
 	if t.pending != nil && t.pending.Message == c.Message {
 		k.Pending, t.pending = t.pending, nil
 	}
@@ -215,13 +217,23 @@ func (j *Joiner) jank(c *Jank) error {
 }
 
 // attach gives a message the samples and the history that are its own.
-func (t *joining) attach(s *Slow) {
+func (j *Joiner) attach(t *joining, s *Slow) {
 	end := s.Jank.Begin + int64(s.Jank.Wall)
-	for _, sample := range t.samples {
-		if s.Jank.Begin <= sample.Nanos && sample.Nanos <= end {
-			s.Samples = append(s.Samples, sample)
+	meanwhile := func(list, samples []*Sample) []*Sample {
+		for _, sample := range samples {
+			if s.Jank.Begin <= sample.Nanos && sample.Nanos <= end {
+				list = append(list, sample)
+			}
+		}
+		return list
+	}
+	s.Samples = meanwhile(nil, t.samples)
+	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
+		if other := j.threads[index]; other != t {
+			s.Others = meanwhile(s.Others, other.samples)
 		}
 	}
+	slices.SortStableFunc(s.Others, func(a, b *Sample) int { return cmp.Compare(a.Nanos, b.Nanos) })
 	t.samples = slices.DeleteFunc(t.samples, func(sample *Sample) bool { return sample.Nanos <= end })
 	for _, m := range t.history {
 		if m.Begin < s.Jank.Begin {
@@ -261,7 +273,7 @@ func (j *Joiner) found(t *joining, k *joint) error {
 		}
 		k.Jank.Wall, k.Jank.EndRecord = uint64(took), k.end
 		t.describe(&k.Slow)
-		t.attach(&k.Slow)
+		j.attach(t, &k.Slow)
 	}
 	return j.Found(&k.Slow)
 }
