@@ -4,6 +4,7 @@
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
 //	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
 //	go run ./bench lookup                      look-ups in a full mapping
+//	go run ./bench flat                        what a class costs, among 2,000 and 100,000, in one jar and in 200
 //	go run ./bench verify                      the type verifier beside parsing and injecting, jar by jar
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" are all released jars of it in one
@@ -61,6 +62,10 @@ func dispatch(ctx context.Context, args []string) error {
 			return showMain(rest)
 		case lookupCommand:
 			return lookupMain(rest)
+		case flatCommand:
+			return flatMain(ctx, rest)
+		case multiplyCommand:
+			return multiplyMain(rest)
 		case verifyCommand:
 			return verifyMain(rest)
 		case floorCommand:

@@ -2,6 +2,7 @@ package jar
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,7 +11,9 @@ import (
 // TestRelease reads an archive again after its memory has been given back: mapped it comes back from the file, and what is no
 // mapping stays as it is.
 func TestRelease(t *testing.T) {
-	data := container{parts: []part{{name: "big", data: string(bytes.Repeat([]byte("0123456789abcdef"), 1<<18))}}}.build()
+	noise := make([]byte, 8<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	data := container{parts: []part{{name: "big", data: string(noise)}}}.build()
 	path := filepath.Join(t.TempDir(), "a.jar")
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+// flatCommand measures whether the cost of a class depends on how many others there are, and in how many jars.
+const flatCommand = "flat"
+
+// multiplyCommand makes this program write the inputs: in a process of its own, as the memory for them would be charged to
+// every process that is started afterwards.
+const multiplyCommand = "multiply"
+
+// seedClasses are taken from flatJar. A larger input is the same classes several times over, by other names of the same
+// length, so that the average class is the same in all of them.
+const (
+	flatJar     = "kotlin-compiler-embeddable-2.2.20"
+	seedClasses = 2000
+	manyJars    = 200
+)
+
+// flatSizes are numbers of classes, multiples of seedClasses.
+var flatSizes = []int{2000, 10000, 50000, 100000}
+
+// flatMain measures every size as one jar and as many, in rounds, and writes flat.md and flat.tsv.
+func flatMain(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet(flatCommand, flag.ContinueOnError)
+	runs := flags.Int("runs", 5, "measured `rounds`")
+	most := flags.Int("most", slices.Max(flatSizes), "leave out inputs of more `classes`")
+	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
+	out := flags.String("o", today(), "`directory` for what is measured")
+	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 1 GB; empty: the system's")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(*scratch, "tracegen-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	corpora, err := corpus.Load()
+	if err != nil {
+		return err
+	}
+	seed, err := findInput(ctx, corpora, flatJar)
+	if err != nil {
+		return err
+	}
+	l, err := chooseContestants(ctx, corpora, dir, *tool, regexp.MustCompile("^$"))
+	if err != nil {
+		return err
+	}
+	all, err := flatSeries(ctx, l.tool, seed.jars[0], dir, *most)
+	if err != nil {
+		return err
+	}
+	w := startWatch()
+	for n := range *runs {
+		fmt.Fprintf(os.Stderr, "bench: flat: round %d of %d\n", n+1, *runs)
+		for _, s := range all {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if s.once(); s.failed != nil {
+				return s.failed
+			}
+		}
+	}
+	r := &record{conditions: append(conditions(), w.conditions()...)}
+	for _, s := range all {
+		if err := s.measureInput(); err != nil {
+			return err
+		}
+		r.rows = append(r.rows, s.row)
+	}
+	r.printFlat(os.Stdout)
+	if err := writeFile(filepath.Join(*out, "flat.tsv"), r.writeTo); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(*out, "flat.md"), func(w io.Writer) error { r.printFlat(w); return nil })
+}
+
+// flatSeries makes the inputs.
+func flatSeries(ctx context.Context, tool, seed, dir string, most int) (all []*series, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	for _, classes := range flatSizes {
+		for _, jars := range []int{1, manyJars} {
+			if classes > most {
+				continue
+			}
+			own := filepath.Join(dir, fmt.Sprintf("%d-%d", classes, jars))
+			cmd := exec.CommandContext(ctx, self, multiplyCommand, seed, own, strconv.Itoa(classes), strconv.Itoa(jars))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return nil, fmt.Errorf("making an input of %d classes: %w\n%s", classes, err, out)
+			}
+			s := &series{row: row{input: fmt.Sprintf("%d classes", classes), name: fmt.Sprintf("%d jars", jars)}}
+			s.contestant.command = func(j job) *exec.Cmd { return tracegen(tool, j) }
+			s.job = job{list: filepath.Join(own, "list"), out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt")}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// measureInput notes how many classes the input has, and how many bytes they are, with those of its biggest jar.
+func (s *series) measureInput() error {
+	jars, err := readList(s.job.list)
+	if err != nil {
+		return err
+	}
+	var biggest int64
+	for _, path := range jars {
+		r, err := zip.OpenReader(path)
+		if err != nil {
+			return err
+		}
+		var size int64
+		for _, f := range r.File {
+			size += int64(f.UncompressedSize64)
+		}
+		s.work.classes += len(r.File)
+		s.work.before += size
+		biggest = max(biggest, size)
+		if err := r.Close(); err != nil {
+			return err
+		}
+	}
+	s.note = fmt.Sprintf("biggest jar: %d bytes", biggest)
+	return nil
+}
+
+// printFlat shows what a class costs in each row, beside the first.
+func (r *record) printFlat(w io.Writer) {
+	fmt.Fprintf(w, "# What a class costs, among few and among many\n\n")
+	if r.disturbed() {
+		fmt.Fprintf(w, "%s\n\n", disturbance)
+	}
+	for _, c := range r.conditions {
+		fmt.Fprintf(w, "- %s\n", c)
+	}
+	fmt.Fprintf(w, "\n| classes | jars | wall s | CPU s | MB/s | CPU µs a class | of the first | peak MB | of the inflated size |\n|---|---|---|---|---|---|---|---|---|\n")
+	each := func(row *row) float64 { return row.median(cpuSeconds) / float64(row.work.classes) }
+	for i := range r.rows {
+		row := &r.rows[i]
+		fmt.Fprintf(w, "| %d | %s | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f |\n", row.work.classes, strings.TrimSuffix(row.name, " jars"),
+			row.median(wallSeconds), row.median(cpuSeconds), float64(row.work.before)/mega/row.median(wallSeconds),
+			1e6*each(row), each(row)/each(&r.rows[0]), row.median(peakMB), row.median(peakMB)*mega/float64(row.work.before))
+	}
+}
+
+// multiplyMain is given a jar, a directory for what it makes, and the numbers of classes and of jars.
+func multiplyMain(args []string) error {
+	if len(args) != 4 {
+		return errors.New("usage: multiply JAR DIRECTORY CLASSES JARS")
+	}
+	classes, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	jars, err := strconv.Atoi(args[3])
+	if err != nil || jars < 1 || classes%jars != 0 {
+		return errors.New("the classes do not divide into so many jars")
+	}
+	seed, err := chooseClasses(args[0])
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(args[1], 0o755); err != nil {
+		return err
+	}
+	var list []string
+	for number := range jars {
+		path := filepath.Join(args[1], fmt.Sprintf("in%03d.jar", number))
+		err := writeFile(path, func(w io.Writer) error {
+			out := zip.NewWriter(w)
+			for i := number * classes / jars; i < (number+1)*classes/jars; i++ {
+				name, data := seed.copy(i%len(seed.names), i/len(seed.names))
+				e, err := out.Create(name + ".class")
+				if err == nil {
+					_, err = e.Write(data)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return out.Close()
+		})
+		if err != nil {
+			return err
+		}
+		list = append(list, path)
+	}
+	return writeList(filepath.Join(args[1], "list"), list)
+}
+
+// seed is some classes that can be had by many names.
+type seed struct {
+	names []string
+	data  map[string][]byte // by name
+}
+
+// chooseClasses takes classes from all over a jar, those whose first package is long enough to have many names.
+func chooseClasses(path string) (*seed, error) {
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var files []*zip.File
+	for _, f := range r.File {
+		if strings.HasSuffix(f.Name, ".class") && strings.IndexByte(f.Name, '/') >= prefixLength && !strings.HasPrefix(f.Name, "META-INF/") {
+			files = append(files, f)
+		}
+	}
+	if len(files) < seedClasses {
+		return nil, fmt.Errorf("%s has %d classes, want %d", path, len(files), seedClasses)
+	}
+	s := &seed{data: map[string][]byte{}}
+	for i := range seedClasses {
+		f := files[i*len(files)/seedClasses]
+		in, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(f.Name, ".class")
+		s.names = append(s.names, name)
+		s.data[name] = data
+	}
+	return s, nil
+}
+
+// prefixLength is how many letters of a name tell one copy from another.
+const prefixLength = 2
+
+// copy gives class number i by its name in that copy, and as it refers to the others of it.
+func (s *seed) copy(i, number int) (name string, data []byte) {
+	name = s.names[i]
+	if number == 0 {
+		return name, s.data[name]
+	}
+	prefix := []byte{'a' + byte(number/26%26), 'A' + byte(number%26)} // the jar has no package of such a name
+	data = slices.Clone(s.data[name])
+	c, err := classfile.Parse(s.data[name])
+	if err != nil {
+		return name, data // it will be told
+	}
+	pool := c.ConstantPool()
+	for k := range uint16(pool.Len()) {
+		if pool.Tag(k) != classfile.TagUtf8 {
+			continue
+		}
+		at := pool.Offset(int(k)) + 3
+		text := data[at : at+int(binary.BigEndian.Uint16(data[at-2:]))]
+		s.rename(text, prefix)
+	}
+	return string(prefix) + name[prefixLength:], data
+}
+
+// rename gives the classes that a Utf8 constant names, as the whole of it or in a descriptor or signature, their other
+// names.
+func (s *seed) rename(text, prefix []byte) {
+	if s.data[string(text)] != nil {
+		copy(text, prefix)
+		return
+	}
+	for start := range text {
+		if text[start] != 'L' {
+			continue
+		}
+		rest := text[start+1:]
+		if end := slices.IndexFunc(rest, func(b byte) bool { return b == ';' || b == '<' }); end > 0 && s.data[string(rest[:end])] != nil {
+			copy(rest, prefix)
+		}
+	}
+}
