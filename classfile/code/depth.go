@@ -126,7 +126,9 @@ func (d *Depths) run() error {
 		pc := int(d.pending[len(d.pending)-1])
 		d.pending = d.pending[:len(d.pending)-1]
 		for pc >= 0 {
-			pc = d.walk(pc)
+			if pc = d.walk(pc); pc < 0 {
+				break
+			}
 			next, err := d.step(pc)
 			if err != nil {
 				return err
@@ -137,19 +139,19 @@ func (d *Depths) run() error {
 	return nil
 }
 
-// walk follows plain instructions and those that name a member whose words are known, from pc on, which is what nearly
-// all instructions are. It stops before one that is for [Depths.step]: any other, one with which something is wrong,
-// and one behind which the next has been reached before.
+// walk follows what nearly all instructions are, from pc on: those of which the opcode says all, and those that name a
+// member whose words are known. It gives the position of one that is for [Depths.step], which is any other and one with
+// which something is wrong, or -1 where the path ends.
 func (d *Depths) walk(pc int) int {
 	bytecode, at := d.bytecode, d.at[:len(d.bytecode)]
-	depth, deepest, start := int(at[pc])-1, d.Max, pc
+	depth, start := int(at[pc])-1, pc
 	for {
 		op := Op(bytecode[pc])
 		effect := &stackEffects[op]
-		pops, pushes := int(effect.pops), int(effect.pushes)
+		pops, pushes, leads := int(effect.pops), int(effect.pushes), effect.leads
 		next := pc + int(sizes[op])
-		if !effect.plain {
-			if op < Getstatic || op > Invokedynamic || pc+2 >= len(bytecode) {
+		if leads == leadsOddly {
+			if op < Getstatic || op > Invokedynamic || next > len(bytecode) {
 				break
 			}
 			i := int(binary.BigEndian.Uint16(bytecode[pc+1:]))
@@ -161,16 +163,40 @@ func (d *Depths) walk(pc int) int {
 				break
 			}
 		}
-		if pops > depth || next >= len(at) || at[next] != 0 {
+		after := depth - pops + pushes
+		if pops > depth || next > len(bytecode) {
 			break
 		}
-		depth += pushes - pops
-		deepest = max(deepest, depth)
+		if leads == leadsOnOrOff || leads == leadsOff {
+			target := pc + int(int16(binary.BigEndian.Uint16(bytecode[pc+1:])))
+			if target < 0 || target >= len(at) || at[target] != 0 && at[target] != int32(after)+1 {
+				break
+			}
+			if leads == leadsOnOrOff && (next >= len(at) || at[next] != 0 && at[next] != int32(after)+1) {
+				break
+			}
+			if at[target] == 0 {
+				at[target] = int32(after) + 1
+				d.pending = append(d.pending, int32(target))
+			}
+		}
+		if leads == leadsOff || leads == leadsNowhere {
+			d.followed += next - start
+			return -1
+		}
+		if next >= len(at) || at[next] != 0 && at[next] != int32(after)+1 {
+			break
+		}
+		depth = after
+		d.Max = max(d.Max, depth)
+		if at[next] != 0 {
+			d.followed += next - start
+			return -1
+		}
 		at[next] = int32(depth) + 1
 		pc = next
 	}
 	d.followed += pc - start
-	d.Max = deepest
 	return pc
 }
 

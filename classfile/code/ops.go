@@ -492,11 +492,23 @@ func (o Op) IsConditional() bool {
 }
 
 // stackEffect is a row of ops.stack in stack words: what is taken off, what is left on. known is false for
-// "*". plain are instructions of which there is nothing else to follow: the next one runs behind them, and no other.
+// "*".
 type stackEffect struct {
 	pops, pushes uint8
-	known, plain bool
+	known        bool
+	leads        successors
 }
+
+// successors says what may run behind an instruction, if its opcode tells and no position in it is of four bytes.
+type successors uint8
+
+const (
+	leadsOddly   successors = iota // ask the instruction
+	leadsOn                        // the next one
+	leadsOnOrOff                   // that, or the target of the branch
+	leadsOff                       // the target
+	leadsNowhere
+)
 
 var stackEffects = func() (effects [256]stackEffect) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
@@ -519,14 +531,25 @@ var stackEffects = func() (effects [256]stackEffect) {
 		for _, letter := range after {
 			e.pushes += max(1, width[letter])
 		}
-		switch row.operand {
-		case OperandBranch, OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
-		default:
-			e.plain = Instruction{Op: Op(op)}.FallsThrough()
-		}
+		e.leads = leadsOf(Op(op), row.operand)
 	}
 	return effects
 }()
+
+func leadsOf(op Op, operand Operand) successors {
+	flows := Instruction{Op: op}.FallsThrough()
+	switch {
+	case op == Ret || operand == OperandBranchW || operand == OperandTableSwitch || operand == OperandLookupSwitch || op == Jsr:
+		return leadsOddly
+	case operand == OperandBranch && flows:
+		return leadsOnOrOff
+	case operand == OperandBranch:
+		return leadsOff
+	case flows:
+		return leadsOn
+	}
+	return leadsNowhere
+}
 
 // Stack gives what the instruction takes off the operand stack and what it leaves there, in the letters that
 // the opcode table explains; ok is false if its operand decides. The opcode must be known.
