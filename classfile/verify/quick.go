@@ -225,10 +225,45 @@ func (m *method) typeQuickly(op code.Op) (done, flows bool) {
 		m.stack = m.stack[:top]
 		m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
 		return true, true
+	case op.IsReturn():
+		return m.returnQuickly(op), false
 	case op < firstWithConstant, op > lastWithConstant, op.Size() < sizeWithConstant:
 		return false, true
 	}
 	return m.constantQuickly(op), true
+}
+
+// returnTypes are what the six returns take off the stack, but for areturn and return.
+var returnTypes = [...]vtype{tInt, tLong, tFloat, tDouble}
+
+func (m *method) returnQuickly(op code.Op) bool {
+	top := len(m.stack) - 1
+	switch op {
+	case code.Return:
+		return m.result == tTop && !(m.thisUninitialized && m.member.Name == "<init>")
+	case code.Areturn:
+		if m.result == tTop || top < 0 || !m.stack[top].isReference() || !m.assignable(m.stack[top], m.result) {
+			return false
+		}
+		m.stack = m.stack[:top]
+		return true
+	}
+	t := returnTypes[op-code.Ireturn]
+	second, two := t.secondWord()
+	if m.result == tTop || !m.assignable(t, m.result) || top < 0 {
+		return false
+	}
+	if two {
+		if m.stack[top] != second || top == 0 {
+			return false
+		}
+		top--
+	}
+	if m.stack[top] != t {
+		return false
+	}
+	m.stack = m.stack[:top]
+	return true
 }
 
 // loadConstant pushes constant i if it is known to be one of these kinds, of a type that its kind tells.
@@ -332,6 +367,25 @@ func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
 	return object.isReference() && (object == want || m.assignable(object, want)) && (object == m.thisType || !m.isProtected(c))
 }
 
+// initialiseQuickly calls a constructor on the object at word base, which a new has made, with all arguments above it.
+func (m *method) initialiseQuickly(base int, c *constant) bool {
+	object := m.stack[base]
+	if object.kind() != kindUninitialized || c.method.result != tTop {
+		return false
+	}
+	made := m.code.Bytecode[object.index():]
+	if code.Op(made[0]) != code.New || len(made) < sizeWithConstant || int(u2(made[1:])) >= len(m.constants) {
+		return false
+	}
+	of := &m.constants[u2(made[1:])]
+	if !of.known || of.tag != classfile.TagClass || of.class != c.class || m.isProtected(c) {
+		return false
+	}
+	m.stack = m.stack[:base]
+	m.replace(object, c.class)
+	return true
+}
+
 func (m *method) callQuickly(op code.Op, c *constant) bool {
 	base := len(m.stack) - len(c.method.words)
 	if base < 0 || !m.onStack(base, c.method.words) {
@@ -347,7 +401,13 @@ func (m *method) callQuickly(op code.Op, c *constant) bool {
 			return false
 		}
 	case code.Invokespecial:
-		if base--; base < 0 || m.stack[base] != m.thisType || c.name == "<init>" {
+		if base--; base < 0 {
+			return false
+		}
+		if c.name == "<init>" {
+			return m.initialiseQuickly(base, c)
+		}
+		if m.stack[base] != m.thisType {
 			return false
 		}
 	}
