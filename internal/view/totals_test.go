@@ -77,6 +77,7 @@ func readings() []reading {
 	return []reading{
 		{format: "collapsed", file: "x.collapsed", by: "the test", read: readCollapsed},
 		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true, exact: 200, on: "all distinct"},
+		{format: "html", file: "x.html", by: "its own script", read: readHTML},
 		{format: "perfetto", file: "x.perfetto-trace", by: "trace processor", read: readPerfetto},
 		{format: "chrome", file: "x.trace.json", by: "trace processor", read: readPerfetto},
 		{format: "chrome", file: "x.trace.json", by: "DevTools", read: readDevtools},

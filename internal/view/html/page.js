@@ -71,6 +71,7 @@ class Page {
     this.stallList();
     this.status();
     if (threads.length) await this.openThread(best);
+    document.documentElement.dataset.ready = String(Math.round(performance.now()));
   }
 
   async openThread(i) {
@@ -83,7 +84,6 @@ class Page {
     this.overview.show(this.calls, 0, this.recording.end, stalls, this.recording.frames, this.recording.slow);
     this.range = [0, this.recording.end];
     this.setMode(this.recording.timed || this.mode !== "chart" ? this.mode : "graph");
-    document.documentElement.dataset.ready = String(Math.round(performance.now()));
   }
 
   setMode(mode) {
@@ -345,3 +345,4 @@ function definitions(rows) {
 
 const shown = new Page();
 if (page.recordings.length) shown.openRecording(0);
+else document.documentElement.dataset.ready = "0";
