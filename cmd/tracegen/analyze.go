@@ -333,12 +333,25 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 
 // export writes one of the forms of package view.
 func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	v, err := view.New(a.format, w, nil, view.Options{Program: "tracegen " + version()})
+	type message struct {
+		recording int
+		thread    uint32
+		sequence  uint64
+	}
+	verdicts := map[message]string{}
+	recording := 0
+	judge := func(recording int, j *trace.Jank) string { return verdicts[message{recording, j.Thread, j.Message}] }
+	v, err := view.New(a.format, w, nil, view.Options{Program: "tracegen " + version(), Judgement: judge})
 	if err != nil {
 		return nil, err
 	}
 	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		return v, v.Recording(view.Recording{Title: r.Name, Names: names})
+		recording++
+		return v, v.Recording(view.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
+	}
+	o.Slow = func(s *analysis.Slow) error {
+		verdicts[message{recording, s.Thread.Index, s.Sequence}] = s.Verdict.Text
+		return nil
 	}
 	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
 	return func(*analysis.Mappings) error { return v.Close() }, nil

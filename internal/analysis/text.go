@@ -31,15 +31,15 @@ const (
 // Begin says what a recording is.
 func (t *Text) Begin(r *Recording) error {
 	t.recordings++
-	if banner := r.banner(); banner != "" {
+	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
 	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.about())
 	return t.w.Flush()
 }
 
-// banner warns that names are not to be trusted; "" if they are.
-func (r *Recording) banner() string {
+// Banner warns that names are not to be trusted; "" if they are.
+func (r *Recording) Banner() string {
 	if r.Forced {
 		return fmt.Sprintf("%s: NAMES ARE NOT TO BE TRUSTED: it is of the mapping %s, and that is not where they come from", r.Name, r.Digest)
 	}
@@ -333,7 +333,7 @@ func (r *Recording) Summary() string {
 // Warnings says what the answers are not to be trusted for.
 func (r *Recording) Warnings() []string {
 	var list []string
-	if banner := r.banner(); banner != "" {
+	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
 	} else if !stamped(r.Digest) {
 		list = append(list, r.Name+": it does not say which mapping it is of, so nobody can tell whether the names are right; "+

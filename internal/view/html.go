@@ -139,6 +139,9 @@ func (p *page) begin(r *recording) error {
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{},
 	}
 	p.Recordings = append(p.Recordings, p.now)
+	if r.banner != "" {
+		p.Banner = strings.TrimPrefix(p.Banner+"\n"+r.banner, "\n")
+	}
 	return nil
 }
 
@@ -231,7 +234,6 @@ func (p *page) close() error {
 			fmt.Fprintf(&events, "<script type=\"application/octet-stream\" id=\"%s\">%s</script>\n", t.Events, base64.StdEncoding.EncodeToString(deflated))
 		}
 	}
-	p.Banner = p.opts.Banner
 	// Marshal writes < as \u003c, so that no string in it ends the script element that it stands in.
 	data, err := json.Marshal(p)
 	if err != nil {

@@ -16,6 +16,7 @@ type recording struct {
 	// number counts from 1.
 	number int
 	title  string
+	banner string
 	names  trace.Names
 	named  map[trace.Method]string
 	meta   map[string]string
@@ -137,6 +138,9 @@ func (r *recording) facts() []fact {
 	add := func(key string, value any) { all = append(all, fact{key, value}) }
 	if r.title != "" {
 		add("recording", r.title)
+	}
+	if r.banner != "" {
+		add("warning", r.banner)
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.meta)) {
 		add("meta."+key, r.meta[key])

@@ -28,7 +28,7 @@ func (s *stage) Recording(r Recording) error {
 		names = s.names
 	}
 	s.number++
-	s.now = &recording{number: s.number, title: r.Title, names: names, named: map[trace.Method]string{},
+	s.now = &recording{number: s.number, title: r.Title, banner: r.Banner, names: names, named: map[trace.Method]string{},
 		threads: map[uint32]*thread{}, frames: map[frameKey]int32{}, nameless: map[trace.Method]bool{}}
 	s.begun, s.lanes = false, nil
 	return nil

@@ -29,14 +29,15 @@ type Recording struct {
 	Title string
 	// Names tells how its methods are called; nil for the Names that [New] got.
 	Names trace.Names
+	// Banner says why not to trust what follows, and is empty if nothing speaks against it. It is a fact of the
+	// recording, and stands above a page of html in red.
+	Banner string
 }
 
 // Options are how an export is made. The zero value is good.
 type Options struct {
 	// Program is what the export says that it was made by, "tracegen" if empty.
 	Program string
-	// Banner stands above the page of html in red, if it is not empty: why not to trust what follows.
-	Banner string
 	// Judgement says in a line why a message was slow, for html; recording counts from 1. It is called when a
 	// recording ends.
 	Judgement func(recording int, j *trace.Jank) string
