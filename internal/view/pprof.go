@@ -17,7 +17,7 @@ func pprofFormat() Format {
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &pprof{w: w, program: o.Program, frames: newFrames(), paths: newPaths(), label: map[labels]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
+			return &pprof{w: w, program: o.Program, frames: newFrames(), paths: newPaths(), label: map[labels]int32{}, samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
 		},
 	}
 }
@@ -30,11 +30,15 @@ type pprof struct {
 	paths   *paths
 	at      []int32 // per call of a stretch: its path
 	self    []int64 // likewise: its own time
+	slots   []slot  // per path
+	groups  uint64
 	open    map[*thread][]*group
 	told    map[*thread][]span // messages, the latest ones
 	labels  []labels
 	label   map[labels]int32
-	samples samples[labelled]
+	samples map[labelled]int32
+	keys    []labelled // in the order in which they came
+	values  []sample
 
 	comments   []string
 	wall, span int64 // when it began in nanoseconds since 1970, and how long it is
@@ -58,32 +62,16 @@ type labelled struct {
 // sample is nanoseconds of its own, and calls.
 type sample struct{ nanos, calls int64 }
 
-// samples adds up what has the same key, in the order in which they came.
-type samples[K comparable] struct {
-	index  map[K]int32
-	keys   []K
-	values []sample
-}
-
-func (s *samples[K]) add(k K, v sample) {
-	i, ok := s.index[k]
-	if !ok {
-		if s.index == nil {
-			s.index = map[K]int32{}
-		}
-		i = int32(len(s.keys))
-		s.index[k] = i
-		s.keys, s.values = append(s.keys, k), append(s.values, sample{})
-	}
-	s.values[i] = sample{sum(s.values[i].nanos, v.nanos), sum(s.values[i].calls, v.calls)}
-}
+func (s *sample) add(v sample) { s.nanos, s.calls = sum(s.nanos, v.nanos), sum(s.calls, v.calls) }
 
 // group is the calls of one message, before it is known which.
 type group struct {
+	number      uint64 // counted from 1
 	first, end  uint64 // records
 	begin, last int64
-	samples[marked]
-	part bool // goes on in the next stretch
+	keys        []marked // some may come twice
+	values      []sample
+	part        bool // goes on in the next stretch
 }
 
 // span is a message that has been told.
@@ -96,6 +84,27 @@ type span struct {
 func (s span) has(g *group) bool {
 	middle := g.begin + (g.last-g.begin)/2
 	return s.begin <= middle && middle < s.end
+}
+
+// slot is where a path without marks stands in the group that had it last.
+type slot struct {
+	of uint64 // the group's number
+	at int32
+}
+
+// add adds to a group. Nearly all paths that come have come before, in the same group and without marks.
+func (p *pprof) add(g *group, path int32, marks trace.Marks, v sample) {
+	for int(path) >= len(p.slots) {
+		p.slots = append(p.slots, slot{})
+	}
+	if s := &p.slots[path]; marks == 0 && s.of == g.number {
+		g.values[s.at].add(v)
+		return
+	}
+	g.keys, g.values = append(g.keys, marked{path, marks}), append(g.values, v)
+	if marks == 0 {
+		p.slots[path] = slot{g.number, int32(len(g.keys) - 1)}
+	}
 }
 
 // maxGroups is how many stretches of a thread wait for what they are called, and how many messages for their stretches:
@@ -138,7 +147,7 @@ func (p *pprof) stretch(t *thread, s *trace.Stretch) error {
 		if c.Marks&trace.MarkResumed == 0 {
 			v.calls = int64(c.Count)
 		}
-		g.add(marked{p.at[i], c.Marks & shown}, v)
+		p.add(g, p.at[i], c.Marks&shown, v)
 	}
 	for _, m := range p.told[t] {
 		if !g.part && m.has(g) {
@@ -160,7 +169,8 @@ func (p *pprof) group(t *thread, s *trace.Stretch) *group {
 		p.settle(t, open[0], labels{})
 		open = open[:copy(open, open[1:])]
 	}
-	g := &group{first: s.FirstRecord, begin: t.at(s.Begin)}
+	p.groups++
+	g := &group{number: p.groups, first: s.FirstRecord, begin: t.at(s.Begin)}
 	p.open[t] = append(open, g)
 	return g
 }
@@ -175,7 +185,13 @@ func (p *pprof) settle(t *thread, g *group, l labels) {
 		p.labels = append(p.labels, l)
 	}
 	for i, m := range g.keys {
-		p.samples.add(labelled{m, k}, g.values[i])
+		at, ok := p.samples[labelled{m, k}]
+		if !ok {
+			at = int32(len(p.keys))
+			p.samples[labelled{m, k}] = at
+			p.keys, p.values = append(p.keys, labelled{m, k}), append(p.values, sample{})
+		}
+		p.values[at].add(g.values[i])
 	}
 }
 
@@ -242,8 +258,8 @@ func (p *pprof) close() error {
 		all.Function = append(all.Function, fn)
 		all.Location = append(all.Location, &profile.Location{ID: id, Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
 	}
-	for i, k := range p.samples.keys {
-		s := &profile.Sample{Value: []int64{p.samples.values[i].nanos, p.samples.values[i].calls}, Label: map[string][]string{}}
+	for i, k := range p.keys {
+		s := &profile.Sample{Value: []int64{p.values[i].nanos, p.values[i].calls}, Label: map[string][]string{}}
 		for at := k.path; at >= 0; at = p.paths.list[at].parent {
 			s.Location = append(s.Location, all.Location[p.paths.list[at].frame])
 		}

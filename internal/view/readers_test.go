@@ -19,21 +19,38 @@ import (
 )
 
 // theReaders are started by the first test that needs them.
-var theReaders = sync.OnceValues(func() (*oracle.Readers, error) { return oracle.FindReaders(context.Background()) })
+var (
+	theReaders = sync.OnceValues(func() (*oracle.Readers, error) {
+		started = true
+		return oracle.FindReaders(context.Background())
+	})
+	started bool
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if r, err := theReaders(); err == nil {
-		r.Close()
+	if started {
+		if r, err := theReaders(); err == nil {
+			r.Close()
+		}
 	}
 	os.Exit(code)
 }
 
-func ask(t testing.TB, reader, file string, more map[string]any, result any) {
+// found gives the readers, which take their time.
+func found(t testing.TB) *oracle.Readers {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: exports are not read by other programs with -short")
+	}
 	r, err := theReaders()
 	oracle.Require(t, err)
-	if err := r.Ask(reader, file, more, result); err != nil {
+	return r
+}
+
+func ask(t testing.TB, reader, file string, more map[string]any, result any) {
+	t.Helper()
+	if err := found(t).Ask(reader, file, more, result); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -247,9 +249,7 @@ func TestTooLongForART(t *testing.T) {
 
 // TestSpeedscopeSchema holds files to the schema that speedscope publishes, and looks at the marks.
 func TestSpeedscopeSchema(t *testing.T) {
-	r, err := theReaders()
-	oracle.Require(t, err)
-	data, err := r.SpeedscopeSchema()
+	data, err := found(t).SpeedscopeSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,6 +503,57 @@ func TestMarks(t *testing.T) {
 	}
 	file := exportFile(t, "perfetto", "x", naming{}, data)
 	if diff := gocmp.Diff([]string{fmt.Sprint(marked)}, query(t, file, "select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = 'open'")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+var reportLine = regexp.MustCompile(`(?m)^ *(?:"stack": ")?(\d+),(\d+),(\d+),(\d+)(?:\\n",)?$`)
+
+// TestMatrixReport exports a report of Matrix as people paste it, and compares with its lines.
+func TestMatrixReport(t *testing.T) {
+	data, err := os.ReadFile("../../trace/testdata/reports/json.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[method]measure{}
+	for _, m := range reportLine.FindAllStringSubmatch(string(data), -1) {
+		id, _ := strconv.Atoi(m[2])
+		calls, _ := strconv.ParseInt(m[3], 10, 64)
+		millis, _ := strconv.ParseInt(m[4], 10, 64)
+		name, _ := naming{}.Name(trace.Method(id))
+		w := want[method{"main", name.String()}]
+		want[method{"main", name.String()}] = measure{w.Calls + calls, -1, w.Sum + millis*1e6, w.Total + millis*1e6}
+	}
+	if len(want) < 3 {
+		t.Fatal(want)
+	}
+	for _, r := range readings() {
+		if r.merged || r.by == "DevTools" || r.by == "speedscope" && r.format == "chrome" {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), r.file)
+		if err := os.WriteFile(file, exportBytes(t, r.format, naming{}, data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := r.read(t, file)
+		compare(t, r, without(got, func(m *measure) {
+			if m.Self = -1; r.by == "trace processor" {
+				m.Calls = -1 // a slice is a call to it, however many it stands for
+			}
+		}), want, false)
+	}
+}
+
+// TestLogWithoutClock: the stacks of BlockCanary's log stand within the calls that were made of them.
+func TestLogWithoutClock(t *testing.T) {
+	data, err := os.ReadFile("../../trace/testdata/reports/blockcanary.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := exportFile(t, "perfetto", "x", naming{}, data)
+	want := []string{"com.example.Main.onCreate 0 5050", "jank 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0", "com.example.Main.spin 45399 1000"}
+	got := query(t, file, "select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'jank') order by ts, name limit 6")
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

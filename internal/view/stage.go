@@ -16,6 +16,7 @@ type stage struct {
 	now      *recording
 	begun    bool // the exporter knows of now
 	lanes    []int64
+	early    []trace.Chunk // come before it is known since when times count
 }
 
 // Recording begins a recording.
@@ -63,6 +64,9 @@ func (s *stage) end() error {
 	if err != nil {
 		return err
 	}
+	if err := s.fix(0); err != nil {
+		return err
+	}
 	for _, t := range r.ordered() {
 		if err := s.leftEvidence(t); err != nil {
 			return err
@@ -107,10 +111,13 @@ func (s *stage) Stretch(st *trace.Stretch) error {
 	if err != nil {
 		return err
 	}
-	if !r.fixed && st.Kind != trace.StretchReport {
-		r.origin = st.Begin
+	origin := st.Begin
+	if st.Kind == trace.StretchReport {
+		origin = 0
 	}
-	r.fixed = true
+	if err := s.fix(origin); err != nil {
+		return err
+	}
 	t, err := s.thread(st.Thread)
 	if err != nil {
 		return err
@@ -169,15 +176,19 @@ func (s *stage) Chunk(c trace.Chunk) error {
 	switch c := c.(type) {
 	case *trace.Meta:
 		if r.meta == nil {
-			r.meta = c.Values
+			r.meta = map[string]string{}
+		}
+		// A text has one for each report: what the first says of all holds.
+		for key, value := range c.Values {
+			if _, said := r.meta[key]; !said {
+				r.meta[key] = value
+			}
 		}
 	case *trace.Clock:
 		if r.clock == nil {
 			r.clock = c
 		}
-		if !r.fixed {
-			r.origin, r.fixed = c.BaseNanos, true
-		}
+		return s.fix(c.BaseNanos)
 	case *trace.Threads:
 		for _, t := range c.List {
 			if r.threads[t.Index] == nil {
@@ -186,8 +197,36 @@ func (s *stage) Chunk(c trace.Chunk) error {
 		}
 	case *trace.End:
 		r.end = c
+	case *trace.Jank:
+		if err := s.fix(c.Begin); err != nil {
+			return err
+		}
+		return s.jank(c)
 	default:
+		if !r.fixed && len(s.early) < maxEarly {
+			s.early = append(s.early, c)
+			return nil
+		}
 		return s.tell(c)
+	}
+	return nil
+}
+
+// maxEarly is how many chunks wait until it is known since when times count.
+const maxEarly = 1 << 10
+
+// fix says since when times count, unless that has been said, and tells what has waited for it.
+func (s *stage) fix(origin int64) error {
+	if s.now.fixed {
+		return nil
+	}
+	s.now.origin, s.now.fixed = origin, true
+	early := s.early
+	s.early = nil
+	for _, c := range early {
+		if err := s.tell(c); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -215,8 +254,6 @@ func (s *stage) tell(c trace.Chunk) error {
 				return err
 			}
 		}
-	case *trace.Jank:
-		return s.jank(c)
 	case *trace.Sample:
 		return s.sample(c)
 	case *trace.Pending:

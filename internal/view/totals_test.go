@@ -46,18 +46,19 @@ func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[
 	})
 }
 
+// feed replays whatever trace takes into a view.
 func feed(v view.View, data []byte) error {
-	r, err := trace.NewReader(bytes.NewReader(data))
+	s, err := trace.NewSource(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
 	if err := v.Recording(view.Recording{Title: "a.tgd"}); err != nil {
 		return err
 	}
-	if err := trace.Replay(r, v); err != nil {
+	if err := s.Replay(v); err != nil {
 		return err
 	}
-	return v.Damage(r.Damage())
+	return v.Damage(s.Damage())
 }
 
 // reading is a format and a program that reads it.

@@ -3,7 +3,7 @@
 // {"error": ...}. They are answered one after the other. Chromium is started once, when it is first needed.
 //
 // Started with the directory that has node_modules and trace-processor, and the path of Chromium or nothing.
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -109,23 +109,20 @@ async function devtools({file}) {
 async function firefox({file}) {
   const cli = path.join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
   const env = {...process.env, PROFILER_CLI_SESSION_DIR: scratch, PROFILER_CLI_NO_SYMBOLICATE: '1'};
-  const run = (...args) => execFileSync(process.execPath, [cli, ...args], {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe'});
+  const session = `s${++sessions}`;
+  const run = (...args) => execFileSync(process.execPath, [cli, ...args, '--session', session], {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe'});
   const json = (...args) => JSON.parse(run(...args, '--json'));
-  // It gives its server half a second to start, which is not enough on a machine that has much to do.
+  // Its own way to start the server waits half a second for it, which is not enough on a machine that has much to do.
+  const server = spawn(process.execPath, [cli, '--daemon', file, '--session', session], {env, stdio: 'ignore'});
   for (let tries = 1; ; tries++) {
     try {
-      run('load', file);
+      run('thread', 'list');
       break;
     } catch (e) {
-      const late = /still be running as pid (\d+)/.exec(e.stderr);
-      if (!late || tries === 20) {
+      if (tries === 100 || server.exitCode !== null) {
         throw e;
       }
-      try {
-        process.kill(Number(late[1]));
-      } catch {
-        // it has ended
-      }
+      await new Promise((done) => setTimeout(done, 100));
     }
   }
   try {
@@ -136,10 +133,11 @@ async function firefox({file}) {
     });
     return {threads, meta: run('profile', 'meta')};
   } finally {
-    run('stop');
+    server.kill();
   }
 }
 
+let sessions = 0;
 let browser;
 
 async function open(url) {
