@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/color"
+	"image/png"
 	"maps"
 	"os"
 	"path/filepath"
@@ -555,5 +557,39 @@ func TestLogWithoutClock(t *testing.T) {
 	got := query(t, file, "select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'jank') order by ts, name limit 6")
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestSpeedscopePicture takes a picture of speedscope's time line into TRACEGEN_PICTURES, for a person to look at. That
+// something is drawn is all that it asserts.
+func TestSpeedscopePicture(t *testing.T) {
+	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "process", "com.app")
+	r.clock(0, 1_795_000_000_000)
+	r.thread(0, "main", true)
+	r.add(0, 0, wander(11, 6, 40, true)...)
+	dir := os.Getenv("TRACEGEN_PICTURES")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	picture := filepath.Join(dir, "speedscope.png")
+	var got struct{ Errors []string }
+	ask(t, "speedscope", exportFile(t, "speedscope", "x.speedscope.json", naming{}, r.end()), map[string]any{"picture": picture}, &got)
+	f, err := os.Open(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	drawn, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	colours := map[color.Color]bool{}
+	for y := 60; y < drawn.Bounds().Dy(); y += 4 {
+		for x := 0; x < drawn.Bounds().Dx(); x += 4 {
+			colours[drawn.At(x, y)] = true
+		}
+	}
+	if len(colours) < 10 || len(got.Errors) > 0 {
+		t.Errorf("%d colours, %s", len(colours), got.Errors)
 	}
 }
