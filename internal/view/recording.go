@@ -167,10 +167,7 @@ func (r *recording) facts() []fact {
 	if r.moved > 0 {
 		add("stretches moved behind the one before", r.moved)
 	}
-	for _, f := range r.mended() {
-		all = append(all, f)
-	}
-	return all
+	return append(all, r.mended()...)
 }
 
 // uncertainty says how exact times are; it is empty if the recording does not say.
