@@ -15,7 +15,7 @@ const (
 	// What it costs to assume something, in no unit.
 	costStray     = 4
 	costRenamed   = 4
-	costSwapped   = 4
+	costSwapped   = 3
 	costTruncated = 1
 	costMissing   = 3 // and one for each exit, up to
 	costMissings  = 12

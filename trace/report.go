@@ -138,6 +138,14 @@ func (t *told) tree(r *report) error {
 		s.Calls = append(s.Calls, c)
 	}
 	layOut(&s)
+	j := r.jank(t, index, s.Begin, s.End)
+	t.at = max(s.End, s.Begin+int64(j.Wall))
+	if millis, err := strconv.ParseInt(r.facts["time"], 10, 64); err == nil {
+		// It is told when the message is over.
+		if err := t.h.Chunk(&Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
+			return err
+		}
+	}
 	if len(s.Calls) > 0 {
 		if err := t.h.Stretch(&s); err != nil {
 			return err
@@ -147,11 +155,6 @@ func (t *told) tree(r *report) error {
 		if err := t.h.Chunk(&Sample{Nanos: s.End, Thread: index, State: stack.state, Frames: stack.frames, CPU: -1}); err != nil {
 			return err
 		}
-	}
-	j := r.jank(t, index, s.Begin, s.End)
-	t.at = max(s.End, s.Begin+int64(j.Wall))
-	if err := t.clock(r.facts["time"]); err != nil {
-		return err
 	}
 	return t.h.Chunk(j)
 }
@@ -185,15 +188,6 @@ func layOut(s *Stretch) {
 		c.Begin, c.End = *next, min(*next+c.End, end)
 		*next, inner[i] = c.End, c.Begin
 	}
-}
-
-// clock tells when the wall's clock was where the report ends.
-func (t *told) clock(millis string) error {
-	n, err := strconv.ParseInt(millis, 10, 64)
-	if err != nil {
-		return nil
-	}
-	return t.h.Chunk(&Clock{NanoTime: t.at, WallMillis: n})
 }
 
 // jank is what the report says of the message, which was laid out from begin to end.
@@ -233,6 +227,11 @@ const assumed = 1_000_000
 // stacks tells stacks that were taken, thread by thread.
 func (t *told) stacks(r *report) error {
 	begin, end, dated := t.span(r)
+	if dated {
+		if err := t.h.Chunk(&Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
+			return err
+		}
+	}
 	var order []string
 	byThread := map[string][]reportStack{}
 	for _, s := range r.stacks {
@@ -257,11 +256,6 @@ func (t *told) stacks(r *report) error {
 		}
 		if i > 0 {
 			continue // one thread is slow, the others are told with it
-		}
-		if dated {
-			if err := t.h.Chunk(&Clock{NanoTime: end, WallMillis: end / 1e6}); err != nil {
-				return err
-			}
 		}
 		j := r.jank(t, index, begin, end)
 		j.Wall, j.State = uint64(end-begin), byThread[name][0].state

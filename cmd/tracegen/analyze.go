@@ -108,7 +108,8 @@ plain JVM, a message is an outermost call of a traced method.
 A RECORDING is a file, - for standard input, or a directory, of which every recording in
 it is read. Of files that were set aside, FILE.2, FILE.1 and FILE, the oldest comes
 first, however they are given. Whatever is whole is read; what was damaged or had to be
-mended is counted and shown.
+mended is counted and shown. Reports of Matrix are read as well, as JSON, logged, or the
+lines of a stack, and logs of BlockCanary and stack traces; any may be compressed (.gz).
 
 The formats are
 
@@ -231,14 +232,19 @@ func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
 		if file == standardInput {
 			continue
 		}
-		r, err := trace.Open(file)
+		in, err := trace.OpenSource(file)
 		if err != nil {
 			return err
 		}
+		r := in.Reader()
+		if r == nil || mappings == nil {
+			in.Close()
+			continue // a report does not say what build it is of
+		}
 		c, err := r.Next()
-		r.Close()
+		in.Close()
 		meta, ok := c.(*trace.Meta)
-		if err != nil || !ok || mappings == nil {
+		if err != nil || !ok {
 			continue // what is wrong will be told when it is read
 		}
 		if _, _, err := mappings.Find(file, meta.MappingID(), a.force); err != nil {
@@ -279,7 +285,7 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, mapp
 			defer f.Close()
 			in = f
 		}
-		r, err := trace.NewReader(watched{in, ctx, func(n int) {
+		r, err := trace.NewSource(watched{in, ctx, func(n int) {
 			if read += int64(n); advance != nil {
 				advance(read, max(read, total))
 			}

@@ -57,7 +57,7 @@ func (r *reading) analyze(file string, o analysis.Options) error {
 		return err
 	}
 	defer f.Close()
-	in, err := trace.NewReader(watched{f, r.ctx, r.add})
+	in, err := trace.NewSource(watched{f, r.ctx, r.add})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

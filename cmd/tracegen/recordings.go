@@ -57,7 +57,7 @@ func recordingsBelow(dir string) ([]string, error) {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		r, err := trace.Open(path)
+		r, err := trace.OpenSource(path)
 		if errors.Is(err, trace.ErrFormat) {
 			return nil
 		}

@@ -81,12 +81,12 @@ type Options struct {
 	Also func(*Recording, *Names) (trace.Handler, error)
 }
 
-// Analyze reads one recording to its end. An error is the source's, or what one of the functions returned, or a
+// Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the functions returned, or a
 // [*MismatchError].
-func Analyze(name string, in *trace.Reader, o Options) error {
+func Analyze(name string, in *trace.Source, o Options) error {
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}, threads: map[uint32]string{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found = a.found
-	if err := trace.Replay(in, a); err != nil {
+	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	a.recording.Damage = in.Damage()

@@ -55,7 +55,7 @@ func analyze(t *testing.T, name, text string, o Options) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(bytes.NewReader(data))
+	r, err := trace.NewSource(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,7 @@ func judgeAnswers(t *testing.T, dir string, b bench, p platform) {
 		return nil
 	}
 	for _, path := range recordingPaths(t, dir) {
-		r, err := trace.Open(path)
+		r, err := trace.OpenSource(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -187,7 +187,7 @@ func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags
 // analyze reads a recording with the names of its build.
 func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
 	t.Helper()
-	in, err := trace.Open(rec.file)
+	in, err := trace.OpenSource(rec.file)
 	if err != nil {
 		t.Fatal(err)
 	}
