@@ -147,7 +147,7 @@ const (
 // mend deals with an exit that is not the innermost call's: held[i], of method m. It tells whether to look again, as
 // held[i] is another one now.
 func (t *thread) mend(i int, m Method, marks Marks) (again bool) {
-	at := t.find(m, len(t.open))
+	at := t.find(m)
 	to, clear := t.ahead(i + 1)
 	g, cost := t.likely(m, at), costMissings
 	if clear {

@@ -77,3 +77,26 @@ func TestMended(t *testing.T) {
 		})
 	}
 }
+
+// TestRecordNumbers: gaps far behind what is held, records that come twice, and calls that begin in a gap keep their numbers.
+func TestRecordNumbers(t *testing.T) {
+	var first, second []Record
+	for i := range int64(3000) {
+		first = append(first, entry(1, 2*i), exit(1, 2*i+1))
+		second = append(second, entry(2, 9000+2*i), exit(2, 9001+2*i))
+	}
+	second = append([]Record{exit(4, 8000), exit(3, 8001)}, second...)
+	c := replayedParts(t, &Records{List: first}, &Records{First: 100, List: first[100:600]}, &Records{First: 5000, List: first[5000:]}, &Records{First: 7000, List: second})
+	if want := (Repairs{Gaps: 1, Lost: 1000, Truncated: 2}); c.repairs != want || c.calls != 6002 {
+		t.Errorf("%d calls, %+v, want %+v", c.calls, c.repairs, want)
+	}
+	for i, s := range c.stretches {
+		want := uint64(2 * i)
+		if i >= 3000 {
+			want += 1000
+		}
+		if s.FirstRecord != want || s.EndRecord != want+2 {
+			t.Fatalf("stretch %d has the records %d to %d", i, s.FirstRecord, s.EndRecord)
+		}
+	}
+}

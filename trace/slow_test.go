@@ -190,3 +190,16 @@ func TestJoinerAfterLostRecords(t *testing.T) {
 		t.Errorf("in parts:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// TestJoinerIsPrompt: what nobody will report is found as soon as a later message is reported.
+func TestJoinerIsPrompt(t *testing.T) {
+	found := 0
+	j := Joiner{Found: func(*Slow) error { found++; return nil }}
+	j.Chunk(&Meta{map[string]string{"slowMillis": "100", "records": "all"}})
+	j.Stretch(message(4, 100, 300, 0))
+	j.Stretch(message(8, 400, 600, 0))
+	j.Chunk(&Jank{FirstRecord: 8, EndRecord: 12, Begin: 400e6, Wall: 200e6})
+	if found != 2 {
+		t.Errorf("%d found, want 2", found)
+	}
+}

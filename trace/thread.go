@@ -122,15 +122,16 @@ func (t *thread) close(marks Marks) {
 	}
 }
 
-// find gives where in open, below the given index, the innermost call of a method is; -1 if there is none.
-func (t *thread) find(m Method, below int) int {
+// find gives where in open the innermost call of a method is; -1 if there is none.
+func (t *thread) find(m Method) int {
 	const near = 64
-	for k := below - 1; k >= max(0, below-near); k-- {
+	n := len(t.open)
+	for k := n - 1; k >= max(0, n-near); k-- {
 		if t.open[k].method == m {
 			return k
 		}
 	}
-	if below <= near {
+	if n <= near {
 		return -1
 	}
 	if t.where == nil {
@@ -144,14 +145,10 @@ func (t *thread) find(m Method, below int) int {
 			t.where[o.method] = int32(i)
 		}
 	}
-	k, ok := t.where[m]
-	if !ok {
-		return -1
+	if k, ok := t.where[m]; ok {
+		return int(k)
 	}
-	for int(k) >= below {
-		k = t.open[k].before
-	}
-	return int(k)
+	return -1
 }
 
 // truncate ends a call that was entered in the gap.
