@@ -174,9 +174,10 @@ func (r *Recording) samplesOfHolder(j *trace.Jank, by residual) []*trace.Sample 
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
 
-// setBefore takes over the history. That there is none is known only of the first message.
+// setBefore takes over the history. That there is none is known only of the first message of a recording of ours, which
+// says which records it has; reports of others have no history.
 func (s *Slow) setBefore(from *trace.Slow, by residual) {
-	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Jank.Message == 0
+	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Jank.Message == 0 && s.Recording.Meta["records"] != ""
 	for _, m := range from.Before {
 		kind := "message"
 		if int(m.Kind) < len(pastKinds) {

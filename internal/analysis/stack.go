@@ -168,8 +168,11 @@ func firstOfApp(frames []string) string {
 	return ""
 }
 
-// mentions tells whether a method is on a stack.
+// mentions tells whether a method is on a stack, as far as its name is known.
 func mentions(frames []string, m Method) bool {
+	if m.Unresolved {
+		return true
+	}
 	for _, f := range frames {
 		if frameMethod(f) == m.Identity() {
 			return true

@@ -70,7 +70,7 @@ func judge(s *Slow) Verdict {
 	case enough(s.GC, s.Wall):
 		v.Kind = KindGC
 	case waits != KindUnknown && waits != KindOwnWork && enough(off, took):
-		v.Kind, v.Likely = waits, !known
+		v.Kind, v.Likely = waits, !known || v.Method != nil && v.Method.Unresolved
 	case of > 0 && !enough(off, took), of == 0 && s.CPU >= 0 && !enough(off, s.Wall):
 		v.Kind = KindOwnWork
 	case !known && waits == KindOwnWork:

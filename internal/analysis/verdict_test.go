@@ -93,6 +93,15 @@ func TestJudgeByStateAlone(t *testing.T) {
 	}
 }
 
+// TestJudgeUnresolved: nobody can tell whether a method without a name is on a stack, so that a look counts, and is not sure.
+func TestJudgeUnresolved(t *testing.T) {
+	s := slowIn(900*ms, 10*ms, 0, look(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native)", "a.B.m(B.java:1)"))
+	s.MostSelf[0].Method = Method{Name: "#17", ID: 17, Unresolved: true}
+	if v := judge(s); v.Kind != KindSleep || !v.Likely {
+		t.Errorf("%s, likely %t: %s", v.Kind, v.Likely, v.Text)
+	}
+}
+
 func TestActivityOf(t *testing.T) {
 	for _, c := range []struct {
 		state, frames string
