@@ -47,20 +47,27 @@ type Options struct {
 // lowest. It fails with a [*FullError] when IDs run out, and on a method
 // without class, name or descriptor.
 func Assign(methods []Method, o Options) (*Mapping, error) {
+	m, _, err := AssignEach(methods, o)
+	return m, err
+}
+
+// AssignEach is [Assign] for who wants to know the ID of each of the methods, in their order: asking the mapping for
+// them would take as long again.
+func AssignEach(methods []Method, o Options) (*Mapping, []uint32, error) {
 	focus, err := sortFocus(o.Focus)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	living, err := sortMethods(methods)
+	living, ofMethod, err := sortMethods(methods)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := o.checkBase(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	retired, fresh := keep(living, o)
 	if need := len(living) + len(retired); need > Capacity {
-		return nil, &FullError{demandOf(living, len(retired))}
+		return nil, nil, &FullError{demandOf(living, len(retired))}
 	}
 	free := newFreeIDs()
 	for _, records := range [][]record{living, retired} {
@@ -79,12 +86,16 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 			free.take(living[i].id)
 		}
 	default:
-		return nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
+		return nil, nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
+	}
+	ids := make([]uint32, len(methods))
+	for i, at := range ofMethod {
+		ids[i] = living[at].id
 	}
 	records := append(sortByID(living), retired...)
 	m, first, _ := newMapping(records, len(living))
 	if m == nil { // sortMethods and keep leave every key once
-		return nil, fmt.Errorf("two IDs for %s: a fault of tracegen, please report it", records[first].key)
+		return nil, nil, fmt.Errorf("two IDs for %s: a fault of tracegen, please report it", records[first].key)
 	}
 	m.runtime, m.focus = cmp.Or(o.Runtime, DefaultRuntime), focus
 	m.bodies = make(map[uint32]uint64)
@@ -93,7 +104,7 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 			m.bodies[id] = body
 		}
 	}
-	return m, nil
+	return m, ids, nil
 }
 
 // errNoDescriptors is about a base that names methods by class and name alone.
@@ -160,12 +171,12 @@ func (o *Options) frees(id uint32) bool {
 }
 
 // sortMethods turns methods into records without IDs, sorted by key, each key
-// once. Sorting classes first, and methods only within their class, is several
+// once, and tells which record each method has become. Sorting classes first, and methods only within their class, is several
 // times as fast as sorting the keys, whose first halves are mostly equal.
-func sortMethods(methods []Method) ([]record, error) {
+func sortMethods(methods []Method) (records []record, ofMethod []int32, err error) {
 	classes, ofMethod, err := internClasses(methods)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rank := make([]int32, len(classes))
 	for i := range classes {
@@ -186,14 +197,14 @@ func sortMethods(methods []Method) ([]record, error) {
 		order[next[r]] = int32(i)
 		next[r]++
 	}
-	records := make([]record, 0, len(methods))
+	records = make([]record, 0, len(methods))
 	var buf []byte
 	for i := range classes {
 		from := len(records)
 		records, buf = appendClass(records, buf, classes[i].text, methods, order[start[i]:start[i+1]])
-		records = records[:from+len(sortUnique(records[from:]))]
+		records = sortUnique(records, from, ofMethod)
 	}
-	return records, nil
+	return records, ofMethod, nil
 }
 
 // classText is a class's name in text form and its number in the order in which
@@ -230,8 +241,8 @@ func internClasses(methods []Method) (classes []classText, ofMethod []int32, err
 	return classes, ofMethod, nil
 }
 
-// appendClass appends the records of one class's methods. Their keys share one
-// allocation; buf is scratch space.
+// appendClass appends the records of one class's methods, each with its method's index as
+// its ID. Their keys share one allocation; buf is scratch space.
 func appendClass(records []record, buf []byte, class string, methods []Method, of []int32) ([]record, []byte) {
 	buf = buf[:0]
 	from := len(records)
@@ -244,20 +255,36 @@ func appendClass(records []record, buf []byte, class string, methods []Method, o
 		records = append(records, record{id: uint32(len(buf)), access: m.Access})
 	}
 	keys, at := string(buf), uint32(0)
-	for i := from; i < len(records); i++ {
-		r := &records[i]
-		r.key, at, r.id = keys[at:r.id], r.id, 0
+	for i, index := range of {
+		r := &records[from+i]
+		r.key, at, r.id = keys[at:r.id], r.id, uint32(index)
 	}
 	return records, buf
 }
 
-// sortUnique sorts records by key and keeps, of those with equal keys, the one
-// with the lowest access flags. The result lies in the same array.
-func sortUnique(records []record) []record {
-	slices.SortFunc(records, func(a, b record) int {
-		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.access, b.access))
+// sortUnique sorts the records from an index on by key and keeps, of those with
+// equal keys, the one with the lowest access flags. For the methods whose indexes their
+// IDs are it notes where their record is; the IDs are 0 then. The result lies in the same array.
+func sortUnique(records []record, from int, ofMethod []int32) []record {
+	class := records[from:]
+	slices.SortFunc(class, func(a, b record) int {
+		if c := strings.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.access, b.access)
 	})
-	return slices.CompactFunc(records, func(a, b record) bool { return a.key == b.key })
+	n := 0
+	for i := range class {
+		if i > 0 && class[i].key == class[n-1].key {
+			ofMethod[class[i].id] = int32(from + n - 1)
+			continue
+		}
+		ofMethod[class[i].id] = int32(from + n)
+		class[n] = class[i]
+		class[n].id = 0
+		n++
+	}
+	return records[:from+n]
 }
 
 // sortFocus returns a sorted copy of the focus decisions.
