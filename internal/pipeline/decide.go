@@ -228,7 +228,15 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 
 // assign gives every traced method its ID.
 func (r *run) assign() error {
-	var methods []mapping.Method
+	traced := 0
+	for _, u := range r.units {
+		for i := range u.methods {
+			if u.methods[i].decision.Traced() {
+				traced++
+			}
+		}
+	}
+	methods := make([]mapping.Method, 0, traced)
 	bodies := make(map[mapping.Identity]uint64)
 	focus := make(map[string]mapping.FocusAction)
 	for _, u := range r.units {
@@ -257,19 +265,20 @@ func (r *run) assign() error {
 	}
 	slices.SortFunc(o.Focus, func(a, b mapping.Focus) int { return cmp.Compare(a.Class, b.Class) })
 	var err error
-	if r.mapping, err = mapping.Assign(methods, o); err != nil {
+	var ids []uint32
+	if r.mapping, ids, err = mapping.AssignEach(methods, o); err != nil {
 		return err
 	}
 	if mapping.Capacity-r.mapping.Headroom() >= mapping.Crowded {
 		demand := r.mapping.Demand()
 		r.warn("method IDs run short: %v", &demand)
 	}
-	r.distribute()
+	r.distribute(ids)
 	return nil
 }
 
-// distribute puts IDs and the digest where rewriting finds them.
-func (r *run) distribute() {
+// distribute puts IDs, which are in the order of the units' traced methods, and the digest where rewriting finds them.
+func (r *run) distribute(ids []uint32) {
 	for _, u := range r.units {
 		u.digest = ""
 		if u.stamped {
@@ -277,7 +286,7 @@ func (r *run) distribute() {
 		}
 		for i := range u.methods {
 			if m := &u.methods[i]; m.decision.Traced() {
-				m.id, _ = r.mapping.ByMethod(u.identityOf(i))
+				m.id, ids = ids[0], ids[1:]
 			}
 		}
 	}

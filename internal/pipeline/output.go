@@ -23,10 +23,13 @@ func (r *run) checkOutputs() error {
 			outputs = append(outputs, in.Output)
 		}
 	}
+	among := newInputPlaces(inputs)
 	seen := make(map[string]string)
 	for _, output := range outputs {
-		if err := checkOutput(output, inputs); err != nil {
-			return err
+		if among.mayMeet(output) {
+			if err := checkOutput(output, inputs); err != nil {
+				return err
+			}
 		}
 		real, err := resolve(output)
 		if err != nil {
@@ -49,6 +52,42 @@ func (r *run) inputPaths() []string {
 		paths[i] = in.Path
 	}
 	return paths
+}
+
+// inputPlaces tells quickly that an output has nothing to do with any of many inputs.
+type inputPlaces struct {
+	files       map[fileID]bool
+	directories bool // there are some among them
+	vague       bool // some cannot be told apart
+}
+
+func newInputPlaces(inputs []string) *inputPlaces {
+	p := &inputPlaces{files: make(map[fileID]bool, len(inputs))}
+	for _, input := range inputs {
+		info, err := os.Stat(input)
+		if err != nil {
+			p.vague = true
+			continue
+		}
+		id := idOf(info)
+		p.vague = p.vague || id == fileID{}
+		p.directories = p.directories || info.IsDir()
+		p.files[fileID{device: id.device, inode: id.inode}] = true
+	}
+	return p
+}
+
+// mayMeet says whether an output could be an input, or one of the two lie in the other.
+func (p *inputPlaces) mayMeet(output string) bool {
+	info, err := os.Stat(output)
+	switch {
+	case p.vague || p.directories:
+		return true
+	case err != nil:
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	id := idOf(info)
+	return info.IsDir() || p.files[fileID{device: id.device, inode: id.inode}]
 }
 
 func checkOutput(output string, inputs []string) error {

@@ -373,8 +373,8 @@ func readPart(s *sealed) (*Part, error) {
 		sources := make(map[string]*source)
 		for len(sums) > 0 && !u.failed {
 			unit := p.place(u, i, sources)
-			unit.sum, sums = binary.BigEndian.Uint64(sums), sums[8:]
-			unit.graph = graph
+			unit.record = &record{sum: binary.BigEndian.Uint64(sums), graph: graph}
+			sums = sums[8:]
 			readUnit(u, unit)
 		}
 	}
@@ -403,7 +403,7 @@ func (p *Part) place(u *unpacker, input int, sources map[string]*source) *unit {
 	}
 	e := &entry{name: name, size: int64(u.int())}
 	unit := newUnit(s, e)
-	unit.class, unit.record = class, &record{}
+	unit.class = class
 	p.units = append(p.units, unit)
 	return unit
 }

@@ -78,10 +78,10 @@ func readScanned(data []byte, input int, path string) *scanned {
 		found.sources = append(found.sources, s)
 		known[s.outer] = s
 	}
-	p := Part{}
-	for range u.count(placeSize) {
+	n := u.count(placeSize)
+	p := Part{units: make([]*unit, 0, n)}
+	for range n {
 		unit := p.place(u, input, known)
-		unit.record = nil
 		readScannedUnit(u, unit)
 	}
 	// A place in a source that was not listed would have added one.

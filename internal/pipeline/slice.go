@@ -118,7 +118,8 @@ func readSlice(file *sealed) (*Slice, error) {
 		var units []*unit
 		for len(sums) > 0 && !u.failed {
 			unit := p.place(u, i, sources)
-			unit.sum, sums = binary.BigEndian.Uint64(sums), sums[8:]
+			unit.record = &record{sum: binary.BigEndian.Uint64(sums)}
+			sums = sums[8:]
 			readDecisions(u, unit)
 			units = append(units, unit)
 		}
