@@ -93,6 +93,7 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	}
 	return &pipeline.Incremental{
 		Cache: kept, Tool: tool, Rules: i.ruleText(), Directory: i.destination.directory, Spare: spare,
+		Known:  relaxCollector,
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
 	}, nil

@@ -12,6 +12,9 @@ import (
 const (
 	growth = 40
 	spare  = 64 << 20
+	// relaxed is the growth for a run that finds nearly everything in a cache. It makes one heap of all there is and lets
+	// go of none, so that collecting is mostly in vain; it would be a quarter of all work.
+	relaxed = 200
 )
 
 // tuneCollector sets this up, unless the environment says how the collector is to work (GOGC, GOMEMLIMIT). The spare
@@ -22,4 +25,11 @@ func tuneCollector() []byte {
 	}
 	debug.SetGCPercent(growth)
 	return make([]byte, spare)
+}
+
+// relaxCollector is told how many of the inputs are known.
+func relaxCollector(known, inputs int) {
+	if known*10 >= inputs*9 && os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(relaxed)
+	}
 }

@@ -21,3 +21,23 @@ func TestTuneCollector(t *testing.T) {
 		}
 	}
 }
+
+// TestRelaxCollector lets the heap grow further only for a run that knows nearly all of its inputs, and whose
+// environment says nothing.
+func TestRelaxCollector(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	for _, row := range []struct {
+		known, inputs int
+		gogc          string
+		want          int
+	}{{9, 10, "", relaxed}, {10, 10, "", relaxed}, {8, 10, "", 100}, {10, 10, "50", 100}} {
+		debug.SetGCPercent(100)
+		t.Setenv("GOGC", row.gogc)
+		t.Setenv("GOMEMLIMIT", "")
+		relaxCollector(row.known, row.inputs)
+		if got := debug.SetGCPercent(100); got != row.want {
+			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d", row.known, row.inputs, row.gogc, got, row.want)
+		}
+	}
+}

@@ -57,6 +57,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	for _, p := range result.Packages {
 		run.Packages = append(run.Packages, report.Package(p))
 	}
+	run.Skipped = make([]report.Skipped, 0, len(result.Skipped))
 	for _, s := range result.Skipped {
 		run.Skipped = append(run.Skipped, report.Skipped(s))
 	}

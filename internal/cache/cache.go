@@ -151,6 +151,12 @@ func appear(f *os.File, path string, wrong error) error {
 	return err
 }
 
+// Has says whether there is an entry, whole or not.
+func (c *Cache) Has(k Key) bool {
+	_, err := os.Lstat(c.file(k))
+	return err == nil
+}
+
 // Get gives the content of an entry. The error wraps ErrMissing, or is a *DamagedError, or the file system's.
 func (c *Cache) Get(k Key) ([]byte, error) {
 	var b bytes.Buffer

@@ -50,7 +50,12 @@ func TestPutAndGet(t *testing.T) {
 		if _, err := c.Get(k); !errors.Is(err, ErrMissing) {
 			t.Errorf("before it is put: %v", err)
 		}
-		put(t, c, k, content)
+		if c.Has(k) {
+			t.Error("it is there before it is put")
+		}
+		if put(t, c, k, content); !c.Has(k) {
+			t.Error("it is not there when it has been put")
+		}
 		if got, err := open(t, dir, 1<<20).Get(k); err != nil || string(got) != content {
 			t.Errorf("%d bytes come back as %d, %v", len(content), len(got), err)
 		}

@@ -230,11 +230,7 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 func (r *run) assign() error {
 	traced := 0
 	for _, u := range r.units {
-		for i := range u.methods {
-			if u.methods[i].decision.Traced() {
-				traced++
-			}
-		}
+		traced += u.countTraced()
 	}
 	methods := make([]mapping.Method, 0, traced)
 	bodies := make(map[mapping.Identity]uint64)
@@ -275,6 +271,15 @@ func (r *run) assign() error {
 	}
 	r.distribute(ids)
 	return nil
+}
+
+func (u *unit) countTraced() (n int) {
+	for i := range u.methods {
+		if u.methods[i].decision.Traced() {
+			n++
+		}
+	}
+	return n
 }
 
 // distribute puts IDs, which are in the order of the units' traced methods, and the digest where rewriting finds them.

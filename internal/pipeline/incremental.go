@@ -35,6 +35,8 @@ type Incremental struct {
 	Directory string
 	// Spare lists files and directories that are never removed: those that are read or written beside.
 	Spare []string
+	// Known, unless nil, is told how many of how many inputs an earlier run has scanned, before what it found out is read.
+	Known func(known, inputs int)
 	// Detail is told what was taken over, and Warn what is wrong with the cache. Neither is part of the result, which is
 	// the same without a cache.
 	Detail, Warn func(message string)
@@ -165,6 +167,15 @@ func (m *incremental) scanKey(content cache.Key) cache.Key {
 
 // loadScans reads what earlier scans found out, all inputs at a time: texts and lists of many classes.
 func (m *incremental) loadScans() error {
+	if m.Known != nil {
+		known := 0
+		for _, in := range m.inputs {
+			if in.known && m.Cache.Has(in.key) {
+				known++
+			}
+		}
+		m.Known(known, len(m.inputs))
+	}
 	var group errgroup.Group
 	group.SetLimit(m.run.config.Jobs)
 	failures := make([]error, len(m.inputs))

@@ -26,9 +26,10 @@ import (
 
 // kept is a cache and the builds that use it.
 type kept struct {
-	dir  string // for the cache, and outputs
-	tool string
-	said []string // by the last build
+	dir   string // for the cache, and outputs
+	tool  string
+	said  []string // by the last build
+	found int      // inputs that it knew
 }
 
 func newKept(t testing.TB) *kept { return &kept{dir: t.TempDir(), tool: "one"} }
@@ -44,6 +45,7 @@ func (k *kept) incremental(t testing.TB, rules string) *pipeline.Incremental {
 	}
 	k.said = nil
 	return &pipeline.Incremental{Cache: store, Tool: k.tool, Rules: rules,
+		Known:  func(known, _ int) { k.found = known },
 		Detail: func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
 }
 
@@ -139,6 +141,9 @@ func TestIncremental(t *testing.T) {
 	says(t, "first", k.same(t, "first", c, "r"), all(0, 0, 0, n))
 	before := times(t, k.path("out"))
 	says(t, "again", k.same(t, "again", c, "r"), all(n, n, 0, 0))
+	if k.found != n {
+		t.Errorf("%d of %d inputs are found", k.found, n)
+	}
 	if diff := cmp.Diff(before, times(t, k.path("out"))); diff != "" {
 		t.Errorf("outputs that were left alone look new:\n%s", diff)
 	}

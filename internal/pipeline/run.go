@@ -321,6 +321,11 @@ func (r *run) result() *Result {
 		Introduced: r.introduced, PreExisting: r.preExisting, Unknown: slices.Sorted(maps.Keys(r.noted.unknown)),
 		Tolerated: slices.Sorted(maps.Keys(r.noted.tolerated)),
 	}
+	untraced := 0
+	for _, u := range r.units {
+		untraced += len(u.methods) - u.countTraced()
+	}
+	result.Skipped = make([]Skipped, 0, untraced)
 	for _, u := range r.units {
 		in := &result.Inputs[u.source.input]
 		if u.whole.Reason != "" && len(u.methods) == 0 {
