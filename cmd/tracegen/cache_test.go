@@ -151,11 +151,29 @@ func cacheSize(t *testing.T, dir string) (total int64) {
 // TestCachedBuilds holds what a user sees of builds with a cache against one without: files, what is printed, exit codes.
 func TestCachedBuilds(t *testing.T) {
 	a := newCachedApp(t)
+	var written []time.Time
 	for _, what := range []string{"first", "second"} {
 		if said := a.run(t, a.command("out", "--cache", "kept")); said != a.said {
 			t.Errorf("%s: said\n%s\nwithout a cache\n%s", what, said, a.said)
 		}
 		a.check(t, what, "out")
+		info, err := os.Stat(a.path("out/methodMapping.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		written = append(written, info.ModTime())
+	}
+	if !written[0].Equal(written[1]) {
+		t.Error("a mapping that is the same looks new")
+	}
+	// One that is longer, shorter, or another in its last byte is written.
+	mapping := a.want["methodMapping.txt"]
+	for _, text := range []string{mapping + "\n", mapping[:len(mapping)-1], mapping[:len(mapping)-1] + "x", ""} {
+		if err := os.WriteFile(a.path("out/methodMapping.txt"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		a.run(t, a.command("out", "--cache", "kept"))
+		a.check(t, "another mapping", "out")
 	}
 	// The same program but for its bytes, as two builds of one version are that somebody works on.
 	old := a.bin

@@ -1,8 +1,12 @@
 package pipeline
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -375,4 +379,47 @@ func readPlace(data []byte) *place {
 		return nil
 	}
 	return p
+}
+
+// errDiffers ends a comparison.
+var errDiffers = errors.New("not the same")
+
+// comparison is written to, and fails with errDiffers when it is something else than what is read.
+type comparison struct {
+	from   io.Reader
+	buffer []byte
+}
+
+// Write implements io.Writer.
+func (c *comparison) Write(p []byte) (int, error) {
+	if len(c.buffer) < len(p) {
+		c.buffer = make([]byte, len(p))
+	}
+	if _, err := io.ReadFull(c.from, c.buffer[:len(p)]); err != nil || !bytes.Equal(c.buffer[:len(p)], p) {
+		return 0, errDiffers
+	}
+	return len(p), nil
+}
+
+// hasFile says whether a file beside the outputs is there as it would be written. To compare a mapping costs less than to
+// bring it onto the disk, and nobody takes it for new.
+func (m *incremental) hasFile(f File) bool {
+	if m == nil || m.run.config.DryRun {
+		return false
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	there, err := os.Open(f.Path)
+	if err != nil {
+		return false
+	}
+	defer there.Close()
+	c := &comparison{from: bufio.NewReaderSize(there, 1<<16)}
+	if _, err := f.Content.WriteTo(c); err != nil {
+		return false // another one, or one that cannot be made, as who writes it will tell
+	}
+	_, err = c.from.Read(make([]byte, 1))
+	return err == io.EOF
 }

@@ -386,6 +386,9 @@ func (w *writing) writeClass(s *source, name string) error {
 
 func (r *run) writeFiles(files []File) error {
 	for _, f := range files {
+		if r.known.hasFile(f) {
+			continue
+		}
 		out, err := r.outputs.create(f.Path, r.config.DryRun)
 		if err != nil {
 			return err
