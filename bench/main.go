@@ -121,6 +121,9 @@ func benchMain(ctx context.Context, args []string) error {
 	}
 	r := &record{conditions: conditions()}
 	failed := r.measure(ctx, corpora, all, names, dir, *runs)
+	if len(r.rows) == 0 {
+		return errors.New("nothing was measured, nothing is written")
+	}
 	r.printTables(os.Stdout)
 	if err := r.publish(*out); err != nil || failed == 0 {
 		return err
