@@ -188,6 +188,10 @@ func (s *stage) Chunk(c trace.Chunk) error {
 		if r.clock == nil {
 			r.clock = c
 		}
+		if r.meta["source"] != "" {
+			// A text: nothing has ticks, and the clock stands where the first report begins.
+			return s.fix(c.NanoTime)
+		}
 		return s.fix(c.BaseNanos)
 	case *trace.Threads:
 		for _, t := range c.List {
