@@ -52,7 +52,7 @@ func (s *stage) message(t *thread, m trace.Message, j *event) error {
 		t.of.duplicate++
 		return nil
 	}
-	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: m.Description, message: &m}
+	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: t.of.what(m.Description), message: &m}
 	if e.name == "" && int(m.Kind) < len(messageKinds) {
 		e.name = messageKinds[m.Kind]
 	}
@@ -70,6 +70,16 @@ func (s *stage) message(t *thread, m trace.Message, j *event) error {
 		e.flow, e.jank = j.flow, j.jank
 	}
 	return s.exporter.event(&e)
+}
+
+// what gives the name of the method that a message's text has the ID of: an outermost call has nothing else to say.
+func (r *recording) what(text string) string {
+	digits, ok := strings.CutPrefix(text, "method ")
+	id, err := strconv.ParseUint(digits, 10, 20)
+	if !ok || err != nil {
+		return text
+	}
+	return "call of " + r.name(trace.Method(id)).String()
 }
 
 func messageFacts(m trace.Message) []fact {
@@ -148,7 +158,7 @@ func (s *stage) jank(j *trace.Jank) error {
 			return err
 		}
 	}
-	e.facts = append(jankFacts(j), t.evidence(sum(j.Begin, int64(min(j.Wall, math.MaxInt64))))...)
+	e.facts = append(jankFacts(t.of, j), t.evidence(sum(j.Begin, int64(min(j.Wall, math.MaxInt64))))...)
 	err = s.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: j.Message, Count: 1, Begin: j.Begin,
 		Wall: j.Wall, CPU: j.CPU, Description: j.Description}, &e)
 	if err == nil {
@@ -162,8 +172,8 @@ func (s *stage) jank(j *trace.Jank) error {
 	return err
 }
 
-func jankFacts(j *trace.Jank) []fact {
-	all := []fact{{"message", clean(j.Description)}, {"number", j.Message}, {"wall ms", millis(int64(min(j.Wall, math.MaxInt64)))}}
+func jankFacts(r *recording, j *trace.Jank) []fact {
+	all := []fact{{"message", clean(r.what(j.Description))}, {"number", j.Message}, {"wall ms", millis(int64(min(j.Wall, math.MaxInt64)))}}
 	known := func(key string, n int64) {
 		if n >= 0 {
 			all = append(all, fact{key, n})

@@ -193,7 +193,7 @@ func (p *page) event(e *event) error {
 			s.Thread = e.thread.Index
 		}
 		if e.jank != nil {
-			s.Wall, s.What = int64(min(e.jank.Wall, 1<<62)), clean(e.jank.Description)
+			s.Wall, s.What = int64(min(e.jank.Wall, 1<<62)), clean(e.of.what(e.jank.Description))
 			r.End = max(r.End, sum(s.Begin, s.Wall))
 		}
 		r.Stalls = append(r.Stalls, s)

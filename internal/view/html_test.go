@@ -179,6 +179,26 @@ func TestHTMLKeepsStringsInTheirPlace(t *testing.T) {
 	}
 }
 
+// TestOutermostCallsHaveNames: what a recording says of an outermost call is its method's ID.
+func TestOutermostCallsHaveNames(t *testing.T) {
+	var b bytes.Buffer
+	v, err := view.New("html", &b, naming{}, view.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Chunk(&trace.Jank{Begin: 1, Wall: 8, Description: "method 7"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := readPage(t, b.Bytes())
+	name, _ := naming{}.Name(7)
+	if got := data.Recordings[0].Stalls[0].What; got != "call of "+name.String() {
+		t.Errorf("what ran is %q", got)
+	}
+}
+
 func TestHTMLAsksNothingOfAnybody(t *testing.T) {
 	page := string(export(t, "html", vectors+"every.tgd"))
 	for _, way := range []string{"http:", "https:", "//www", " src=", "href=", "url(", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "import("} {
