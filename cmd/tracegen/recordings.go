@@ -81,6 +81,7 @@ func inOrder(files []string) []string {
 		generation int
 	}
 	sets := map[string]int{}
+	seen := map[member]bool{}
 	var members []member
 	for i, file := range files {
 		base, generation := setAside(file)
@@ -88,7 +89,8 @@ func inOrder(files []string) []string {
 			sets[base] = i
 		}
 		m := member{file, sets[base], generation}
-		if !slices.Contains(members, m) {
+		if !seen[m] {
+			seen[m] = true
 			members = append(members, m)
 		}
 	}

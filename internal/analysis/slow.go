@@ -17,7 +17,7 @@ type Slow struct {
 	Thread trace.Thread
 	// Sequence is its number on its thread, if the device reported it.
 	Sequence uint64
-	// Begin is how long after the recording's first clock it began, Time when that was, in UTC; zero if it is not known.
+	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC; zero if it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
@@ -119,7 +119,7 @@ func newSlow(s *trace.Slow, r *Recording, names *Names, by residual) *Slow {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}
 	if r.clock != nil {
-		out.Begin = time.Duration(j.Begin - r.clock.NanoTime)
+		out.Begin = time.Duration(max(0, j.Begin-r.clock.NanoTime)) // the first call may be older than the recording
 	}
 	clock := s.Clock
 	if clock == nil {

@@ -62,7 +62,8 @@ type incremental struct {
 	warned                int     // warnings before it
 	left, copied, written int     // outputs
 
-	mu sync.Mutex // for counts, and for the run's outputs
+	mu    sync.Mutex // for counts, and for the run's outputs
+	voice sync.Mutex // Detail is called by one worker at a time
 }
 
 // knownInput is what is known of an input by its content.
@@ -84,6 +85,8 @@ func newIncremental(r *run, c *Incremental) *incremental {
 
 func (m *incremental) detail(format string, args ...any) {
 	if m.Detail != nil {
+		m.voice.Lock()
+		defer m.voice.Unlock()
 		m.Detail("cache: " + fmt.Sprintf(format, args...))
 	}
 }
