@@ -4,6 +4,7 @@
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
 //	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
 //	go run ./bench lookup                      look-ups in a full mapping
+//	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
 //	go run ./bench flat                        what a class costs, among 2,000 and 100,000, in one jar and in 200
 //	go run ./bench verify                      the type verifier beside parsing and injecting, jar by jar
 //
@@ -74,6 +75,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return mappingMain(rest)
 		case warmCommand:
 			return warmMain(ctx, rest)
+		case recordingsCommand:
+			return recordingsMain(ctx, rest)
 		case hashCommand:
 			return hashMain(rest)
 		case copyCommand:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -18,8 +17,6 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/view"
-	"github.com/tracegen/tracegen/mapping"
-	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -59,10 +56,8 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 	what.Var(&a.least, "min", "leave out of tree what took less, as a `TIME` (5ms) or a share (1%)")
 	what.BoolVar(&a.each, "each", false, "give tree one tree for each slow message instead of one of all calls")
 	names := newFlags()
-	names.StringVar(&a.mapping, "mapping", defaultMapping, "the method mapping `FILE`, or a directory of those of many builds")
-	names.StringVar(&a.lines, "lines", "", "the `FILE` that instrument --lines wrote beside the mapping: shows where methods are")
-	names.StringVar(&a.r8, "r8-mapping", "", "translate what a device said in renamed names, by this mapping `FILE` of R8 or ProGuard")
-	names.BoolVar(&a.force, "force", false, "go on where the mapping is of another build, under a banner")
+	a.naming.add(names)
+	names.StringVar(&a.naming.lines, "lines", "", "the `FILE` that instrument --lines wrote beside the mapping: shows where methods are")
 	block := newFlags()
 	block.BoolVar(&a.block, "suggest-blocklist", false, "write rules for tracegen.yml that block methods with many calls and little time")
 	block.DurationVar(&a.blocking.Below, "block-below", 16*time.Millisecond, "block no method of which a call ever took this `TIME`")
@@ -136,14 +131,14 @@ says what that will save. A method that is on a hot path, or of which one call e
 
 // analyzing holds the flags of the command.
 type analyzing struct {
-	con                       *console
-	format, output            string
-	mapping, lines, r8        string
-	named, force, each, block bool
-	sort                      analysis.Order
-	top                       int
-	least                     least
-	blocking                  analysis.Blocking
+	con                *console
+	format, output     string
+	naming             naming
+	named, each, block bool
+	sort               analysis.Order
+	top                int
+	least              least
+	blocking           analysis.Blocking
 }
 
 // run reads the recordings that args name and writes what was asked for.
@@ -158,11 +153,11 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	mappings, by, err := a.names()
+	o, err := a.names()
 	if err != nil {
 		return err
 	}
-	if err := a.check(files, mappings); err != nil {
+	if err := a.check(files, o.Mappings); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)
@@ -171,9 +166,9 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 		if a.binary() && isTerminal(a.con.out) {
 			return misuse("--format %s is not for a terminal; name a file by --output", a.format)
 		}
-		return a.write(ctx, a.con.out, files, mappings, by)
+		return a.write(ctx, a.con.out, files, o)
 	}
-	read := slices.DeleteFunc(append([]string{a.mapping, a.lines, a.r8}, files...), func(f string) bool { return f == "" || f == standardInput })
+	read := slices.DeleteFunc(append([]string{a.naming.mapping, a.naming.lines, a.naming.r8}, files...), func(f string) bool { return f == "" || f == standardInput })
 	if err := checkNotRead([]target{{"--output", a.output}}, read); err != nil {
 		return err
 	}
@@ -182,7 +177,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer f.Abort()
-	if err := a.write(ctx, f, files, mappings, by); err != nil {
+	if err := a.write(ctx, f, files, o); err != nil {
 		return err
 	}
 	return f.Commit()
@@ -203,26 +198,15 @@ func (a *analyzing) binary() bool {
 }
 
 // names opens what names come from. Without --mapping, the default need not be there.
-func (a *analyzing) names() (*analysis.Mappings, *r8.Mapping, error) {
-	var lines *mapping.Lines
-	var by *r8.Mapping
-	var err error
-	if a.lines != "" {
-		if lines, err = mapping.LoadLines(a.lines); err != nil {
-			return nil, nil, err
-		}
+func (a *analyzing) names() (analysis.Options, error) {
+	o, missing, err := a.naming.open()
+	if missing != nil && a.named {
+		return o, missing
 	}
-	if a.r8 != "" {
-		if by, err = r8.Load(a.r8); err != nil {
-			return nil, nil, err
-		}
+	if missing != nil {
+		a.con.warn("there is no %s: methods are shown by their IDs; give the mapping of the build by --mapping", a.naming.mapping)
 	}
-	mappings, err := analysis.OpenMappings(a.mapping, lines)
-	if errors.Is(err, fs.ErrNotExist) && !a.named {
-		a.con.warn("there is no %s: methods are shown by their IDs; give the mapping of the build by --mapping", a.mapping)
-		return nil, by, nil
-	}
-	return mappings, by, err
+	return o, err
 }
 
 // check refuses recordings of other builds before anything is written. What comes by standard input is looked at when
@@ -247,7 +231,7 @@ func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
 		if err != nil || !ok {
 			continue // what is wrong will be told when it is read
 		}
-		if _, _, err := mappings.Find(file, meta.MappingID(), a.force); err != nil {
+		if _, _, err := mappings.Find(file, meta.MappingID(), a.naming.force); err != nil {
 			return refusal(err)
 		}
 	}
@@ -263,8 +247,7 @@ func refusal(err error) error {
 }
 
 // write reads all recordings and writes them to w.
-func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, mappings *analysis.Mappings, by *r8.Mapping) error {
-	o := analysis.Options{Mappings: mappings, Force: a.force, R8: by}
+func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o analysis.Options) error {
 	finish, err := a.prepare(&o, w)
 	if err != nil {
 		return err
@@ -272,32 +255,13 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, mapp
 	a.warnAtEnd(&o)
 	advance, done := a.con.progress("analyzing")
 	defer done()
-	read, total := int64(0), recordingSize(files)
+	r := reading{ctx: ctx, advance: advance, total: recordingSize(files)}
 	for _, file := range files {
-		name, in := file, a.con.in
-		if file == standardInput {
-			name = "standard input"
-		} else {
-			f, err := os.Open(file)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			in = f
-		}
-		r, err := trace.NewSource(watched{in, ctx, func(n int) {
-			if read += int64(n); advance != nil {
-				advance(read, max(read, total))
-			}
-		}})
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if err := analysis.Analyze(name, r, o); err != nil {
+		if err := r.analyze(file, a.con.in, o); err != nil {
 			return refusal(err)
 		}
 	}
-	return finish(mappings)
+	return finish(o.Mappings)
 }
 
 // prepare has the answers written in the form that was asked for; finish writes what comes last.

@@ -137,7 +137,7 @@ func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Samp
 		return sample.End(rec)
 	}
 	for _, file := range files {
-		if err := r.analyze(file, o); err != nil {
+		if err := r.analyze(file, nil, o); err != nil {
 			return nil, nil, err
 		}
 	}

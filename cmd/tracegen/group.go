@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/fleet"
 	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/trace"
 )
 
 // The forms of group's output.
@@ -190,13 +188,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis
 		}
 		return nil
 	}
-	if err := r.analyze(file, o); err != nil {
-		if errors.Is(err, trace.ErrFormat) {
-			return nil, fmt.Errorf("%w", err)
-		}
-		return nil, err
-	}
-	return entry, nil
+	return entry, r.analyze(file, nil, o)
 }
 
 // write writes what the store has.

@@ -4,40 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
 
-// naming holds the flags of where a command takes methods' names from, for recordings of many builds.
+// naming holds the flags of where a command takes methods' names from.
 type naming struct {
-	mapping, r8 string
-	force       bool
+	mapping, lines, r8 string // lines is for analyze alone
+	force              bool
 }
 
 func (n *naming) add(flags *pflag.FlagSet) {
 	flags.StringVar(&n.mapping, "mapping", defaultMapping, "the method mapping `FILE`, or a directory of those of many builds")
 	flags.StringVar(&n.r8, "r8-mapping", "", "translate what a device said in renamed names, by this mapping `FILE` of R8 or ProGuard")
-	flags.BoolVar(&n.force, "force", false, "go on where there is no mapping of the build: by IDs, or with wrong names")
+	flags.BoolVar(&n.force, "force", false, "go on where the mapping is of another build, under a banner")
 }
 
-// options opens what names come from. Unlike for one recording there is no way on without: IDs mean nothing beyond
-// their build.
-func (n *naming) options() (analysis.Options, error) {
-	o := analysis.Options{Force: n.force}
-	var err error
+// open opens what names come from. If there is no mapping of that name, missing says so, and the options are good
+// without.
+func (n *naming) open() (o analysis.Options, missing, err error) {
+	o.Force = n.force
 	if n.r8 != "" {
 		if o.R8, err = r8.Load(n.r8); err != nil {
-			return o, err
+			return o, nil, err
 		}
 	}
-	if o.Mappings, err = analysis.OpenMappings(n.mapping, nil); errors.Is(err, fs.ErrNotExist) {
-		return o, fmt.Errorf("%w; recordings of several builds are matched by the names of methods, so give the mappings by --mapping", err)
+	var lines *mapping.Lines
+	if n.lines != "" {
+		if lines, err = mapping.LoadLines(n.lines); err != nil {
+			return o, nil, err
+		}
+	}
+	o.Mappings, err = analysis.OpenMappings(n.mapping, lines)
+	if errors.Is(err, fs.ErrNotExist) {
+		o.Mappings = nil
+		return o, err, nil
+	}
+	return o, nil, err
+}
+
+// options opens what names come from for recordings of many builds. There is no way on without: IDs mean nothing beyond
+// their build.
+func (n *naming) options() (analysis.Options, error) {
+	o, missing, err := n.open()
+	if missing != nil {
+		err = fmt.Errorf("%w; recordings of several builds are matched by the names of methods, so give the mappings by --mapping", missing)
 	}
 	return o, err
 }
@@ -50,18 +69,22 @@ type reading struct {
 	done    int64
 }
 
-// analyze has one recording read to its end.
-func (r *reading) analyze(file string, o analysis.Options) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
+// analyze has one recording read to its end; in is where standard input comes from.
+func (r *reading) analyze(file string, in io.Reader, o analysis.Options) error {
+	name := "standard input"
+	if file != standardInput {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		name, in = file, f
 	}
-	defer f.Close()
-	in, err := trace.NewSource(watched{f, r.ctx, r.add})
+	source, err := trace.NewSource(watched{in, r.ctx, r.add})
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return analysis.Analyze(file, in, o)
+	return analysis.Analyze(name, source, o)
 }
 
 func (r *reading) add(n int) {
