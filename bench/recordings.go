@@ -92,14 +92,19 @@ func recordingsMain(ctx context.Context, args []string) error {
 		}
 	}
 	w := startWatch()
-	if all, err = rounds(ctx, all, *runs); err != nil {
-		return err
+	for n := range *runs {
+		fmt.Fprintf(os.Stderr, "bench: recordings: round %d of %d\n", n+1, *runs)
+		for _, s := range all {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if s.once(); s.failed != nil {
+				return s.failed
+			}
+		}
 	}
 	r := &record{conditions: append(conditions(), w.conditions()...)}
 	for _, s := range all {
-		if s.failed != nil {
-			return s.failed
-		}
 		r.rows = append(r.rows, s.row)
 	}
 	r.printRecordings(os.Stdout)
