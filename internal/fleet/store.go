@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -56,10 +57,10 @@ func OpenStore(path string) (*Store, error) {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%s: not a store of tracegen: %w", path, err)
-	case err != nil:
+	case errors.As(err, new(*fs.PathError)):
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%s: not a store of tracegen: %w", path, err)
 	}
 	s.db = db
 	if err := db.Update(prepare); err != nil {
