@@ -11,13 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
 // flatCommand measures whether the cost of a class depends on how many others there are, and in how many jars.
@@ -49,24 +47,16 @@ func flatMain(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(*scratch, "tracegen-bench-")
+	place, err := newWorkplace(ctx, *scratch, *tool)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	corpora, err := corpus.Load()
+	defer os.RemoveAll(place.dir)
+	seed, err := findInput(ctx, place.corpora, flatJar)
 	if err != nil {
 		return err
 	}
-	seed, err := findInput(ctx, corpora, flatJar)
-	if err != nil {
-		return err
-	}
-	l, err := chooseContestants(ctx, corpora, dir, *tool, regexp.MustCompile("^$"))
-	if err != nil {
-		return err
-	}
-	all, err := flatSeries(ctx, l.tool, seed.jars[0], dir, *most)
+	all, err := flatSeries(ctx, place.tool, seed.jars[0], place.dir, *most)
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,30 @@ func benchMain(ctx context.Context, args []string) error {
 	return fmt.Errorf("%d rows failed", failed)
 }
 
+// workplace is what a measurement of tracegen alone needs.
+type workplace struct {
+	dir     string // for inputs and outputs; whoever asked for it removes it
+	tool    string
+	corpora *corpus.Corpus
+}
+
+// newWorkplace makes a directory below scratch, and builds tracegen if no tool is given.
+func newWorkplace(ctx context.Context, scratch, tool string) (*workplace, error) {
+	corpora, err := corpus.Load()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(scratch, "tracegen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	l, err := chooseContestants(ctx, corpora, dir, tool, regexp.MustCompile("^$"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &workplace{dir, l.tool, corpora}, nil
+}
+
 // lineup is who is measured, and with which tracegen.
 type lineup struct {
 	tool        string

@@ -12,9 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 
-	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -54,20 +52,12 @@ func recordingsMain(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(*scratch, "tracegen-bench-")
+	w, err := newWorkplace(ctx, *scratch, *tool)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	corpora, err := corpus.Load()
-	if err != nil {
-		return err
-	}
-	l, err := chooseContestants(ctx, corpora, dir, *tool, regexp.MustCompile("^$"))
-	if err != nil {
-		return err
-	}
-	mappingFile := filepath.Join(dir, "methodMapping.txt")
+	defer os.RemoveAll(w.dir)
+	mappingFile := filepath.Join(w.dir, "methodMapping.txt")
 	digest, err := writeRecordedMapping(mappingFile)
 	if err != nil {
 		return err
@@ -77,7 +67,7 @@ func recordingsMain(ctx context.Context, args []string) error {
 		if size > *most {
 			continue
 		}
-		own := filepath.Join(dir, fmt.Sprint(size))
+		own := filepath.Join(w.dir, fmt.Sprint(size))
 		for n := range size * 1_000_000 / bytesEach {
 			if err := writeRecording(filepath.Join(own, fmt.Sprintf("%03d.tgd", n)), digest, uint64(n)); err != nil {
 				return err
@@ -86,12 +76,12 @@ func recordingsMain(ctx context.Context, args []string) error {
 		for _, q := range recordingQuestions {
 			s := &series{row: row{input: fmt.Sprintf("%d MB", size), name: q.name}}
 			s.contestant.command = func(job) *exec.Cmd {
-				return exec.Command(l.tool, append(append([]string{}, q.args...), own, "--mapping", mappingFile)...)
+				return exec.Command(w.tool, append(append([]string{}, q.args...), own, "--mapping", mappingFile)...)
 			}
 			all = append(all, s)
 		}
 	}
-	w := startWatch()
+	watch := startWatch()
 	for n := range *runs {
 		fmt.Fprintf(os.Stderr, "bench: recordings: round %d of %d\n", n+1, *runs)
 		for _, s := range all {
@@ -103,7 +93,7 @@ func recordingsMain(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	r := &record{conditions: append(conditions(), w.conditions()...)}
+	r := &record{conditions: append(conditions(), watch.conditions()...)}
 	for _, s := range all {
 		r.rows = append(r.rows, s.row)
 	}

@@ -97,8 +97,12 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 			c.unit = fleet.UnitRecording
 		}
 	}
-	read := slices.Concat(sides[0], sides[1], []string{c.naming.mapping})
+	recordings := slices.Concat(sides[0], sides[1])
 	if c.output != standardOutput {
+		read := append(slices.Clone(recordings), cmp.Or(c.oldMapping, c.naming.mapping), cmp.Or(c.newMapping, c.naming.mapping))
+		if c.naming.r8 != "" {
+			read = append(read, c.naming.r8)
+		}
 		if err := checkNotRead([]target{{"--output", c.output}}, read); err != nil {
 			return err
 		}
@@ -107,7 +111,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	defer stop()
 	advance, done := c.con.progress("comparing")
 	defer done()
-	r := reading{ctx: ctx, advance: advance, total: recordingSize(read)}
+	r := reading{ctx: ctx, advance: advance, total: recordingSize(recordings)}
 	old, oldMappings, err := c.sample(&r, sides[0], c.oldMapping)
 	if err != nil {
 		return refusal(err)

@@ -94,7 +94,8 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if g.output != standardOutput {
-		if err := checkNotRead([]target{{"--output", g.output}}, append(slices.Clone(files), g.naming.mapping, g.store)); err != nil {
+		read := slices.DeleteFunc(append(slices.Clone(files), g.naming.mapping, g.naming.r8, g.store), func(f string) bool { return f == "" })
+		if err := checkNotRead([]target{{"--output", g.output}}, read); err != nil {
 			return err
 		}
 	}
@@ -173,9 +174,13 @@ func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis
 	}
 	entry := &fleet.Entry{}
 	hash.Sum(entry.Recording[:0])
-	if has, err := store.Has(entry.Recording); err != nil || has {
-		g.known++
+	has, err := store.Has(entry.Recording)
+	if err != nil {
 		return nil, err
+	}
+	if has {
+		g.known++
+		return nil, nil
 	}
 	o.Slow = func(s *analysis.Slow) error {
 		entry.Cases = append(entry.Cases, fleet.NewCase(s))

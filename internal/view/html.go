@@ -51,7 +51,7 @@ type page struct {
 	Banner     string           `json:"banner"`
 }
 
-// pageName is a method. Method alone is its label; Unknown has no name in the mapping.
+// pageName is a method; Unknown if the mapping has no name for it, and the label is its ID.
 type pageName struct {
 	Label      string `json:"label"`
 	Class      string `json:"class,omitempty"`
