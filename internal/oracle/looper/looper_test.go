@@ -41,8 +41,8 @@ func TestProofs(t *testing.T) {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
-				judgeFeeds(t, readRecordings(t, dir), b, p)
-				judgeAnswers(t, dir, b, p)
+				janks := judgeFeeds(t, readRecordings(t, dir), b, p)
+				judgeAnswers(t, dir, b, p, janks)
 			})
 		}
 	})
