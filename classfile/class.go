@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The class file versions (JVMS table 4.1-A) that [Parse] reads: Java 1.0.2 to Java 26.
@@ -65,7 +66,20 @@ type Member struct {
 //
 // The errors are *[FormatError]; see [ErrMagic] and [ErrVersion] for two that callers tell apart. A class
 // that HotSpot would refuse for more than its structure parses without error.
-func Parse(data []byte) (*Class, error) {
+func Parse(data []byte) (*Class, error) { return new(Parser).Parse(data) }
+
+// Parser reads one class after another in the same memory: there is one class at a time. The zero value is ready. It is
+// used by one goroutine.
+type Parser struct {
+	members    []Member
+	attributes []Attribute
+	offsets    []uint32
+	interfaces []string
+}
+
+// Parse is [Parse]. The class, and all that it gave out but strings and the bytes of data, is good until the next call. Its
+// address, and that of its pool, are its own: who remembers what was found out about a class tells it by them.
+func (p *Parser) Parse(data []byte) (*Class, error) {
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != 0xCAFEBABE {
 		return nil, &FormatError{Err: ErrMagic}
 	}
@@ -81,14 +95,17 @@ func Parse(data []byte) (*Class, error) {
 		return nil, formatErrorf(6, "", "%w %d.%d (known are %d to %d)", ErrVersion, c.major, c.minor, MinMajor, MaxMajor)
 	}
 	var err error
-	if c.pool, err = parseConstantPool(data, 8); err != nil {
+	if c.pool, err = parseConstantPool(data, 8, p.offsets); err != nil {
 		return nil, err
 	}
+	p.offsets = c.pool.offsets
+	c.interfaces = p.interfaces[:0]
 	at, err := c.parseHeader(len(c.pool.data))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.parseBody(at); err != nil {
+	p.interfaces = c.interfaces
+	if err := p.parseBody(c, at); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -115,9 +132,7 @@ func (c *Class) parseHeader(at int) (int, error) {
 	if n*2 > len(data)-at {
 		return 0, formatErrorf(at-2, c.path(""), "interfaces_count %d does not fit the %d bytes left", n, len(data)-at)
 	}
-	if n > 0 {
-		c.interfaces = make([]string, n)
-	}
+	c.interfaces = slices.Grow(c.interfaces, n)[:n]
 	for i := range c.interfaces {
 		if c.interfaces[i], err = c.pool.ClassName(binary.BigEndian.Uint16(data[at:])); err != nil {
 			return 0, formatErrorf(at, c.path(fmt.Sprintf("interface %d", i)), "%w", err)
@@ -130,7 +145,7 @@ func (c *Class) parseHeader(at int) (int, error) {
 // parseBody reads fields, methods and attributes, which must end where the data ends. A first walk checks
 // them all and counts, so that the second can fill one array of members and one of attributes, each of the
 // right size: that is most of the memory a class takes.
-func (c *Class) parseBody(at int) error {
+func (p *Parser) parseBody(c *Class, at int) error {
 	fieldsAt := at
 	nFields, inFields, at, err := c.checkMembers("field", at)
 	if err != nil {
@@ -150,8 +165,9 @@ func (c *Class) parseBody(at int) error {
 	if at != len(c.data) {
 		return formatErrorf(at, c.path(""), "%d bytes follow the class", len(c.data)-at)
 	}
-	members := make([]Member, nFields+nMethods)
-	attributes := make([]Attribute, inFields+inMethods+own)
+	members := slices.Grow(p.members[:0], nFields+nMethods)[:nFields+nMethods]
+	attributes := slices.Grow(p.attributes[:0], inFields+inMethods+own)[:inFields+inMethods+own]
+	p.members, p.attributes = members, attributes
 	c.fields = members[:nFields:nFields]
 	c.methods = members[nFields:]
 	c.fillMembers(c.fields, fieldsAt+2, attributes)

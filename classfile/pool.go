@@ -211,8 +211,8 @@ func (p *ConstantPool) infoSize(t Tag, start int) int {
 	return int(infoSizes[t])
 }
 
-// parseConstantPool measures the pool that starts at offset start with its count.
-func parseConstantPool(data []byte, start int) (ConstantPool, error) {
+// parseConstantPool measures the pool that starts at offset start with its count, in the memory of an earlier one's offsets.
+func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, error) {
 	const path = "constant pool"
 	if start+2 > len(data) {
 		return ConstantPool{}, formatErrorf(len(data), path, "class file ends before its count")
@@ -224,7 +224,8 @@ func parseConstantPool(data []byte, start int) (ConstantPool, error) {
 	if count == 0 || (count-1)*3 > len(data)-at {
 		return ConstantPool{}, formatErrorf(start, path, "count %d does not fit a class file of %d bytes", count, len(data))
 	}
-	offsets := make([]uint32, count)
+	offsets = slices.Grow(offsets[:0], count)[:count]
+	offsets[0] = 0
 	for i := 1; i < count; i++ {
 		if at+3 > len(data) {
 			return ConstantPool{}, formatErrorf(len(data), path, "class file ends in entry %d of %d", i, count)
@@ -247,6 +248,7 @@ func parseConstantPool(data []byte, start int) (ConstantPool, error) {
 			if i == count {
 				return ConstantPool{}, formatErrorf(at, path, "%v at the last index %d has no second slot", tag, i-1)
 			}
+			offsets[i] = 0
 		}
 	}
 	return ConstantPool{data: data[:at:at], offsets: offsets}, nil

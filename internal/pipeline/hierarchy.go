@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
@@ -116,7 +117,14 @@ type inputClasses struct {
 	run    *run
 	byName map[string][]*unit
 
-	read recent.Map[*unit, *verify.ClassInfo]
+	read  recent.Map[*unit, *verify.ClassInfo]
+	desks sync.Pool // of *desk
+}
+
+// desk is memory for a class that is read for a moment.
+type desk struct {
+	parser classfile.Parser
+	data   []byte
 }
 
 func newInputClasses(r *run, units []*unit) *inputClasses {
@@ -145,8 +153,14 @@ func (c *inputClasses) info(u *unit) *verify.ClassInfo {
 	if found {
 		return info
 	}
-	if data, err := c.run.read(u.entry, nil); err == nil {
-		if parsed, err := classfile.Parse(data); err == nil {
+	d, ok := c.desks.Get().(*desk)
+	if !ok {
+		d = new(desk)
+	}
+	defer c.desks.Put(d)
+	if data, err := c.run.read(u.entry, d.data); err == nil {
+		d.data = data
+		if parsed, err := d.parser.Parse(data); err == nil {
 			info = verify.NewClassInfo(parsed)
 		}
 	}

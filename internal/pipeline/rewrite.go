@@ -63,7 +63,7 @@ func (r *run) parse(u *unit) (*classfile.Class, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.parseAgain(u, data)
+	return r.parseAgain(u, new(classfile.Parser), data)
 }
 
 // parse is the same in memory that the worker's next class will have.
@@ -73,7 +73,7 @@ func (w *worker) parse(u *unit) (*classfile.Class, error) {
 		return nil, err
 	}
 	w.buffer = data
-	return w.parseAgain(u, data)
+	return w.parseAgain(u, &w.original, data)
 }
 
 func (r *run) reread(u *unit, buffer []byte) ([]byte, error) {
@@ -83,13 +83,13 @@ func (r *run) reread(u *unit, buffer []byte) ([]byte, error) {
 	return r.read(u.entry, buffer)
 }
 
-func (r *run) parseAgain(u *unit, data []byte) (*classfile.Class, error) {
+func (r *run) parseAgain(u *unit, parser *classfile.Parser, data []byte) (*classfile.Class, error) {
 	if r.config.Slice != nil && u.sum != sumOf(data) {
 		return nil, r.stale(r.config.Slice, u, "was another")
 	}
-	c, err := classfile.Parse(data)
+	c, err := parser.Parse(data)
 	if err == nil && !u.foreign {
-		c, err = r.original(c)
+		c, err = r.withoutCalls(c)
 	}
 	if r.config.Slice != nil && err == nil {
 		return c, nil
@@ -144,7 +144,7 @@ func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids 
 		}
 		return nil, against
 	}
-	again, err := classfile.Parse(rewritten)
+	again, err := w.again.Parse(rewritten)
 	if err != nil {
 		return nil, &objection{detail: "the rewritten class does not parse: " + err.Error()}
 	}
@@ -223,7 +223,7 @@ func (w *worker) addRequires(u *unit, c *classfile.Class) (data []byte, against 
 	if err != nil {
 		return bytes.Clone(c.Bytes()), &objection{detail: err.Error()}, nil
 	}
-	again, err := classfile.Parse(rewritten)
+	again, err := w.again.Parse(rewritten)
 	if err != nil {
 		return bytes.Clone(c.Bytes()), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
 	}

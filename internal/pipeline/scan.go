@@ -139,6 +139,8 @@ type worker struct {
 	injector *inject.Injector
 	prover   verify.Referee // of equivalence
 	buffer   []byte
+	original classfile.Parser // of the class that is worked on
+	again    classfile.Parser // of what became of it
 	// Of the class that is scanned:
 	methods []method         // those with code
 	bodies  []classfile.Code // of its candidates
@@ -196,7 +198,7 @@ func (w *worker) study(u *unit) (*classfile.Class, error) {
 		u.sum, u.graph = sumOf(data), w.graph
 		u.entry.size = int64(len(data))
 	}
-	c, err := classfile.Parse(data)
+	c, err := w.original.Parse(data)
 	if err != nil {
 		u.whole = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		if errors.Is(err, classfile.ErrVersion) {
@@ -206,7 +208,7 @@ func (w *worker) study(u *unit) (*classfile.Class, error) {
 		return nil, nil
 	}
 	foreign := ""
-	if original, err := w.original(c); err != nil {
+	if original, err := w.withoutCalls(c); err != nil {
 		foreign, u.foreign = err.Error(), true
 	} else {
 		u.stripped = original != c
@@ -243,9 +245,9 @@ func faultOf(err error) string {
 	return err.Error()
 }
 
-// original gives the class without calls that an earlier run inserted; c itself if it has none. The error is
+// withoutCalls gives the class without calls that an earlier run inserted; c itself if it has none. The error is
 // about calls that are not ours, or of which only parts are.
-func (r *run) original(c *classfile.Class) (*classfile.Class, error) {
+func (r *run) withoutCalls(c *classfile.Class) (*classfile.Class, error) {
 	stripped, removed, err := verify.Strip(c, r.config.Inject.RuntimeClass)
 	if err != nil || removed == 0 {
 		return c, err

@@ -112,7 +112,7 @@ func (w *worker) name(u *unit) error {
 		return err
 	}
 	w.buffer = data
-	if c, err := classfile.Parse(data); err == nil {
+	if c, err := w.original.Parse(data); err == nil {
 		u.class = strings.Clone(c.Name())
 	}
 	return nil
@@ -130,7 +130,7 @@ func (v *verification) judge(w *worker, u *unit) error {
 		return err
 	default:
 		w.buffer = data
-		findings, unknown, err := findingsOf(v.referee, u, data)
+		findings, unknown, err := findingsOf(v.referee, u, &w.original, data)
 		if err != nil {
 			j.warning = fmt.Sprintf("%s is not judged: %v", u.source.where(u.entry), err)
 			break
@@ -158,8 +158,8 @@ func (v *verification) judge(w *worker, u *unit) error {
 }
 
 // findingsOf judges a class file. The error is about one of a version that nobody here knows.
-func findingsOf(by *referee, u *unit, data []byte) ([]verify.Finding, []string, error) {
-	c, err := classfile.Parse(data)
+func findingsOf(by *referee, u *unit, parser *classfile.Parser, data []byte) ([]verify.Finding, []string, error) {
+	c, err := parser.Parse(data)
 	if errors.Is(err, classfile.ErrVersion) {
 		return nil, nil, err
 	}
@@ -193,7 +193,7 @@ func (v *verification) introduced(u *unit, findings []verify.Finding) ([]verify.
 	if err != nil { // it was read for its name a moment ago
 		return nil, err
 	}
-	before, _, err := findingsOf(v.original, original, data)
+	before, _, err := findingsOf(v.original, original, new(classfile.Parser), data)
 	if err != nil {
 		return findings, nil // the original is of a version that cannot be judged
 	}
