@@ -123,7 +123,7 @@ func (r *run) dropDuplicates() error {
 			if u := e.unit; u != nil {
 				u.whole = filter.Decision{Reason: filter.ReasonDuplicateClass, Detail: "first in " + winner.name}
 				for m := range u.methods {
-					u.methods[m].decision = u.whole
+					u.methods[m].decision = &u.whole
 				}
 			}
 			if !strings.HasSuffix(e.name, "/") {
@@ -218,8 +218,8 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 		}
 		u.focus = inject.FocusNone
 		for i := range u.methods {
-			if d := &u.methods[i].decision; d.Traced() {
-				*d = filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path}
+			if m := &u.methods[i]; m.traced() {
+				m.decide(filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path})
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (r *run) assign() error {
 	focus := make(map[string]mapping.FocusAction)
 	for _, u := range r.units {
 		for i := range u.methods {
-			if m := &u.methods[i]; m.decision.Traced() {
+			if m := &u.methods[i]; m.traced() {
 				identity := u.identityOf(i)
 				methods = append(methods, mapping.Method{Identity: identity, Access: m.access})
 				// Of copies that differ, under META-INF/versions for instance, one has to be chosen.
@@ -275,7 +275,7 @@ func (r *run) assign() error {
 
 func (u *unit) countTraced() (n int) {
 	for i := range u.methods {
-		if u.methods[i].decision.Traced() {
+		if u.methods[i].traced() {
 			n++
 		}
 	}
@@ -290,7 +290,7 @@ func (r *run) distribute(ids []uint32) {
 			u.digest = r.mapping.Digest()
 		}
 		for i := range u.methods {
-			if m := &u.methods[i]; m.decision.Traced() {
+			if m := &u.methods[i]; m.traced() {
 				m.id, ids = ids[0], ids[1:]
 			}
 		}
@@ -301,8 +301,8 @@ func (r *run) distribute(ids []uint32) {
 func (u *unit) exclude(detail string) {
 	u.focus, u.stamped, u.requires, u.untouched, u.excluded = inject.FocusNone, false, false, true, true
 	for i := range u.methods {
-		if d := &u.methods[i].decision; d.Traced() {
-			*d = filter.Decision{Reason: filter.ReasonUnverifiable, Detail: detail}
+		if m := &u.methods[i]; m.traced() {
+			m.decide(filter.Decision{Reason: filter.ReasonUnverifiable, Detail: detail})
 		}
 	}
 }

@@ -126,8 +126,8 @@ func packOutcome(k *packer, u *unit) {
 	k.int(int(u.focus))
 	k.raw([]byte(u.digest)...)
 	for i := range u.methods {
-		if m := &u.methods[i]; m.decision.Traced() {
-			k.int(m.index + 1)
+		if m := &u.methods[i]; m.traced() {
+			k.int(int(m.index) + 1)
 			k.int(int(m.id))
 		}
 	}

@@ -169,12 +169,12 @@ func (w *worker) explainMethods(u *unit, e *Explanation, asked Question) error {
 		residual := mapping.Identity{Class: u.class, Name: m.Name, Descriptor: m.Descriptor}
 		identity := w.identify(residual)
 		told := ExplainedMethod{Access: m.AccessFlags}
-		if len(decided) > 0 && decided[0].index == i {
+		if len(decided) > 0 && int(decided[0].index) == i {
 			d := &decided[0]
 			identity = u.identityOf(len(u.methods) - len(decided))
 			told.Code, told.Line, told.ID = true, int(d.line), d.id
-			told.Reason, told.Detail = d.decision.Reason, d.decision.Detail
-			if !d.decision.Traced() {
+			told.Reason, told.Detail = d.decided().Reason, d.decided().Detail
+			if !d.traced() {
 				told.ID = 0
 			}
 			decided = decided[1:]

@@ -26,12 +26,12 @@ func (u *unit) identityOf(i int) mapping.Identity {
 	if u.before != nil {
 		return u.before.methods[i]
 	}
-	return u.methods[i].identity
+	return u.residualIdentity(i)
 }
 
 // residualOf gives a method's names in the inputs, in text form, if they are others.
 func (u *unit) residualOf(i int) string {
-	if m := u.methods[i].identity; u.before != nil && u.before.methods[i] != m {
+	if m := u.residualIdentity(i); u.before != nil && u.before.methods[i] != m {
 		return residualText(m)
 	}
 	return ""
@@ -58,7 +58,7 @@ func (r *run) recall() {
 		}
 		residual := make([]r8.Method, len(u.methods))
 		for i := range u.methods {
-			residual[i] = r8.Method(u.methods[i].identity)
+			residual[i] = r8.Method(u.residualIdentity(i))
 		}
 		for i, original := range r.config.R8.Identify(residual) {
 			u.before.methods[i] = mapping.Identity(original)

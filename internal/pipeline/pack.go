@@ -170,5 +170,15 @@ func (u *unpacker) below(n int) int {
 	return v
 }
 
+// indexFrom reads how far behind from an index of a class file's table is.
+func (u *unpacker) indexFrom(from int) uint16 {
+	i := from + u.int()
+	if i > math.MaxUint16 {
+		u.fail()
+		return 0
+	}
+	return uint16(i)
+}
+
 // end says whether all was read, and well.
 func (u *unpacker) end() bool { return !u.failed && len(u.data) == 0 }

@@ -317,10 +317,10 @@ func packMethods(k *packer, u *unit) {
 	next, line := 0, 0
 	for i := range u.methods {
 		m := &u.methods[i]
-		k.int(m.index - next)
-		next = m.index + 1
+		k.int(int(m.index) - next)
+		next = int(m.index) + 1
 		k.int(int(m.access))
-		packDecision(k, m.decision)
+		packDecision(k, m.decided())
 		k.signed(int64(m.line) - int64(line))
 		line = int(m.line)
 	}
@@ -465,15 +465,14 @@ func readMethods(u *unpacker, to *unit, nameOf func(number, index int) (name, de
 	next, line := 0, 0
 	for i := range to.methods {
 		m := &to.methods[i]
-		m.index = next + u.int()
-		next = m.index + 1
-		name, descriptor := nameOf(i, m.index)
+		m.index = u.indexFrom(next)
+		next = int(m.index) + 1
+		m.name, m.descriptor = nameOf(i, int(m.index))
 		if u.failed {
 			break
 		}
-		m.identity = mapping.Identity{Class: to.class, Name: name, Descriptor: descriptor}
 		m.access = uint16(u.below(1 << 16))
-		m.decision = readDecision(u)
+		m.decide(readDecision(u))
 		line += u.signed()
 		if line < 0 || line > math.MaxUint16 {
 			u.fail()

@@ -19,7 +19,7 @@ func (u *unit) instrumented() bool {
 		return true
 	}
 	for i := range u.methods {
-		if u.methods[i].decision.Traced() {
+		if u.methods[i].traced() {
 			return true
 		}
 	}
@@ -31,11 +31,11 @@ func (u *unit) request() (request inject.Request, ids []uint32) {
 	request.Focus, request.Digest = u.focus, u.digest
 	for i := range u.methods {
 		m := &u.methods[i]
-		if !m.decision.Traced() {
+		if !m.traced() {
 			continue
 		}
-		request.Methods = append(request.Methods, inject.Traced{Method: m.index, ID: m.id})
-		for len(ids) <= m.index {
+		request.Methods = append(request.Methods, inject.Traced{Method: int(m.index), ID: m.id})
+		for len(ids) <= int(m.index) {
 			ids = append(ids, 0)
 		}
 		ids[m.index] = m.id
@@ -97,8 +97,7 @@ func (r *run) parseAgain(u *unit, parser *classfile.Parser, data []byte) (*class
 	same := err == nil && c.Name() == u.class
 	for i := 0; same && i < len(u.methods); i++ {
 		m := &u.methods[i]
-		same = m.index < len(c.Methods()) && c.Methods()[m.index].Name == m.identity.Name &&
-			c.Methods()[m.index].Descriptor == m.identity.Descriptor
+		same = int(m.index) < len(c.Methods()) && c.Methods()[m.index].Name == m.name && c.Methods()[m.index].Descriptor == m.descriptor
 	}
 	if !same {
 		return nil, fmt.Errorf("%s: changed while tracegen was running; run it again when nothing else writes it", u.source.where(u.entry))

@@ -338,8 +338,8 @@ func (r *run) result() *Result {
 		in.Methods += u.methodsWithCode()
 		for i := range u.methods {
 			m := &u.methods[i]
-			if !m.decision.Traced() {
-				s := r.skipped(u, u.identityOf(i), m.decision)
+			if !m.traced() {
+				s := r.skipped(u, u.identityOf(i), m.decided())
 				if residual := u.residualOf(i); residual != "" {
 					s.Detail = strings.TrimPrefix(s.Detail+"; in the input it is "+residual, "; ")
 				}

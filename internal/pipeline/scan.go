@@ -80,15 +80,39 @@ func (f runtimeFaults) of(hooksFocus bool) string {
 	return f.plain
 }
 
-// method is a method with code.
+// method is a method with code. Of an app's there are many: what is the same for all of a class is not kept here, and
+// the small fields stand together.
 type method struct {
-	index    int
-	identity mapping.Identity
-	decision filter.Decision
-	// Of an app's methods there are many: the small fields stand together.
-	id     uint32 // of one that is traced, when IDs have been assigned
-	access uint16
-	line   uint16 // the first line, 0 if unknown
+	name, descriptor string
+	decision         *filter.Decision // shared with others; nil for the zero one
+	id               uint32           // of one that is traced, when IDs have been assigned
+	index            uint16           // in the class
+	access           uint16
+	line             uint16 // the first line, 0 if unknown
+}
+
+// decided gives what was decided about the method.
+func (m *method) decided() filter.Decision {
+	if m.decision == nil {
+		return filter.Decision{}
+	}
+	return *m.decision
+}
+
+// decide sets it.
+func (m *method) decide(d filter.Decision) {
+	m.decision = nil
+	if d != (filter.Decision{}) {
+		m.decision = &d
+	}
+}
+
+// traced says whether the method is traced; of one whose decision is pending, whether it may be.
+func (m *method) traced() bool { return m.decision == nil || m.decision.Traced() }
+
+// residualIdentity gives the names that method i has in the inputs.
+func (u *unit) residualIdentity(i int) mapping.Identity {
+	return mapping.Identity{Class: u.class, Name: u.methods[i].name, Descriptor: u.methods[i].descriptor}
 }
 
 func (r *run) addUnit(s *source, e *entry) {
@@ -145,10 +169,15 @@ type worker struct {
 	methods []method         // those with code
 	bodies  []classfile.Code // of its candidates
 	names   map[string]string
+	// decisions are few: most methods that are not traced are so for one of some reasons.
+	decisions map[filter.Decision]*filter.Decision
 }
 
-// namesKept bounds worker.names.
-const namesKept = 1 << 14
+// namesKept and decisionsKept bound worker.names and worker.decisions.
+const (
+	namesKept     = 1 << 14
+	decisionsKept = 1 << 10
+)
 
 // keep copies a name out of the class file. Most names and descriptors are those of many methods.
 func (w *worker) keep(name string) string {
@@ -161,6 +190,22 @@ func (w *worker) keep(name string) string {
 		w.names[kept] = kept
 	}
 	return kept
+}
+
+// share gives a decision for all methods about which the same was decided.
+func (w *worker) share(d filter.Decision) *filter.Decision {
+	if d == (filter.Decision{}) {
+		return nil
+	}
+	shared, known := w.decisions[d]
+	if !known {
+		if w.decisions == nil || len(w.decisions) == decisionsKept {
+			w.decisions = make(map[filter.Decision]*filter.Decision)
+		}
+		shared = &d
+		w.decisions[d] = shared
+	}
+	return shared
 }
 
 func (r *run) newWorker() *worker {
@@ -302,29 +347,31 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 		if err == nil && !ok {
 			continue
 		}
-		decided := method{index: i, access: m.AccessFlags, identity: mapping.Identity{
-			Class: u.class, Name: w.keep(m.Name), Descriptor: w.keep(m.Descriptor)}}
+		var d filter.Decision
 		switch {
 		case isWhole:
-			decided.decision = whole
+			d = whole
 		case err != nil:
-			decided.decision = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		default:
-			decided.decision = forClass.Decide(m, body)
+			d = forClass.Decide(m, body)
 		}
-		if d := &decided.decision; foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
+		if foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
 			d.Reason, d.Detail = reason, foreign
 		}
-		if decided.decision.Traced() {
+		decided := method{
+			name: w.keep(m.Name), descriptor: w.keep(m.Descriptor), decision: w.share(d), index: uint16(i), access: m.AccessFlags,
+		}
+		if d.Traced() {
 			candidates, w.bodies = append(candidates, i), append(w.bodies, body)
-			pending = pending || decided.decision.Pending != ""
+			pending = pending || d.Pending != ""
 			if w.config.Lines {
 				decided.line = uint16(firstLine(body)) // from a u2
 			}
 		}
 		w.methods = append(w.methods, decided)
 		// What R8 has renamed may be numbered under its original name, which is not known yet.
-		if decided.decision.Traced() && (w.config.R8 != nil || mapping.Numbered(decided.identity)) {
+		if d.Traced() && (w.config.R8 != nil || mapping.Numbered(mapping.Identity{Class: u.class, Name: m.Name, Descriptor: m.Descriptor})) {
 			u.noteBody(len(w.methods)-1, code.Fingerprint(c, &body))
 		}
 	}
@@ -373,8 +420,8 @@ func (r *run) tryLate(u *unit) error {
 func (u *unit) traced() []int {
 	var traced []int
 	for i := range u.methods {
-		if u.methods[i].decision.Traced() {
-			traced = append(traced, u.methods[i].index)
+		if u.methods[i].traced() {
+			traced = append(traced, int(u.methods[i].index))
 		}
 	}
 	return traced
@@ -384,7 +431,7 @@ func (u *unit) traced() []int {
 func (u *unit) refuse(refusals []inject.Refusal) {
 	next := 0
 	for _, refusal := range refusals {
-		for u.methods[next].index != refusal.Method {
+		for int(u.methods[next].index) != refusal.Method {
 			next++
 		}
 		d := filter.Decision{Reason: filter.ReasonMalformed, Detail: refusal.Err.Error()}
@@ -394,7 +441,7 @@ func (u *unit) refuse(refusals []inject.Refusal) {
 				break
 			}
 		}
-		u.methods[next].decision = d
+		u.methods[next].decide(d)
 	}
 }
 

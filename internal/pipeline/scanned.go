@@ -54,8 +54,8 @@ func packScanned(top *source, units []*unit) []byte {
 		packClass(k, &named)
 		packMethods(k, u)
 		for i := range u.methods {
-			k.text(u.methods[i].identity.Name)
-			k.text(u.methods[i].identity.Descriptor)
+			k.text(u.methods[i].name)
+			k.text(u.methods[i].descriptor)
 		}
 	}
 	return k.bytes()
@@ -102,7 +102,7 @@ func readScannedUnit(u *unpacker, to *unit) {
 	}
 	readMethods(u, to, func(int, int) (string, string) { return "", "" })
 	for i := range to.methods {
-		m := &to.methods[i].identity
-		m.Name, m.Descriptor = u.text(), u.text()
+		m := &to.methods[i]
+		m.name, m.descriptor = u.text(), u.text()
 	}
 }

@@ -145,8 +145,8 @@ func readDecisions(u *unpacker, to *unit) {
 	to.methods = make([]method, u.count(2))
 	next := 0
 	for i := range to.methods {
-		to.methods[i].index = next + u.below(1<<16)
-		next = to.methods[i].index + 1
+		to.methods[i].index = u.indexFrom(next)
+		next = int(to.methods[i].index) + 1
 	}
 	for i := range to.methods {
 		if to.methods[i].id = uint32(u.below(mapping.Capacity + 1)); to.methods[i].id == 0 {

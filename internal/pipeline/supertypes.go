@@ -22,7 +22,7 @@ func (r *run) resolve(byName map[string][]*unit) error {
 	var pending []*unit
 	for _, u := range r.units {
 		for i := range u.methods {
-			if u.methods[i].decision.Pending != "" {
+			if u.methods[i].decided().Pending != "" {
 				pending = append(pending, u)
 				break
 			}
@@ -40,9 +40,13 @@ func (r *run) resolve(byName map[string][]*unit) error {
 		// for all of its name.
 		s := h.by(u.supertypes())
 		for i := range u.methods {
-			d := &u.methods[i].decision
-			if *d, err = r.config.Filter.Resolve(*d, s); err != nil {
+			m := &u.methods[i]
+			d, err := r.config.Filter.Resolve(m.decided(), s)
+			if err != nil {
 				return fmt.Errorf("%s: %w", u.source.where(u.entry), err)
+			}
+			if d != m.decided() {
+				m.decide(d)
 			}
 		}
 	}
