@@ -57,9 +57,12 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	for _, p := range result.Packages {
 		run.Packages = append(run.Packages, report.Package(p))
 	}
-	run.Skipped = make([]report.Skipped, 0, len(result.Skipped))
-	for _, s := range result.Skipped {
-		run.Skipped = append(run.Skipped, report.Skipped(s))
+	run.Skipped = func(yield func(report.Skipped) bool) {
+		for s := range result.Skipped {
+			if !yield(report.Skipped(s)) {
+				return
+			}
+		}
 	}
 	run.Guards = i.guards.check(run)
 	return run

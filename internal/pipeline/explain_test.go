@@ -29,7 +29,7 @@ func TestExplain(t *testing.T) {
 		c.Filter = filter.New(filter.Options{})
 		result := instrument(t, c)
 		reasons := map[mapping.Identity]string{}
-		for _, s := range result.Skipped {
+		for s := range result.Skipped {
 			reasons[mapping.Identity{Class: s.Class, Name: s.Name, Descriptor: s.Descriptor}] = string(s.Reason) + s.Detail
 		}
 		told, err := pipeline.Explain(t.Context(), c, allMethods{})

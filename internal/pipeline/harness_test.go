@@ -227,7 +227,7 @@ func checkCounts(t testing.TB, c pipeline.Config, result *pipeline.Result) {
 		methods, traced = methods+in.Methods, traced+in.Traced
 	}
 	seen := map[string]bool{}
-	for _, s := range result.Skipped {
+	for s := range result.Skipped {
 		if s.Reason == "" {
 			t.Errorf("%+v has no reason", s)
 		}
@@ -333,7 +333,7 @@ func checkAgreement(t testing.TB, m *mapping.Mapping, runtimeClass string, files
 // its entry.
 func reasons(result *pipeline.Result) map[string]string {
 	all := map[string]string{}
-	for _, s := range result.Skipped {
+	for s := range result.Skipped {
 		key := s.Class
 		if key == "" {
 			key = s.Entry

@@ -65,7 +65,7 @@ func into(c pipeline.Config, dir string) pipeline.Config {
 func told(t testing.TB, r *pipeline.Result, dir string) string {
 	t.Helper()
 	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown, r.Tolerated)
-	for _, list := range []any{r.Skipped, r.Lines, r.Warnings} {
+	for _, list := range []any{slices.Collect(r.Skipped), r.Lines, r.Warnings} {
 		v := reflect.ValueOf(list)
 		for i := range v.Len() {
 			text += fmt.Sprintf("%+v\n", v.Index(i))

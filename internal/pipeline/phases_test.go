@@ -93,7 +93,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 func decided(t testing.TB, r *pipeline.Result) string {
 	t.Helper()
 	var lines []string
-	for _, s := range r.Skipped {
+	for s := range r.Skipped {
 		lines = append(lines, fmt.Sprintf("%s.%s%s %s %s", s.Class, s.Name, s.Descriptor, s.Reason, s.Detail))
 	}
 	slices.Sort(lines)
@@ -273,7 +273,7 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 			t.Errorf("%s: reason %q, want %q", name, got[name], want)
 		}
 	}
-	for _, s := range p.result.Skipped {
+	for s := range p.result.Skipped {
 		if s.Class == "deep/D" && s.Name == "f" && s.Detail != "reached by Beat.i -> Log.write -> D.f" && s.Detail != "reached by Beat.i -> Nine.write -> D.<clinit>" {
 			t.Errorf("detail %q", s.Detail)
 		}

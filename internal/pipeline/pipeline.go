@@ -28,6 +28,7 @@ package pipeline
 
 import (
 	"io"
+	"iter"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -105,7 +106,7 @@ type Result struct {
 	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds; nil after [Scan] and with a Slice
 	Inputs   []InputResult        // as in Config.Inputs
 	Packages []PackageResult      // those with classes that changed, by name
-	Skipped  []Skipped            // methods with code that are not traced, and classes that could not be read, in input order
+	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read, in input order
 	Warnings []string             // in input order
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
 

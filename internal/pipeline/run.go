@@ -321,16 +321,9 @@ func (r *run) result() *Result {
 		Introduced: r.introduced, PreExisting: r.preExisting, Unknown: slices.Sorted(maps.Keys(r.noted.unknown)),
 		Tolerated: slices.Sorted(maps.Keys(r.noted.tolerated)),
 	}
-	untraced := 0
-	for _, u := range r.units {
-		untraced += len(u.methods) - u.countTraced()
-	}
-	result.Skipped = make([]Skipped, 0, untraced)
+	result.Skipped = r.eachSkipped
 	for _, u := range r.units {
 		in := &result.Inputs[u.source.input]
-		if u.whole.Reason != "" && len(u.methods) == 0 {
-			result.Skipped = append(result.Skipped, r.skipped(u, mapping.Identity{Class: u.className()}, u.whole))
-		}
 		if u.changes() {
 			in.Rewritten++
 		}
@@ -339,11 +332,6 @@ func (r *run) result() *Result {
 		for i := range u.methods {
 			m := &u.methods[i]
 			if !m.traced() {
-				s := r.skipped(u, u.identityOf(i), m.decided())
-				if residual := u.residualOf(i); residual != "" {
-					s.Detail = strings.TrimPrefix(s.Detail+"; in the input it is "+residual, "; ")
-				}
-				result.Skipped = append(result.Skipped, s)
 				continue
 			}
 			in.Traced++
@@ -388,6 +376,28 @@ func (u *unit) methodsWithCode() int {
 		return len(u.methods)
 	}
 	return max(len(u.methods), u.withCode)
+}
+
+// eachSkipped is [Result].Skipped. There may be as many as there are methods, so that no list is made of them.
+func (r *run) eachSkipped(yield func(Skipped) bool) {
+	for _, u := range r.units {
+		if u.whole.Reason != "" && len(u.methods) == 0 && !yield(r.skipped(u, mapping.Identity{Class: u.className()}, u.whole)) {
+			return
+		}
+		for i := range u.methods {
+			m := &u.methods[i]
+			if m.traced() {
+				continue
+			}
+			s := r.skipped(u, u.identityOf(i), m.decided())
+			if residual := u.residualOf(i); residual != "" {
+				s.Detail = strings.TrimPrefix(s.Detail+"; in the input it is "+residual, "; ")
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 func (r *run) skipped(u *unit, m mapping.Identity, d filter.Decision) Skipped {

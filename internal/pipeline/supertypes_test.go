@@ -64,7 +64,7 @@ func TestRulesOnSupertypes(t *testing.T) {
 					config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: in + ".out.jar"})
 				}
 				got := map[string]filter.Reason{}
-				for _, s := range instrument(t, config).Skipped {
+				for s := range instrument(t, config).Skipped {
 					if s.Reason != filter.ReasonRuntime {
 						got[s.Entry] = s.Reason
 					}

@@ -39,7 +39,7 @@ func changedRun(t *testing.T) *Run {
 		{"c.jar", "out/c.jar", 4, 4, 4, 4, 400, 444, 8},
 	}
 	r.Packages = []Package{{"com/example", 9, 200}, {"y", 8, 44}}
-	r.Skipped = append(r.Skipped, Skipped{"lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x"})
+	r.Skipped = slices.Values(append(slices.Collect(r.Skipped), Skipped{"lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x"}))
 	return r
 }
 

@@ -134,7 +134,7 @@ func printableAll(texts []string) []string {
 // totalReasons counts the skipped methods of all inputs.
 func (r *Run) totalReasons() map[filter.Reason]int {
 	total := map[filter.Reason]int{}
-	for _, s := range r.Skipped {
+	for s := range r.skipped() {
 		total[s.Reason]++
 	}
 	return total

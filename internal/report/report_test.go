@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,12 +52,12 @@ func sampleRun(t *testing.T) *Run {
 		},
 		Packages: []Package{{"com/example", 7, 100}, {"", 2, 20}},
 		Guards:   []Guard{{"growth", "at most 5 %", "by 8 %", true}},
-		Skipped: []Skipped{
+		Skipped: slices.Values([]Skipped{
 			{"a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial, ""},
 			{"a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked, "tracegen.yml:3: block com.example.**#get*"},
 			{"a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial, ""},
 			{"a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed, "a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"},
-		},
+		}),
 		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
 }
@@ -72,7 +73,9 @@ func TestGolden(t *testing.T) {
 	for name, write := range views {
 		t.Run(name, func(t *testing.T) {
 			for range 5 { // nothing may depend on the order of a map, nor on that of the skipped methods
-				rand.Shuffle(len(r.Skipped), func(i, j int) { r.Skipped[i], r.Skipped[j] = r.Skipped[j], r.Skipped[i] })
+				skipped := slices.Collect(r.Skipped)
+				rand.Shuffle(len(skipped), func(i, j int) { skipped[i], skipped[j] = skipped[j], skipped[i] })
+				r.Skipped = slices.Values(skipped)
 				var got bytes.Buffer
 				if err := write(&got); err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -29,8 +30,8 @@ type Run struct {
 	Packages []Package
 	// Guards are what was asked of the run, in the order in which it is told.
 	Guards []Guard
-	// Skipped are the methods that are not traced, in any order.
-	Skipped []Skipped
+	// Skipped are the methods that are not traced, in any order; nil if there are none. It is gone through several times.
+	Skipped iter.Seq[Skipped]
 	// Warnings are what the user was told.
 	Warnings []string
 	// Introduced is the number of classes that came out wrong and were put back, PreExisting of those that were
@@ -101,6 +102,14 @@ func (r *Run) total() Input {
 	return t
 }
 
+// skipped gives the skipped methods.
+func (r *Run) skipped() iter.Seq[Skipped] {
+	if r.Skipped == nil {
+		return func(func(Skipped) bool) {}
+	}
+	return r.Skipped
+}
+
 // reasons counts the skipped methods of each input by reason, in the order of Inputs. An input that is given
 // twice under one name shares its counts with itself.
 func (r *Run) reasons() []map[filter.Reason]int {
@@ -112,7 +121,7 @@ func (r *Run) reasons() []map[filter.Reason]int {
 		}
 		counts[i] = byPath[in.Path]
 	}
-	for _, s := range r.Skipped {
+	for s := range r.skipped() {
 		if c := byPath[s.Input]; c != nil {
 			c[s.Reason]++
 		}
@@ -162,7 +171,7 @@ func (r *Run) packages() []packageCount {
 	for e := range r.Mapping.All() {
 		of(packageOf(e.Class)).Traced++
 	}
-	for _, s := range r.Skipped {
+	for s := range r.skipped() {
 		of(packageOf(s.class())).Skipped++
 	}
 	for _, p := range r.Packages {
@@ -185,9 +194,9 @@ type skippedLine struct {
 // skippedLines gives the skipped methods in the order of the list: not in that of the inputs, which follows
 // the order of zip entries.
 func (r *Run) skippedLines() []skippedLine {
-	lines := make([]skippedLine, len(r.Skipped))
-	for i, s := range r.Skipped {
-		lines[i] = skippedLine{mapping.Text(s.class()), s}
+	var lines []skippedLine
+	for s := range r.skipped() {
+		lines = append(lines, skippedLine{mapping.Text(s.class()), s})
 	}
 	slices.SortFunc(lines, func(a, b skippedLine) int {
 		return cmp.Or(strings.Compare(a.class, b.class), strings.Compare(a.Name, b.Name),

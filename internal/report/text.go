@@ -39,8 +39,8 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	if len(r.Inputs) > 1 {
 		fmt.Fprintf(b, "total of %d inputs: %s\n", len(r.Inputs), work(total))
 	}
-	if len(r.Skipped) > 0 {
-		fmt.Fprintf(b, "skipped: %s\n", r.skippedByReason())
+	if skipped := r.skippedByReason(); skipped != "" {
+		fmt.Fprintf(b, "skipped: %s\n", skipped)
 	}
 	if total.ClassBytes > 0 && !r.Planned {
 		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)

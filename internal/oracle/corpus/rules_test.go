@@ -227,7 +227,7 @@ func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTrai
 		t.Fatal(err)
 	}
 	got := map[string]bool{}
-	for _, s := range result.Skipped {
+	for s := range result.Skipped {
 		if s.Reason == filter.ReasonBlocked {
 			got[s.Entry] = true
 		}

@@ -78,7 +78,7 @@ func instrument(t *testing.T, dir string, m mode, inputs []string) (map[string]s
 	if err != nil {
 		t.Fatalf("instrument: %v", err)
 	}
-	for _, s := range result.Skipped {
+	for s := range result.Skipped {
 		if slices.Contains(shortfalls, s.Reason) {
 			t.Errorf("%s!%s: %s: %s %s", filepath.Base(s.Input), s.Entry, s.Reason, s.Name, s.Detail)
 		}
