@@ -1,6 +1,7 @@
 package classfile
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -35,16 +36,23 @@ type CodeEdit struct {
 
 // Rewrite writes the class with the edit applied; everything else is copied byte by byte. It fails if a
 // count or length would outgrow its field, or the edit names what is not there.
-func (c *Class) Rewrite(e Edit) ([]byte, error) {
+func (c *Class) Rewrite(e Edit) ([]byte, error) { return c.AppendRewrite(nil, e) }
+
+// AppendRewrite is [Class.Rewrite] for who has memory for the result: it appends to out, which must not be the class's
+// own. When it fails, what it gives is nil, and behind out may stand anything.
+func (c *Class) AppendRewrite(out []byte, e Edit) ([]byte, error) {
 	count, poolEnd, added, err := c.editPool(&e)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, c.sizeWith(&e, len(added)))
+	start, size := len(out), c.sizeWith(&e, len(added))
+	if size > cap(out)-start {
+		out = append(make([]byte, 0, start+size), out...) // and no more: many a result is kept
+	}
 	out = append(out, c.data[:8]...)
 	out = binary.BigEndian.AppendUint16(out, uint16(count))
 	out = append(out, c.data[10:poolEnd]...)
-	if err := c.replaceUtf8(out, e.Utf8); err != nil {
+	if err := c.replaceUtf8(out[start:], e.Utf8); err != nil {
 		return nil, err
 	}
 	out = append(out, added...)
@@ -77,9 +85,17 @@ func (c *Class) sizeWith(e *Edit, constants int) int {
 	return max(size, 0)
 }
 
+// sortedKeys gives the keys of a map in order. Most edits replace nothing by a map, and need no memory for it.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}
+
 func (c *Class) rewriteAttributes(out []byte, replacements map[int][]byte) ([]byte, error) {
 	copied := c.methodsEnd
-	for _, i := range slices.Sorted(maps.Keys(replacements)) {
+	for _, i := range sortedKeys(replacements) {
 		if i < 0 || i >= len(c.attributes) || int64(len(replacements[i])) > math.MaxUint32 {
 			return nil, fmt.Errorf("class %s: edit of attribute %d of %d, of %d bytes", c.name, i, len(c.attributes), len(replacements[i]))
 		}
@@ -119,7 +135,7 @@ func (c *Class) editPool(e *Edit) (count, end int, added []byte, err error) {
 
 // replaceUtf8 writes into out, which holds the class file up to the end of the constants that are kept.
 func (c *Class) replaceUtf8(out []byte, replacements map[uint16]string) error {
-	for _, i := range slices.Sorted(maps.Keys(replacements)) {
+	for _, i := range sortedKeys(replacements) {
 		old, err := c.pool.Utf8(i)
 		if err != nil {
 			return fmt.Errorf("class %s: %w", c.name, err)

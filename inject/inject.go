@@ -158,51 +158,59 @@ func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusa
 	for _, m := range methods {
 		in.traced = append(in.traced, Traced{Method: m, ID: placeholderID})
 	}
-	var refusals []Refusal
 	w := in.newWriter(c, true)
-	w.refuse = func(method int, err error) error {
-		refusals = append(refusals, Refusal{method, err})
-		return nil
-	}
 	if _, err := w.write(Request{Focus: focus, Methods: in.traced}); err != nil {
-		refusals = refusals[:0]
+		w.refusals = w.refusals[:0]
 		for _, m := range methods {
-			refusals = append(refusals, Refusal{m, fmt.Errorf("%w: %w", ErrPoolFull, err)})
+			w.refusals = append(w.refusals, Refusal{m, fmt.Errorf("%w: %w", ErrPoolFull, err)})
 		}
 	}
-	return refusals
+	return w.refusals
 }
 
 // Rewrite gives the class file with the request carried out. The error of a method names it; one that
 // [Injector.Try] refused fails here too.
 func (in *Injector) Rewrite(c *classfile.Class, request Request) ([]byte, error) {
+	return in.AppendRewrite(nil, c, request)
+}
+
+// AppendRewrite is [Injector.Rewrite] for who has memory for the result: it appends to out, which must not be the
+// class's own. When it fails, what it gives is nil, and behind out may stand anything.
+func (in *Injector) AppendRewrite(out []byte, c *classfile.Class, request Request) ([]byte, error) {
 	w := in.newWriter(c, false)
-	w.refuse = func(method int, err error) error {
-		m := &c.Methods()[method]
-		return fmt.Errorf("class %s: method %s%s: %w", c.Name(), m.Name, m.Descriptor, err)
-	}
 	edit, err := w.write(request)
 	in.codes = edit.Codes
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.Rewrite(edit)
-	in.cost.Bytes = len(out) - len(c.Bytes())
+	before := len(out)
+	out, err = c.AppendRewrite(out, edit)
+	in.cost.Bytes = len(out) - before - len(c.Bytes())
 	return out, err
 }
 
 // writer carries out one request.
 type writer struct {
 	*Injector
-	class  *classfile.Class
-	edit   classfile.Edit
-	refuse func(method int, err error) error
+	class    *classfile.Class
+	edit     classfile.Edit
+	refusals []Refusal // of a trial
 }
 
-func (in *Injector) newWriter(c *classfile.Class, trial bool) *writer {
+func (in *Injector) newWriter(c *classfile.Class, trial bool) writer {
 	in.block.reset(c.ConstantPool(), in.options.RuntimeClass, trial)
 	in.infos, in.notes = in.infos[:0], in.notes[:0]
-	return &writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]}}
+	return writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]}}
+}
+
+// refuse notes that the method must stay as it is. Where that is no trial, it is the error that ends it.
+func (w *writer) refuse(method int, err error) error {
+	if w.block.trial {
+		w.refusals = append(w.refusals, Refusal{method, err})
+		return nil
+	}
+	m := &w.class.Methods()[method]
+	return fmt.Errorf("class %s: method %s%s: %w", w.class.Name(), m.Name, m.Descriptor, err)
 }
 
 func (w *writer) write(request Request) (classfile.Edit, error) {

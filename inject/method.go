@@ -16,12 +16,13 @@ type methodPlan struct {
 	depths     code.Depths
 	entries    []code.Insertion // only those of entries
 	insertions []code.Insertion
-	push       []byte   // the instruction that pushes the ID
-	entry      []byte   // the bytecode that reports the entry
-	exit       []byte   // the bytecode that reports the exit, empty until there is one
-	handler    []byte   // of the exact mode
-	ranges     [][2]int // of the exact mode's handler
-	need       int      // stack words that the inserted code needs
+	push       []byte       // the instruction that pushes the ID
+	entry      []byte       // the bytecode that reports the entry
+	exit       []byte       // the bytecode that reports the exit, empty until there is one
+	around     code.Handler // of the exact mode
+	handler    []byte       // its bytecode
+	ranges     [][2]int     // and what it covers
+	need       int          // stack words that the inserted code needs
 }
 
 // reset makes it an empty plan for another method.
@@ -41,7 +42,8 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	if len(plan.ranges) > 0 {
 		plan.makeExit(&w.block)
 		plan.handler = appendHandler(plan.handler, plan.exit)
-		patch.Handler = &code.Handler{Bytecode: plan.handler, Ranges: plan.ranges, Throwable: w.block.Class(throwableClass)}
+		plan.around = code.Handler{Bytecode: plan.handler, Ranges: plan.ranges, Throwable: w.block.Class(throwableClass)}
+		patch.Handler = &plan.around
 	}
 	stack, misleading, err := plan.maxStack()
 	if err != nil {
@@ -161,7 +163,41 @@ func (w *writer) planEntries(words int) (*code.Initialised, error) {
 func (w *writer) planExits(entered *code.Initialised) error {
 	p := &w.plan
 	entries, bytecode := p.entries, p.code.Bytecode
-	exact, throws := w.options.Exits == ExitsExact, w.options.Exits == ExitsThrows
+	throws := w.options.Exits == ExitsThrows
+	for pc, size := 0, 0; pc < len(bytecode); pc += size {
+		op := code.Op(bytecode[pc])
+		if size = op.Size(); size == 0 || size > len(bytecode)-pc {
+			in, err := code.At(bytecode, pc)
+			if err != nil {
+				return fmt.Errorf("%w: %w", ErrMalformed, err)
+			}
+			size = in.Size
+		}
+		if !op.IsReturn() && op != code.Athrow {
+			continue
+		}
+		leaves := isEntered(entered, pc) && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
+		if leaves {
+			for len(entries) > 0 && entries[0].PC <= pc {
+				p.insertions, entries = append(p.insertions, entries[0]), entries[1:]
+			}
+			p.makeExit(&w.block)
+			p.insertExit(op, pc)
+		}
+	}
+	p.insertions = append(p.insertions, entries...)
+	if w.options.Exits == ExitsExact {
+		p.planRanges(entered)
+	}
+	return nil
+}
+
+// isEntered says whether the method counts as entered at pc, by what planEntries gave.
+func isEntered(entered *code.Initialised, pc int) bool { return entered == nil || entered.At(pc) }
+
+// planRanges lays out the ranges of the exact mode's handler: all that counts as entered, but for the returns, which
+// have been found to be where planExits inserted code.
+func (p *methodPlan) planRanges(entered *code.Initialised) {
 	covering := -1 // where the range that is being laid out starts
 	closeRange := func(end int) {
 		if covering >= 0 && covering < end {
@@ -169,36 +205,18 @@ func (w *writer) planExits(entered *code.Initialised) error {
 		}
 		covering = -1
 	}
-	for pc, size := 0, 0; pc < len(bytecode); pc += size {
-		op, length, err := code.Next(bytecode, pc)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrMalformed, err)
-		}
-		size = length
-		for len(entries) > 0 && entries[0].PC <= pc {
-			p.insertions, entries = append(p.insertions, entries[0]), entries[1:]
-		}
-		inside := entered == nil || entered.At(pc)
-		leaves := inside && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
-		if leaves {
-			p.makeExit(&w.block)
-			p.insertExit(op, pc)
-		}
+	for in := range code.Instructions(p.code.Bytecode) {
 		switch {
-		case !exact:
-		case leaves || !inside:
-			closeRange(pc)
+		case !isEntered(entered, in.PC) || in.Op.IsReturn():
+			closeRange(in.PC)
 		case covering < 0:
-			covering = pc
+			covering = in.PC
 		}
 	}
-	if exact {
-		closeRange(len(bytecode))
-		if len(p.ranges) > 0 {
-			p.need = max(p.need, exactHandlerStack)
-		}
+	closeRange(len(p.code.Bytecode))
+	if len(p.ranges) > 0 {
+		p.need = max(p.need, exactHandlerStack)
 	}
-	return nil
 }
 
 // endsLikeExact says whether the exit in front of the last athrow makes it look like the handler of

@@ -38,6 +38,63 @@ func realClasses(t testing.TB) (classes []*classfile.Class) {
 	return classes
 }
 
+// tracedAll asks for all methods that the injector takes, with IDs of all lengths.
+func tracedAll(in *inject.Injector, c *classfile.Class) (request inject.Request, ids []uint32) {
+	ids = make([]uint32, len(c.Methods()))
+	for i, m := range acceptable(in, c) {
+		ids[m] = [...]uint32{3, 100, 30_000, 1_000_000}[i%4]
+		request.Methods = append(request.Methods, inject.Traced{Method: m, ID: ids[m]})
+	}
+	return request, ids
+}
+
+// TestAppendRewrite: in whatever memory, the class is the one that Rewrite gives.
+func TestAppendRewrite(t *testing.T) {
+	in := inject.New(inject.Options{})
+	var memory []byte
+	for _, c := range realClasses(t) {
+		request, _ := tracedAll(in, c)
+		want, err := in.Rewrite(c, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grown := in.Cost().Bytes
+		memory, err = in.AppendRewrite(append(memory[:0], "before"...), c, request)
+		if err != nil || string(memory) != "before"+string(want) || in.Cost().Bytes != grown {
+			t.Errorf("%s: another class, or grown by %d bytes instead of %d (%v)", c.Name(), in.Cost().Bytes, grown, err)
+		}
+	}
+}
+
+// TestRewritingAllocatesNothing: who rewrites one class after another and holds it against the original needs memory for
+// the first ones only.
+func TestRewritingAllocatesNothing(t *testing.T) {
+	in := inject.New(inject.Options{})
+	var referee verify.Referee
+	var memory []byte
+	for _, c := range realClasses(t) {
+		request, ids := tracedAll(in, c)
+		rewritten, err := in.Rewrite(c, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := classfile.Parse(rewritten)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := verify.Instrumentation{RuntimeClass: inject.DefaultRuntimeClass, Exits: verify.ExitsThrows, IDs: ids}
+		allocations := testing.AllocsPerRun(2, func() {
+			memory, err = in.AppendRewrite(memory[:0], c, request)
+			if findings := referee.Equivalent(c, again, want); err != nil || len(findings) > 0 {
+				t.Fatal(err, findings)
+			}
+		})
+		if allocations > 0 {
+			t.Errorf("%s: %v allocations", c.Name(), allocations)
+		}
+	}
+}
+
 // acceptable gives the methods that Try takes.
 func acceptable(in *inject.Injector, c *classfile.Class) (methods []int) {
 	for i := range c.Methods() {

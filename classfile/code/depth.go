@@ -18,27 +18,30 @@ type Depths struct {
 
 	at       []int32 // by position: depth + 1, 0 where nothing leads
 	pool     *classfile.ConstantPool
-	members  []memberWords // by index into pool
+	known    []knownConstant // by index into pool
 	bytecode []byte
 	pending  []int32 // positions reached but not yet followed
 	followed int     // bytes of instructions followed
 	frames   []frame
 }
 
-// memberWords are the stack words of the field or method that a constant refers to.
-type memberWords struct {
-	kind      memberKind
-	arguments uint8 // of a method, without this
-	result    uint8 // of a method, or the words of a field
+// knownConstant is what was read of a constant that instructions name, or that such a constant leads to.
+type knownConstant struct {
+	kind      constantKind
+	arguments uint8 // stack words of a method's arguments, without this
+	result    uint8 // those of its result, or of a field
 }
 
-// memberKind says whose words are known. No descriptor is both a field's and a method's.
-type memberKind uint8
+// constantKind says what is known of a constant. No descriptor is both a field's and a method's.
+type constantKind uint8
 
 const (
-	memberUnknown memberKind = iota
-	memberField
+	unknownConstant constantKind = iota
+	memberField                  // a field, named by a Fieldref or the like
 	memberMethod
+	descriptorField // the Utf8 that is the descriptor of one
+	descriptorMethod
+	namedClass // a Class with a name
 )
 
 // At gives the depth before the instruction at pc; ok is false if no path leads there.
@@ -83,10 +86,10 @@ func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) erro
 	return nil
 }
 
-// reset makes d one of another method. What is known of the pool's members stays as long as the pool does.
+// reset makes d one of another method. What is known of the pool's constants stays as long as the pool does.
 func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	if d.pool != pool {
-		d.pool, d.members = pool, resize(d.members, pool.Len())
+		d.pool, d.known = pool, resize(d.known, pool.Len())
 	}
 	d.bytecode, d.at = bytecode, resize(d.at, len(bytecode))
 	d.pending, d.frames = d.pending[:0], d.frames[:0]
@@ -140,26 +143,22 @@ func (d *Depths) run() error {
 }
 
 // walk follows what nearly all instructions are, from pc on: those of which the opcode says all, and those that name a
-// member whose words are known. It gives the position of one that is for [Depths.step], which is any other and one with
-// which something is wrong, or -1 where the path ends.
+// member. It gives the position of one that is for [Depths.step], which is any other and one with which something is
+// wrong, or -1 where the path ends.
 func (d *Depths) walk(pc int) int {
 	bytecode, at := d.bytecode, d.at[:len(d.bytecode)]
-	depth, start := int(at[pc])-1, pc
+	depth, most, start := int(at[pc])-1, d.Max, pc
 	for {
 		op := Op(bytecode[pc])
 		effect := &stackEffects[op]
-		pops, pushes, leads := int(effect.pops), int(effect.pushes), effect.leads
-		next := pc + int(sizes[op])
-		if leads == leadsOddly {
+		pops, pushes := int(effect.pops), int(effect.pushes)
+		next := pc + int(effect.size)
+		if effect.leads == leadsOddly {
 			if op < Getstatic || op > Invokedynamic || next > len(bytecode) {
 				break
 			}
-			i := int(binary.BigEndian.Uint16(bytecode[pc+1:]))
-			if i >= len(d.members) {
-				break
-			}
 			var ok bool
-			if pops, pushes, ok = d.members[i].effect(op); !ok {
+			if pops, pushes, ok = d.constant(binary.BigEndian.Uint16(bytecode[pc+1:])).effect(op); !ok {
 				break
 			}
 		}
@@ -167,12 +166,12 @@ func (d *Depths) walk(pc int) int {
 		if pops > depth || next > len(bytecode) {
 			break
 		}
-		if leads == leadsOnOrOff || leads == leadsOff {
+		if effect.leads == leadsOnOrOff || effect.leads == leadsOff {
 			target := pc + int(int16(binary.BigEndian.Uint16(bytecode[pc+1:])))
 			if target < 0 || target >= len(at) || at[target] != 0 && at[target] != int32(after)+1 {
 				break
 			}
-			if leads == leadsOnOrOff && (next >= len(at) || at[next] != 0 && at[next] != int32(after)+1) {
+			if effect.leads == leadsOnOrOff && (next >= len(at) || at[next] != 0 && at[next] != int32(after)+1) {
 				break
 			}
 			if at[target] == 0 {
@@ -180,59 +179,108 @@ func (d *Depths) walk(pc int) int {
 				d.pending = append(d.pending, int32(target))
 			}
 		}
-		if leads == leadsOff || leads == leadsNowhere {
-			d.followed += next - start
+		if effect.leads == leadsOff || effect.leads == leadsNowhere {
+			d.followed, d.Max = d.followed+next-start, most
 			return -1
 		}
 		if next >= len(at) || at[next] != 0 && at[next] != int32(after)+1 {
 			break
 		}
-		depth = after
-		d.Max = max(d.Max, depth)
+		depth, most = after, max(most, after)
 		if at[next] != 0 {
-			d.followed += next - start
+			d.followed, d.Max = d.followed+next-start, most
 			return -1
 		}
 		at[next] = int32(depth) + 1
 		pc = next
 	}
-	d.followed += pc - start
+	d.followed, d.Max = d.followed+pc-start, most
 	return pc
 }
 
 // effect gives what an instruction that names the member takes off the stack and puts on; ok is false if that is not
 // known of such an instruction.
-func (w memberWords) effect(op Op) (pops, pushes int, ok bool) {
+func (c knownConstant) effect(op Op) (pops, pushes int, ok bool) {
 	switch op {
 	case Getstatic:
-		return 0, int(w.result), w.kind == memberField
+		return 0, int(c.result), c.kind == memberField
 	case Putstatic:
-		return int(w.result), 0, w.kind == memberField
+		return int(c.result), 0, c.kind == memberField
 	case Getfield:
-		return 1, int(w.result), w.kind == memberField
+		return 1, int(c.result), c.kind == memberField
 	case Putfield:
-		return 1 + int(w.result), 0, w.kind == memberField
+		return 1 + int(c.result), 0, c.kind == memberField
 	case Invokestatic, Invokedynamic:
-		return int(w.arguments), int(w.result), w.kind == memberMethod
+		return int(c.arguments), int(c.result), c.kind == memberMethod
 	}
-	return 1 + int(w.arguments), int(w.result), w.kind == memberMethod
+	return 1 + int(c.arguments), int(c.result), c.kind == memberMethod
 }
 
-// learn remembers the words of the member that an instruction names, which it takes off the stack and puts on.
-func (d *Depths) learn(in Instruction, pops, pushes int) {
-	w := memberWords{memberMethod, uint8(pops), uint8(pushes)}
-	switch in.Op {
-	case Getstatic, Getfield:
-		w = memberWords{kind: memberField, result: uint8(pushes)}
-	case Putstatic:
-		w = memberWords{kind: memberField, result: uint8(pops)}
-	case Putfield:
-		w = memberWords{kind: memberField, result: uint8(pops - 1)}
-	case Invokestatic, Invokedynamic:
-	default:
-		w.arguments = uint8(pops - 1)
+// constant gives what is known of constant i, after a look at it if nothing was.
+func (d *Depths) constant(i uint16) knownConstant {
+	if int(i) >= len(d.known) {
+		return knownConstant{}
 	}
-	d.members[in.Constant()] = w
+	if d.known[i].kind == unknownConstant {
+		d.known[i] = d.member(i)
+	}
+	return d.known[i]
+}
+
+// member reads a constant that names a field or method, as [classfile.ConstantPool.Ref] does; it is unknown where that
+// fails. Many members of a class are of few classes and descriptors, which are read once.
+func (d *Depths) member(i uint16) knownConstant {
+	tag, info := d.pool.Entry(i)
+	switch tag {
+	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref:
+		if !d.isClass(binary.BigEndian.Uint16(info)) {
+			return knownConstant{}
+		}
+	case classfile.TagDynamic, classfile.TagInvokeDynamic:
+	default:
+		return knownConstant{}
+	}
+	tag, info = d.pool.Entry(binary.BigEndian.Uint16(info[2:]))
+	if tag != classfile.TagNameAndType || d.pool.Tag(binary.BigEndian.Uint16(info)) != classfile.TagUtf8 {
+		return knownConstant{}
+	}
+	member := d.descriptor(binary.BigEndian.Uint16(info[2:]))
+	switch member.kind {
+	case descriptorField:
+		member.kind = memberField
+	case descriptorMethod:
+		member.kind = memberMethod
+	}
+	return member
+}
+
+// isClass says whether constant i is a Class with a name.
+func (d *Depths) isClass(i uint16) bool {
+	tag, info := d.pool.Entry(i)
+	if tag != classfile.TagClass {
+		return false
+	}
+	if d.known[i].kind == unknownConstant && d.pool.Tag(binary.BigEndian.Uint16(info)) == classfile.TagUtf8 {
+		d.known[i].kind = namedClass
+	}
+	return d.known[i].kind == namedClass
+}
+
+// descriptor reads a descriptor; it is unknown if it is none.
+func (d *Depths) descriptor(i uint16) knownConstant {
+	text, err := d.pool.Utf8(i)
+	if err != nil {
+		return knownConstant{}
+	}
+	if d.known[i].kind != unknownConstant {
+		return d.known[i]
+	}
+	if words, size := fieldWords(text); size != 0 && size == len(text) {
+		d.known[i] = knownConstant{kind: descriptorField, result: uint8(words)}
+	} else if arguments, result, err := DescriptorWords(text); err == nil {
+		d.known[i] = knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
+	}
+	return d.known[i]
 }
 
 // step follows the instruction at pc and gives the next one if it is entered for the first time, else -1.
@@ -245,9 +293,6 @@ func (d *Depths) step(pc int) (next int, err error) {
 	pops, pushes, err := in.StackWords(d.pool)
 	if err != nil {
 		return 0, err
-	}
-	if in.Op >= Getstatic && in.Op <= Invokedynamic {
-		d.learn(in, pops, pushes)
 	}
 	depth := int(d.at[pc]) - 1 - pops
 	if depth < 0 {

@@ -495,6 +495,7 @@ func (o Op) IsConditional() bool {
 // "*".
 type stackEffect struct {
 	pops, pushes uint8
+	size         uint8 // bytes of the instruction, 0 where it varies
 	known        bool
 	leads        successors
 }
@@ -513,6 +514,7 @@ const (
 var stackEffects = func() (effects [256]stackEffect) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
 	for op, row := range ops {
+		effects[op].size = operandSizes[row.operand]
 		before, after, known := strings.Cut(row.stack, ">")
 		switch Op(op) {
 		case Ldc, LdcW: // of whatever kind

@@ -145,9 +145,14 @@ func (r *Relocator) findBranches() error {
 	r.branches = r.branches[:0]
 	insertions, bytecode := r.patch.Insertions, r.code.Bytecode
 	for pc := 0; pc < len(bytecode); {
-		op, size, err := Next(bytecode, pc)
-		if err != nil {
-			return err
+		op := Op(bytecode[pc])
+		size := int(sizes[op])
+		if size == 0 || size > len(bytecode)-pc {
+			in, err := At(bytecode, pc)
+			if err != nil {
+				return err
+			}
+			size = in.Size
 		}
 		for len(insertions) > 0 && insertions[0].PC == pc {
 			insertions = insertions[1:]

@@ -157,6 +157,17 @@ func (b *body) findHandler() {
 	b.end, b.hasHandler = start, true
 }
 
+// beginsCall says whether what the instruction at pc, one of those that inserted code begins with, is followed by what
+// follows it there: of most it is not, and [body.inserted] need not look closer.
+func (b *body) beginsCall(pc int) bool {
+	op, rest := code.Op(b.code.Bytecode[pc]), b.code.Bytecode[pc:]
+	if op == code.Aload0 {
+		return len(rest) > 1 && code.Op(rest[1]) == code.Iload1
+	}
+	size := op.Size()
+	return len(rest) > size && code.Op(rest[size]) == code.Invokestatic
+}
+
 // inserted reads the sequence that starts at pc, if it is one of ours.
 func (b *body) inserted(pc int) (c call, ok bool) {
 	bytecode := b.code.Bytecode
@@ -288,7 +299,7 @@ func (b *body) scan() bool {
 	previous, orig, pc := code.Nop, 0, 0
 	for pc < b.end {
 		asked := scanned[bytecode[pc]]
-		if asked&mayBeInserted != 0 {
+		if asked&mayBeInserted != 0 && b.beginsCall(pc) {
 			if c, ok := b.inserted(pc); ok {
 				c.orig = orig
 				b.addCall(&pending, c, previous)
@@ -296,10 +307,15 @@ func (b *body) scan() bool {
 				continue
 			}
 		}
-		op, size, err := code.Next(bytecode, pc)
-		if err != nil {
-			b.report(pc, ruleCode, "an instruction", err.Error())
-			return false
+		op := code.Op(bytecode[pc])
+		size := op.Size()
+		if size == 0 || size > len(bytecode)-pc {
+			in, err := code.At(bytecode, pc)
+			if err != nil {
+				b.report(pc, ruleCode, "an instruction", err.Error())
+				return false
+			}
+			size = in.Size
 		}
 		previous = op
 		if asked&hasConstant != 0 {
@@ -398,12 +414,16 @@ func (b *body) settle(pending *chunk, pc, orig int) (exit int) {
 func (b *body) checkConstant(op code.Op, pc int) {
 	i := uint16(b.code.Bytecode[pc+1])
 	if op != code.Ldc {
-		i = binary.BigEndian.Uint16(b.code.Bytecode[pc+1:])
+		i = i<<8 | uint16(b.code.Bytecode[pc+2])
 	}
 	if b.block.has(i) {
-		b.report(pc, rulePool, fmt.Sprintf("only inserted code to use constants from %d on", b.block.start),
-			fmt.Sprintf("%v of constant %d", op, i))
+		b.reportConstant(op, pc, i)
 	}
+}
+
+func (b *body) reportConstant(op code.Op, pc int, i uint16) {
+	b.report(pc, rulePool, fmt.Sprintf("only inserted code to use constants from %d on", b.block.start),
+		fmt.Sprintf("%v of constant %d", op, i))
 }
 
 // addEdit notes what is to be done with a branch or switch of the original. It gives the bytes it fills now and

@@ -136,13 +136,14 @@ func (r *referee) checkHandler(entered *code.Initialised) {
 		}
 		return
 	}
-	want := r.rangesToCover(entered)
+	r.wantRanges = r.rangesToCover(r.wantRanges[:0], entered)
 	table := r.code.ExceptionTable
 	table = table[len(table)-8*r.handlers:]
-	var got [][2]int
+	got, want := r.gotRanges[:0], r.wantRanges
 	for ; len(table) > 0; table = table[8:] {
 		got = append(got, [2]int{int(binary.BigEndian.Uint16(table)), int(binary.BigEndian.Uint16(table[2:]))})
 	}
+	r.gotRanges = got
 	if !slices.Equal(got, want) {
 		r.report(r.end, ruleHandler, fmt.Sprintf("the ranges %d", want), fmt.Sprint(got))
 	}
@@ -164,8 +165,8 @@ func (r *referee) checkHandler(entered *code.Initialised) {
 // firstFramesMajor is the first class file version in which a handler needs a StackMapTable (JVMS 4.10.1).
 const firstFramesMajor = 50
 
-// rangesToCover gives the ranges of the exact handler, in the rewritten code.
-func (r *referee) rangesToCover(entered *code.Initialised) (ranges [][2]int) {
+// rangesToCover appends the ranges of the exact handler, in the rewritten code.
+func (r *referee) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2]int {
 	exits, edits := r.exits, r.edits
 	for pc := 0; pc < r.end; {
 		for len(edits) > 0 && edits[0].pc < pc {
@@ -181,7 +182,7 @@ func (r *referee) rangesToCover(entered *code.Initialised) (ranges [][2]int) {
 		} else if in, err := code.At(r.code.Bytecode, pc); err == nil {
 			end = pc + in.Size
 		} else {
-			return nil // reported by recognise
+			return ranges[:0] // reported by recognise
 		}
 		for len(exits) > 0 && exits[0].pc < pc {
 			exits = exits[1:]

@@ -90,10 +90,13 @@ type referee struct {
 	body
 	original *classfile.Class
 	want     Instrumentation
-	own      block  // what block points to
-	rebuilt  []byte // the Code attribute in hand as it was
+	own      block          // what block points to
+	rebuilt  []byte         // the Code attribute in hand as it was
+	before   classfile.Code // what codeOf reads of it
 	coverage []int32
 	entries  []int
+	// Of the exact handler of the method in hand.
+	gotRanges, wantRanges [][2]int
 }
 
 // checkBlock checks that the pool is the original's with one block of ours behind it, or nothing.
@@ -236,8 +239,8 @@ func (r *referee) checkMethod(i int) {
 	r.checkIDs(id, hooked)
 	was, _ := classfile.FindAttribute(old.Attributes, "Code")
 	if bytes.Equal(r.rebuilt, was.Info) {
-		before := codeOf(was.Info)
-		r.checkDemands(&before, id)
+		r.before = codeOf(was.Info)
+		r.checkDemands(&r.before, id)
 	} else if len(r.findings) == known {
 		r.explain(old, was.Info)
 	}

@@ -188,22 +188,39 @@ func (s *stripper) edit() classfile.Edit {
 
 // checkConstants reports constants before the block that refer into it: it is then no block of ours.
 func (b *body) checkConstants() {
+	data, at := b.class.Bytes(), poolStart
 	for i := 1; i < b.block.start; i++ {
-		raw := b.pool.Raw(uint16(i))
-		switch b.pool.Tag(uint16(i)) {
-		case classfile.TagUtf8, classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble:
-			continue
-		case classfile.TagMethodHandle:
-			raw = raw[1:]
-		case classfile.TagDynamic, classfile.TagInvokeDynamic:
-			raw = raw[2:]
-		}
-		for ; len(raw) >= 2; raw = raw[2:] {
-			if b.block.has(binary.BigEndian.Uint16(raw)) {
+		tag := classfile.Tag(data[at])
+		holds := &poolIndexes[tag]
+		at += 1 + int(holds.before)
+		for range holds.indexes {
+			if b.block.has(binary.BigEndian.Uint16(data[at:])) {
 				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start), fmt.Sprintf("a use of one by constant %d", i))
 			}
+			at += 2
+		}
+		switch tag {
+		case classfile.TagUtf8:
+			at += int(binary.BigEndian.Uint16(data[at-2:]))
+		case classfile.TagLong, classfile.TagDouble:
+			i++ // they take two indexes
 		}
 	}
+}
+
+// poolStart is where the first constant stands in a class file (JVMS 4.1).
+const poolStart = 10
+
+// poolIndexes says of each constant how many bytes follow its tag, and of how many others the indexes come then (JVMS
+// 4.4). The bytes of a Utf8 come after its two.
+var poolIndexes = [256]struct{ before, indexes uint8 }{
+	classfile.TagUtf8: {2, 0}, classfile.TagInteger: {4, 0}, classfile.TagFloat: {4, 0},
+	classfile.TagLong: {8, 0}, classfile.TagDouble: {8, 0},
+	classfile.TagClass: {0, 1}, classfile.TagString: {0, 1}, classfile.TagMethodType: {0, 1},
+	classfile.TagModule: {0, 1}, classfile.TagPackage: {0, 1},
+	classfile.TagFieldref: {0, 2}, classfile.TagMethodref: {0, 2}, classfile.TagInterfaceMethodref: {0, 2},
+	classfile.TagNameAndType: {0, 2}, classfile.TagMethodHandle: {1, 1},
+	classfile.TagDynamic: {2, 1}, classfile.TagInvokeDynamic: {2, 1},
 }
 
 // mentionsBlock says whether the code may call a method of the block: whether it holds the bytes of such an
