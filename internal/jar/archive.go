@@ -57,6 +57,7 @@ func Open(path string) (*Archive, error) {
 		unmap() // the parse error is the one that matters
 		return nil, err
 	}
+	a.Release(0, a.Size()) // the headers stand on nearly every page
 	return a, nil
 }
 
@@ -82,8 +83,11 @@ func (a *Archive) Close() error {
 // Release says that the bytes of the archive between two offsets will hardly be read again, so that a mapping need not
 // keep them in memory. They can be read all the same.
 func (a *Archive) Release(from, to int64) {
-	const unit = 1 << 20 // a multiple of the size of a page, wherever there are pages
-	from, to = (from+unit-1)&^(unit-1), min(to, int64(len(a.data)))&^(unit-1)
+	const unit = 64 << 10 // a multiple of the size of a page, wherever there are pages
+	from = (from + unit - 1) &^ (unit - 1)
+	if to = min(to, int64(len(a.data))); to < int64(len(a.data)) {
+		to &^= unit - 1
+	}
 	if a.mapped && from < to {
 		release(a.data[from:to])
 	}
@@ -120,6 +124,9 @@ func (a *Archive) WriteTo(w io.Writer) (int64, error) {
 	n, err := w.Write(a.data)
 	return int64(n), err
 }
+
+// Archive returns the Archive that the entry belongs to.
+func (e *Entry) Archive() *Archive { return e.archive }
 
 // IsDir reports whether the entry stands for a directory: its name ends in a slash.
 func (e *Entry) IsDir() bool { return strings.HasSuffix(e.Name, "/") }

@@ -227,9 +227,6 @@ func (r *run) openAndScan(ctx context.Context) error {
 	if err := r.eachUnit(ctx, (*worker).scan); err != nil {
 		return err
 	}
-	for _, a := range r.opened {
-		a.Release(0, a.Size())
-	}
 	return r.known.scanned()
 }
 
@@ -264,6 +261,7 @@ func (r *run) eachUnit(ctx context.Context, work func(*worker, *unit) error) err
 				// All units before one that failed have been taken by then, and will be finished.
 				i := next.Add(1) - 1
 				if i >= failed.Load() {
+					w.behind.end()
 					return nil
 				}
 				if failures[i] = work(w, r.units[i]); failures[i] != nil {

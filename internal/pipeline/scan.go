@@ -165,6 +165,7 @@ type worker struct {
 	buffer   []byte
 	original classfile.Parser // of the class that is worked on
 	again    classfile.Parser // of what became of it
+	behind   trail                // of the scan
 	// Of the class that is scanned:
 	methods []method         // those with code
 	bodies  []classfile.Code // of its candidates
@@ -226,6 +227,7 @@ func (w *worker) scan(u *unit) error {
 // error: a class that cannot be read as one, which is nil then, is left as it is. The other is without the calls of
 // an earlier run, and its memory serves the next.
 func (w *worker) study(u *unit) (*classfile.Class, error) {
+	w.behind.pass(u.entry)
 	data, err := w.read(u.entry, w.buffer)
 	w.advance(u.entry.size)
 	if w.graph != nil && u.entry.zip != nil {

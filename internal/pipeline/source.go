@@ -168,6 +168,38 @@ func (s *source) list(below string, around []fs.FileInfo) error {
 	return nil
 }
 
+// trail gives back the memory of archives that are gone through entry by entry: they would be in memory twice in the
+// end, here and as what the system keeps of files anyway.
+type trail struct {
+	archive *jar.Archive
+	upTo    int64 // offset up to which it has been given back
+}
+
+// releaseStep is how much of an archive is given back at once.
+const releaseStep = 4 << 20
+
+// pass is told of each entry, before it is read.
+func (t *trail) pass(e *entry) {
+	if e.zip == nil {
+		return
+	}
+	if a := e.zip.Archive(); a != t.archive {
+		t.end()
+		*t = trail{archive: a}
+	}
+	if at := e.zip.Offset(); at > t.upTo+releaseStep {
+		t.archive.Release(t.upTo, at)
+		t.upTo = at
+	}
+}
+
+// end is told that no more entries come for now.
+func (t *trail) end() {
+	if t.archive != nil {
+		t.archive.Release(t.upTo, t.archive.Size())
+	}
+}
+
 func isClassName(name string) bool { return strings.HasSuffix(name, ".class") }
 
 // read gives the uncompressed bytes of an entry, into buf if it is big enough.

@@ -152,6 +152,7 @@ func (w *writing) writeEntries(sources []*source, out io.Writer) error {
 		if err := w.each(s, a.put); err != nil {
 			return err
 		}
+		a.behind.end()
 		a.report()
 	}
 	return zip.Close()
@@ -263,22 +264,15 @@ type archiveWriter struct {
 	zip    *jar.Writer
 
 	signatures, digests int
-	released            int64 // offset up to which the archive's memory has been given back
+	behind              trail
 }
-
-// releaseStep is how much of an archive is given back at once.
-const releaseStep = 4 << 20
 
 // put writes one entry; s is that of a changed class, else nil.
 func (a *archiveWriter) put(e *entry, s *slot) error {
 	if e.zip == nil {
 		return a.addFile(e, s)
 	}
-	// A jar would be in memory twice in the end: here, and as what the system keeps of the file anyway.
-	if at := e.zip.Offset(); at > a.released+releaseStep {
-		a.source.archive.Release(a.released, at)
-		a.released = at
-	}
+	a.behind.pass(e)
 	switch {
 	case s != nil:
 		err := a.zip.Replace(e.zip, s.packed)
