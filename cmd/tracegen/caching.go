@@ -20,6 +20,7 @@ import (
 type caching struct {
 	directory string
 	size      byteSize
+	room      []byte // see relaxCollector
 }
 
 // defaultCacheSize is room for some builds of a big app.
@@ -93,7 +94,7 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	}
 	return &pipeline.Incremental{
 		Cache: kept, Tool: tool, Rules: i.ruleText(), Directory: i.destination.directory, Spare: spare,
-		Known:  relaxCollector,
+		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
 	}, nil

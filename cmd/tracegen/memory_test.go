@@ -35,9 +35,9 @@ func TestRelaxCollector(t *testing.T) {
 		debug.SetGCPercent(100)
 		t.Setenv("GOGC", row.gogc)
 		t.Setenv("GOMEMLIMIT", "")
-		relaxCollector(row.known, row.inputs)
-		if got := debug.SetGCPercent(100); got != row.want {
-			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d", row.known, row.inputs, row.gogc, got, row.want)
+		kept := relaxCollector(row.known, row.inputs)
+		if got := debug.SetGCPercent(100); got != row.want || (len(kept) == room) != (row.want == relaxed) {
+			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.known, row.inputs, row.gogc, got, row.want, len(kept))
 		}
 	}
 }

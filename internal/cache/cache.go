@@ -19,7 +19,6 @@
 package cache
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -159,61 +158,101 @@ func (c *Cache) Has(k Key) bool {
 
 // Get gives the content of an entry. The error wraps ErrMissing, or is a *DamagedError, or the file system's.
 func (c *Cache) Get(k Key) ([]byte, error) {
-	var b bytes.Buffer
-	if _, err := c.CopyTo(&b, k); err != nil {
+	f, size, err := c.openEntry(k)
+	if err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	defer f.Close()
+	content := make([]byte, size)
+	switch _, err := io.ReadFull(f, content); {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, &DamagedError{f.Name(), cutOff}
+	case err != nil:
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	if err := f.check(sha256.Sum256(content)); err != nil {
+		return nil, err
+	}
+	return content, nil
 }
 
 // CopyTo writes the content of an entry to w and gives its length. Errors are as for Get, or w's own; after any of them, what
 // was written is worth nothing.
 func (c *Cache) CopyTo(w io.Writer, k Key) (int64, error) {
-	name := c.file(k)
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("cache: %s: %w", k, ErrMissing)
-	}
+	f, size, err := c.openEntry(k)
 	if err != nil {
-		return 0, fmt.Errorf("cache: %w", err)
+		return 0, err
 	}
 	defer f.Close()
+	sum := sha256.New()
+	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(f, size), make([]byte, min(size+1, bufferSize)))
+	switch {
+	case err != nil:
+		return n, fmt.Errorf("cache: %w", err)
+	case n != size:
+		return n, &DamagedError{f.Name(), cutOff}
+	}
+	return n, f.check(Key(sum.Sum(nil)))
+}
+
+const (
+	bufferSize = 1 << 18
+	cutOff     = "cut off while it was read"
+)
+
+// openedEntry is an entry that is being read.
+type openedEntry struct{ *os.File }
+
+// openEntry opens an entry where its content begins, and gives the content's length. Errors are as for Get.
+func (c *Cache) openEntry(k Key) (openedEntry, int64, error) {
+	f, err := os.Open(c.file(k))
+	if errors.Is(err, fs.ErrNotExist) {
+		return openedEntry{}, 0, fmt.Errorf("cache: %s: %w", k, ErrMissing)
+	}
+	if err != nil {
+		return openedEntry{}, 0, fmt.Errorf("cache: %w", err)
+	}
+	size, err := checkHead(f, k)
+	if err != nil {
+		f.Close()
+		return openedEntry{}, 0, err
+	}
+	return openedEntry{f}, size, nil
+}
+
+// checkHead reads what is before the content, and gives the content's length.
+func checkHead(f *os.File, k Key) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("cache: %w", err)
 	}
 	size := info.Size() - int64(headSize) - sha256.Size
 	if !info.Mode().IsRegular() || size < 0 {
-		return 0, &DamagedError{name, "no entry, or cut off"}
+		return 0, &DamagedError{f.Name(), "no entry, or cut off"}
 	}
 	var head [headSize]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
 		return 0, fmt.Errorf("cache: %w", err)
 	}
 	if string(head[:len(magic)]) != magic || Key(head[len(magic):]) != k {
-		return 0, &DamagedError{name, "not the entry that its name says"}
+		return 0, &DamagedError{f.Name(), "not the entry that its name says"}
 	}
-	if b, ok := w.(*bytes.Buffer); ok {
-		b.Grow(int(size) + bytes.MinRead)
-	}
-	sum := sha256.New()
-	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(f, size), make([]byte, min(size+1, bufferSize)))
-	if err != nil {
-		return n, fmt.Errorf("cache: %w", err)
-	}
-	var want Key
-	if _, err := io.ReadFull(f, want[:]); err != nil || n != size {
-		return n, &DamagedError{name, "cut off while it was read"}
-	}
-	if Key(sum.Sum(nil)) != want {
-		return n, &DamagedError{name, "its content is not what was written"}
-	}
-	now := time.Now()
-	_ = os.Chtimes(name, now, now) // where it cannot be, nobody evicts either
-	return n, nil
+	return size, nil
 }
 
-const bufferSize = 1 << 18
+// check compares what was read with the sum behind it, and notes that the entry was of use.
+func (f openedEntry) check(sum Key) error {
+	var want Key
+	if _, err := io.ReadFull(f, want[:]); err != nil {
+		return &DamagedError{f.Name(), cutOff}
+	}
+	if sum != want {
+		return &DamagedError{f.Name(), "its content is not what was written"}
+	}
+	now := time.Now()
+	_ = os.Chtimes(f.Name(), now, now) // where it cannot be, nobody evicts either
+	return nil
+}
 
 // Put makes or replaces an entry. It does nothing for one that is bigger than the whole cache may be.
 func (c *Cache) Put(k Key, content []byte) error {

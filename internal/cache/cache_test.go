@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,9 @@ func TestDamage(t *testing.T) {
 		var damaged *DamagedError
 		if got, err := c.Get(k); !errors.As(err, &damaged) {
 			t.Errorf("%s: got %q, %v", what, got, err)
+		}
+		if _, err := c.CopyTo(io.Discard, k); !errors.As(err, &damaged) {
+			t.Errorf("%s: copied, %v", what, err)
 		}
 		put(t, c, k, content)
 		if got, err := c.Get(k); err != nil || string(got) != content {

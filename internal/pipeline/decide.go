@@ -25,7 +25,7 @@ func (r *run) decideWhole() error {
 	r.recall()
 	byName := make(map[string][]*unit, len(r.units))
 	stamped := false
-	for _, u := range r.units {
+	for i, u := range r.units {
 		if u.warning != "" {
 			r.warn("%s%s", u.source.where(u.entry), u.warning)
 		}
@@ -33,7 +33,11 @@ func (r *run) decideWhole() error {
 			continue
 		}
 		stamped = stamped || u.stamped
-		byName[u.class] = append(byName[u.class], u)
+		if same := byName[u.class]; same != nil {
+			byName[u.class] = append(same, u)
+		} else {
+			byName[u.class] = r.units[i : i+1 : i+1] // most are the only one, and cost no memory
+		}
 	}
 	if !stamped {
 		r.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
@@ -150,9 +154,18 @@ func (r *run) decideFocus(byName map[string][]*unit) {
 	if !r.config.FocusHooks {
 		return
 	}
-	classes := make(map[string]inject.Ancestry, len(byName))
-	for name, same := range byName {
-		classes[name] = slices.MinFunc(same, compareAncestry).ancestry
+	// Of all classes, only those that could be hooked are of interest, and those above them.
+	classes := make(map[string]inject.Ancestry)
+	for _, u := range r.units {
+		if u.ancestry.Focus() == inject.FocusNone {
+			continue
+		}
+		for name := u.class; byName[name] != nil; name = classes[name].SuperName {
+			if _, seen := classes[name]; seen {
+				break
+			}
+			classes[name] = slices.MinFunc(byName[name], compareAncestry).ancestry
+		}
 	}
 	hooks := inject.FocusHooks(classes)
 	for _, u := range r.units {

@@ -68,6 +68,11 @@ type viewKey struct {
 
 // referee is the type verifier, for all units of a run or a part of them. Goroutines share it.
 type referee struct {
+	bench []func() *judges // by input; made when the first class of it is to be judged
+}
+
+// judges are those of classes that see each other.
+type judges struct {
 	checkers map[viewKey]*verify.Checker
 	// portable see no JDK: what they find is found on every machine.
 	portable map[viewKey]*verify.Checker
@@ -84,14 +89,40 @@ type detail struct {
 // newReferee makes what judges the classes of inputs. Those of further inputs are asked for classes only after
 // them.
 func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *referee {
-	judge := &referee{make(map[viewKey]*verify.Checker), make(map[viewKey]*verify.Checker)}
-	own, others := newInputClasses(r, inputs), newInputClasses(r, further)
-	for _, u := range inputs {
+	judge := &referee{bench: make([]func() *judges, len(r.config.Inputs))}
+	reader := &classReader{run: r}
+	all := sync.OnceValue(func() *judges {
+		return newJudges(s, inputs, newInputClasses(reader, inputs), newInputClasses(&classReader{run: r}, further), more)
+	})
+	for i := range judge.bench {
+		if judge.bench[i] = all; more.parted {
+			// Of a run that finds nearly everything in a cache, most inputs are never judged.
+			judge.bench[i] = sync.OnceValue(func() *judges {
+				units := unitsOf(inputs, i)
+				return newJudges(s, units, newInputClasses(reader, units), newInputClasses(nil, nil), more)
+			})
+		}
+	}
+	return judge
+}
+
+// unitsOf gives those of one input. Units are in the order of inputs.
+func unitsOf(units []*unit, input int) []*unit {
+	byInput := func(u *unit, input int) int { return cmp.Compare(u.source.input, input) }
+	from, _ := slices.BinarySearchFunc(units, input, byInput)
+	to, _ := slices.BinarySearchFunc(units, input+1, byInput)
+	return units[from:to]
+}
+
+// newJudges makes those of the units, which look for classes among their own first.
+func newJudges(s *surroundings, units []*unit, own, others *inputClasses, more detail) *judges {
+	judge := &judges{make(map[viewKey]*verify.Checker), make(map[viewKey]*verify.Checker)}
+	for _, u := range units {
 		key := viewKey{u.source, u.version}
 		if judge.checkers[key] != nil {
 			continue
 		}
-		given := verify.Chain{s.before, view{own, key, more.parted}, view{others, key, more.parted}}
+		given := verify.Chain{s.before, view{own, key}, view{others, key}}
 		all := &verify.Checker{Hierarchy: append(slices.Clip(given), s.after), Notes: more.notes, Frames: more.frames, Strict: s.strict}
 		judge.checkers[key], judge.portable[key] = all, &verify.Checker{Hierarchy: given}
 		if s.strict {
@@ -103,20 +134,24 @@ func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *
 
 // check judges the class of u, or what is to become of it.
 func (j *referee) check(u *unit, c *classfile.Class) verify.Result {
-	return j.checkers[viewKey{u.source, u.version}].Check(c)
+	return j.bench[u.source.input]().checkers[viewKey{u.source, u.version}].Check(c)
 }
 
 // checkPortably is check without the JDK.
 func (j *referee) checkPortably(u *unit, c *classfile.Class) verify.Result {
-	return j.portable[viewKey{u.source, u.version}].Check(c)
+	return j.bench[u.source.input]().portable[viewKey{u.source, u.version}].Check(c)
 }
 
-// inputClasses gives out classes of the inputs by name. Each is read when it is asked for; what was asked for
-// last is kept, so that memory does not grow with the inputs.
+// inputClasses gives out classes of the inputs by name. Each is read when it is asked for.
 type inputClasses struct {
-	run    *run
+	reader *classReader
 	byName map[string][]*unit
+}
 
+// classReader reads classes for whoever asks for one. What was asked for last is kept, so that memory does not grow with
+// the inputs.
+type classReader struct {
+	run   *run
 	read  recent.Map[*unit, *verify.ClassInfo]
 	desks sync.Pool // of *desk
 }
@@ -127,8 +162,8 @@ type desk struct {
 	data   []byte
 }
 
-func newInputClasses(r *run, units []*unit) *inputClasses {
-	c := &inputClasses{run: r, byName: make(map[string][]*unit, len(units))}
+func newInputClasses(reader *classReader, units []*unit) *inputClasses {
+	c := &inputClasses{reader: reader, byName: make(map[string][]*unit, len(units))}
 	for _, u := range units {
 		if u.class != "" && !u.entry.dropped {
 			c.byName[u.class] = append(c.byName[u.class], u)
@@ -148,7 +183,7 @@ func compareUnits(a, b *unit) int {
 }
 
 // info gives what the verifier wants to know of a class, nil if it cannot be read any more.
-func (c *inputClasses) info(u *unit) *verify.ClassInfo {
+func (c *classReader) info(u *unit) *verify.ClassInfo {
 	info, found := c.read.Get(u)
 	if found {
 		return info
@@ -172,7 +207,6 @@ func (c *inputClasses) info(u *unit) *verify.ClassInfo {
 type view struct {
 	classes *inputClasses
 	from    viewKey
-	parted  bool // classes of the same input only
 }
 
 // Lookup implements verify.Hierarchy.
@@ -183,10 +217,7 @@ func (v view) Lookup(name string) *verify.ClassInfo {
 	}
 	// The order of units decides between equals, as it does everywhere.
 	best := slices.MaxFunc(same, func(a, b *unit) int { return cmp.Compare(v.rank(a), v.rank(b)) })
-	if v.parted && best.source.input != v.from.source.input {
-		return nil
-	}
-	return v.classes.info(best)
+	return v.classes.reader.info(best)
 }
 
 // rank tells how near a class is: one of the same file before all others, then one of the same input, and then the

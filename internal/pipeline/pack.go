@@ -3,6 +3,9 @@ package pipeline
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
+
+	"github.com/tracegen/tracegen/filter"
 )
 
 func appendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
@@ -59,10 +62,21 @@ type unpacker struct {
 	data   []byte
 	texts  []string
 	failed bool
+
+	decisions map[[3]int]*filter.Decision // by the numbers of their texts; see readShared
 }
 
 // newUnpacker reads the table. Texts share memory with a copy of theirs.
 func newUnpacker(data []byte) *unpacker {
+	return unpackerOf(data, func(texts []byte) string { return string(texts) })
+}
+
+// newSharingUnpacker is newUnpacker for data that never changes, and of which most is texts: they share its memory.
+func newSharingUnpacker(data []byte) *unpacker {
+	return unpackerOf(data, func(texts []byte) string { return unsafe.String(unsafe.SliceData(texts), len(texts)) })
+}
+
+func unpackerOf(data []byte, textOf func([]byte) string) *unpacker {
 	u := &unpacker{data: data}
 	lengths := make([]int, 0, u.count(1))
 	total := 0
@@ -78,7 +92,7 @@ func newUnpacker(data []byte) *unpacker {
 		u.fail()
 		return u
 	}
-	all := string(u.data[:total])
+	all := textOf(u.data[:total])
 	u.data = u.data[total:]
 	u.texts = make([]string, len(lengths))
 	for i, n := range lengths {
@@ -90,6 +104,11 @@ func newUnpacker(data []byte) *unpacker {
 func (u *unpacker) fail() { u.failed, u.data = true, nil }
 
 func (u *unpacker) uvarint() uint64 {
+	if len(u.data) > 0 && u.data[0] < 0x80 { // as nearly all are
+		v := u.data[0]
+		u.data = u.data[1:]
+		return uint64(v)
+	}
 	v, n := binary.Uvarint(u.data)
 	if n <= 0 {
 		u.fail()

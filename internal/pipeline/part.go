@@ -30,7 +30,17 @@ type Part struct {
 	sources []*source
 	units   []*unit
 	inputs  []partInput
+	room    []placedUnit // for those that are read next
 }
+
+// placedUnit is a unit and what it is about. They are allocated many at a time.
+type placedUnit struct {
+	unit  unit
+	entry entry
+}
+
+// roomStep is how many units memory is made for at once where their number is not known.
+const roomStep = 64
 
 // partInput is an input of a part.
 type partInput struct {
@@ -401,11 +411,16 @@ func (p *Part) place(u *unpacker, input int, sources map[string]*source) *unit {
 		sources[outer] = s
 		p.sources = append(p.sources, s)
 	}
-	e := &entry{name: name, size: int64(u.int())}
-	unit := newUnit(s, e)
-	unit.class = class
-	p.units = append(p.units, unit)
-	return unit
+	if len(p.room) == 0 {
+		p.room = make([]placedUnit, roomStep)
+	}
+	placed := &p.room[0]
+	p.room = p.room[1:]
+	placed.entry = entry{name: name, size: int64(u.int())}
+	placed.unit = *newUnit(s, &placed.entry)
+	placed.unit.class = class
+	p.units = append(p.units, &placed.unit)
+	return &placed.unit
 }
 
 func readUnit(u *unpacker, to *unit) {
@@ -472,7 +487,7 @@ func readMethods(u *unpacker, to *unit, nameOf func(number, index int) (name, de
 			break
 		}
 		m.access = uint16(u.below(1 << 16))
-		m.decide(readDecision(u))
+		m.decision = readShared(u)
 		line += u.signed()
 		if line < 0 || line > math.MaxUint16 {
 			u.fail()
@@ -500,6 +515,29 @@ func readDecision(u *unpacker) filter.Decision {
 		u.fail()
 	}
 	return d
+}
+
+// readShared is readDecision where nearly all decisions are one of a few: each is there once, and the zero one is nil.
+func readShared(u *unpacker) *filter.Decision {
+	if len(u.data) >= 3 && u.data[0]|u.data[1]|u.data[2] == 0 { // the numbers of three empty texts
+		u.data = u.data[3:]
+		return nil
+	}
+	ahead := *u
+	key := [3]int{ahead.int(), ahead.int(), ahead.int()}
+	if known := u.decisions[key]; known != nil && !ahead.failed {
+		u.data = ahead.data
+		return known
+	}
+	d := readDecision(u)
+	if d == (filter.Decision{}) {
+		return nil
+	}
+	if u.decisions == nil {
+		u.decisions = make(map[[3]int]*filter.Decision)
+	}
+	u.decisions[key] = &d
+	return &d
 }
 
 var knownReasons = func() map[filter.Reason]bool {

@@ -63,7 +63,7 @@ func packScanned(top *source, units []*unit) []byte {
 
 // readScanned reads it, for the input of that number and path; nil if it cannot be.
 func readScanned(data []byte, input int, path string) *scanned {
-	u := newUnpacker(data)
+	u := newSharingUnpacker(data)
 	found := &scanned{}
 	known := make(map[string]*source)
 	for i := range u.count(3) {
@@ -79,7 +79,7 @@ func readScanned(data []byte, input int, path string) *scanned {
 		known[s.outer] = s
 	}
 	n := u.count(placeSize)
-	p := Part{units: make([]*unit, 0, n)}
+	p := Part{units: make([]*unit, 0, n), room: make([]placedUnit, n)}
 	for range n {
 		unit := p.place(u, input, known)
 		readScannedUnit(u, unit)

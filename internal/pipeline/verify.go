@@ -93,7 +93,7 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	more := detail{notes: c.Notes, frames: c.Frames}
 	v.referee = newReferee(v.run, around, all[:split], nil, more)
 	v.original = newReferee(v.run, around, all[split:], all[:split], more)
-	v.before = newInputClasses(v.run, all[split:]).byName
+	v.before = newInputClasses(nil, all[split:]).byName
 	v.units = all[:split]
 	if err := v.eachUnit(ctx, v.judge); err != nil {
 		return nil, err
