@@ -153,7 +153,7 @@ func (m *method) loadQuickly(row *quickRow) bool {
 		return false
 	}
 	got := m.locals[index]
-	if got != row.t && (row.t != tNull || got.kind() != kindObject) {
+	if got != row.t && (row.t != tNull || !got.isObject()) {
 		return false
 	}
 	m.stack = append(m.stack, got)
@@ -166,7 +166,7 @@ func (m *method) storeQuickly(row *quickRow) bool {
 		return false
 	}
 	got, old := m.stack[top], m.locals[index]
-	if got != row.t && (row.t != tNull || got.kind() != kindObject) {
+	if got != row.t && (row.t != tNull || !got.isObject()) {
 		return false // or of two words
 	}
 	if old.isSecondWord() || old == tLong || old == tDouble {
@@ -214,23 +214,119 @@ func (m *method) typeQuickly(op code.Op) (done, flows bool) {
 	}
 	switch {
 	case op == code.Ldc:
-		return m.loadConstant(int(m.code.Bytecode[m.pc+1]), oldKinds), true
+		return m.loadConstant(uint16(m.code.Bytecode[m.pc+1]), oldKinds|classKind|newKinds), true
+	case op == code.LdcW:
+		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), oldKinds|classKind|newKinds), true
 	case op == code.Ldc2W:
-		return m.loadConstant(int(u2(m.code.Bytecode[m.pc+1:])), wideKinds), true
+		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), wideKinds), true
 	case op == code.Ifnull, op == code.Ifnonnull:
-		top := len(m.stack) - 1
-		if top < 0 || !m.stack[top].isReference() {
-			return false, true
-		}
-		m.stack = m.stack[:top]
-		m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
-		return true, true
+		return m.compareQuickly(1), true
+	case op == code.IfAcmpeq, op == code.IfAcmpne:
+		return m.compareQuickly(2), true
 	case op.IsReturn():
 		return m.returnQuickly(op), false
+	case op == code.Athrow:
+		return m.throwQuickly(), false
+	case op >= code.Iaload && op <= code.Saload, op >= code.Iastore && op <= code.Sastore, op == code.Arraylength:
+		return m.arrayQuickly(op), true
+	case op >= code.DupX1 && op <= code.Swap:
+		return m.moveQuickly(op), true
 	case op < firstWithConstant, op > lastWithConstant, op.Size() < sizeWithConstant:
 		return false, true
 	}
 	return m.constantQuickly(op), true
+}
+
+// compareQuickly takes as many references off the stack and branches.
+func (m *method) compareQuickly(references int) bool {
+	base := len(m.stack) - references
+	if base < 0 {
+		return false
+	}
+	for _, t := range m.stack[base:] {
+		if !t.isReference() {
+			return false
+		}
+	}
+	m.stack = m.stack[:base]
+	m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
+	return true
+}
+
+func (m *method) throwQuickly() bool {
+	top := len(m.stack) - 1
+	if top < 0 || !m.stack[top].isReference() || !m.assignable(m.stack[top], m.throwable) {
+		return false
+	}
+	m.stack = m.stack[:top]
+	return true
+}
+
+// arrayQuickly is about loads and stores of an array, and its length.
+func (m *method) arrayQuickly(op code.Op) bool {
+	if op == code.Arraylength {
+		top := len(m.stack) - 1
+		if top < 0 || !m.isArray(m.stack[top]) {
+			return false
+		}
+		m.stack[top] = tInt
+		return true
+	}
+	n, isStore := op-code.Iaload, op >= code.Iastore
+	if isStore {
+		n = op - code.Iastore
+	}
+	components := arrayComponents[n]
+	value := m.object
+	if components != nil {
+		if value = components[0]; value >= tBoolean {
+			value = tInt
+		}
+	}
+	var memory [2]vtype
+	words, at := appendWords(memory[:0], value), len(m.stack)-2
+	if isStore {
+		if at -= len(words); at < 0 || !m.onStack(at+2, words) {
+			return false
+		}
+	}
+	if at < 0 || m.stack[at+1] != tInt {
+		return false
+	}
+	array := m.stack[at]
+	if components != nil && !m.isArrayOf(array, components...) || components == nil && !m.isReferenceArray(array) {
+		return false
+	}
+	switch m.stack = m.stack[:at]; {
+	case isStore:
+	case components != nil:
+		m.stack = append(m.stack, words...)
+	case array.kind() == kindObject:
+		m.stack = append(m.stack, m.list[array.index()].component)
+	default:
+		m.stack = append(m.stack, array)
+	}
+	return true
+}
+
+// moveQuickly is about what moves two values of one word each.
+func (m *method) moveQuickly(op code.Op) bool {
+	top := len(m.stack) - 1
+	if top < 1 || !m.stack[top].isOneWord() || !m.stack[top-1].isOneWord() {
+		return false
+	}
+	a, b, room := m.stack[top], m.stack[top-1], int(m.code.MaxStack)-len(m.stack)
+	switch {
+	case op == code.Swap:
+		m.stack[top], m.stack[top-1] = b, a
+	case op == code.DupX1 && room >= 1:
+		m.stack = append(m.stack[:top-1], a, b, a)
+	case op == code.Dup2 && room >= 2:
+		m.stack = append(m.stack, b, a)
+	default:
+		return false
+	}
+	return true
 }
 
 // returnTypes are what the six returns take off the stack, but for areturn and return.
@@ -266,13 +362,10 @@ func (m *method) returnQuickly(op code.Op) bool {
 	return true
 }
 
-// loadConstant pushes constant i if it is known to be one of these kinds, of a type that its kind tells.
-func (m *method) loadConstant(i int, want kinds) bool {
-	if i >= len(m.constants) {
-		return false
-	}
-	c := &m.constants[i]
-	return c.known && want.has(c.tag) && c.tag != classfile.TagDynamic && m.pushQuickly(m.loadedConstant(c))
+// loadConstant pushes constant i if it is of one of these kinds, of a type that its kind tells.
+func (m *method) loadConstant(i uint16, want kinds) bool {
+	c := m.constant(i)
+	return want.has(c.tag) && c.tag != classfile.TagDynamic && m.pushQuickly(m.loadedConstant(c))
 }
 
 // pushQuickly pushes a value, tTop for none, if there is room.
@@ -291,24 +384,30 @@ func (m *method) pushQuickly(t vtype) bool {
 	return true
 }
 
-// constantQuickly is about instructions with a constant that an instruction before has had.
+// constantQuickly is about instructions with a constant, which is checked if none of its kind has had it before.
 func (m *method) constantQuickly(op code.Op) bool {
 	operand := m.code.Bytecode[m.pc+1:]
-	i := int(u2(operand))
-	if i >= len(m.constants) {
-		return false
-	}
-	c := &m.constants[i]
+	c := m.constant(u2(operand))
 	if c.allowed[0]>>(op-firstWithConstant)&1 == 0 && !(op == code.Invokeinterface && c.isCalledBy(operand)) {
-		return false
+		in, _ := code.At(m.code.Bytecode, m.pc)
+		if m.operands(in, traits[op]); m.failed() {
+			return false
+		}
 	}
 	switch op {
 	case code.Getstatic, code.Putstatic, code.Getfield, code.Putfield:
 		return m.fieldQuickly(op, c)
-	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface:
+	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface, code.Invokedynamic:
 		return m.callQuickly(op, c)
 	case code.New:
 		return !m.wantNotes && m.pushQuickly(uninitialized(m.pc))
+	case code.Anewarray:
+		top := len(m.stack) - 1
+		if top < 0 || m.stack[top] != tInt {
+			return false
+		}
+		m.stack[top] = m.arrayWith(c.class)
+		return true
 	case code.Checkcast, code.Instanceof:
 		top := len(m.stack) - 1
 		if top < 0 || !m.stack[top].isReference() {
@@ -324,7 +423,7 @@ func (m *method) constantQuickly(op code.Op) bool {
 
 // isCalledBy says whether an invokeinterface with that operand may call the method.
 func (c *constant) isCalledBy(operand []byte) bool {
-	return c.known && 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 && c.name[0] != '<'
+	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 && c.name[0] != '<'
 }
 
 // onStack says whether the words from base on are of these types or can be assigned to them, asked from the last on.
@@ -362,14 +461,21 @@ func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 	return true
 }
 
-// isObjectOf says whether a member can be asked of an object, and that without a second look.
+// isObjectOf says whether a member can be asked of an object.
 func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
-	return object.isReference() && (object == want || m.assignable(object, want)) && (object == m.thisType || !m.isProtected(c))
+	return object.isReference() && (object == want || m.assignable(object, want)) && (object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
 }
 
-// initialiseQuickly calls a constructor on the object at word base, which a new has made, with all arguments above it.
+// initialiseQuickly calls a constructor on the object at word base, this or one that a new has made, with all arguments
+// above it. No handler covers the call.
 func (m *method) initialiseQuickly(base int, c *constant) bool {
 	object := m.stack[base]
+	if object == tUninitializedThis && c.method.result == tTop && (c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
+		m.stack = m.stack[:base]
+		m.replace(tUninitializedThis, m.thisType)
+		m.thisUninitialized = false
+		return true
+	}
 	if object.kind() != kindUninitialized || c.method.result != tTop {
 		return false
 	}

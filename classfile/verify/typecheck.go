@@ -103,10 +103,16 @@ func (m *method) checkTypes() {
 		}
 		pc += size
 		m.initialised = false
-		if !m.lost && !m.failed() && !m.slow && m.uncovered() {
-			done, leads := m.typeQuickly(op)
-			if flows = leads; done {
-				continue
+		if !m.lost && !m.failed() && !m.slow {
+			covered := !m.uncovered()
+			if !covered || traits[op]&storing == 0 && op != code.Invokespecial {
+				done, leads := m.typeQuickly(op)
+				if done && covered && !m.lost {
+					m.matchHandlers(false)
+				}
+				if flows = leads; done {
+					continue
+				}
 			}
 		}
 		in, _ := code.At(m.code.Bytecode, m.pc)

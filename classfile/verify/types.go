@@ -53,6 +53,9 @@ func (t vtype) isUninitialized() bool {
 	return t == tUninitializedThis || t.kind() == kindUninitialized
 }
 
+// isObject is about references that are not null, initialised or not.
+func (t vtype) isObject() bool { return t.kind() == kindObject || t.isUninitialized() }
+
 func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
 
 // isOneWord says whether the type is of category 1 (JVMS table 2.11.1-B); top is of none.
