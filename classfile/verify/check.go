@@ -117,6 +117,7 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	k.names.reset()
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
 	k.hierarchy, k.wantFrame, k.wantNotes, k.slow = c.Hierarchy, c.Frames, c.Notes, c.slow
+	k.constants = resize(k.constants, k.pool.Len())
 	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
@@ -128,7 +129,6 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(), AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
 		k.throwable = k.of("java/lang/Throwable")
-		k.constants = resize(k.constants, k.pool.Len())
 		k.checkClass()
 		k.checkSupers()
 		result.Inferred = k.checkCode()

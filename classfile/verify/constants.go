@@ -72,68 +72,95 @@ func (k *checker) constant(i uint16) *constant {
 	return c
 }
 
-// constantType fills in what a NameAndType says. Its descriptor is read once for all that use the same string.
+// constantType fills in what a NameAndType says, whose descriptor has been read.
 func (k *checker) constantType(c *constant, nameAndType uint16) {
 	var err error
 	if c.name, c.descriptor, err = k.pool.NameAndType(nameAndType); err != nil {
 		return
 	}
 	shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
-	if !shared.typed {
-		shared.typed = true
-		if isMethod(c.descriptor) {
-			shared.method = k.methodType(c.descriptor)
-		} else {
-			shared.value = k.field(c.descriptor)
-		}
-	}
 	c.value, c.method = shared.value, shared.method
 }
 
-// typeOf gives the type of a method of the class, whose descriptor is well-formed. It is read once for all that use the
-// same string.
+// typeOf gives the type of a method of the class, whose descriptor has been read.
 func (k *checker) typeOf(m *classfile.Member) *methodType {
-	const descriptorAt = 4 // behind access_flags and name_index (JVMS 4.6)
-	c := &k.constants[u2(k.class.Bytes()[m.Offset+descriptorAt:])]
-	if !c.typed {
-		c.typed, c.method = true, k.methodType(m.Descriptor)
-	}
-	return &c.method
+	return &k.constants[k.descriptorIndex(m)].method
 }
 
-// methodType reads a well-formed method descriptor (JVMS 4.3.3).
-func (k *checker) methodType(descriptor string) methodType {
-	var t methodType
+// descriptorIndex gives the index of the string that is a member's descriptor.
+func (k *checker) descriptorIndex(m *classfile.Member) uint16 {
+	const at = 4 // behind access_flags and name_index (JVMS 4.5, 4.6)
+	return u2(k.class.Bytes()[m.Offset+at:])
+}
+
+// validField says whether string i is a field descriptor. One that is has then been read for all that use it.
+func (k *checker) validField(i uint16, descriptor string) bool {
+	c := &k.constants[i]
+	if !c.typed && descriptor != "" {
+		var size int
+		c.value, size = k.readField(descriptor)
+		c.typed = size == len(descriptor)
+	}
+	return c.typed && !isMethod(descriptor)
+}
+
+// argumentWords is the function of that name for string i. A descriptor that is good but for the method's name has then
+// been read for all that use it.
+func (k *checker) argumentWords(i uint16, name, descriptor string) (words int, ok bool) {
+	c := &k.constants[i]
+	if !c.typed && isMethod(descriptor) {
+		start := len(k.arena)
+		if c.method, c.typed = k.readMethod(descriptor); !c.typed {
+			k.arena = k.arena[:start]
+		}
+	}
+	special := name != "" && name[0] == '<'
+	if !c.typed || !isMethod(descriptor) || special && c.method.result != tTop ||
+		name == "<clinit>" && k.major >= majorNoFailover && descriptor != "()V" {
+		return 0, false
+	}
+	return len(c.method.words), true
+}
+
+// readMethod reads a method descriptor (JVMS 4.3.3), if it is one.
+func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
 	start := len(k.arena)
 	d := descriptor[1:]
-	for d[0] != ')' {
-		size := fieldDescriptorSize(d)
-		v := k.field(d[:size])
-		k.arena = append(k.arena, v)
-		if second, two := v.secondWord(); two {
-			k.arena = append(k.arena, second)
+	for d != "" && d[0] != ')' {
+		v, size := k.readField(d)
+		if size == 0 {
+			return t, false
 		}
+		k.arena = appendWords(k.arena, v)
 		d = d[size:]
 	}
 	t.words = k.arena[start:len(k.arena):len(k.arena)]
-	if d[1] != 'V' {
-		t.result = k.field(d[1:])
+	if len(d) < 2 {
+		return t, false
 	}
-	return t
+	if d[1:] == "V" {
+		return t, true
+	}
+	result, size := k.readField(d[1:])
+	t.result = result
+	return t, size == len(d)-1
 }
 
-// fieldDescriptorSize measures the well-formed field descriptor that s starts with.
-func fieldDescriptorSize(s string) int {
-	i := 0
-	for s[i] == '[' {
-		i++
-	}
-	if s[i] == 'L' {
-		for s[i] != ';' {
-			i++
+// readField reads the field descriptor that s starts with and measures it; the size is 0 if there is none. A class whose
+// name is known has a good name.
+func (k *checker) readField(s string) (t vtype, size int) {
+	if s[0] == 'L' && k.major >= majorJava5 {
+		end := strings.IndexByte(s, ';')
+		if end > 1 && s[1] != '[' {
+			if t := k.known(s[1:end]); t != tTop {
+				return t, end + 1
+			}
 		}
 	}
-	return i + 1
+	if size = fieldSize(s, k.major); size == 0 {
+		return tTop, 0
+	}
+	return k.field(s[:size]), size
 }
 
 // kinds is a set of constant kinds.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -54,8 +55,7 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 	}
 	switch tag {
 	case classfile.TagUtf8:
-		k.uses[i] = charactersOf(raw[2:])
-		if k.uses[i]&hasOdd != 0 && !validUtf8(k.text(i), k.major) {
+		if hasOdd(raw[2:]) && !validUtf8(k.text(i), k.major) {
 			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 		}
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
@@ -211,7 +211,7 @@ const (
 	hasBarred     // . ; [
 	hasSlash
 	hasAngle // < >
-	hasOdd   // zero, or a byte of a character beyond ASCII
+	looked   // for these
 )
 
 // What is remembered of a NameAndType in the same place.
@@ -223,25 +223,41 @@ const (
 )
 
 var byteUses = func() (uses [256]utf8Use) {
-	for c := range uses {
-		if c == 0 || c >= 0x80 {
-			uses[c] = hasOdd
-		}
-	}
 	uses['.'], uses[';'], uses['['], uses['/'], uses['<'], uses['>'] = hasBarred, hasBarred, hasBarred, hasSlash, hasAngle, hasAngle
 	return uses
 }()
 
-func charactersOf(text []byte) (seen utf8Use) {
-	for _, c := range text {
-		seen |= byteUses[c]
+// hasOdd says whether the text has a zero or a byte of a character beyond ASCII. It looks at eight bytes at once, of which
+// one is zero if to take 1 from each makes one negative.
+func hasOdd(text []byte) bool {
+	const ones, signs = 0x0101010101010101, 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if eight := binary.LittleEndian.Uint64(text); (eight|(eight-ones))&signs != 0 {
+			return true
+		}
 	}
-	return seen
+	for _, c := range text {
+		if c == 0 || c >= 0x80 {
+			return true
+		}
+	}
+	return false
 }
 
-// validName is the function of that name for string i, whose characters are known.
+// charactersOf says which characters that matter are in string i.
+func (k *checker) charactersOf(i uint16, text string) utf8Use {
+	if k.uses[i]&looked == 0 {
+		k.uses[i] |= looked
+		for _, c := range []byte(text) {
+			k.uses[i] |= byteUses[c]
+		}
+	}
+	return k.uses[i]
+}
+
+// validName is the function of that name for string i, which is looked through once.
 func (k *checker) validName(i uint16, name string, kind nameKind) bool {
-	seen := k.uses[i]
+	seen := k.charactersOf(i, name)
 	switch {
 	case k.major < majorJava5 || name == "":
 	case kind == nameOfField:
@@ -279,11 +295,11 @@ func (k *checker) checkNameAndType(i uint16) {
 			as, of = asSpecialType, name
 		}
 		if !k.valid(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
-			!k.valid(descriptorIndex, as, func() bool { _, ok := argumentWords(of, descriptor, k.major); return ok }) {
+			!k.valid(descriptorIndex, as, func() bool { _, ok := k.argumentWords(descriptorIndex, of, descriptor); return ok }) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
 	case !k.valid(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
-		!k.valid(descriptorIndex, asFieldType, func() bool { return validField(descriptor, k.major) }):
+		!k.valid(descriptorIndex, asFieldType, func() bool { return k.validField(descriptorIndex, descriptor) }):
 		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 	}
 }

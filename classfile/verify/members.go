@@ -120,7 +120,7 @@ func (k *checker) checkField(f *classfile.Member) {
 	if !validName(f.Name, nameOfField, k.major) {
 		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
 	}
-	if !validField(f.Descriptor, k.major) {
+	if !k.validField(k.descriptorIndex(f), f.Descriptor) {
 		k.formatFinding(f, ruleDescriptors, "a field descriptor", quoted(f.Descriptor))
 		return
 	}
@@ -145,7 +145,7 @@ func (k *checker) checkMethod(m *classfile.Member) {
 	default:
 		k.checkMethodFlags(m, flags)
 	}
-	words, ok := argumentWords(m.Name, m.Descriptor, k.major)
+	words, ok := k.argumentWords(k.descriptorIndex(m), m.Name, m.Descriptor)
 	if !ok {
 		k.formatFinding(m, ruleDescriptors, "a method descriptor", quoted(m.Descriptor))
 		return

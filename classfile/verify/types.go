@@ -136,6 +136,15 @@ func (n *names) grow() {
 	}
 }
 
+// known gives the type of a class or array that has one, tTop if it has none.
+func (n *names) known(name string) vtype {
+	hash := uint32(maphash.String(n.seed, name))
+	if s := n.slot(name, hash); s.round == n.round {
+		return s.t
+	}
+	return tTop
+}
+
 // of gives the type of a class, or of an array whose descriptor is given. The name must be well-formed.
 func (n *names) of(name string) vtype {
 	hash := uint32(maphash.String(n.seed, name))
