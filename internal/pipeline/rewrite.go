@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -113,7 +112,8 @@ type objection struct {
 	refusals []inject.Refusal
 }
 
-// rewrite gives the class as it is to be written. With an objection, the result is the original.
+// rewrite gives the class as it is to be written, in memory that the worker's next class will have. With an objection, the
+// result is the original.
 func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	c, err := w.parse(u)
 	if err != nil {
@@ -125,17 +125,17 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	}
 	request, ids := u.request()
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
-		return bytes.Clone(c.Bytes()), nil, nil // all that changes is what an earlier run inserted
+		return c.Bytes(), nil, nil // all that changes is what an earlier run inserted
 	}
 	if data, against = w.apply(u, c, request, ids); against != nil {
-		return bytes.Clone(c.Bytes()), against, nil
+		return c.Bytes(), against, nil
 	}
 	return data, nil, nil
 }
 
 // apply carries out a request and lets the referees judge what came of it.
 func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids []uint32) ([]byte, *objection) {
-	rewritten, err := w.injector.Rewrite(c, request)
+	rewritten, err := w.injector.AppendRewrite(w.output[:0], c, request)
 	if err != nil {
 		against := &objection{detail: err.Error()}
 		if u.untried {
@@ -143,6 +143,7 @@ func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids 
 		}
 		return nil, against
 	}
+	w.output = rewritten
 	again, err := w.again.Parse(rewritten)
 	if err != nil {
 		return nil, &objection{detail: "the rewritten class does not parse: " + err.Error()}
@@ -220,17 +221,17 @@ func (r *run) noteUnknown(u *unit, names []string) {
 func (w *worker) addRequires(u *unit, c *classfile.Class) (data []byte, against *objection, err error) {
 	rewritten, err := inject.AddRequires(c, w.config.AddRequires)
 	if err != nil {
-		return bytes.Clone(c.Bytes()), &objection{detail: err.Error()}, nil
+		return c.Bytes(), &objection{detail: err.Error()}, nil
 	}
 	again, err := w.again.Parse(rewritten)
 	if err != nil {
-		return bytes.Clone(c.Bytes()), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
+		return c.Bytes(), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
 	}
 	if findings := verify.EquivalentModule(c, again, w.config.AddRequires); len(findings) > 0 {
-		return bytes.Clone(c.Bytes()), &objection{detail: findings[0].String()}, nil
+		return c.Bytes(), &objection{detail: findings[0].String()}, nil
 	}
 	if against := w.judge(u, c, again); against != nil {
-		return bytes.Clone(c.Bytes()), against, nil
+		return c.Bytes(), against, nil
 	}
 	return rewritten, nil, nil
 }

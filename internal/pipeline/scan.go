@@ -165,7 +165,8 @@ type worker struct {
 	buffer   []byte
 	original classfile.Parser // of the class that is worked on
 	again    classfile.Parser // of what became of it
-	behind   trail                // of the scan
+	output   []byte           // which is this
+	behind   trail            // of the scan
 	// Of the class that is scanned:
 	methods []method         // those with code
 	bodies  []classfile.Code // of its candidates

@@ -20,8 +20,9 @@ const slotsPerJob = 32
 // slot is a changed class on its way from a worker to the writer.
 type slot struct {
 	entry     *entry
-	data      []byte     // the class
-	packed    jar.Packed // the same, compressed, if it goes into an archive
+	size      int        // of the class
+	packed    jar.Packed // the class, compressed, if it comes from an archive
+	data      []byte     // the class, if not
 	objection *objection
 	err       error
 	ready     chan struct{} // closed when the rest is filled in
@@ -90,9 +91,18 @@ func (r *run) countClasses() {
 
 // fill rewrites and compresses a class.
 func (w *worker) fill(s *slot) {
-	s.data, s.objection, s.err = w.rewrite(s.entry.unit)
-	if s.err == nil && s.entry.zip != nil {
-		s.packed, s.err = w.codec.Compress(s.data, s.entry.zip.Level(w.config.Level))
+	data, against, err := w.rewrite(s.entry.unit)
+	s.size, s.objection, s.err = len(data), against, err
+	switch {
+	case err != nil:
+	case s.entry.zip == nil:
+		s.data = bytes.Clone(data)
+	default:
+		level := s.entry.zip.Level(w.config.Level)
+		if level == jar.LevelStore {
+			data = bytes.Clone(data) // there is nothing else that would keep it
+		}
+		s.packed, s.err = w.codec.Compress(data, level)
 	}
 }
 
@@ -240,7 +250,7 @@ func (w *writing) put(s *slot, put func(*entry, *slot) error) error {
 		in.ClassBytes += e.size
 		in.OutputBytes += e.size
 		if s.ready != nil {
-			e.unit.grown = int64(len(s.data)) - e.size
+			e.unit.grown = int64(s.size) - e.size
 			in.OutputBytes += e.unit.grown
 			in.Calls += e.unit.calls
 		} else {
