@@ -193,8 +193,10 @@ func (c *classReader) info(u *unit) *verify.ClassInfo {
 		d = new(desk)
 	}
 	defer c.desks.Put(d)
-	if data, err := c.run.read(u.entry, d.data); err == nil {
-		d.data = data
+	if data, err := c.run.reread(u, d.data); err == nil {
+		if u.data == nil {
+			d.data = data
+		}
 		if parsed, err := d.parser.Parse(data); err == nil {
 			info = verify.NewClassInfo(parsed)
 		}

@@ -71,11 +71,16 @@ func (w *worker) parse(u *unit) (*classfile.Class, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.buffer = data
+	if u.data == nil {
+		w.buffer = data
+	}
 	return w.parseAgain(u, &w.original, data)
 }
 
 func (r *run) reread(u *unit, buffer []byte) ([]byte, error) {
+	if u.data != nil {
+		return u.data, nil
+	}
 	if err := r.known.open(u.source.input); err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ type run struct {
 	graph                   *callGraph   // to be filled by the scan; nil if nobody will ask
 	known                   *incremental // what earlier runs came to; nil if nobody has written it down
 	passes                  int          // over the inputs
+	keeps                   bool         // the classes, from the first pass to the second
 	noted                   struct {     // what nothing depends on
 		sync.Mutex
 		unknown, tolerated map[string]bool
@@ -239,8 +240,17 @@ func (r *run) openInputs(ctx context.Context) error {
 	}
 	r.known.divide()
 	r.config.Jobs = max(1, min(r.config.Jobs, len(r.units))) // what the queues' length depends on
+	total := int64(0)
+	for _, u := range r.units {
+		total += min(u.entry.size, keptClasses)
+	}
+	r.keeps = r.passes == 2 && total <= keptClasses
 	return nil
 }
+
+// keptClasses is how many bytes of classes a run keeps from its scan until it writes them, or none if they are more: some
+// 5,000 classes, which are then inflated once. More would be the biggest part of what the run needs.
+const keptClasses = 32 << 20
 
 // eachUnit lets the workers loose on the units. Of several errors it gives that of the first unit, whoever was
 // faster.

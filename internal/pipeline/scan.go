@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type unit struct {
 	*record // what files between the phases need besides; nil in a run that does all at once
 
 	before *formerNames // nil if they are the names that it has
+
+	data []byte // of the class, as the scan read it, if the run keeps classes
 
 	// What is decided after the scan.
 	focus    inject.Focus
@@ -242,6 +245,9 @@ func (w *worker) study(u *unit) (*classfile.Class, error) {
 		return nil, err
 	}
 	w.buffer = data
+	if w.keeps {
+		u.data = bytes.Clone(data)
+	}
 	if w.graph != nil {
 		u.sum, u.graph = sumOf(data), w.graph
 		u.entry.size = int64(len(data))
