@@ -106,11 +106,12 @@ func (m *incremental) plan() {
 		s := r.sources[i]
 		m.deliveries = append(m.deliveries, &delivery{inputs: []int{i}, output: in.Output, directory: s.isDir && !isArchiveName(in.Output)})
 	}
+	k := &packer{}
 	for _, d := range m.deliveries {
 		c := &r.config
 		parts := []string{"written 1", m.Tool, m.around, fmt.Sprintf("%+v", c.Inject), fmt.Sprint(c.AddRequires, c.Level, c.Verify, c.Disabled, c.Slice != nil, c.Merge != "", d.directory)}
 		for _, i := range d.inputs {
-			k := &packer{}
+			k.data = k.data[:0]
 			for _, u := range m.units[i] {
 				packOutcome(k, u)
 			}

@@ -78,15 +78,15 @@ func newSharingUnpacker(data []byte) *unpacker {
 
 func unpackerOf(data []byte, textOf func([]byte) string) *unpacker {
 	u := &unpacker{data: data}
-	lengths := make([]int, 0, u.count(1))
-	total := 0
-	for range cap(lengths) {
-		n := u.int()
-		if n > len(u.data)-total {
+	n, total := u.count(1), 0
+	lengths := *u // to be read again, when their sum is known to be all right
+	for range n {
+		length := u.int()
+		if length > len(u.data)-total {
 			u.fail()
 			return u
 		}
-		lengths, total = append(lengths, n), total+n
+		total += length
 	}
 	if total > len(u.data) {
 		u.fail()
@@ -94,9 +94,10 @@ func unpackerOf(data []byte, textOf func([]byte) string) *unpacker {
 	}
 	all := textOf(u.data[:total])
 	u.data = u.data[total:]
-	u.texts = make([]string, len(lengths))
-	for i, n := range lengths {
-		u.texts[i], all = all[:n], all[n:]
+	u.texts = make([]string, n)
+	for i := range u.texts {
+		length := lengths.int()
+		u.texts[i], all = all[:length], all[length:]
 	}
 	return u
 }
