@@ -1,22 +1,23 @@
 package mapping
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // bodiesOf makes a mapping of methods "class name ()V" with their bodies.
-func bodiesOf(t *testing.T, bodies map[string]uint64) *Mapping {
+func bodiesOf(t *testing.T, base *Mapping, bodies map[string]uint64) *Mapping {
 	t.Helper()
-	o := Options{Order: OrderCompact, Bodies: map[Identity]uint64{}}
-	var methods []Method
-	for text, body := range bodies {
-		class, name, _ := strings.Cut(text, " ")
-		id := Identity{class, name, "()V"}
-		methods = append(methods, Method{id, 1})
-		o.Bodies[id] = body
-	}
-	m, err := Assign(methods, o)
+	m, _, err := AssignEach(func(yield func(Method, uint64) bool) {
+		for _, text := range slices.Sorted(maps.Keys(bodies)) {
+			class, name, _ := strings.Cut(text, " ")
+			if !yield(Method{Identity{class, name, "()V"}, 1}, bodies[text]) {
+				return
+			}
+		}
+	}, Options{Base: base, Order: OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func bodiesOf(t *testing.T, bodies map[string]uint64) *Mapping {
 
 // TestNumberedLines writes and reads what is known of bodies: of living methods that compilers number, and no other.
 func TestNumberedLines(t *testing.T) {
-	m := bodiesOf(t, map[string]uint64{"a/A f": 1, "a/A lambda$f$0": 2, "a/A lambda$f$1": 0, "a/A$1 run": 0xfedcba9876543210})
+	m := bodiesOf(t, nil, map[string]uint64{"a/A f": 1, "a/A lambda$f$0": 2, "a/A lambda$f$1": 0, "a/A$1 run": 0xfedcba9876543210})
 	text := written(t, m)
 	want := "# numbered 2 0000000000000002\n# numbered 4 fedcba9876543210\n"
 	if !strings.Contains(text, "# counts 4 methods, 0 focus, 0 retired, 2 numbered\n") || !strings.HasSuffix(text, want) {
@@ -63,19 +64,12 @@ func TestNumberedLines(t *testing.T) {
 
 // TestCompareBodies is a build in which a lambda came before two others.
 func TestCompareBodies(t *testing.T) {
-	old := bodiesOf(t, map[string]uint64{"a/A lambda$f$0": 10, "a/A lambda$f$1": 11, "a/B lambda$f$0": 10, "a/C$1 run": 12, "a/D lambda$f$0": 13})
-	new, err := Assign([]Method{
-		{Identity{"a/A", "lambda$f$0", "()V"}, 1}, {Identity{"a/A", "lambda$f$1", "()V"}, 1}, {Identity{"a/A", "lambda$f$2", "()V"}, 1},
-		{Identity{"a/B", "lambda$f$0", "()V"}, 1}, {Identity{"a/C$1", "run", "()V"}, 1}, {Identity{"a/C$2", "run", "()V"}, 1},
-		{Identity{"a/D", "lambda$f$0", "()V"}, 1},
-	}, Options{Base: old, Order: OrderCompact, Bodies: map[Identity]uint64{
-		{"a/A", "lambda$f$0", "()V"}: 20, {"a/A", "lambda$f$1", "()V"}: 10, {"a/A", "lambda$f$2", "()V"}: 11,
-		{"a/B", "lambda$f$0", "()V"}: 10, {"a/C$1", "run", "()V"}: 21, {"a/C$2", "run", "()V"}: 21, // twins tell nothing
-		{"a/D", "lambda$f$0", "()V"}: 13,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := bodiesOf(t, nil, map[string]uint64{"a/A lambda$f$0": 10, "a/A lambda$f$1": 11, "a/B lambda$f$0": 10, "a/C$1 run": 12, "a/D lambda$f$0": 13})
+	new := bodiesOf(t, old, map[string]uint64{
+		"a/A lambda$f$0": 20, "a/A lambda$f$1": 10, "a/A lambda$f$2": 11,
+		"a/B lambda$f$0": 10, "a/C$1 run": 21, "a/C$2 run": 21, // twins tell nothing
+		"a/D lambda$f$0": 13,
+	})
 	c := Compare(old, new)
 	renumbered := "<1,1,a.A lambda$f$0 ()V >2,1,a.A lambda$f$1 ()V <2,1,a.A lambda$f$1 ()V >6,1,a.A lambda$f$2 ()V"
 	if got := shown(c.Renumbered); got != renumbered {

@@ -72,8 +72,10 @@ func (c *Comparison) Equal() bool {
 // one with them.
 func Compare(old, new *Mapping) *Comparison {
 	c := &Comparison{Runtime: old.runtime != new.runtime, Digest: old.digest != new.digest}
-	for i := range old.records {
-		j := new.index.find(new.records, []byte(old.records[i].key))
+	var buf, otherBuf []byte
+	for i := range old.size() {
+		key := old.key(i, &buf)
+		j := new.find(key)
 		switch {
 		case i < old.living && (j < 0 || j >= new.living):
 			c.Removed = append(c.Removed, Difference{old.entryAt(i), new.entryAt(j)})
@@ -83,12 +85,12 @@ func Compare(old, new *Mapping) *Comparison {
 		if j >= 0 {
 			c.both(old, i, new, j)
 		}
-		if other := new.position(old.records[i].id); other >= 0 && new.records[other].key != old.records[i].key {
+		if other := new.position(old.id(i)); other >= 0 && new.key(other, &otherBuf) != key {
 			c.Reused = append(c.Reused, Difference{old.entryAt(i), new.entryAt(other)})
 		}
 	}
-	for j := range new.records {
-		i := old.index.find(old.records, []byte(new.records[j].key))
+	for j := range new.size() {
+		i := old.find(new.key(j, &buf))
 		switch {
 		case j < new.living && (i < 0 || i >= old.living):
 			c.Added = append(c.Added, Difference{old.entryAt(i), new.entryAt(j)})
@@ -111,16 +113,15 @@ func Compare(old, new *Mapping) *Comparison {
 
 // both notes a method that both mappings have.
 func (c *Comparison) both(old *Mapping, i int, new *Mapping, j int) {
-	o, n := &old.records[i], &new.records[j]
 	alive := i < old.living && j < new.living
 	switch {
-	case o.id != n.id:
+	case old.id(i) != new.id(j):
 		c.Moved = append(c.Moved, Difference{old.entryAt(i), new.entryAt(j)})
 		return
 	case alive:
 		c.Kept++
 	}
-	if o.access != n.access {
+	if old.access(i) != new.access(j) {
 		c.Access = append(c.Access, Difference{old.entryAt(i), new.entryAt(j)})
 	}
 }
@@ -138,12 +139,13 @@ func (c *Comparison) suspect(old, new *Mapping) {
 	if len(renumbered) == 0 && len(old.bodies) == 0 {
 		return
 	}
-	for j := range new.records[:new.living] {
-		i := old.index.find(old.records, []byte(new.records[j].key))
-		if i < 0 || i >= old.living || old.records[i].id != new.records[j].id {
+	var buf []byte
+	for j := range new.living {
+		i := old.find(new.key(j, &buf))
+		if i < 0 || i >= old.living || old.id(i) != new.id(j) {
 			continue
 		}
-		was, is := old.bodies[old.records[i].id], new.bodies[new.records[j].id]
+		was, is := old.bodies[old.id(i)], new.bodies[new.id(j)]
 		if was != 0 && is == was {
 			continue
 		}
@@ -163,14 +165,15 @@ type place struct {
 // renumber fills in Renumbered.
 func (c *Comparison) renumber(old, new *Mapping) {
 	before, after := old.byBody(), new.byBody()
+	var buf, otherBuf []byte
 	for at, i := range before {
-		if j, found := after[at]; found && i >= 0 && j >= 0 && old.records[i].key != new.records[j].key {
+		if j, found := after[at]; found && i >= 0 && j >= 0 && old.key(i, &buf) != new.key(j, &otherBuf) {
 			c.Renumbered = append(c.Renumbered, Difference{old.entryAt(i), new.entryAt(j)})
 		}
 	}
 }
 
-// byBody gives the records whose bodies are known; -1 stands for several.
+// byBody gives the methods whose bodies are known; -1 stands for several.
 func (m *Mapping) byBody() map[place]int {
 	found := make(map[place]int, len(m.bodies))
 	for id, body := range m.bodies {
@@ -200,14 +203,6 @@ func (d Difference) Method() Identity {
 		return d.New.Identity
 	}
 	return d.Old.Identity
-}
-
-// entryAt gives the entry of a record, the zero one if there is none.
-func (m *Mapping) entryAt(i int) Entry {
-	if i < 0 {
-		return Entry{}
-	}
-	return m.records[i].entry(i >= m.living)
 }
 
 // focusWithout gives the lines of list that others lacks.

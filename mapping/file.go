@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // File is a mapping file that is asked without being loaded. It gives the
@@ -92,9 +91,10 @@ func (f *File) Find(p *Pattern) (iter.Seq[Entry], error) {
 // part and the whole answer by the same code. It is nil if a method has two IDs.
 // It has no digest, runtime or focus lines.
 func newPart(living, retired []record) *Mapping {
-	m := &Mapping{records: append(sortByID(living), sortByID(retired)...), living: len(living)}
+	id := func(r *record) uint32 { return r.id }
+	m := &Mapping{records: append(sortByID(living, id), sortByID(retired, id)...), living: len(living)}
 	second := -1
-	if m.index, _, second = newIndex(m.records); second >= 0 {
+	if m.index, _, second = newIndex(m); second >= 0 {
 		return nil
 	}
 	return m
@@ -315,7 +315,7 @@ func (c *pass) lines(f *File, from int64) (string, error) {
 		end += int64(n)
 	}
 	// A view, as keys are views of the text; what is kept of them is copied.
-	return unsafe.String(&c.buf[skip], len(c.buf)-skip), nil
+	return view(c.buf[skip:]), nil
 }
 
 // appendFound appends copies of the records that p asks for.

@@ -150,9 +150,9 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 		last := dispatch()
 		switch {
 		case p.to != 0:
-			for n, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
-				for i := m.seek(part[0], part[1], p.from); i < part[1] && m.records[i].id <= p.to; i++ {
-					if !yield(m.records[i].entry(i >= m.living)) {
+			for n, part := range [][2]int{{0, m.living}, {m.living, m.size()}} {
+				for i := m.seek(part[0], part[1], p.from); i < part[1] && m.id(i) <= p.to; i++ {
+					if !yield(m.entryAt(i)) {
 						return
 					}
 				}
@@ -164,27 +164,28 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 		case p.exact():
 			// One lookup instead of a scan: whoever asks so may ask for many.
 			key := p.class + " " + p.name + " " + p.descriptor
-			i := m.index.find(m.records, []byte(key))
-			if i >= 0 && i < m.living && !yield(m.records[i].entry(false)) {
+			i := m.find(key)
+			if i >= 0 && i < m.living && !yield(m.entryAt(i)) {
 				return
 			}
 			if key == dispatchKey && !yield(last.entry(false)) {
 				return
 			}
 			if i >= m.living {
-				yield(m.records[i].entry(true))
+				yield(m.entryAt(i))
 			}
 			return
 		}
-		for i := range m.records {
+		var buf []byte
+		for i := range m.size() {
 			if i == m.living && p.match(dispatchKey) && !yield(last.entry(false)) {
 				return
 			}
-			if p.match(m.records[i].key) && !yield(m.records[i].entry(i >= m.living)) {
+			if p.match(m.key(i, &buf)) && !yield(m.entryAt(i)) {
 				return
 			}
 		}
-		if m.living == len(m.records) && p.match(dispatchKey) {
+		if m.living == m.size() && p.match(dispatchKey) {
 			yield(last.entry(false))
 		}
 	}

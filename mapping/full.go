@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -69,22 +70,35 @@ func (d *Demand) String() string {
 
 // Demand says what takes the IDs of the mapping.
 func (m *Mapping) Demand() Demand {
-	return demandOf(m.records[:m.living], len(m.records)-m.living)
+	return demandOf(m.perClass(), m.living, m.size()-m.living)
 }
 
-// demandOf counts the living, in whatever order they are.
-func demandOf(living []record, retired int) Demand {
-	packages := make(map[string]int)
-	words := make(map[string]int)
-	for i := range living {
-		class, _, _ := split(living[i].key)
-		dot := strings.LastIndexByte(class, '.')
-		packages[class[:max(dot, 0)]]++
-		if w := lastWord(class[dot+1:]); w != "" {
-			words[w]++
+// perClass gives the classes of the living, in text form and perhaps more than once, each with a number of its methods.
+func (m *Mapping) perClass() iter.Seq2[string, int] {
+	if m.given != nil {
+		return m.given.perClass()
+	}
+	return func(yield func(string, int) bool) {
+		for i := range m.records[:m.living] {
+			if class, _, _ := split(m.records[i].key); !yield(class, 1) {
+				return
+			}
 		}
 	}
-	d := Demand{Methods: len(living), Retired: retired}
+}
+
+// demandOf counts the methods of the classes, in whatever order they are.
+func demandOf(classes iter.Seq2[string, int], methods, retired int) Demand {
+	packages := make(map[string]int)
+	words := make(map[string]int)
+	for class, n := range classes {
+		dot := strings.LastIndexByte(class, '.')
+		packages[class[:max(dot, 0)]] += n
+		if w := lastWord(class[dot+1:]); w != "" {
+			words[w] += n
+		}
+	}
+	d := Demand{Methods: methods, Retired: retired}
 	for p, n := range packages {
 		d.Packages = append(d.Packages, PackageCount{p, n})
 	}
@@ -93,7 +107,7 @@ func demandOf(living []record, retired int) Demand {
 	})
 	d.Packages = d.Packages[:min(len(d.Packages), 10)]
 
-	d.Rules = packageRules(packages, len(living)/2)
+	d.Rules = packageRules(packages, methods/2)
 	for w, n := range words {
 		d.Rules = append(d.Rules, RuleCount{"**.*" + w, n})
 	}

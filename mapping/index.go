@@ -2,8 +2,8 @@ package mapping
 
 import "hash/maphash"
 
-// index finds records by key: an open-addressed table whose slots hold 32 bits
-// of the key's hash above the record's index plus one. It is a third of a
+// index finds methods by key: an open-addressed table whose slots hold 32 bits
+// of the key's hash above the method's number plus one. It is a third of a
 // map[string]uint32, and the hash bits spare the reading of all keys but the
 // right one. Nothing that leaves the package depends on the seed.
 type index struct {
@@ -12,21 +12,23 @@ type index struct {
 	shift uint // of a hash, to a slot
 }
 
-// newIndex makes the index of records. If two have one key it returns their
-// positions, the lower first; else -1, -1.
-func newIndex(records []record) (x index, first, second int) {
+// newIndex makes the index of m's methods. If two have one key it returns their
+// numbers, the lower first; else -1, -1.
+func newIndex(m *Mapping) (x index, first, second int) {
 	bits := uint(1)
-	for 1<<bits < 2*len(records) {
+	for 1<<bits < 2*m.size() {
 		bits++
 	}
 	x = index{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<bits), shift: 64 - bits}
 	mask := uint64(len(x.slots) - 1)
-	for i := range records {
-		h := maphash.String(x.seed, records[i].key)
+	var buf []byte
+	for i := range m.size() {
+		key := m.key(i, &buf)
+		h := maphash.String(x.seed, key)
 		at := h >> x.shift
 		for ; x.slots[at] != 0; at = (at + 1) & mask {
 			if s := x.slots[at]; uint32(s>>32) == uint32(h) {
-				if j := int(uint32(s)) - 1; records[j].key == records[i].key {
+				if j := int(uint32(s)) - 1; m.has(j, key) {
 					return x, j, i
 				}
 			}
@@ -36,13 +38,13 @@ func newIndex(records []record) (x index, first, second int) {
 	return x, -1, -1
 }
 
-// find gives the position of the record with the key, or -1.
-func (x *index) find(records []record, key []byte) int {
+// find gives the number of m's method with the key, or -1.
+func (x *index) find(m *Mapping, key string) int {
 	mask := uint64(len(x.slots) - 1)
-	h := maphash.Bytes(x.seed, key)
+	h := maphash.String(x.seed, key)
 	for at := h >> x.shift; x.slots[at] != 0; at = (at + 1) & mask {
 		if s := x.slots[at]; uint32(s>>32) == uint32(h) {
-			if i := int(uint32(s)) - 1; records[i].key == string(key) {
+			if i := int(uint32(s)) - 1; m.has(i, key) {
 				return i
 			}
 		}

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"iter"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -129,8 +131,14 @@ func (r *record) entry(retired bool) Entry {
 // Mapping holds the IDs of the methods of a build, and those of methods that
 // are gone. It is immutable. The zero value is not useful: see [Assign], [Load].
 type Mapping struct {
-	records []record // the living by ID, then the retired by ID
-	living  int
+	// Its methods are numbered: the living by ID, then the retired by ID. Of a mapping that was read, records has all of
+	// them; of one that was assigned, given has the living and records the retired.
+	given    *given
+	assigned int // how many given has
+	records  []record
+	living   int
+
+	indexed sync.Once // of one that was assigned: mostly it is only written
 	index   index
 	digest  string
 	runtime string
@@ -147,21 +155,23 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	m = &Mapping{records: records, living: living}
 	// Hashing and indexing each need about a quarter of the time of a load.
 	done := make(chan string)
-	go func() { done <- digest(records[:living]) }()
-	m.index, first, second = newIndex(records)
+	go func() { done <- m.sum() }()
+	var x index
+	x, first, second = newIndex(m)
 	m.digest = <-done
 	if second >= 0 {
 		return nil, first, second
 	}
+	m.index = x
 	return m, -1, -1
 }
 
-// digest computes the digest of a mapping with the given living records.
-func digest(living []record) string {
+// sum computes the digest of the living methods.
+func (m *Mapping) sum() string {
 	h := sha256.New()
 	buf := make([]byte, 0, 64<<10)
-	for i := range living {
-		buf = living[i].appendLine(buf)
+	for i := range m.living {
+		buf = m.appendLine(buf, i)
 		if len(buf) > 60<<10 {
 			h.Write(buf)
 			buf = buf[:0]
@@ -172,11 +182,81 @@ func digest(living []record) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// size gives the number of methods, living and retired.
+func (m *Mapping) size() int { return m.assigned + len(m.records) }
+
+// id gives the ID of method i.
+func (m *Mapping) id(i int) uint32 {
+	if i >= m.assigned {
+		return m.records[i-m.assigned].id
+	}
+	return m.given.ids[i]
+}
+
+// access gives the access flags of method i.
+func (m *Mapping) access(i int) uint16 {
+	if i >= m.assigned {
+		return m.records[i-m.assigned].access
+	}
+	return m.given.methods[i].access
+}
+
+// key gives the key of method i. It may lie in buf, and is valid until that is used again.
+func (m *Mapping) key(i int, buf *[]byte) string {
+	if i >= m.assigned {
+		return m.records[i-m.assigned].key
+	}
+	return m.given.key(i, buf)
+}
+
+// has reports whether the key of method i is key.
+func (m *Mapping) has(i int, key string) bool {
+	if i >= m.assigned {
+		return m.records[i-m.assigned].key == key
+	}
+	return m.given.has(i, key)
+}
+
+// record gives method i as a record.
+func (m *Mapping) record(i int) record {
+	if i >= m.assigned {
+		return m.records[i-m.assigned]
+	}
+	return record{string(m.given.appendKey(nil, i)), m.id(i), m.access(i)}
+}
+
+// appendLine appends the method line of method i to dst, with its newline.
+func (m *Mapping) appendLine(dst []byte, i int) []byte {
+	if i >= m.assigned {
+		return m.records[i-m.assigned].appendLine(dst)
+	}
+	return m.given.appendLine(dst, i)
+}
+
+// entryAt gives the entry of method i, the zero one if that is -1.
+func (m *Mapping) entryAt(i int) Entry {
+	switch {
+	case i < 0:
+		return Entry{}
+	case i >= m.assigned:
+		return m.records[i-m.assigned].entry(i >= m.living)
+	}
+	return m.given.entry(i)
+}
+
+// find gives the number of the method with the key, or -1.
+func (m *Mapping) find(key string) int {
+	if m.given != nil {
+		m.indexed.Do(func() { m.index, _, _ = newIndex(m) })
+	}
+	return m.index.find(m, key)
+}
+
 // Len gives the number of living methods, the dispatch not counted.
 func (m *Mapping) Len() int { return m.living }
 
 // Headroom gives the number of IDs that are neither in use nor retired.
-func (m *Mapping) Headroom() int { return Capacity - len(m.records) }
+func (m *Mapping) Headroom() int { return Capacity - m.size() }
 
 // Freed gives the number of IDs that base has, in use or retired, and m has not
 // for the same method: those that [Options.Prune] gave up, if m was assigned on
@@ -184,9 +264,8 @@ func (m *Mapping) Headroom() int { return Capacity - len(m.records) }
 func (m *Mapping) Freed(base *Mapping) int {
 	freed := 0
 	var buf []byte
-	for i := range base.records {
-		buf = append(buf[:0], base.records[i].key...)
-		if j := m.index.find(m.records, buf); j < 0 || m.records[j].id != base.records[i].id {
+	for i := range base.size() {
+		if j := m.find(base.key(i, &buf)); j < 0 || m.id(j) != base.id(i) {
 			freed++
 		}
 	}
@@ -198,7 +277,7 @@ func (m *Mapping) Freed(base *Mapping) int {
 func (m *Mapping) Digest() string { return m.digest }
 
 // Body gives what the code of a living method whose name is [Numbered] is told by; 0 for others, and where it is
-// not known. The same number in two mappings means the same code, see [Options.Bodies].
+// not known. The same number in two mappings means the same code, see [AssignEach].
 func (m *Mapping) Body(id uint32) uint64 { return m.bodies[id] }
 
 // Runtime gives the runtime class that the methods report to, in internal form.
@@ -211,12 +290,12 @@ func (m *Mapping) Focus() []Focus { return slices.Clone(m.focus) }
 func (m *Mapping) All() iter.Seq[Entry] { return m.entries(0, m.living) }
 
 // Retired gives the methods that are gone and whose IDs are kept, sorted by ID.
-func (m *Mapping) Retired() iter.Seq[Entry] { return m.entries(m.living, len(m.records)) }
+func (m *Mapping) Retired() iter.Seq[Entry] { return m.entries(m.living, m.size()) }
 
 func (m *Mapping) entries(from, to int) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for i := from; i < to; i++ {
-			if !yield(m.records[i].entry(i >= m.living)) {
+			if !yield(m.entryAt(i)) {
 				return
 			}
 		}
@@ -236,41 +315,34 @@ func (m *Mapping) ByID(id uint32) (Entry, bool) {
 	return Entry{}, false
 }
 
-// position gives the index of the record that has an ID, living or retired, or -1.
+// position gives the number of the method that has an ID, living or retired, or -1.
 func (m *Mapping) position(id uint32) int {
-	for _, part := range [][2]int{{0, m.living}, {m.living, len(m.records)}} {
-		if i := m.seek(part[0], part[1], id); i < part[1] && m.records[i].id == id {
+	for _, part := range [][2]int{{0, m.living}, {m.living, m.size()}} {
+		if i := m.seek(part[0], part[1], id); i < part[1] && m.id(i) == id {
 			return i
 		}
 	}
 	return -1
 }
 
-// seek gives the index of the first record of [from, to) whose ID is not below
-// id, or to.
+// seek gives the first method of [from, to) whose ID is not below id, or to.
 func (m *Mapping) seek(from, to int, id uint32) int {
-	i, _ := slices.BinarySearchFunc(m.records[from:to], id, func(r record, id uint32) int {
-		return int(r.id) - int(id)
-	})
-	return from + i
+	return from + sort.Search(to-from, func(i int) bool { return m.id(from+i) >= id })
 }
 
 // ByIdentity gives the entry that a method has, living or retired.
 func (m *Mapping) ByIdentity(method Identity) (Entry, bool) {
 	var buf [256]byte
-	i := m.index.find(m.records, appendKey(buf[:0], method))
-	if i < 0 {
-		return Entry{}, false
-	}
-	return m.records[i].entry(i >= m.living), true
+	i := m.find(view(appendKey(buf[:0], method)))
+	return m.entryAt(i), i >= 0
 }
 
 // ByMethod gives the ID of a living method.
 func (m *Mapping) ByMethod(method Identity) (id uint32, ok bool) {
 	var buf [256]byte
-	i := m.index.find(m.records, appendKey(buf[:0], method))
+	i := m.find(view(appendKey(buf[:0], method)))
 	if i < 0 || i >= m.living {
 		return 0, false
 	}
-	return m.records[i].id, true
+	return m.id(i), true
 }

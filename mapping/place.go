@@ -76,28 +76,33 @@ func (f *freeIDs) take(id uint32) {
 }
 
 // placeByHash gives IDs to the fresh ones of the living, which must be sorted.
-func placeByHash(living []record, fresh []int32, free *freeIDs) {
+func placeByHash(g *given, living []slot, fresh []int32, free *freeIDs) {
 	homes := make([]uint32, len(fresh))
-	// Half of the time of an assignment is this hashing. Each home depends on
-	// one key alone, so that the number of workers does not show.
-	workers := min(runtime.GOMAXPROCS(0), 1+len(fresh)/4096)
-	var group sync.WaitGroup
-	for w := range workers {
-		from, to := len(fresh)*w/workers, len(fresh)*(w+1)/workers
-		group.Go(func() {
-			var buf []byte
-			for i := from; i < to; i++ {
-				buf = append(buf[:0], living[fresh[i]].key...)
-				homes[i] = home(buf)
-			}
-		})
-	}
-	group.Wait()
+	// Half of the time of an assignment is this hashing.
+	inParts(len(fresh), func(from, to int) {
+		var buf []byte
+		for i := from; i < to; i++ {
+			buf = g.appendKey(buf[:0], int(living[fresh[i]].method))
+			homes[i] = home(buf)
+		}
+	})
 	for i, at := range fresh {
 		id := free.from(homes[i])
 		free.take(id)
 		living[at].id = id
 	}
+}
+
+// inParts calls do for parts of [0, n), on all processors if they are worth it. What do does for one number must
+// not depend on the others: into how many parts they fall does not show.
+func inParts(n int, do func(from, to int)) {
+	workers := min(runtime.GOMAXPROCS(0), 1+n/4096)
+	var group sync.WaitGroup
+	for w := range workers {
+		from, to := n*w/workers, n*(w+1)/workers
+		group.Go(func() { do(from, to) })
+	}
+	group.Wait()
 }
 
 // home gives the ID at which the search for a free one begins.
@@ -110,20 +115,20 @@ func home(key []byte) uint32 {
 	return uint32(1 + mod)
 }
 
-// sortByID returns the records sorted by their IDs: a radix sort, ten bits of
+// sortByID returns list sorted by the IDs of what is in it: a radix sort, ten bits of
 // the twenty at a time.
-func sortByID(records []record) []record {
-	from, to := records, make([]record, len(records))
+func sortByID[T any](list []T, id func(*T) uint32) []T {
+	from, to := list, make([]T, len(list))
 	for _, shift := range []uint{0, 10} {
 		var start [1024 + 1]int
 		for i := range from {
-			start[from[i].id>>shift&1023+1]++
+			start[id(&from[i])>>shift&1023+1]++
 		}
 		for digit := range 1024 {
 			start[digit+1] += start[digit]
 		}
 		for i := range from {
-			digit := from[i].id >> shift & 1023
+			digit := id(&from[i]) >> shift & 1023
 			to[start[digit]] = from[i]
 			start[digit]++
 		}

@@ -2,8 +2,7 @@ package mapping
 
 import "testing"
 
-// TestAllPlain puts every byte at every place among plain ones, and behind each other: what is not plain is never
-// taken for plain, and what is plain alone is.
+// TestAllPlain puts every byte, and every two that follow each other, at every place among plain ones.
 func TestAllPlain(t *testing.T) {
 	word := func(b [8]byte) (v uint64) {
 		for i, c := range b {
@@ -11,17 +10,20 @@ func TestAllPlain(t *testing.T) {
 		}
 		return v
 	}
-	for b := range 256 {
-		for at := range 8 {
-			text := [8]byte{'c', 'o', 'm', '.', 'A', '$', '_', '~'}
-			text[at] = byte(b)
-			if got, want := allPlain(word(text)), plain(byte(b)); got != want {
-				t.Errorf("%q: %v, want %v", text, got, want)
-			}
-			for next := range 256 {
-				text[(at+1)%8] = byte(next)
-				if allPlain(word(text)) && !(plain(byte(b)) && plain(byte(next))) {
-					t.Fatalf("%q is taken for plain", text)
+	for _, but := range []byte("/.") {
+		fits := func(b byte) bool { return b != but && (b == '/' || plain(b)) }
+		for b := range 256 {
+			for at := range 8 {
+				text := [8]byte{'c', 'o', 'm', 'A', '$', '_', '~', '/' + '.' - but}
+				text[at] = byte(b)
+				if got, want := allPlain(word(text), uint64(but)), fits(byte(b)); got != want {
+					t.Errorf("%q without %q: %v, want %v", text, but, got, want)
+				}
+				for next := range 256 {
+					text[(at+1)%8] = byte(next)
+					if got, want := allPlain(word(text), uint64(but)), fits(byte(b)) && fits(byte(next)); got != want {
+						t.Fatalf("%q without %q: %v, want %v", text, but, got, want)
+					}
 				}
 			}
 		}

@@ -354,16 +354,6 @@ var weights = func() (w [256]uint32) {
 	return w
 }()
 
-// allPlain reports whether all eight bytes of v are sure to be plain and no space. It may say no of some that are:
-// behind a byte that is found, the next may be taken for another.
-func allPlain(v uint64) bool {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x } // high bit where a byte is b
-	below := (v - 0x21*ones) &^ v                                           // where it is below 0x21
-	above := v + ones                                                       // where it is 0x7f; v's own bits say what is above
-	return (is('#')|is('%')|is(',')|is('/')|below|above|v)&high == 0
-}
-
 // key gives the canonical form of "class method descriptor": a view of text
 // where text is canonical already, which nearly all is.
 func (p *parser) key(text string) (string, error) {
@@ -374,8 +364,7 @@ func (p *parser) key(text string) (string, error) {
 	// this is most of the time of a scan.
 	sum, i := uint32(0), 0
 	for ; i+8 <= len(text); i += 8 {
-		if !allPlain(uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
-			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56) {
+		if !allPlain(eight(text, i), '/') {
 			for k := i; k < i+8; k++ {
 				sum += weights[text[k]]
 			}

@@ -21,12 +21,12 @@ const unrenamed = "residual;"
 // only keep their IDs, under class names that begin with "residual;", and so do
 // methods for which there is no name that another has not.
 func (m *Mapping) Renamed(by *r8.Mapping) *Mapping {
-	named := make([]record, 0, len(m.records))
-	retired := make([]record, 0, len(m.records)-m.living)
+	named := make([]record, 0, m.size())
+	retired := make([]record, 0, m.size()-m.living)
 	taken := make(map[string]bool, m.living)
 	originals := m.originals(by)
-	for i := range m.records {
-		r := m.records[i]
+	for i := range m.size() {
+		r := m.record(i)
 		if key := originals[i]; key != "" && !taken[key] {
 			taken[key], r.key = true, key
 			named = append(named, r)
@@ -52,20 +52,20 @@ func (m *Mapping) Renamed(by *r8.Mapping) *Mapping {
 	return renamed
 }
 
-// originals gives the original keys of the living records by index, and nothing
+// originals gives the original keys of the living methods by number, and nothing
 // for the others. What each method of a class is called depends on the others.
 func (m *Mapping) originals(by *r8.Mapping) []string {
-	keys := make([]string, len(m.records))
+	keys := make([]string, m.size())
 	classes := make(map[string][]int)
-	for i := range m.records[:m.living] {
-		class, _, _ := split(m.records[i].key)
+	for i := range m.living {
+		class, _, _ := split(m.record(i).key)
 		classes[class] = append(classes[class], i)
 	}
 	var methods []r8.Method
 	for _, of := range classes {
 		methods = methods[:0]
 		for _, i := range of {
-			methods = append(methods, r8.Method(m.records[i].entry(false).Identity))
+			methods = append(methods, r8.Method(m.entryAt(i).Identity))
 		}
 		for k, original := range by.Identify(methods) {
 			keys[of[k]] = string(appendKey(nil, Identity(original)))

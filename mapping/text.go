@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -45,8 +46,48 @@ func Text(raw string) string {
 	return string(appendText(make([]byte, 0, len(raw)+8), raw))
 }
 
+// unescaped reports whether all bytes of raw but '/' stand for themselves in its text form. The text forms of two such
+// have the order of the two: no byte that stands for itself lies between '.', which is not in them, and '/'.
+func unescaped(raw string) bool {
+	i := 0
+	for ; i+8 <= len(raw); i += 8 {
+		if !allPlain(eight(raw, i), '.') {
+			return false
+		}
+	}
+	for ; i < len(raw); i++ {
+		if b := raw[i]; b == '.' || b != '/' && !plain(b) {
+			return false
+		}
+	}
+	return true
+}
+
 // appendText appends the text form of raw to dst.
 func appendText(dst []byte, raw string) []byte {
+	from := len(dst)
+	dst = append(dst, raw...)
+	i := 0
+	for ; i+8 <= len(raw); i += 8 {
+		v := eight(raw, i)
+		if !allPlain(v, '.') {
+			return appendUnits(dst[:from+i], raw[i:])
+		}
+		binary.LittleEndian.PutUint64(dst[from+i:], v-bytesOf(v, '/')>>7)
+	}
+	for ; i < len(raw); i++ {
+		switch b := raw[i]; {
+		case b == '/':
+			dst[from+i] = '.'
+		case b == '.' || !plain(b):
+			return appendUnits(dst[:from+i], raw[i:])
+		}
+	}
+	return dst
+}
+
+// appendUnits is appendText for any text.
+func appendUnits(dst []byte, raw string) []byte {
 	for i := 0; i < len(raw); {
 		switch b := raw[i]; {
 		case b == '/':
@@ -62,6 +103,29 @@ func appendText(dst []byte, raw string) []byte {
 		}
 	}
 	return dst
+}
+
+// eight gives the eight bytes of s from i on, the first the lowest.
+func eight(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+const (
+	ones uint64 = 0x0101010101010101
+	high        = ones << 7
+)
+
+// bytesOf gives the high bits of those bytes of v, which all are below 0x80, that are b.
+func bytesOf(v, b uint64) uint64 { return ^(v ^ b*ones + 0x7f*ones) & high }
+
+// allPlain reports whether all eight bytes of v are '!' to '~' without "#%," and one more byte.
+func allPlain(v, but uint64) bool {
+	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x } // high bit where a byte is b
+	below := (v - 0x21*ones) &^ v                                           // where it is below 0x21
+	above := v + ones                                                       // where it is 0x7f; v's own bits say what is above
+	return (is('#')|is('%')|is(',')|is(but)|below|above|v)&high == 0
 }
 
 // appendSource appends raw with the escapes of the text form, but with '.' and

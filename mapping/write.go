@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,24 +34,19 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	b.WriteString(digestPrefix + m.digest + "\n")
 	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
 	b.WriteString(countsPrefix + m.counts() + "\n")
-	var line []byte
-	for i := range m.records[:m.living] {
-		line = m.records[i].appendLine(line[:0])
-		b.Write(line)
+	for i := range m.living {
+		b.Write(m.appendLine(b.AvailableBuffer(), i))
 	}
 	last := dispatch()
-	b.Write(last.appendLine(line[:0]))
+	b.Write(last.appendLine(b.AvailableBuffer()))
 	for _, f := range m.focus {
 		b.WriteString(focusPrefix + Text(f.Class) + " " + string(f.Action) + "\n")
 	}
-	for i := range m.records[:m.living] {
-		if id := m.records[i].id; m.bodies[id] != 0 {
-			fmt.Fprintf(b, "%s%d %016x\n", numberedPrefix, id, m.bodies[id])
-		}
+	for _, id := range slices.Sorted(maps.Keys(m.bodies)) {
+		fmt.Fprintf(b, "%s%d %016x\n", numberedPrefix, id, m.bodies[id])
 	}
-	for i := range m.records[m.living:] {
-		line = m.records[m.living+i].appendLine(append(line[:0], retiredPrefix...))
-		b.Write(line)
+	for i := m.living; i < m.size(); i++ {
+		b.Write(m.appendLine(append(b.AvailableBuffer(), retiredPrefix...), i))
 	}
 	err := b.Flush() // a bufio.Writer keeps its first error
 	return count.n, err
@@ -58,7 +54,7 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 
 // counts gives the content of the counts line.
 func (m *Mapping) counts() string {
-	return countsOf(m.living, len(m.focus), len(m.records)-m.living, len(m.bodies))
+	return countsOf(m.living, len(m.focus), m.size()-m.living, len(m.bodies))
 }
 
 func countsOf(living, focus, retired, numbered int) string {
@@ -104,7 +100,7 @@ const linesHeader = "# tracegen-lines 1"
 func (m *Mapping) WriteLines(w io.Writer, lines []SourceLine) error {
 	lines = slices.Clone(lines)
 	for _, l := range lines {
-		if i := m.seek(0, m.living, l.ID); i == m.living || m.records[i].id != l.ID {
+		if i := m.seek(0, m.living, l.ID); i == m.living || m.id(i) != l.ID {
 			return fmt.Errorf("source line of ID %d: no method of the mapping has this ID", l.ID)
 		}
 	}

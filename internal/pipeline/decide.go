@@ -241,24 +241,8 @@ func (r *run) protectRuntime(byName map[string][]*unit) error {
 
 // assign gives every traced method its ID.
 func (r *run) assign() error {
-	traced := 0
-	for _, u := range r.units {
-		traced += u.countTraced()
-	}
-	methods := make([]mapping.Method, 0, traced)
-	bodies := make(map[mapping.Identity]uint64)
 	focus := make(map[string]mapping.FocusAction)
 	for _, u := range r.units {
-		for i := range u.methods {
-			if m := &u.methods[i]; m.traced() {
-				identity := u.identityOf(i)
-				methods = append(methods, mapping.Method{Identity: identity, Access: m.access})
-				// Of copies that differ, under META-INF/versions for instance, one has to be chosen.
-				if body := u.bodies[i]; body != 0 && (bodies[identity] == 0 || body < bodies[identity]) {
-					bodies[identity] = body
-				}
-			}
-		}
 		switch u.focus {
 		case inject.FocusHook:
 			if focus[u.className()] != mapping.FocusAdd { // of the same class elsewhere
@@ -268,14 +252,14 @@ func (r *run) assign() error {
 			focus[u.className()] = mapping.FocusAdd
 		}
 	}
-	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.runtime, Bodies: bodies}
+	o := mapping.Options{Base: r.config.Base, Prune: r.config.Prune, Order: r.config.Order, Runtime: r.runtime}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}
 	slices.SortFunc(o.Focus, func(a, b mapping.Focus) int { return cmp.Compare(a.Class, b.Class) })
 	var err error
 	var ids []uint32
-	if r.mapping, ids, err = mapping.AssignEach(methods, o); err != nil {
+	if r.mapping, ids, err = mapping.AssignEach(r.tracedMethods, o); err != nil {
 		return err
 	}
 	if mapping.Capacity-r.mapping.Headroom() >= mapping.Crowded {
@@ -284,6 +268,19 @@ func (r *run) assign() error {
 	}
 	r.distribute(ids)
 	return nil
+}
+
+// tracedMethods goes through the methods that get IDs, each with its code's fingerprint, 0 if that does not matter. Of copies
+// that differ, under META-INF/versions for instance, package mapping chooses one.
+func (r *run) tracedMethods(yield func(mapping.Method, uint64) bool) {
+	for _, u := range r.units {
+		for i := range u.methods {
+			m := &u.methods[i]
+			if m.traced() && !yield(mapping.Method{Identity: u.identityOf(i), Access: m.access}, u.bodies[i]) {
+				return
+			}
+		}
+	}
 }
 
 func (u *unit) countTraced() (n int) {
@@ -295,7 +292,7 @@ func (u *unit) countTraced() (n int) {
 	return n
 }
 
-// distribute puts IDs, which are in the order of the units' traced methods, and the digest where rewriting finds them.
+// distribute puts IDs, which are in the order of tracedMethods, and the digest where rewriting finds them.
 func (r *run) distribute(ids []uint32) {
 	for _, u := range r.units {
 		u.digest = ""
