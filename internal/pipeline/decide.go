@@ -270,8 +270,8 @@ func (r *run) assign() error {
 	return nil
 }
 
-// tracedMethods goes through the methods that get IDs, each with its code's fingerprint, 0 if that does not matter. Of copies
-// that differ, under META-INF/versions for instance, package mapping chooses one.
+// tracedMethods goes through the methods that get IDs, each with its code's fingerprint, 0 if that does not matter. Of
+// copies that differ, under META-INF/versions for instance, package mapping chooses one.
 func (r *run) tracedMethods(yield func(mapping.Method, uint64) bool) {
 	for _, u := range r.units {
 		for i := range u.methods {

@@ -346,9 +346,7 @@ func (r *run) result() *Result {
 			if !r.config.Lines || u.sourceFile == "" && m.line == 0 {
 				continue
 			}
-			if id, ok := r.mapping.ByMethod(u.identityOf(i)); ok {
-				result.Lines = append(result.Lines, mapping.SourceLine{ID: id, Source: u.sourceFile, First: int(m.line)})
-			}
+			result.Lines = append(result.Lines, mapping.SourceLine{ID: m.id, Source: u.sourceFile, First: int(m.line)})
 		}
 	}
 	result.Packages = packagesOf(r.units)
