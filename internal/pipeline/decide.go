@@ -283,15 +283,6 @@ func (r *run) tracedMethods(yield func(mapping.Method, uint64) bool) {
 	}
 }
 
-func (u *unit) countTraced() (n int) {
-	for i := range u.methods {
-		if u.methods[i].traced() {
-			n++
-		}
-	}
-	return n
-}
-
 // distribute puts IDs, which are in the order of tracedMethods, and the digest where rewriting finds them.
 func (r *run) distribute(ids []uint32) {
 	for _, u := range r.units {
