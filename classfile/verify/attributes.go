@@ -194,13 +194,9 @@ func (k *checker) checkClassAttributes() {
 
 // checkBootstrapUse demands that every Dynamic and InvokeDynamic names a bootstrap method that there is.
 func (k *checker) checkBootstrapUse(count int) {
-	for i := 1; i < k.pool.Len(); i++ {
-		tag := k.pool.Tag(uint16(i))
-		if tag != classfile.TagDynamic && tag != classfile.TagInvokeDynamic {
-			continue
-		}
-		if n := int(u2(k.pool.Raw(uint16(i)))); n >= count {
-			k.poolFinding(uint16(i), rulePoolEntry, "a bootstrap method", fmt.Sprintf("number %d of %d", n, max(count, 0)))
+	for _, i := range k.dynamic {
+		if n := int(u2(k.pool.Raw(i))); n >= count {
+			k.poolFinding(i, rulePoolEntry, "a bootstrap method", fmt.Sprintf("number %d of %d", n, max(count, 0)))
 			return
 		}
 	}

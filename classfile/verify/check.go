@@ -93,6 +93,7 @@ type checker struct {
 	arena            []vtype           // what method types are cut from
 	constants        []constant        // by pool index; filled when asked for
 	uses             []utf8Use         // by pool index
+	named, dynamic   []uint16          // pool entries: those that lead to names, and of these the Dynamic and InvokeDynamic
 	bodies           []methodCode
 	body             method // the method that is judged
 
@@ -173,6 +174,8 @@ func (k *checker) forget() {
 		arena:     k.arena[:0],
 		constants: k.constants[:0],
 		uses:      k.uses[:0],
+		named:     k.named[:0],
+		dynamic:   k.dynamic[:0],
 		bodies:    k.bodies[:0],
 		variables: k.variables[:0],
 		typed:     k.typed[:0],
@@ -402,10 +405,14 @@ func (m *method) prepare() bool {
 	bytecode := m.code.Bytecode
 	m.starts = resize(m.starts, len(bytecode))
 	for pc := 0; pc < len(bytecode); {
-		op, size, err := code.Next(bytecode, pc)
-		if err != nil {
-			m.failAt(pc, ruleInstructions, "an instruction", err.Error())
-			return false
+		op := code.Op(bytecode[pc])
+		size := op.Size()
+		if size == 0 || size > len(bytecode)-pc {
+			var err error
+			if _, size, err = code.Next(bytecode, pc); err != nil {
+				m.failAt(pc, ruleInstructions, "an instruction", err.Error())
+				return false
+			}
 		}
 		m.starts[pc] = instructionStart
 		switch {

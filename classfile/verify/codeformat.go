@@ -137,7 +137,7 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			return keys
 		case err != nil || err2 != nil ||
 			!k.valid(u2(b[4:]), asField, func() bool { return k.validName(u2(b[4:]), name, nameOfField) }) ||
-			described && !k.valid(u2(b[6:]), asFieldType, func() bool { return validField(descriptor, k.major) }):
+			described && !k.valid(u2(b[6:]), asFieldType, func() bool { return k.validField(u2(b[6:]), descriptor) }):
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(name+" "+descriptor))
 			return keys
 		case index >= int(body.MaxLocals):

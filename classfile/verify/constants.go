@@ -10,11 +10,11 @@ import (
 // constant is a pool entry as instructions see it. The pool has been checked: its references lead somewhere.
 type constant struct {
 	known            bool // but for value and method
-	typed            bool // of a Utf8: value or method is known
+	typed            bool // of a Utf8 or NameAndType: value or method is known
 	tag              classfile.Tag
 	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
 	name, descriptor string
-	value            vtype // of a Fieldref or Dynamic, and of a Utf8 that is the descriptor of one
+	value            vtype // of a Fieldref or Dynamic, and of the descriptor of one
 	method           methodType
 
 	allowed   [2]uint32  // the instructions that may use it, a bit for each; type checking's, then inference's
@@ -72,14 +72,14 @@ func (k *checker) constant(i uint16) *constant {
 	return c
 }
 
-// constantType fills in what a NameAndType says, whose descriptor has been read.
+// constantType fills in what a NameAndType says, whose strings have been read.
 func (k *checker) constantType(c *constant, nameAndType uint16) {
-	var err error
-	if c.name, c.descriptor, err = k.pool.NameAndType(nameAndType); err != nil {
-		return
+	pair := &k.constants[nameAndType]
+	if !pair.typed {
+		shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
+		pair.typed, pair.value, pair.method = true, shared.value, shared.method
 	}
-	shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
-	c.value, c.method = shared.value, shared.method
+	c.name, c.descriptor, c.value, c.method = pair.name, pair.descriptor, pair.value, pair.method
 }
 
 // typeOf gives the type of a method of the class, whose descriptor has been read.

@@ -14,17 +14,27 @@ func (k *checker) checkPool() bool {
 	before := len(k.findings)
 	k.uses = resize(k.uses, k.pool.Len())
 	for i := 1; i < k.pool.Len(); i++ {
-		if tag, raw := k.pool.Entry(uint16(i)); tag != 0 {
-			k.checkEntry(uint16(i), tag, raw)
+		tag, raw := k.pool.Entry(uint16(i))
+		if tag == 0 {
+			continue
+		}
+		k.checkEntry(uint16(i), tag, raw)
+		switch tag {
+		case classfile.TagDynamic, classfile.TagInvokeDynamic:
+			k.dynamic = append(k.dynamic, uint16(i))
+			k.named = append(k.named, uint16(i))
+		case classfile.TagClass, classfile.TagMethodType, classfile.TagNameAndType, classfile.TagFieldref, classfile.TagMethodref,
+			classfile.TagInterfaceMethodref, classfile.TagMethodHandle:
+			k.named = append(k.named, uint16(i))
 		}
 	}
 	if len(k.findings) > before {
 		return false
 	}
 	// Names only now: the references that lead to them are known to be right.
-	for i := 1; i < k.pool.Len(); i++ {
-		if tag, raw := k.pool.Entry(uint16(i)); !k.hasGoodNames(tag, raw) {
-			k.checkEntryNames(uint16(i), tag)
+	for _, i := range k.named {
+		if tag, raw := k.pool.Entry(i); !k.hasGoodNames(tag, raw) {
+			k.checkEntryNames(i, tag)
 		}
 	}
 	return len(k.findings) == before
@@ -139,12 +149,13 @@ func (k *checker) hasGoodNames(tag classfile.Tag, raw []byte) bool {
 	return true
 }
 
-// pairOf says what members the NameAndType i can be of.
+// pairOf says what members the NameAndType i can be of, whose strings are then among the constants.
 func (k *checker) pairOf(i uint16) utf8Use {
 	pair := k.uses[i]
 	if pair == 0 {
 		raw := k.pool.Raw(i)
 		name, descriptor := k.text(u2(raw)), k.text(u2(raw[2:]))
+		k.constants[i].name, k.constants[i].descriptor = name, descriptor
 		pair = isPair
 		if isMethod(descriptor) {
 			pair |= isPairOfMethod
@@ -246,13 +257,15 @@ func hasOdd(text []byte) bool {
 
 // charactersOf says which characters that matter are in string i.
 func (k *checker) charactersOf(i uint16, text string) utf8Use {
-	if k.uses[i]&looked == 0 {
-		k.uses[i] |= looked
+	seen := k.uses[i]
+	if seen&looked == 0 {
 		for _, c := range []byte(text) {
-			k.uses[i] |= byteUses[c]
+			seen |= byteUses[c]
 		}
+		seen |= looked
+		k.uses[i] = seen
 	}
-	return k.uses[i]
+	return seen
 }
 
 // validName is the function of that name for string i, which is looked through once.

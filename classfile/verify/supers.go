@@ -85,12 +85,14 @@ func (k *checker) checkCycle() {
 
 // checkOverrides demands that no final method is overridden (JVMS 4.10, 5.4.5).
 func (k *checker) checkOverrides() {
-	finals := false
+	var with []*ClassInfo
 	k.walkSupers(k.self, func(_ string, info *ClassInfo) bool {
-		finals = finals || info != nil && info.finalMethods
-		return finals
+		if info != nil && info.finalMethods {
+			with = append(with, info)
+		}
+		return info == nil
 	})
-	if !finals {
+	if len(with) == 0 {
 		return
 	}
 	methods := k.class.Methods()
@@ -99,17 +101,12 @@ func (k *checker) checkOverrides() {
 		if k.methodFlags(m)&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
 			continue
 		}
-		k.walkSupers(k.self, func(_ string, info *ClassInfo) bool {
-			if info == nil {
-				return true
+		for _, info := range with {
+			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil && k.overrides(info, overridden.flags) {
+				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
+				break
 			}
-			overridden := findMember(info.methods, m.Name, m.Descriptor)
-			if overridden == nil || !k.overrides(info, overridden.flags) {
-				return false
-			}
-			k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
-			return true
-		})
+		}
 	}
 }
 

@@ -93,7 +93,11 @@ func (m *method) checkTypes() {
 	next := 0
 	for pc := 0; pc < len(m.starts) && !m.stopped; {
 		m.pc = pc
-		op, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
+		op := code.Op(m.code.Bytecode[pc])
+		size := op.Size()
+		if size == 0 {
+			_, size, _ = code.Next(m.code.Bytecode, pc) // prepare has decoded it
+		}
 		if next < len(m.frames) && m.frames[next].pc == pc {
 			m.enterFrame(next, flows)
 			next++
