@@ -13,7 +13,7 @@ import (
 // Checker judges classes as HotSpot does when it loads and links them. The zero value with a Hierarchy is
 // ready; it is not changed by use and may be shared by goroutines if its Hierarchy may.
 type Checker struct {
-	// Hierarchy knows the other classes. Without one, all are unknown.
+	// Hierarchy knows the other classes. Without one, all are unknown. It stays the same from the first Check on.
 	Hierarchy Hierarchy
 	// Frames asks for the frame at the place of each finding about types.
 	Frames bool
@@ -88,6 +88,7 @@ type checker struct {
 	unknown          map[string]bool
 	supers           map[string]bool
 	supersKnown      bool
+	met              *[mostMet]*ClassInfo // by the hash of the name
 	memo             [memoSize]memoSlot
 	loaded           [lastLoaded]vtype // what the instructions make that name no type, 0 until asked for
 	arena            []vtype           // what method types are cut from
@@ -109,7 +110,7 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{unknown: map[string]bool{}}
+		k = &checker{unknown: map[string]bool{}, met: new([mostMet]*ClassInfo)}
 	}
 	defer func() {
 		k.forget()
@@ -170,6 +171,7 @@ func (k *checker) forget() {
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
 		names:     k.names,
+		met:       k.met,
 		unknown:   k.unknown,
 		arena:     k.arena[:0],
 		constants: k.constants[:0],

@@ -126,25 +126,25 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 	}
 	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
 		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
-		name, err := k.pool.Utf8(u2(b[4:]))
-		descriptor, err2 := k.pool.Utf8(u2(b[6:]))
-		if described && (descriptor == "J" || descriptor == "D") {
-			index++
-		}
+		name, descriptor := u2(b[4:]), u2(b[6:])
 		switch {
 		case start >= len(body.Bytecode) || start+length > len(body.Bytecode):
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
-		case err != nil || err2 != nil ||
-			!k.valid(u2(b[4:]), asField, func() bool { return k.validName(u2(b[4:]), name, nameOfField) }) ||
-			described && !k.valid(u2(b[6:]), asFieldType, func() bool { return k.validField(u2(b[6:]), descriptor) }):
-			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(name+" "+descriptor))
+		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
+			!k.valid(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
+			described && !k.valid(descriptor, asFieldType, func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
-		case index >= int(body.MaxLocals):
+		}
+		if _, two := k.constants[descriptor].value.secondWord(); described && two {
+			index++
+		}
+		if index >= int(body.MaxLocals) {
 			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(index))
 			return keys
 		}
-		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(u2(b[4:]))<<16|variableKey(u2(b[8:])))
+		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(u2(b[8:])))
 	}
 	return keys
 }

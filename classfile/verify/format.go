@@ -176,13 +176,12 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	switch tag {
 	case classfile.TagClass:
 		at := u2(k.pool.Raw(i))
-		if k.uses[at]&asClass != 0 {
+		name, _ := k.pool.Utf8(at)
+		if !k.valid(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
+			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 			break
 		}
-		name, _ := k.pool.Utf8(at)
-		if !k.valid(at, asClass, func() bool { return k.validName(at, name, nameOfClass) }) {
-			k.poolFinding(i, ruleNames, "a class name", quoted(name))
-		}
+		k.constants[i] = constant{known: true, tag: tag, class: k.of(name)} // descriptors have it, too
 	case classfile.TagNameAndType:
 		k.checkNameAndType(i)
 	case classfile.TagMethodType:
@@ -270,17 +269,13 @@ func (k *checker) charactersOf(i uint16, text string) utf8Use {
 
 // validName is the function of that name for string i, which is looked through once.
 func (k *checker) validName(i uint16, name string, kind nameKind) bool {
-	seen := k.charactersOf(i, name)
+	seen := k.charactersOf(i, name) // hasGoodNames relies on them in every version
 	switch {
 	case k.major < majorJava5 || name == "":
 	case kind == nameOfField:
 		return seen&(hasBarred|hasSlash) == 0
 	case kind == nameOfMethod && name[0] != '<':
 		return seen&(hasBarred|hasSlash|hasAngle) == 0
-	case kind == nameOfClass && seen&(hasBarred|hasSlash) == 0:
-		return true
-	case kind == nameOfClass && name[0] != '[':
-		return seen&hasBarred == 0 && name[0] != '/' && name[len(name)-1] != '/' && !strings.Contains(name, "//")
 	}
 	return validName(name, kind, k.major)
 }

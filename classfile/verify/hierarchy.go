@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"hash/maphash"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -10,7 +11,7 @@ import (
 // goroutines.
 type Hierarchy interface {
 	// Lookup gives the class or interface of that name in internal form, which is never an array, or nil
-	// if it cannot be found. What it gives must not change.
+	// if it cannot be found. What it gives must not change, and may be remembered.
 	Lookup(name string) *ClassInfo
 }
 
@@ -115,15 +116,25 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return k.self
 	}
+	slot := &k.met[maphash.String(k.seed, name)%mostMet]
+	if *slot != nil && (*slot).Name == name {
+		return *slot
+	}
 	var info *ClassInfo
 	if k.hierarchy != nil {
 		info = k.hierarchy.Lookup(name)
 	}
-	if info == nil {
+	switch {
+	case info == nil:
 		k.unknown[name] = true
+	case info.Name == name:
+		*slot = info
 	}
 	return info
 }
+
+// mostMet is of how many classes is remembered, from one class to the next, what the hierarchy said.
+const mostMet = 1 << 8
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until it returns true. known is
 // false if the walk came to a class that is not known, or to no end.

@@ -16,7 +16,7 @@ func TestValidName(t *testing.T) {
 		}
 		for _, major := range []int{48, 49, 61} {
 			k := checker{major: major, uses: make([]utf8Use, 1)}
-			for _, kind := range []nameKind{nameOfClass, nameOfField, nameOfMethod} {
+			for _, kind := range []nameKind{nameOfField, nameOfMethod} {
 				if got, want := k.validName(0, string(name), kind), validName(string(name), kind, major); got != want {
 					t.Fatalf("%q, kind %d, version %d: %v, want %v", name, kind, major, got, want)
 				}
