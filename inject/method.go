@@ -195,25 +195,30 @@ func (w *writer) planExits(entered *code.Initialised) error {
 // isEntered says whether the method counts as entered at pc, by what planEntries gave.
 func isEntered(entered *code.Initialised, pc int) bool { return entered == nil || entered.At(pc) }
 
-// planRanges lays out the ranges of the exact mode's handler: all that counts as entered, but for the returns, which
-// have been found to be where planExits inserted code.
+// planRanges lays out the ranges of the exact mode's handler: all that counts as entered but the returns, of a byte
+// each, before which planExits has inserted code.
 func (p *methodPlan) planRanges(entered *code.Initialised) {
-	covering := -1 // where the range that is being laid out starts
-	closeRange := func(end int) {
-		if covering >= 0 && covering < end {
-			p.ranges = append(p.ranges, [2]int{covering, end})
+	start, end := 0, len(p.code.Bytecode)
+	leaveOut := func(from, to int) {
+		if start < from {
+			p.ranges = append(p.ranges, [2]int{start, from})
 		}
-		covering = -1
+		start = to
 	}
-	for in := range code.Instructions(p.code.Bytecode) {
-		switch {
-		case !isEntered(entered, in.PC) || in.Op.IsReturn():
-			closeRange(in.PC)
-		case covering < 0:
-			covering = in.PC
+	if entered == nil {
+		for _, in := range p.insertions {
+			if !in.Entry {
+				leaveOut(in.PC, in.PC+1)
+			}
+		}
+	} else {
+		for in := range code.Instructions(p.code.Bytecode) {
+			if !isEntered(entered, in.PC) || in.Op.IsReturn() {
+				leaveOut(in.PC, in.PC+in.Size)
+			}
 		}
 	}
-	closeRange(len(p.code.Bytecode))
+	leaveOut(end, end)
 	if len(p.ranges) > 0 {
 		p.need = max(p.need, exactHandlerStack)
 	}

@@ -179,8 +179,8 @@ func (r *referee) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2
 				pc = end
 				continue
 			}
-		} else if in, err := code.At(r.code.Bytecode, pc); err == nil {
-			end = pc + in.Size
+		} else if _, size, err := code.Next(r.code.Bytecode, pc); err == nil {
+			end = pc + size
 		} else {
 			return ranges[:0] // reported by recognise
 		}
