@@ -15,8 +15,26 @@ import (
 // of one instruction, on the name of the class itself, nor on bootstrap methods, whose arguments are mostly names
 // that a compiler has numbered. It is 0 for code that cannot be read, and for no other.
 func Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
-	sum := sha256.New()
-	p := &fingerprint{w: bufio.NewWriterSize(sum, 8*sum.BlockSize()), class: class, bytecode: code.Bytecode}
+	return new(Fingerprinter).Fingerprint(class, code)
+}
+
+// Fingerprinter is for those who ask for the [Fingerprint] of many bodies, one at a time: it keeps working memory. The
+// zero Fingerprinter is ready for use. Make one for each goroutine.
+type Fingerprinter struct {
+	fingerprint fingerprint
+	sum         hash.Hash // nil until there was a body
+}
+
+// Fingerprint is the function of that name.
+func (f *Fingerprinter) Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
+	p := &f.fingerprint
+	if f.sum == nil {
+		f.sum = sha256.New()
+		p.w = bufio.NewWriterSize(nil, 8*f.sum.BlockSize())
+	}
+	f.sum.Reset()
+	p.w.Reset(f.sum)
+	p.class, p.bytecode, p.ordinals, p.failed = class, code.Bytecode, p.ordinals[:0], false
 	for in, err := range Instructions(code.Bytecode) {
 		if err != nil {
 			return 0
@@ -34,7 +52,8 @@ func Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
 	if p.failed {
 		return 0
 	}
-	return p.result(sum)
+	p.w.Flush()
+	return max(1, binary.BigEndian.Uint64(f.sum.Sum(p.digest[:0])))
 }
 
 // fingerprint writes what is hashed: numbers of four bytes, and strings with their lengths before them.
@@ -42,13 +61,14 @@ type fingerprint struct {
 	w        *bufio.Writer // into a hash, which never fails
 	class    *classfile.Class
 	bytecode []byte
-	ordinals []uint32 // by position: the instruction's number from 1, 0 inside of one; nil until the first target
+	ordinals []uint32 // by position: the instruction's number from 1, 0 inside of one; empty until the first target
 	failed   bool
+	digest   [sha256.Size]byte
 }
 
 // number numbers the instructions, of which the last may be one that cannot be decoded.
 func (p *fingerprint) number() {
-	p.ordinals = make([]uint32, len(p.bytecode)+1)
+	p.ordinals = resize(p.ordinals, len(p.bytecode)+1)
 	n := uint32(1)
 	for pc := 0; pc < len(p.bytecode); n++ {
 		p.ordinals[pc] = n
@@ -59,11 +79,6 @@ func (p *fingerprint) number() {
 		pc += size
 	}
 	p.ordinals[len(p.bytecode)] = n // where a handler's range may end
-}
-
-func (p *fingerprint) result(sum hash.Hash) uint64 {
-	p.w.Flush()
-	return max(1, binary.BigEndian.Uint64(sum.Sum(nil)))
 }
 
 func (p *fingerprint) u4(v uint32) {
@@ -84,7 +99,7 @@ func (p *fingerprint) className(name string) {
 }
 
 func (p *fingerprint) target(pc int) {
-	if p.ordinals == nil {
+	if len(p.ordinals) == 0 {
 		p.number()
 	}
 	if pc < 0 || pc >= len(p.ordinals) || p.ordinals[pc] == 0 {

@@ -41,6 +41,21 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// TestFingerprinter: in the memory of the body before, readable or not, a body has the fingerprint that it has alone.
+func TestFingerprinter(t *testing.T) {
+	var keeper code.Fingerprinter
+	for _, m := range sampleMethods(t) {
+		cut := m.code
+		cut.Bytecode = append(m.code.Bytecode[:len(m.code.Bytecode):len(m.code.Bytecode)], 0xFF)
+		for range 2 {
+			want, got := code.Fingerprint(m.class, &m.code), keeper.Fingerprint(m.class, &m.code)
+			if got != want || keeper.Fingerprint(m.class, &cut) != 0 {
+				t.Errorf("%s: %x, and %x alone", m.name, got, want)
+			}
+		}
+	}
+}
+
 // TestFingerprintForms: the same operations, said otherwise, and what makes another operation.
 func TestFingerprintForms(t *testing.T) {
 	of := func(a assembly) uint64 {

@@ -165,6 +165,7 @@ type worker struct {
 	*run
 	injector *inject.Injector
 	prover   verify.Referee // of equivalence
+	prints   code.Fingerprinter
 	buffer   []byte
 	original classfile.Parser // of the class that is worked on
 	again    classfile.Parser // of what became of it
@@ -381,7 +382,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 		w.methods = append(w.methods, decided)
 		// What R8 has renamed may be numbered under its original name, which is not known yet.
 		if d.Traced() && (w.config.R8 != nil || mapping.Numbered(mapping.Identity{Class: u.class, Name: m.Name, Descriptor: m.Descriptor})) {
-			u.noteBody(len(w.methods)-1, code.Fingerprint(c, &body))
+			u.noteBody(len(w.methods)-1, w.prints.Fingerprint(c, &body))
 		}
 	}
 	u.methods = slices.Clone(w.methods) // there are many: no spare room
