@@ -106,7 +106,8 @@ func (m *method) decided() filter.Decision {
 func (m *method) decide(d filter.Decision) {
 	m.decision = nil
 	if d != (filter.Decision{}) {
-		m.decision = &d
+		kept := d // d itself would be on the heap even where it is zero
+		m.decision = &kept
 	}
 }
 
@@ -208,7 +209,8 @@ func (w *worker) share(d filter.Decision) *filter.Decision {
 		if w.decisions == nil || len(w.decisions) == decisionsKept {
 			w.decisions = make(map[filter.Decision]*filter.Decision)
 		}
-		shared = &d
+		kept := d // d itself would be on the heap each time
+		shared = &kept
 		w.decisions[d] = shared
 	}
 	return shared
