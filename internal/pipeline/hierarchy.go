@@ -103,6 +103,12 @@ func newReferee(r *run, s *surroundings, inputs, further []*unit, more detail) *
 			})
 		}
 	}
+	if r.graph != nil {
+		// The scan judges classes while it finds out the names of others: what they may be is looked up as it is now.
+		for _, judges := range judge.bench {
+			judges()
+		}
+	}
 	return judge
 }
 
