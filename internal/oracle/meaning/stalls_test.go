@@ -19,30 +19,38 @@ import (
 )
 
 // stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints what it took
-// by clocks of its own: name, nanoseconds, nanoseconds of CPU.
+// by clocks of its own: name, nanoseconds, nanoseconds of CPU. They are read inside of the call: on a busy machine, what the
+// recorder does behind a slow call may take long.
 const stallingProgram = `import java.lang.management.*;
 class Stalls {
     static final Object lock = new Object();
     static final java.util.concurrent.locks.ReentrantLock fair = new java.util.concurrent.locks.ReentrantLock();
     static volatile int sum;
 
-    static void busy() { long end = System.nanoTime() + 600000000L; while (System.nanoTime() < end) sum += 31; }
-    static void sleeping() throws Exception { Thread.sleep(600); }
-    static void monitor() { synchronized (lock) { sum++; } }
-    static void waiting() { fair.lock(); fair.unlock(); }
+    static void busy() { Driver.start(); long end = System.nanoTime() + 600000000L; while (System.nanoTime() < end) sum += 31; Driver.stop(); }
+    static void sleeping() throws Exception { Driver.start(); Thread.sleep(600); Driver.stop(); }
+    static void monitor() { Driver.start(); synchronized (lock) { sum++; } Driver.stop(); }
+    static void waiting() { Driver.start(); fair.lock(); fair.unlock(); Driver.stop(); }
     static void reading() throws Exception {
+        Driver.start();
         Process p = new ProcessBuilder("sleep", "0.6").start();
         p.getInputStream().read();
+        Driver.stop();
     }
-    static void collecting() { long end = System.nanoTime() + 600000000L; while (System.nanoTime() < end) System.gc(); }
+    static void collecting() { Driver.start(); long end = System.nanoTime() + 600000000L; while (System.nanoTime() < end) System.gc(); Driver.stop(); }
 }
 public class Driver {
     interface Call { void run() throws Exception; }
 
+    static final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+    static long wall, cpu;
+
+    static void start() { cpu = -clock.getCurrentThreadCpuTime(); wall = -System.nanoTime(); }
+    static void stop() { wall += System.nanoTime(); cpu += clock.getCurrentThreadCpuTime(); }
+
     static void stall(String name, Call call) throws Exception {
-        long wall = System.nanoTime(), cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
         call.run();
-        System.out.println(name + " " + (System.nanoTime() - wall) + " " + (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu));
+        System.out.println(name + " " + wall + " " + cpu);
         Thread.sleep(100);
     }
 
