@@ -83,15 +83,22 @@ func (a *Archive) Close() error {
 // Release says that the bytes of the archive between two offsets will hardly be read again, so that a mapping need not
 // keep them in memory. They can be read all the same.
 func (a *Archive) Release(from, to int64) {
-	const unit = 64 << 10 // a multiple of the size of a page, wherever there are pages
-	from = (from + unit - 1) &^ (unit - 1)
+	from = (max(from, 0) + releaseUnit - 1) &^ (releaseUnit - 1)
 	if to = min(to, int64(len(a.data))); to < int64(len(a.data)) {
-		to &^= unit - 1
+		to &^= releaseUnit - 1
 	}
 	if a.mapped && from < to {
 		release(a.data[from:to])
 	}
 }
+
+// releaseUnit is a multiple of the size of a page, wherever there are pages, and what Linux maps around one that is
+// touched.
+const releaseUnit = 64 << 10
+
+// Release says that e, which was read out of order, will hardly be read again: neither it nor what the system has
+// brought into memory around it needs to stay there.
+func (e *Entry) Release() { e.archive.Release(e.head-releaseUnit, e.end+releaseUnit) }
 
 // Name returns the name the Archive was opened with.
 func (a *Archive) Name() string { return a.name }

@@ -3,12 +3,68 @@
 package jar
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
+
+// TestReleasedEntry has entries read out of order, here and there in a big archive, and asks the system which pages of it are in
+// memory afterwards.
+func TestReleasedEntry(t *testing.T) {
+	noise := make([]byte, 2<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	var in container
+	for i := range 8 {
+		in.parts = append(in.parts, part{name: string(rune('a' + i)), data: "here"}, part{name: string(rune('A' + i)), data: string(noise)})
+	}
+	path := filepath.Join(t.TempDir(), "a.jar")
+	if err := os.WriteFile(path, in.build(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	resident := func() int {
+		status, err := os.ReadFile("/proc/self/smaps")
+		if err != nil {
+			t.Skipf("skipped: the system does not tell what is in memory: %v", err)
+		}
+		_, of, found := strings.Cut(string(status), path)
+		if !found {
+			t.Skip("skipped: the archive is not mapped")
+		}
+		_, of, _ = strings.Cut(of, "Rss:")
+		var kilobytes int
+		if _, err := fmt.Sscan(of, &kilobytes); err != nil {
+			t.Fatal(err)
+		}
+		return kilobytes
+	}
+	if n := resident(); n > 128 {
+		t.Errorf("%d KB are in memory of an archive that has only been opened", n)
+	}
+	for i := range a.Entries() {
+		if e := &a.Entries()[i]; e.Size == 4 {
+			if got, err := new(Codec).Read(e, nil); err != nil || string(got) != "here" {
+				t.Fatalf("%q, error %v", got, err)
+			}
+			if i == 0 && resident() == 0 {
+				t.Error("what was read is not in memory: nothing can be told")
+			}
+			e.Release()
+		}
+	}
+	if n := resident(); n > 128 {
+		t.Errorf("%d KB are in memory after entries were read and released", n)
+	}
+}
 
 // TestOpenPipe reads an archive from what cannot be mapped, as a shell's <(…) gives it.
 func TestOpenPipe(t *testing.T) {

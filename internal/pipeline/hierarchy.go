@@ -206,6 +206,9 @@ func (c *classReader) info(u *unit) *verify.ClassInfo {
 		if parsed, err := d.parser.Parse(data); err == nil {
 			info = verify.NewClassInfo(parsed)
 		}
+		if u.data == nil && u.entry.zip != nil {
+			u.entry.zip.Release()
+		}
 	}
 	c.read.Put(u, info)
 	return info
