@@ -2,7 +2,6 @@ package classfile
 
 import (
 	"encoding/binary"
-	"slices"
 )
 
 // Attribute is one attribute_info (JVMS 4.7).
@@ -175,7 +174,7 @@ func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 		return fail(at, "%d bytes are left over", end-at)
 	}
 	*code = Code{
-		Attributes:     slices.Grow(code.Attributes[:0], n)[:n],
+		Attributes:     room(code.Attributes, n),
 		MaxStack:       binary.BigEndian.Uint16(info),
 		MaxLocals:      binary.BigEndian.Uint16(info[2:]),
 		Bytecode:       info[codeHeader:bytecodeEnd:bytecodeEnd],

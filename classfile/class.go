@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // The class file versions (JVMS table 4.1-A) that [Parse] reads: Java 1.0.2 to Java 26.
@@ -111,6 +110,14 @@ func (p *Parser) Parse(data []byte) (*Class, error) {
 	return c, nil
 }
 
+// room gives n elements, whatever is in them: in the memory of s if that is enough.
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
 // parseHeader reads access_flags to interfaces and returns the offset behind them.
 func (c *Class) parseHeader(at int) (int, error) {
 	data := c.data
@@ -132,7 +139,7 @@ func (c *Class) parseHeader(at int) (int, error) {
 	if n*2 > len(data)-at {
 		return 0, formatErrorf(at-2, c.path(""), "interfaces_count %d does not fit the %d bytes left", n, len(data)-at)
 	}
-	c.interfaces = slices.Grow(c.interfaces, n)[:n]
+	c.interfaces = room(c.interfaces, n)
 	for i := range c.interfaces {
 		if c.interfaces[i], err = c.pool.ClassName(binary.BigEndian.Uint16(data[at:])); err != nil {
 			return 0, formatErrorf(at, c.path(fmt.Sprintf("interface %d", i)), "%w", err)
@@ -165,8 +172,8 @@ func (p *Parser) parseBody(c *Class, at int) error {
 	if at != len(c.data) {
 		return formatErrorf(at, c.path(""), "%d bytes follow the class", len(c.data)-at)
 	}
-	members := slices.Grow(p.members[:0], nFields+nMethods)[:nFields+nMethods]
-	attributes := slices.Grow(p.attributes[:0], inFields+inMethods+own)[:inFields+inMethods+own]
+	members := room(p.members, nFields+nMethods)
+	attributes := room(p.attributes, inFields+inMethods+own)
 	p.members, p.attributes = members, attributes
 	c.fields = members[:nFields:nFields]
 	c.methods = members[nFields:]

@@ -224,7 +224,7 @@ func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, 
 	if count == 0 || (count-1)*3 > len(data)-at {
 		return ConstantPool{}, formatErrorf(start, path, "count %d does not fit a class file of %d bytes", count, len(data))
 	}
-	offsets = slices.Grow(offsets[:0], count)[:count]
+	offsets = room(offsets, count)
 	offsets[0] = 0
 	for i := 1; i < count; i++ {
 		if at+3 > len(data) {
