@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// FuzzParse: no input panics or allocates more than it is worth; what is accepted can be used and is written
-// again as it was, in one piece and in many.
+// FuzzParse checks that no input makes Parse panic or allocate more than a fixed multiple of its size, and that an
+// accepted class can be used and is written back to the same bytes, also if every part is replaced by itself.
 func FuzzParse(f *testing.F) {
 	for _, data := range sampleClasses(f) {
 		if len(data) < 2000 {
@@ -38,8 +38,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// leastAllocated is what Parse allocates: the least of some runs, since the fuzzing engine allocates at the same
-// time. Most inputs need one run.
+// leastAllocated returns the number of bytes that Parse allocates: the least of some runs, since the fuzzing engine
+// allocates at the same time. Most inputs need one run.
 func leastAllocated(data []byte) uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	least := uint64(math.MaxUint64)
@@ -53,7 +53,8 @@ func leastAllocated(data []byte) uint64 {
 	return least
 }
 
-// FuzzMUTF8: decoding and encoding never panic and undo each other; what cannot be decoded is given back.
+// FuzzMUTF8 checks that decoding and encoding never panic and undo each other; what cannot be decoded is returned
+// unchanged.
 func FuzzMUTF8(f *testing.F) {
 	for _, test := range mutf8Golden {
 		f.Add(test.mutf8)

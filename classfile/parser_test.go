@@ -9,8 +9,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// TestParserReuse: what a class is does not depend on which others were read in the same memory before, bigger ones,
-// smaller ones, and ones that are no class from some byte on.
+// TestParserReuse checks that the parsed class does not depend on what was parsed in the same memory before: bigger
+// and smaller classes, and data that is malformed from some byte on.
 func TestParserReuse(t *testing.T) {
 	samples := sampleClasses(t)
 	names := slices.Sorted(maps.Keys(samples))
