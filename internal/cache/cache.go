@@ -46,7 +46,7 @@ func KeyOf(parts ...string) Key {
 	return Key(h.Sum(nil))
 }
 
-// String gives the key in hexadecimal.
+// String returns the key in hexadecimal.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
 // Cache is a directory of entries. Goroutines and processes may share it.
@@ -114,7 +114,7 @@ func Open(dir string, limit int64) (*Cache, error) {
 	return c, nil
 }
 
-// Dir gives the directory as Open was given it.
+// Dir returns the directory as Open was given it.
 func (c *Cache) Dir() string { return c.dir }
 
 func (c *Cache) path(elements ...string) string {
@@ -150,13 +150,13 @@ func appear(f *os.File, path string, wrong error) error {
 	return err
 }
 
-// Has says whether there is an entry, whole or not.
+// Has reports whether there is an entry, whole or not.
 func (c *Cache) Has(k Key) bool {
 	_, err := os.Lstat(c.file(k))
 	return err == nil
 }
 
-// Get gives the content of an entry. The error wraps ErrMissing, or is a *DamagedError, or the file system's.
+// Get returns the content of an entry. The error wraps ErrMissing, or is a *DamagedError, or the file system's.
 func (c *Cache) Get(k Key) ([]byte, error) {
 	f, size, err := c.openEntry(k)
 	if err != nil {
@@ -203,7 +203,7 @@ const (
 // openedEntry is an entry that is being read.
 type openedEntry struct{ *os.File }
 
-// openEntry opens an entry where its content begins, and gives the content's length. Errors are as for Get.
+// openEntry opens an entry where its content begins, and returns the content's length. Errors are as for Get.
 func (c *Cache) openEntry(k Key) (openedEntry, int64, error) {
 	f, err := os.Open(c.file(k))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,7 +220,7 @@ func (c *Cache) openEntry(k Key) (openedEntry, int64, error) {
 	return openedEntry{f}, size, nil
 }
 
-// checkHead reads what is before the content, and gives the content's length.
+// checkHead reads what is before the content, and returns the content's length.
 func checkHead(f *os.File, k Key) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -306,13 +306,13 @@ func (e *Entry) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sum gives the SHA-256 of what was written so far.
+// Sum returns the SHA-256 of what was written so far.
 func (e *Entry) Sum() (sum [sha256.Size]byte) {
 	e.sum.Sum(sum[:0])
 	return sum
 }
 
-// Size gives the number of bytes that were written so far.
+// Size returns the number of bytes that were written so far.
 func (e *Entry) Size() int64 { return e.size }
 
 // Commit makes the entry appear. One that is bigger than the whole cache may be does not, which is no error.

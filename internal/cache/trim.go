@@ -72,7 +72,7 @@ func (c *Cache) Trim() error {
 	return nil
 }
 
-// isShelf says whether a directory is called as those that entries lie in.
+// isShelf reports whether a directory is called as those that entries lie in.
 func isShelf(name string) bool {
 	return len(name) == 2 && strings.Trim(name, "0123456789abcdef") == ""
 }

@@ -245,7 +245,7 @@ func (c *Codec) Compress(data []byte, level Level) (Packed, error) {
 	return p, nil
 }
 
-// Recycle gives the memory of p back to the Codec that made it. P must not be used afterwards.
+// Recycle returns the memory of p back to the Codec that made it. P must not be used afterwards.
 func (c *Codec) Recycle(p Packed) {
 	if p.buffer != nil {
 		p.buffer.b = p.buffer.b[:0]

@@ -91,7 +91,7 @@ func extra(id uint16, data ...byte) []byte {
 	return append(put16(nil, id, uint16(len(data))), data...)
 }
 
-// build gives the bytes of the archive.
+// build returns the bytes of the archive.
 func (c container) build() []byte {
 	out := []byte(c.prefix)
 	records := make([][]byte, len(c.parts))

@@ -30,7 +30,7 @@ type Error struct {
 	InEntry bool
 }
 
-// Error gives file!entry: at 0xoffset: reason.
+// Error returns file!entry: at 0xoffset: reason.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)

@@ -277,7 +277,7 @@ func (d *decoder) build(table []symbol, width uint, lengths []uint8, meanings *[
 	return d.buildSecond(table, width, sorted, &counts, code, meanings)
 }
 
-// following gives the code of n bits after code, both with their lowest bit first.
+// following returns the code of n bits after code, both with their lowest bit first.
 func following(code, n uint) uint {
 	ones := code ^ (1<<n - 1)
 	if ones == 0 {

@@ -40,5 +40,5 @@ func mapFile(path string) (data []byte, unmap func() error, mapped bool, err err
 	return data, func() error { return unix.Munmap(data) }, true, nil
 }
 
-// release gives the memory behind whole pages of a mapping back. What the advice comes to is the system's business.
+// release returns the memory behind whole pages of a mapping back. What the advice comes to is the system's business.
 func release(pages []byte) { _ = unix.Madvise(pages, unix.MADV_DONTNEED) }

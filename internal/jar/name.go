@@ -10,7 +10,7 @@ import (
 // ErrUnsafeName is wrapped by every error of CheckName.
 var ErrUnsafeName = errors.New("unsafe entry name")
 
-// CheckName says whether an entry's name may be joined to a directory and used as a path on disk:
+// CheckName reports whether an entry's name may be joined to a directory and used as a path on disk:
 // it returns an error for a name that is empty, absolute, has a drive letter, a backslash, a NUL, a
 // ".." between slashes, or that this operating system takes for something else than a file below
 // (such as NUL on Windows). Any other name, however odd, stays below the directory.

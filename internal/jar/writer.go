@@ -249,7 +249,7 @@ func (w *Writer) flushRun() {
 	w.put(b)
 }
 
-// put gives bytes to the buffer or, if they are many, past it to the output.
+// put returns bytes to the buffer or, if they are many, past it to the output.
 func (w *Writer) put(b []byte) {
 	if w.err != nil {
 		return

@@ -390,7 +390,7 @@ func (w *worker) scanMethods(u *unit, c *classfile.Class, foreign string) {
 	u.methods = slices.Clone(w.methods) // there are many: no spare room
 	// A rule that is pending, like what a focus hook takes, has to be decided about what is not refused anyway.
 	focus := w.config.FocusHooks && u.ancestry.Focus() != inject.FocusNone
-	if u.untried = !pending && !focus && w.injector.Roomy(c, w.bodies); !u.untried {
+	if u.untried = !pending && !focus && w.injector.FitsWithoutTrial(c, w.bodies); !u.untried {
 		w.try(u, c, candidates)
 	}
 }

@@ -19,7 +19,7 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// Get gives the value of a key, and whether it is still known.
+// Get returns the value of a key, and whether it is still known.
 func (m *Map[K, V]) Get(key K) (value V, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

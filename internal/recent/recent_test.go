@@ -2,7 +2,7 @@ package recent
 
 import "testing"
 
-// TestMap: what is asked for stays, what is not goes, and no more is held than two generations.
+// TestMap checks that what is asked for stays, what is not goes, and no more is held than two generations.
 func TestMap(t *testing.T) {
 	var m Map[int, int]
 	if _, found := m.Get(1); found {
