@@ -23,7 +23,7 @@ func TestConstantPool(t *testing.T) {
 	type entry struct {
 		tag  classfile.Tag
 		raw  string
-		text string // what the kind's own accessor gives
+		text string // the result of the kind's own accessor
 	}
 	want := []entry{
 		{},

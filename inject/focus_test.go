@@ -194,7 +194,7 @@ func TestStripUndoes(t *testing.T) {
 		}
 		second := rewrite(t, original, inject.Options{Exits: inject.ExitsExact}, request)
 		if string(second.Bytes()) != string(first.Bytes()) {
-			t.Errorf("%s: instrumenting twice gives other bytes", c.Name())
+			t.Errorf("%s: instrumenting again writes other bytes", c.Name())
 		}
 	}
 }

@@ -12,8 +12,7 @@
 // entry call, so that a loop does not report the entry again. An exit call stands in front of each instruction that
 // leaves the method and that the [ExitMode] covers; a branch to such an instruction jumps to the exit call. With
 // [ExitsExact] a handler for any exception is appended; it reports the exit and throws the exception again. It
-// covers the method from the entry call on, without the exit calls and returns, so that no path reports an exit
-// twice.
+// covers the code behind the entry call, without the exit calls and returns, so that no path reports an exit twice.
 //
 // # What strip needs
 //
@@ -29,7 +28,7 @@
 //	3w95    the branch at 95 of method 3 was wide; 3n95 that it was short
 //	3t      method 3 had a StackMapTable without frames
 //	3k2     frame 2 of method 3, behind a branch that was widened, was there before
-//	3h      the last athrow of method 3, though a handler that catches all, is not that of exact exits
+//	3h      the last handler of method 3 is its own, although it looks like that of exact exits
 package inject
 
 import (

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzArchive opens anything, reads what opens, and holds the laws that do not depend on what it is:
-// errors are of our kinds, copies hold the same entries, replaced entries read back, and memory
-// stays in proportion to the input.
+// FuzzArchive opens any data, and checks for what opens: errors wrap the package's sentinels, copies have the same
+// entries, replaced entries can be read again, and memory stays in proportion to the input.
 func FuzzArchive(f *testing.F) {
 	for _, shape := range shapes {
 		f.Add(shape.c.build())
@@ -58,7 +57,7 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// fuzzRewrite copies all entries, and replaces by themselves all that can be read.
+// fuzzRewrite copies all entries, and then replaces those that can be read by their own data.
 func fuzzRewrite(t *testing.T, a *Archive) (copied, replaced []byte) {
 	var codec Codec
 	var x, y bytes.Buffer
