@@ -61,6 +61,8 @@ func foundIn(a *assembler, t *testing.T) []string {
 }
 
 // TestCheckCollects plants every choice of faults in two methods: all are found, in order, and nothing else.
+//
+// Invariant: The type checker reports every fault of a class, in every method, with one finding for each cause.
 func TestCheckCollects(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, major := range []uint16{49, 50, 52, 61} {
@@ -78,6 +80,8 @@ func TestCheckCollects(t *testing.T) {
 }
 
 // TestCheckOneCause: what follows from one fault is not told, and a second fault beside it is.
+//
+// Invariant: The type checker reports every fault of a class, in every method, with one finding for each cause.
 func TestCheckOneCause(t *testing.T) {
 	jump := func(at, to int) []byte { return slices.Concat(op(code.Iload0), branch(code.Ifeq, at+1, to)) }
 	float := []byte{255, 0, 0, 0, 1, 2, 0, 0} // a frame with a float in local 0
@@ -170,6 +174,9 @@ func TestCheckOneCause(t *testing.T) {
 }
 
 // TestCheckMost: a method has a bounded number of findings, and those after it have theirs.
+//
+// Invariant: The type checker reports a bounded number of findings for a method, and a method with too many does not
+// hide those of the next one.
 func TestCheckMost(t *testing.T) {
 	const most = 16
 	for _, major := range []uint16{49, 52} {

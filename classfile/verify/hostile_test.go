@@ -190,6 +190,8 @@ func longNames() *assembler {
 }
 
 // TestCheckHostile: the work for a class file is bounded, whatever is in it.
+//
+// Invariant: The time and memory of the type checker are bounded, whatever a class contains.
 func TestCheckHostile(t *testing.T) {
 	w := smallWorld(t)
 	cases := hostile()
@@ -212,6 +214,8 @@ func TestCheckHostile(t *testing.T) {
 }
 
 // FuzzCheck: no bytes make the verifier panic or run away.
+//
+// Invariant: The time and memory of the type checker are bounded, whatever a class contains.
 func FuzzCheck(f *testing.F) {
 	for _, c := range everything(f) {
 		if len(c.Bytes()) <= 8192 {

@@ -161,6 +161,9 @@ var asPlanted = flag.Bool("planted", false, "be the program with a planted fault
 
 // TestPlantedFaults builds this test's program with faults in the injector and expects the referee to object
 // to what comes out of each, and to nothing when none is switched on.
+//
+// Invariant: The equivalence checker finds a fault of the injector, and the type checker finds by itself those that
+// make a class fail to link.
 func TestPlantedFaults(t *testing.T) {
 	if *asPlanted || testing.Short() {
 		t.Skip("no program is built in a short run, nor by that program itself")

@@ -122,6 +122,7 @@ func (m mode) roundTrip(in *inject.Injector, c *classfile.Class, request inject.
 	return len(request.Methods), nil
 }
 
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestRoundTrip(t *testing.T) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
@@ -194,6 +195,8 @@ func jarClasses(path string, do func(name string, c *classfile.Class)) error {
 
 // TestCorpusRoundTrip puts every method that the injector takes, of every class of released jars, to the
 // referee, in all modes.
+//
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestCorpusRoundTrip(t *testing.T) {
 	share := os.Getenv("TRACEGEN_CORPUS")
 	if share == "off" || testing.Short() {

@@ -19,6 +19,8 @@ var (
 )
 
 // TestDocumentedRules: what the documents show as tracegen.yml is one, with the options that there are.
+//
+// Invariant: The rules and options that the documents show are valid.
 func TestDocumentedRules(t *testing.T) {
 	text := func(name string) string {
 		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))

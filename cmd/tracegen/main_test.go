@@ -16,6 +16,8 @@ import (
 )
 
 // TestInterrupted wants a run that is interrupted to fail and to leave nothing behind.
+//
+// Invariant: A run that is interrupted leaves no file or directory behind.
 func TestInterrupted(t *testing.T) {
 	sample, err := filepath.Abs("../../testdata/sample/sample.jar")
 	if err != nil {
@@ -127,6 +129,8 @@ func testedRoot() *cobra.Command {
 
 // TestFlagsAreDocumentedAndTested wants every flag to be explained, in the words of the house, and to be used
 // by a script.
+//
+// Invariant: Every flag has a help text, and a script uses it.
 func TestFlagsAreDocumentedAndTested(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) == 0 {

@@ -21,6 +21,8 @@ import (
 
 // TestObjection lets the referee demand more than was asked for, an exit at every athrow: to classes with one it
 // objects. They come out as they went in, and nothing else is different from a run without them.
+//
+// Invariant: A rejection affects the rejected class alone.
 func TestObjection(t *testing.T) {
 	refereeExits[inject.ExitsNormal] = verify.ExitsThrows
 	t.Cleanup(func() { refereeExits[inject.ExitsNormal] = verify.ExitsNormal })
