@@ -1,47 +1,14 @@
-package verify_test
+package equivalence_test
 
 import (
 	"flag"
-	"maps"
 	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
-	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
-
-// everything gives the committed and the crafted classes, in a fixed order.
-func everything(t testing.TB) (all []*classfile.Class) {
-	byName := crafted(t)
-	for name, data := range classes(t) {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		byName[name] = c
-	}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		all = append(all, byName[name])
-	}
-	return all
-}
-
-// instrument gives the class with all that the mode asks for, and what the referee is to expect.
-func instrument(t testing.TB, m mode, c *classfile.Class) ([]byte, equivalence.Instrumentation, bool) {
-	t.Helper()
-	in := m.injector()
-	request := m.request(in, c)
-	request.Focus = focusOf(c)
-	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
-		return nil, equivalence.Instrumentation{}, false
-	}
-	data, err := in.Rewrite(c, request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data, m.wanted(request), true
-}
 
 var mutationStep = flag.Int("mutation-step", 4, "change each so-many-th byte of a class in TestEveryByteCounts")
 
@@ -51,9 +18,9 @@ var mutationStep = flag.Int("mutation-step", 4, "change each so-many-th byte of 
 func TestEveryByteCounts(t *testing.T) {
 	const large, stride = 8192, 501 // of large classes, which are padded with nops, some bytes must do
 	accepted, tried := 0, 0
-	for _, c := range everything(t) {
-		for i, m := range modes {
-			data, want, ok := instrument(t, m, c)
+	for _, c := range crafted.All(t) {
+		for i, m := range crafted.Modes {
+			data, want, ok := m.Instrument(t, c)
 			if !ok {
 				continue
 			}
@@ -76,7 +43,7 @@ func TestEveryByteCounts(t *testing.T) {
 				tried++
 				if findings := equivalence.Check(c, rewritten, want); len(findings) == 0 {
 					accepted++
-					t.Errorf("%s, %s: byte %d of %d is %#x, not %#x, and nobody objects", c.Name(), m.name, at, len(data), changed[at], data[at])
+					t.Errorf("%s, %s: byte %d of %d is %#x, not %#x, and nobody objects", c.Name(), m.Name, at, len(data), changed[at], data[at])
 				}
 			}
 		}
