@@ -271,6 +271,8 @@ func TestParseSentinels(t *testing.T) {
 }
 
 // TestTruncated checks that every proper prefix of a class file is an error, and none causes a panic.
+//
+// Invariant: No bytes make the class file parser panic.
 func TestTruncated(t *testing.T) {
 	for name, data := range sampleClasses(t) {
 		for n := range data {
@@ -285,6 +287,8 @@ func TestTruncated(t *testing.T) {
 
 // TestFlipped changes each byte of a class file. The result must be an error or a class that can be used like any
 // other; none may cause a panic.
+//
+// Invariant: No bytes make the class file parser panic.
 func TestFlipped(t *testing.T) {
 	for name, data := range sampleClasses(t) {
 		if testing.Short() && name != "everything" {
@@ -315,6 +319,8 @@ func TestFlipped(t *testing.T) {
 
 // TestAllocation checks that Parse allocates nothing because of a count alone, without the bytes that it counts,
 // and at most ten times the size of the class file.
+//
+// Invariant: The class file parser allocates at most ten times the size of the class file.
 func TestAllocation(t *testing.T) {
 	s := newSource()
 	full := newSource()

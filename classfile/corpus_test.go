@@ -59,6 +59,8 @@ func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
 
 // TestCorpusLossless checks that every released class parses and is written back to the same bytes, also if every
 // part is replaced by itself.
+//
+// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestCorpusLossless(t *testing.T) {
 	jars := corpusJars(t)
 	classes, size := 0, 0
@@ -88,6 +90,8 @@ func TestCorpusLossless(t *testing.T) {
 }
 
 // TestCorpusDifferential compares the structure of every class up to Java 13 with what jvm.go reads.
+//
+// Invariant: Two independent decoders read the same structure of every class.
 func TestCorpusDifferential(t *testing.T) {
 	compared, skipped := 0, 0
 	for _, jar := range corpusJars(t) {
@@ -115,6 +119,8 @@ func TestCorpusDifferential(t *testing.T) {
 }
 
 // TestDifferential is TestCorpusDifferential for the classes of testdata.
+//
+// Invariant: Two independent decoders read the same structure of every class.
 func TestDifferential(t *testing.T) {
 	compared := 0
 	for name, data := range sampleClasses(t) {

@@ -12,6 +12,12 @@ import (
 
 // FuzzParse checks that no input makes Parse panic or allocate more than a fixed multiple of its size, and that an
 // accepted class can be used and is written back to the same bytes, also if every part is replaced by itself.
+//
+// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
+//
+// Invariant: No bytes make the class file parser panic.
+//
+// Invariant: The class file parser allocates at most ten times the size of the class file.
 func FuzzParse(f *testing.F) {
 	for _, data := range sampleClasses(f) {
 		if len(data) < 2000 {
@@ -55,6 +61,8 @@ func leastAllocated(data []byte) uint64 {
 
 // FuzzMUTF8 checks that decoding and encoding never panic and undo each other; what cannot be decoded is returned
 // unchanged.
+//
+// Invariant: Modified UTF-8 is the same after decoding and encoding, and malformed bytes are kept.
 func FuzzMUTF8(f *testing.F) {
 	for _, test := range mutf8Golden {
 		f.Add(test.mutf8)

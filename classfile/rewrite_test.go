@@ -31,6 +31,8 @@ func reassembled(c *classfile.Class) ([]byte, error) {
 
 // TestLossless checks that a class that is parsed and written unchanged is the same bytes, also if every part is
 // replaced by itself, or if all methods are dropped and appended again.
+//
+// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestLossless(t *testing.T) {
 	for name, data := range sampleClasses(t) {
 		before := bytes.Clone(data)

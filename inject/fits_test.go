@@ -46,6 +46,8 @@ func inPadding() assembly.Method {
 
 // TestFitsWithoutTrial checks that if FitsWithoutTrial returns true for a class, Try and Rewrite refuse the same
 // methods, whatever the IDs.
+//
+// Invariant: For a class that needs no trial, rewriting refuses the methods that a trial would have refused.
 func TestFitsWithoutTrial(t *testing.T) {
 	fitting, refused := 0, 0
 	classes := append(append(realClasses(t), nearTheLimits()...), refusedOnes()...)
@@ -87,6 +89,8 @@ func TestFitsWithoutTrial(t *testing.T) {
 
 // TestDoesNotFitWithoutTrial checks that FitsWithoutTrial returns false for classes that one more byte, constant or
 // note takes past a limit.
+//
+// Invariant: For a class that needs no trial, rewriting refuses the methods that a trial would have refused.
 func TestDoesNotFitWithoutTrial(t *testing.T) {
 	for _, c := range nearTheLimits() {
 		if _, code := bodies(c); inject.New(inject.Options{}).FitsWithoutTrial(c, code) {

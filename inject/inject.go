@@ -55,6 +55,23 @@ const (
 	ExitsExact
 )
 
+// ExitModes returns all exit modes, those that report fewer exits first. Code that must handle each of them is made
+// from this list or tested with it.
+func ExitModes() []ExitMode { return []ExitMode{ExitsNormal, ExitsThrows, ExitsExact} }
+
+// String returns the exit mode's name on the command line.
+func (m ExitMode) String() string {
+	switch m {
+	case ExitsNormal:
+		return "normal"
+	case ExitsThrows:
+		return "throws"
+	case ExitsExact:
+		return "exact"
+	}
+	return strconv.Itoa(int(m))
+}
+
 // ConstructorEntry determines where a constructor's entry is reported.
 type ConstructorEntry uint8
 
@@ -67,6 +84,22 @@ const (
 	EntryAfterSuper
 )
 
+// ConstructorEntries returns all constructor entries.
+func ConstructorEntries() []ConstructorEntry {
+	return []ConstructorEntry{EntryAtStart, EntryAfterSuper}
+}
+
+// String returns the constructor entry's name on the command line.
+func (e ConstructorEntry) String() string {
+	switch e {
+	case EntryAtStart:
+		return "start"
+	case EntryAfterSuper:
+		return "after-super"
+	}
+	return strconv.Itoa(int(e))
+}
+
 // Options are the settings for all classes of a run. The zero value is ready for use.
 type Options struct {
 	RuntimeClass     string // internal form; "" is [DefaultRuntimeClass]
@@ -75,6 +108,18 @@ type Options struct {
 	// KeepCompilable refuses methods whose code would grow past 8,000 bytes: HotSpot does not compile longer ones,
 	// unless it runs with -XX:-DontCompileHugeMethods. Methods that are longer already are not refused.
 	KeepCompilable bool
+}
+
+// Normalized returns o with everything that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass],
+// and [ExitsExact] sets [EntryAfterSuper]. Options with the same effect have equal normalized forms.
+func (o Options) Normalized() Options {
+	if o.RuntimeClass == "" {
+		o.RuntimeClass = DefaultRuntimeClass
+	}
+	if o.Exits == ExitsExact {
+		o.ConstructorEntry = EntryAfterSuper
+	}
+	return o
 }
 
 // The reasons for a refusal. The error of a [Refusal] wraps one of them.
@@ -126,15 +171,9 @@ type MethodCost struct {
 // Cost returns the cost of the last [Injector.Rewrite], which must have succeeded. The next call overwrites it.
 func (in *Injector) Cost() Cost { return in.cost }
 
-// New returns an Injector. [ExitsExact] implies [EntryAfterSuper].
+// New returns an Injector with the options in their [Options.Normalized] form.
 func New(o Options) *Injector {
-	if o.RuntimeClass == "" {
-		o.RuntimeClass = DefaultRuntimeClass
-	}
-	if o.Exits == ExitsExact {
-		o.ConstructorEntry = EntryAfterSuper
-	}
-	return &Injector{options: o}
+	return &Injector{options: o.Normalized()}
 }
 
 // Focus is the action for onWindowFocusChanged in a class.

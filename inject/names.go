@@ -6,14 +6,15 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 // This file has everything that tracegen inserts into classes: names, descriptors and opcodes.
 
 // The runtime classes that are called, in internal form.
 const (
-	DefaultRuntimeClass = "dev/tracegen/runtime/AppMethodBeat"
-	MatrixRuntimeClass  = "com/tencent/matrix/trace/core/AppMethodBeat"
+	DefaultRuntimeClass = contract.RuntimeClass
+	MatrixRuntimeClass  = contract.MatrixRuntimeClass
 )
 
 const (
@@ -45,7 +46,7 @@ const (
 	shortBranches     = 32000   // in code of at most this many bytes, every branch fits two bytes
 	entryStackWords   = 1
 	maxStackLimit     = math.MaxUint16
-	lastID            = 1048573 // the next ID stands for the message dispatch
+	lastID            = contract.LastMethodID
 )
 
 // block is the block of constants that is appended to a class's constant pool. Its first two constants are the name

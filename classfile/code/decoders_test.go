@@ -115,6 +115,8 @@ func javap(t *testing.T, args ...string) [][]line {
 
 // TestJavap checks that the instructions of the classes of testdata are at the positions, of the names and with the
 // targets that javap prints.
+//
+// Invariant: Instructions begin where javap sees them.
 func TestJavap(t *testing.T) {
 	var ours [][]line
 	for _, m := range sampleMethods(t) {
@@ -124,6 +126,8 @@ func TestJavap(t *testing.T) {
 }
 
 // TestCorpusJavap does the same with released classes.
+//
+// Invariant: Instructions begin where javap sees them.
 func TestCorpusJavap(t *testing.T) {
 	const perJar = 25
 	compared := 0
@@ -161,6 +165,8 @@ func compareWithJavap(t *testing.T, ours, theirs [][]line) {
 }
 
 // TestCorpusInstructionsJVMGo compares positions with those of jvm.go, whose decoder is that of an interpreter.
+//
+// Invariant: Instructions begin where jvm.go sees them.
 func TestCorpusInstructionsJVMGo(t *testing.T) {
 	compared := 0
 	eachCorpusMethod(t, 3, func(m sample) {

@@ -15,6 +15,8 @@ func fingerprint(m sample, body *classfile.Code) uint64 {
 
 // TestFingerprint changes real methods in one place at a time. A change of the code must change the fingerprint; a
 // change of anything else must not.
+//
+// Invariant: The fingerprint of a method's code does not depend on the order of the constant pool.
 func TestFingerprint(t *testing.T) {
 	seen, methods := map[uint64]string{}, 0
 	for _, m := range sampleMethods(t) {

@@ -194,6 +194,8 @@ func TestStretchedLinks(t *testing.T) {
 }
 
 // TestCorpusStretchedLinks does the same with released classes.
+//
+// Invariant: Code that is moved by any distance still links.
 func TestCorpusStretchedLinks(t *testing.T) {
 	const share = 8 // one class in 8: HotSpot takes long for so many nops
 	random := rand.New(rand.NewPCG(21, 22))

@@ -56,6 +56,8 @@ func randomPatch(random *rand.Rand, m sample, longest int, pool *classfile.PoolB
 
 // TestRelocateSamples moves the methods of testdata, with insertions that are short and others that are too long
 // for short branches, and compares the result with the model.
+//
+// Invariant: Code that is moved means the same: every offset goes where an independent model says.
 func TestRelocateSamples(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	widened := 0
@@ -107,6 +109,8 @@ func TestRelocateNothing(t *testing.T) {
 }
 
 // TestCorpusRelocate does what TestRelocateSamples does with methods of released classes.
+//
+// Invariant: Code that is moved means the same: every offset goes where an independent model says.
 func TestCorpusRelocate(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	moved, widened := 0, 0

@@ -90,6 +90,8 @@ func files(t *testing.T, dir string) (list []string) {
 
 // TestDamage changes each byte of an entry, truncates the file at every place, lengthens it, and replaces it by
 // other things. None of them may be read as the entry, and Put must replace all of them.
+//
+// Invariant: A damaged cache entry is never used.
 func TestDamage(t *testing.T) {
 	c := open(t, t.TempDir(), 1<<20)
 	k, content := KeyOf("k"), "the content"
@@ -168,6 +170,8 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestTrim checks that those entries are removed that were not used for the longest time, no matter when they were
 // written.
+//
+// Invariant: The cache keeps to its size, and its entries may be deleted while they are read.
 func TestTrim(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir, 1<<20)
@@ -225,6 +229,8 @@ func TestTooBig(t *testing.T) {
 
 // TestEvictedWhileRead checks that a reader gets the whole content of an entry or an error while others remove
 // entries.
+//
+// Invariant: The cache keeps to its size, and its entries may be deleted while they are read.
 func TestEvictedWhileRead(t *testing.T) {
 	dir := t.TempDir()
 	content := strings.Repeat("content ", 1<<14)

@@ -52,6 +52,8 @@ func TestShapesAreRead(t *testing.T) {
 
 // TestCopyKeepsEverything copies all entries. It compares the bytes of the archives, or only the entries if the
 // shape has bytes that belong to no record.
+//
+// Invariant: Copying an archive keeps order, times, extra fields, comments and compressed bytes.
 func TestCopyKeepsEverything(t *testing.T) {
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
@@ -100,6 +102,8 @@ func compareEntries(t *testing.T, a, b *Archive) {
 }
 
 // TestStandardLibraryAgrees compares the shapes with what archive/zip reads, where it can read them.
+//
+// Invariant: Other programs read the archives that are written.
 func TestStandardLibraryAgrees(t *testing.T) {
 	read := 0
 	for _, shape := range shapes {

@@ -120,6 +120,7 @@ var damaged = []struct {
 		want: "7 bytes cannot inflate to the declared 18446744073709551615"},
 }
 
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func TestDamage(t *testing.T) {
 	for _, test := range damaged {
 		t.Run(test.name, func(t *testing.T) {
@@ -140,6 +141,8 @@ func TestDamage(t *testing.T) {
 }
 
 // TestEveryCut cuts an archive at every place. None may be accepted, and none may cause a panic.
+//
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func TestEveryCut(t *testing.T) {
 	in := container{comment: "c", parts: []part{{name: "a", data: classText},
 		{name: "b", data: "x", descriptor: "signed"}}}.build()
@@ -152,6 +155,8 @@ func TestEveryCut(t *testing.T) {
 
 // TestModestMemory reads entries with a great declared size and checks that little memory is allocated, in
 // proportion to the data that is there.
+//
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func TestModestMemory(t *testing.T) {
 	// 200,000 bytes that start with a valid stream which ends early, declared with the greatest possible size.
 	junk := append(deflated(classText), make([]byte, 200_000)...)

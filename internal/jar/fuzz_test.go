@@ -9,6 +9,8 @@ import (
 
 // FuzzArchive opens any data, and checks for what opens: errors wrap the package's sentinels, copies have the same
 // entries, replaced entries can be read again, and memory stays in proportion to the input.
+//
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func FuzzArchive(f *testing.F) {
 	for _, shape := range shapes {
 		f.Add(shape.c.build())

@@ -76,6 +76,8 @@ func byLibrary(in []byte, size int) ([]byte, bool) {
 }
 
 // TestInflate checks that the inflater inflates everything that compressors write, without package flate.
+//
+// Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func TestInflate(t *testing.T) {
 	var d decoder
 	for name, data := range plainTexts() {
@@ -97,6 +99,8 @@ func TestInflate(t *testing.T) {
 }
 
 // TestInflateDamaged cuts streams and flips bits. What the inflater accepts must be what package flate inflates.
+//
+// Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func TestInflateDamaged(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var d decoder
@@ -133,6 +137,8 @@ func TestInflateDamaged(t *testing.T) {
 }
 
 // FuzzInflate checks that package flate inflates everything that the inflater accepts, to the same bytes.
+//
+// Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func FuzzInflate(f *testing.F) {
 	for _, data := range plainTexts() {
 		data = data[:min(len(data), 500)]

@@ -59,6 +59,8 @@ func readByPrograms(t *testing.T, path string) {
 }
 
 // TestOtherPrograms checks that other programs read the rewritten archives of those shapes that they support.
+//
+// Invariant: Other programs read the archives that are written.
 func TestOtherPrograms(t *testing.T) {
 	chosen := map[string]bool{
 		"plain jar": true, "extra fields differ": true, "aligned with broken padding": true, "descriptors": true,
