@@ -266,7 +266,7 @@ func TestParseSentinels(t *testing.T) {
 		}
 	}
 	if _, err := classfile.Parse([]byte("\xCA\xFE\xBA\xBE\x00\x00\x00\x34\x00")); errors.Is(err, classfile.ErrMagic) {
-		t.Errorf("a truncated class file is none at all: %v", err)
+		t.Errorf("a truncated class file is reported as no class file: %v", err)
 	}
 }
 
@@ -312,7 +312,7 @@ func TestFlipped(t *testing.T) {
 			}
 		}
 		if parsed == 0 {
-			t.Errorf("%s: no spoiled class parses, names and access flags should", name)
+			t.Errorf("%s: no changed class parses, but classes with changed names or access flags should", name)
 		}
 	}
 }

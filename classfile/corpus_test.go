@@ -77,7 +77,7 @@ func TestCorpusLossless(t *testing.T) {
 				t.Errorf("%s!%s: an empty edit changes it (%v)", jar.Name, name, err)
 			}
 			if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-				t.Errorf("%s!%s: reassembled it is another class (%v)", jar.Name, name, err)
+				t.Errorf("%s!%s: reassembling changes it (%v)", jar.Name, name, err)
 			}
 			for i := range c.Methods() {
 				if _, _, err := c.Code(&c.Methods()[i]); err != nil {

@@ -36,7 +36,7 @@ func FuzzParse(f *testing.F) {
 		}
 		exercise(t, c)
 		if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("reassembled it is another class (%v)", err)
+			t.Errorf("reassembling changes it (%v)", err)
 		}
 		if !bytes.Equal(data, input) {
 			t.Error("the input was written to")
@@ -79,7 +79,7 @@ func FuzzMUTF8(f *testing.F) {
 			t.Errorf("% x decodes to %q, which encodes to % x", s, decoded, classfile.EncodeMUTF8(decoded))
 		}
 		if back, ok := classfile.DecodeMUTF8(classfile.EncodeMUTF8(s)); !ok || back != string([]rune(s)) {
-			t.Errorf("%q encodes to what decodes to %q, %v", s, back, ok)
+			t.Errorf("%q encodes and decodes to %q, %v", s, back, ok)
 		}
 	})
 }

@@ -29,10 +29,10 @@ func TestParserReuse(t *testing.T) {
 				t.Fatalf("%s, cut at %d: error %v, want %v", name, end, gotErr, wantErr)
 			}
 			if wantErr == nil && (got == before || got.ConstantPool() == before.ConstantPool()) {
-				t.Fatalf("%s: it has the address of the class before", name)
+				t.Fatalf("%s: it has the address of the previous class", name)
 			}
 			if wantErr == nil && fmt.Sprintf("%+v", *got) != fmt.Sprintf("%+v", *want) {
-				t.Fatalf("%s: read after others, it is another class:\n%+v\nwant\n%+v", name, *got, *want)
+				t.Fatalf("%s: parsed after others, it differs:\n%+v\nwant\n%+v", name, *got, *want)
 			}
 			if wantErr == nil {
 				before = got

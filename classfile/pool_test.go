@@ -238,7 +238,7 @@ func TestPoolBuilder(t *testing.T) {
 	// Cutting off the added constants restores the class.
 	cut, err := grown.Rewrite(classfile.Edit{KeepConstants: int(first)})
 	if err != nil || string(cut) != string(c.Bytes()) {
-		t.Errorf("without the new constants the class is another: %v", err)
+		t.Errorf("cutting off the new constants does not restore the class: %v", err)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestPoolBuilderReset(t *testing.T) {
 	got, err := c.Rewrite(classfile.Edit{Constants: used})
 	want, _ := c.Rewrite(classfile.Edit{Constants: fresh})
 	if err != nil || string(got) != string(want) {
-		t.Errorf("the class is another: %v", err)
+		t.Errorf("the classes differ: %v", err)
 	}
 }
 

@@ -39,10 +39,10 @@ func TestLossless(t *testing.T) {
 		c := parse(t, data)
 		exercise(t, c)
 		if !bytes.Equal(c.Bytes(), data) {
-			t.Errorf("%s: Bytes are others", name)
+			t.Errorf("%s: Bytes returns other bytes", name)
 		}
 		if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("%s: reassembled it is another class (%v)", name, err)
+			t.Errorf("%s: reassembling changes it (%v)", name, err)
 		}
 		none := 0
 		moved := classfile.Edit{KeepMethods: &none}
@@ -58,7 +58,7 @@ func TestLossless(t *testing.T) {
 			moved.AddMethods = append(moved.AddMethods, data[m.Offset:end])
 		}
 		if again, err := c.Rewrite(moved); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("%s: with its methods moved it is another class (%v)", name, err)
+			t.Errorf("%s: moving its methods changes it (%v)", name, err)
 		}
 		if !bytes.Equal(data, before) {
 			t.Fatalf("%s: the input was written to", name)

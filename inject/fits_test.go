@@ -69,7 +69,7 @@ func TestFitsWithoutTrial(t *testing.T) {
 			for _, id := range []uint32{1, 6, 300, 70000} {
 				for _, m := range methods {
 					if _, err := in.Rewrite(c, traced(id, m)); (err != nil) != fails[m] {
-						t.Errorf("%s: method %d with ID %d: %v; tried, it is refused: %v",
+						t.Errorf("%s: method %d with ID %d: %v; Try refuses it: %v",
 							c.Name(), m, id, err, fails[m])
 					}
 				}

@@ -184,7 +184,7 @@ func TestStripUndoes(t *testing.T) {
 		first := rewrite(t, c, inject.Options{Exits: inject.ExitsExact}, request)
 		stripped, removed, err := equivalence.Strip(first, inject.DefaultRuntimeClass)
 		if err != nil || (removed == 0) != (len(request.Methods) == 0) || string(stripped) != string(c.Bytes()) {
-			t.Errorf("%s: strip removed %d calls of %d methods and does not give the class back: %v",
+			t.Errorf("%s: strip removed %d calls of %d methods and does not restore the class: %v",
 				c.Name(), removed, len(request.Methods), err)
 			continue
 		}

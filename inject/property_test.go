@@ -65,7 +65,7 @@ func TestAppendRewrite(t *testing.T) {
 		grown := in.Cost().Bytes
 		memory, err = in.AppendRewrite(append(memory[:0], "before"...), c, request)
 		if err != nil || string(memory) != "before"+string(want) || in.Cost().Bytes != grown {
-			t.Errorf("%s: another class, or grown by %d bytes instead of %d (%v)",
+			t.Errorf("%s: the class differs, or grew by %d bytes instead of %d (%v)",
 				c.Name(), in.Cost().Bytes, grown, err)
 		}
 	}

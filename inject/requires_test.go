@@ -64,15 +64,15 @@ func TestAddRequires(t *testing.T) {
 	}
 	stripped, removed, err := equivalence.Strip(out, inject.DefaultRuntimeClass)
 	if err != nil || removed != 1 || !bytes.Equal(stripped, c.Bytes()) {
-		t.Errorf("strip removed %d and does not give the module back: %v", removed, err)
+		t.Errorf("strip removed %d and does not restore the module: %v", removed, err)
 	}
 	for _, module := range append(required(t, c), "tracegen.sample") {
 		if data, err := inject.AddRequires(c, module); err != nil || !bytes.Equal(data, c.Bytes()) {
-			t.Errorf("to require %s, which it is or requires, changes the module: %v", module, err)
+			t.Errorf("requiring %s, which it is or requires already, changes the module: %v", module, err)
 		}
 	}
 	if data, err := inject.AddRequires(out, "dev.tracegen.runtime"); err != nil || !bytes.Equal(data, out.Bytes()) {
-		t.Errorf("to require the same again changes the module: %v", err)
+		t.Errorf("requiring the same module again changes it: %v", err)
 	}
 	module := func(attributes ...assembly.Attribute) *classfile.Class {
 		return assembly.Class{Name: "module-info", Super: "-", Access: classfile.AccModule,

@@ -81,9 +81,9 @@ const (
 //     frames and the ends of ranges. It differs from inst(p) only if code was inserted at p: target(p) is in front
 //     of inserted code, unless this is an Entry.
 //
-// Each function is a binary search in the shifts, and mostly only a look at the one that was found last, since
-// tables are sorted. Time is linear in the size of the attribute, and in the number of branches for each round of
-// the layout.
+// Each function takes a binary search in the shifts, but mostly only a comparison with the last result, since
+// tables are sorted. So time is nearly linear in the size of the attribute, plus the number of branches and
+// insertions for each round of the layout.
 type Relocator struct {
 	class  *classfile.Class
 	method *classfile.Member

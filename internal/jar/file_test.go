@@ -175,7 +175,7 @@ func TestFileThroughLinks(t *testing.T) {
 	}
 	for _, name := range []string{"relative", "absolute", "dangling"} {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			t.Errorf("%s is no link any more (%v)", name, err)
+			t.Errorf("%s is not a link any more (%v)", name, err)
 		}
 	}
 	if _, err := CreateFile(filepath.Join(dir, "round")); err == nil ||
@@ -205,7 +205,7 @@ func TestFileInPlace(t *testing.T) {
 	}
 	create(t, os.DevNull, "lost")
 	if after, err := os.Stat(os.DevNull); err != nil || after.Mode() != before.Mode() || !os.SameFile(before, after) {
-		t.Errorf("%s is another file now (%v)", os.DevNull, err)
+		t.Errorf("%s was replaced (%v)", os.DevNull, err)
 	}
 }
 

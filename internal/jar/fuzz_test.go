@@ -47,13 +47,13 @@ func FuzzArchive(f *testing.F) {
 			want, errA := codec.Read(&a.Entries()[i], nil)
 			got, errB := codec.Read(&b.Entries()[i], nil)
 			if (errA == nil) != (errB == nil) || !bytes.Equal(want, got) {
-				t.Fatalf("entry %d: the copy reads otherwise: %v, %v", i, errA, errB)
+				t.Fatalf("entry %d: the copy has other data: %v, %v", i, errA, errB)
 			}
 			if errA != nil {
 				continue
 			}
 			if got, err := codec.Read(&c.Entries()[i], nil); err != nil || !bytes.Equal(want, got) {
-				t.Fatalf("entry %d: replaced by itself, reads otherwise: %v", i, err)
+				t.Fatalf("entry %d: replaced by itself, it has other data: %v", i, err)
 			}
 		}
 	})

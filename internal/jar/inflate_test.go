@@ -126,7 +126,7 @@ func TestInflateDamaged(t *testing.T) {
 				}
 				agreed++
 				if want, ok := byLibrary(bad, len(data)); !ok || !bytes.Equal(want, out[:len(data)]) {
-					t.Fatalf("%s by %s: inflated otherwise than package flate does: %x", name, by, bad)
+					t.Fatalf("%s by %s: package flate does not inflate it to the same bytes: %x", name, by, bad)
 				}
 			}
 		}
@@ -155,11 +155,11 @@ func FuzzInflate(f *testing.F) {
 		larger, exact := make([]byte, size+slack), make([]byte, size)
 		got := d.inflate(larger, size, in)
 		if slow := d.inflate(exact, size, in); slow != got || slow && !bytes.Equal(larger[:size], exact) {
-			t.Fatal("how much room there is makes a difference")
+			t.Fatal("the result depends on the size of the buffer")
 		}
 		want, ok := byLibrary(in, size)
 		if got && (!ok || !bytes.Equal(want, exact)) {
-			t.Fatalf("%x to %d bytes: inflated otherwise than package flate does", in, size)
+			t.Fatalf("%x to %d bytes: package flate does not inflate it to the same bytes", in, size)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestRelease(t *testing.T) {
 			a.Release(span[0], span[1])
 			var again bytes.Buffer
 			if _, err := a.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), data) {
-				t.Errorf("%s, released from %d to %d, is not what it was: %v", a.Name(), span[0], span[1], err)
+				t.Errorf("%s, released from %d to %d, has changed: %v", a.Name(), span[0], span[1], err)
 			}
 		}
 	}
