@@ -73,7 +73,7 @@ type Codec struct {
 
 // Packed is data ready to be written as an entry by Writer.Replace or Writer.Add.
 type Packed struct {
-	Data   []byte // as it stands in the archive
+	Data   []byte // as it is written to the archive
 	Size   uint64 // inflated, in bytes
 	CRC32  uint32 // of the inflated data
 	Method uint16 // Stored or Deflated

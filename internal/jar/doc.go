@@ -1,5 +1,5 @@
-// Package jar reads and writes zip containers (.jar, .zip, .aar) so that what is not changed stays
-// as it was, byte for byte.
+// Package jar reads and writes zip archives (.jar, .zip, .aar), and keeps every byte of what is not changed. It also
+// writes single files that appear complete or not at all (File).
 //
 // # Why not archive/zip
 //
@@ -10,7 +10,7 @@
 // Section numbers in comments are those of that document. The JDK is the model for what is accepted: a file that
 // java.util.zip.ZipFile opens can be opened here, unless it has one of the faults listed below.
 //
-// # The way of a jar
+// # From an archive to an archive
 //
 //	Open/New ──► Archive ──► []Entry ──► Codec.Read ──► (class bytes)     any number of goroutines
 //	                            │                            │
@@ -30,14 +30,12 @@
 // The central directory is trusted. Local headers and data descriptors are compared with it when the archive is
 // opened. There are three kinds of errors:
 //
-//   - Open fails with ErrFormat where the container contradicts itself: records out of bounds, a
-//     missing signature, entries that overlap (two names for one piece of data make a zip bomb or
-//     a disguise).
-//   - Codec.Read fails with ErrFormat where one entry is wrong: a local header that says something
-//     else than the central directory, data that does not inflate, wrong size, wrong CRC. Such an
-//     entry can still be copied raw: it is then as wrong as it was.
-//   - Codec.Read fails with ErrUnsupported for encrypted entries and foreign compression methods.
-//     They too can be copied raw.
+//   - Open fails with ErrFormat if the container contradicts itself: a record is out of bounds, a signature is missing,
+//     or entries overlap (two names for the same data are used for zip bombs and to hide files).
+//   - Codec.Read fails with ErrFormat if one entry is malformed: its local header contradicts the central directory, its
+//     data does not inflate, or its size or CRC is wrong. Such an entry can still be copied; the copy has the same fault.
+//   - Codec.Read fails with ErrUnsupported for encrypted entries and for other compression methods than stored and
+//     deflated. They can be copied too.
 //
 // A size in the file is checked against the bytes that are there before it is used: deflate cannot expand data by
 // more than a factor of 1032, so a buffer is never bigger than that times the compressed bytes. If a mapped file is

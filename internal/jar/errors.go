@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what is wrong without the place.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // printable returns name, quoted if it contains characters that would confuse a terminal or be invisible: an
