@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // sampleVerification has a finding of every kind, and names that fit into no line and no URI.
 func sampleVerification() *Verification {
 	return &Verification{
 		Version: "1.2.3", Baseline: true, Classes: 4,
-		Findings: []Finding{
+		Findings: []pipeline.Finding{
 			{"out/a b.jar", "a/Foo.class", verify.Finding{Class: "a/Foo", Method: "bar", Descriptor: "(I)V", Offset: 7, Rule: "JVMS 4.10.1.9", Want: "int", Got: "long", Frame: "locals [int]"}, false},
 			{"out/a b.jar", "a/Foo.class", verify.Finding{Class: "a/Foo", Offset: -1, Rule: "JVMS 4.1", Want: "flags", Got: "\x1b[31mothers"}, true},
 			{"b.class", "", verify.Finding{Class: "B", Method: "<init>", Descriptor: "()V", Offset: 0, Rule: "limit", Want: "<less>", Got: "more"}, false},
