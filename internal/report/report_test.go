@@ -20,6 +20,19 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+func inputResult(path, output string, classes, rewritten, methods, traced int, before, after int64, calls int) pipeline.InputResult {
+	return pipeline.InputResult{Path: path, Output: output, Classes: classes, Rewritten: rewritten, Methods: methods, Traced: traced,
+		ClassBytes: before, OutputBytes: after, Calls: calls}
+}
+
+func packageResult(name string, calls int, bytes int64) pipeline.PackageResult {
+	return pipeline.PackageResult{Package: name, Calls: calls, Bytes: bytes}
+}
+
+func skippedMethod(input, entry, class, name, descriptor string, reason filter.Reason, detail string) pipeline.Skipped {
+	return pipeline.Skipped{Input: input, Entry: entry, Class: class, Name: name, Descriptor: descriptor, Reason: reason, Detail: detail}
+}
+
 // sampleRun has two inputs, one of which could not be read in part, and names that do not fit into a line.
 func sampleRun(t *testing.T) *Run {
 	t.Helper()
@@ -48,16 +61,16 @@ func sampleRun(t *testing.T) *Run {
 		MappingFile: "out/map.txt", BaseFile: "old.txt",
 		Mapping: m, Base: base,
 		Inputs: []pipeline.InputResult{
-			{"a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100, 7},
-			{"b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2},
+			inputResult("a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100, 7),
+			inputResult("b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2),
 		},
-		Packages: []pipeline.PackageResult{{"com/example", 7, 100}, {"", 2, 20}},
+		Packages: []pipeline.PackageResult{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
 		Guards:   []Guard{{"growth", "at most 5 %", "by 8 %", true}},
 		Skipped: slices.Values([]pipeline.Skipped{
-			{"a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial, ""},
-			{"a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked, "tracegen.yml:3: block com.example.**#get*"},
-			{"a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial, ""},
-			{"a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed, "a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"},
+			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial, ""),
+			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked, "tracegen.yml:3: block com.example.**#get*"),
+			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial, ""),
+			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed, "a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
 		}),
 		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
