@@ -45,7 +45,7 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
 		if len(e.methods) == 0 {
 			return misuse("no --method given")
 		}
-		if err := e.settle(); err != nil {
+		if err := e.resolve(); err != nil {
 			return err
 		}
 		if err := e.read(); err != nil {
