@@ -38,10 +38,10 @@ public final class AppMethodBeat {
     static final int OFF = -1;
 
     /** {@link #mode}: calls of threads that have no fast path are sent to {@link Recorder}; so before the first call. */
-    static final int ASK = 0;
+    static final int CALL_RECORDER = 0;
 
     /** {@link #mode}: only the thread of the fast path is recorded, the others' calls are nothing. */
-    static final int ALONE = 1;
+    static final int MAIN_ONLY = 1;
 
     /**
      * One of the constants above. Not volatile: to look whether all is off shall cost as little as can be. Whoever goes
@@ -73,7 +73,7 @@ public final class AppMethodBeat {
             Ring ring = fast;
             if (ring != null) {
                 if (ring.owner != Thread.currentThread()) {
-                    if (m == ALONE) {
+                    if (m == MAIN_ONLY) {
                         return;
                     }
                 } else {
@@ -104,7 +104,7 @@ public final class AppMethodBeat {
             Ring ring = fast;
             if (ring != null) {
                 if (ring.owner != Thread.currentThread()) {
-                    if (m == ALONE) {
+                    if (m == MAIN_ONLY) {
                         return;
                     }
                 } else {

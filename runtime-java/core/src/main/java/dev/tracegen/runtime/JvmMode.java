@@ -18,7 +18,7 @@ import java.io.File;
  */
 final class JvmMode {
     /** How long the end of the program waits for the recording to be written. */
-    private static final long PATIENCE_MILLIS = 20000;
+    private static final long EXIT_TIMEOUT_MILLIS = 20000;
 
     private static final String[] KEYS = {"threads", "slow", "tick", "ring"};
 
@@ -73,7 +73,7 @@ final class JvmMode {
         }, "tracegen-exit"));
     }
 
-    static long patienceMillis() {
-        return PATIENCE_MILLIS;
+    static long exitTimeoutMillis() {
+        return EXIT_TIMEOUT_MILLIS;
     }
 }

@@ -101,22 +101,22 @@ public class MappingReader {
      * @return lines without an end at the last; methods that the mapping does not have are {@code method ID}
      * @throws IOException if the mapping cannot be read
      */
-    public String describe(SlowMessage message, int items) throws IOException {
+    public String describe(Stall stall, int items) throws IOException {
         TreeSet<Integer> ids = new TreeSet<Integer>();
-        for (CallItem item : message.tree.longest(items)) {
+        for (CallItem item : stall.tree.longest(items)) {
             ids.add(item.id);
         }
         Map<Integer, String> names = names(ids);
         StringBuilder b = new StringBuilder();
-        b.append("slow: ").append(message.wallNanos / 1000000).append(" ms on ").append(message.thread).append(": ")
-                .append(message.description);
-        if (message.cpuNanos >= 0) {
-            b.append(", ").append(message.cpuNanos / 1000000).append(" ms of CPU");
+        b.append("slow: ").append(stall.wallNanos / 1000000).append(" ms on ").append(stall.thread).append(": ")
+                .append(stall.description);
+        if (stall.cpuNanos >= 0) {
+            b.append(", ").append(stall.cpuNanos / 1000000).append(" ms of CPU");
         }
-        if (message.lockOwner != null) {
-            b.append(", waited for what ").append(message.lockOwner);
+        if (stall.lockOwner != null) {
+            b.append(", waited for what ").append(stall.lockOwner);
         }
-        for (CallItem item : message.tree.longest(items)) {
+        for (CallItem item : stall.tree.longest(items)) {
             b.append('\n');
             for (int k = 0; k < item.depth; k++) {
                 b.append("  ");

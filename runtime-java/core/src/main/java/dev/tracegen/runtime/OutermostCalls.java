@@ -23,10 +23,10 @@ final class OutermostCalls {
     private long number;
 
     // The last two looks; a thread's first one is taken to follow upon its start.
-    private long lookedBefore;
-    private long cpuBefore = -1;
-    private long looked;
-    private long cpu = -1;
+    private long previousSample;
+    private long previousCpu = -1;
+    private long lastSample;
+    private long lastCpu = -1;
 
     /**
      * A look at the thread.
@@ -34,23 +34,23 @@ final class OutermostCalls {
      * @param nanos when, after the records that are taken next
      * @param cpuNanos how long it has been on a processor, -1 if not known
      */
-    void look(long nanos, long cpuNanos) {
-        lookedBefore = looked;
-        cpuBefore = cpu;
-        looked = nanos;
-        cpu = cpuNanos;
+    void sampleCpu(long nanos, long cpuNanos) {
+        previousSample = lastSample;
+        previousCpu = lastCpu;
+        lastSample = nanos;
+        lastCpu = cpuNanos;
     }
 
     /** How long the thread had been on a processor at some time between the last two looks; -1 if not known. */
     private long cpuAt(long nanos) {
-        long sinceBefore = Math.max(0, nanos - lookedBefore);
-        long untilLook = Math.max(0, looked - nanos);
-        if (cpu < 0) {
+        long sincePrevious = Math.max(0, nanos - previousSample);
+        long untilLast = Math.max(0, lastSample - nanos);
+        if (lastCpu < 0) {
             // The thread has ended.
-            return cpuBefore < 0 ? -1 : cpuBefore + sinceBefore / 2;
+            return previousCpu < 0 ? -1 : previousCpu + sincePrevious / 2;
         }
-        long least = Math.max(Math.max(0, cpuBefore), cpu - untilLook);
-        long most = cpuBefore < 0 ? cpu : Math.min(cpu, cpuBefore + sinceBefore);
+        long least = Math.max(Math.max(0, previousCpu), lastCpu - untilLast);
+        long most = previousCpu < 0 ? lastCpu : Math.min(lastCpu, previousCpu + sincePrevious);
         return (least + Math.max(least, most)) / 2;
     }
 
@@ -66,7 +66,7 @@ final class OutermostCalls {
      * @param nanos its time
      * @return the message that ended with it, else null
      */
-    MessageRecord take(long record, long recordNumber, long nanos) {
+    MessageRecord add(long record, long recordNumber, long nanos) {
         int id = (int) (record >>> Ring.ID_SHIFT) & 0xFFFFF;
         if (record < 0) {
             if (depth == MAX_DEPTH) {
@@ -101,7 +101,7 @@ final class OutermostCalls {
     }
 
     /** Records were lost: nobody knows which calls are open now. */
-    void forget() {
+    void reset() {
         depth = 0;
         beyond = 0;
     }

@@ -24,17 +24,17 @@ public final class Recorder {
     private static volatile Recorder current;
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
     private static volatile MethodEnterListener enterListener;
-    private static volatile SlowMessageListener slowListener;
+    private static volatile StallListener stallListener;
 
     private final Ticker ticker;
     private final Thread mainThread;
     private final ThreadTrace mainTrace;
-    private final Ring resting;
+    private final Ring placeholder;
     private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
-    private final ThreadLocal<ThreadTrace> mine = new ThreadLocal<ThreadTrace>();
+    private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
     private final AtomicBoolean hasFailed = new AtomicBoolean();
-    private final long madeNanos;
+    private final long createdNanos;
     private volatile RecorderOptions options;
     private volatile Watcher watcher;
     private volatile String scene;
@@ -46,9 +46,9 @@ public final class Recorder {
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
-        this.resting = Ring.resting(mainThread);
+        this.placeholder = Ring.placeholder(mainThread);
         this.traces.put(mainThread, mainTrace);
-        this.madeNanos = platform.nanoTime();
+        this.createdNanos = platform.nanoTime();
         this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
     }
 
@@ -60,13 +60,13 @@ public final class Recorder {
      * @return the recorder
      */
     public static Recorder start(RecorderOptions options) {
-        RecorderOptions o = complete(new RecorderOptions(options));
+        RecorderOptions o = withPlatform(new RecorderOptions(options));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }
         try {
             Recorder r = current;
-            if (r != null && status == AppMethodBeat.STATUS_READY && r.fits(o)) {
+            if (r != null && status == AppMethodBeat.STATUS_READY && r.canContinueWith(o)) {
                 r.options = o;
             } else {
                 if (r != null) {
@@ -82,17 +82,17 @@ public final class Recorder {
         }
     }
 
-    private static RecorderOptions complete(RecorderOptions o) {
+    private static RecorderOptions withPlatform(RecorderOptions o) {
         return o.platform == null ? o.platform(new JvmPlatform()) : o;
     }
 
     /** Whether what was recorded so far may go on under other options. */
-    private boolean fits(RecorderOptions o) {
-        RecorderOptions mine = options;
+    private boolean canContinueWith(RecorderOptions o) {
+        RecorderOptions old = options;
         Thread main = o.platform.mainThread();
-        return o.ringRecords == mine.ringRecords && o.tickNanos == mine.tickNanos
-                && o.clockPeriodMillis == mine.clockPeriodMillis && (main == null || main == mainThread)
-                && Math.abs(o.platform.nanoTime() - mine.platform.nanoTime()) < EXPIRY_NANOS;
+        return o.ringRecords == old.ringRecords && o.tickNanos == old.tickNanos
+                && o.clockPeriodMillis == old.clockPeriodMillis && (main == null || main == mainThread)
+                && Math.abs(o.platform.nanoTime() - old.platform.nanoTime()) < EXPIRY_NANOS;
     }
 
     private void begin() {
@@ -100,18 +100,18 @@ public final class Recorder {
         watcher.start();
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
-        arm();
+        updateFastPath();
     }
 
     /** Makes the first recorder, without waiting for anything. Null if there can be none now. */
-    private static Recorder first() {
+    private static Recorder startEarly() {
         if (!STARTING.compareAndSet(false, true)) {
             return null;
         }
         try {
             if (current == null && status == AppMethodBeat.STATUS_DEFAULT) {
                 RecorderOptions fromProperties = JvmMode.options();
-                Recorder r = new Recorder(fromProperties == null ? complete(new RecorderOptions()) : fromProperties);
+                Recorder r = new Recorder(fromProperties == null ? withPlatform(new RecorderOptions()) : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
                     r.begin();
@@ -119,7 +119,7 @@ public final class Recorder {
                 } else {
                     status = AppMethodBeat.STATUS_READY;
                     current = r;
-                    r.arm();
+                    r.updateFastPath();
                 }
             }
             return current;
@@ -148,7 +148,7 @@ public final class Recorder {
             return;
         }
         status = AppMethodBeat.STATUS_STOPPED;
-        arm();
+        updateFastPath();
         ticker.stop();
         Watcher w = watcher;
         if (w != null) {
@@ -175,10 +175,10 @@ public final class Recorder {
         ThreadTrace trace = traces.get(thread);
         if (trace == null) {
             boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread);
-            ThreadTrace made = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
-            trace = traces.putIfAbsent(thread, made);
+            ThreadTrace created = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
+            trace = traces.putIfAbsent(thread, created);
             if (trace == null) {
-                trace = made;
+                trace = created;
             }
         }
         return trace;
@@ -193,7 +193,7 @@ public final class Recorder {
         enterListener = listener;
         Recorder r = current;
         if (r != null) {
-            r.arm();
+            r.updateFastPath();
         }
     }
 
@@ -202,8 +202,8 @@ public final class Recorder {
      *
      * @param listener null for nobody, which is the default
      */
-    public static void setSlowMessageListener(SlowMessageListener listener) {
-        slowListener = listener;
+    public static void setStallListener(StallListener listener) {
+        stallListener = listener;
     }
 
     /**
@@ -237,8 +237,8 @@ public final class Recorder {
         return status;
     }
 
-    static SlowMessageListener slowListener() {
-        return slowListener;
+    static StallListener stallListener() {
+        return stallListener;
     }
 
     /**
@@ -249,7 +249,7 @@ public final class Recorder {
     static void record(int id, long bit) {
         Recorder r = current;
         if (r == null) {
-            r = first();
+            r = startEarly();
         }
         if (r != null && status > 0) {
             r.put(id, bit);
@@ -264,10 +264,10 @@ public final class Recorder {
             if (listener == null && options.threads == RecorderOptions.THREADS_MAIN) {
                 return;
             }
-            trace = mine.get();
+            trace = ownTrace.get();
             if (trace == null) {
                 trace = traceOf(thread);
-                mine.set(trace);
+                ownTrace.set(trace);
             }
         }
         if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
@@ -276,16 +276,16 @@ public final class Recorder {
         Ring ring = trace.ring();
         if (ring != null) {
             if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
-                ticker.touch(ring);
+                ticker.updateTime(ring);
             }
             ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
         }
         if (listener != null && bit != 0) {
-            tell(listener, trace, id);
+            notifyEntry(listener, trace, id);
         }
     }
 
-    private void tell(MethodEnterListener listener, ThreadTrace trace, int id) {
+    private void notifyEntry(MethodEnterListener listener, ThreadTrace trace, int id) {
         trace.inListener = true;
         try {
             listener.enter(id, trace.thread.getId());
@@ -330,22 +330,22 @@ public final class Recorder {
     }
 
     /** Moves a ring's time to the exact one, which it gives in nanoseconds. */
-    long touch(Ring ring) {
-        return ticker.touch(ring);
+    long updateTime(Ring ring) {
+        return ticker.updateTime(ring);
     }
 
     /** Gives the main thread the fast path, or takes it away, and says what others are to do, as everything stands now. */
-    synchronized void arm() {
+    synchronized void updateFastPath() {
         if (current != this) {
             return;
         }
         boolean recording = status > 0;
         boolean listening = enterListener != null;
-        Ring ring = ticker.running() ? mainTrace.existingRing() : resting;
+        Ring ring = ticker.running() ? mainTrace.existingRing() : placeholder;
         AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
-                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.ALONE : AppMethodBeat.ASK;
+                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY : AppMethodBeat.CALL_RECORDER;
         // After the mode: who sees this sees that too.
-        AppMethodBeat.fast = !recording || listening ? null : ring == null ? resting : ring;
+        AppMethodBeat.fast = !recording || listening ? null : ring == null ? placeholder : ring;
     }
 
     /** How many records there ever were, but for those of threads that are forgotten. */
@@ -366,7 +366,7 @@ public final class Recorder {
         try {
             if (status == AppMethodBeat.STATUS_READY && current == this) {
                 status = AppMethodBeat.STATUS_EXPIRED_START;
-                arm();
+                updateFastPath();
                 ticker.stop();
                 mainTrace.release();
                 current = null;
@@ -382,18 +382,18 @@ public final class Recorder {
         if (status != AppMethodBeat.STATUS_READY) {
             return Long.MAX_VALUE;
         }
-        return madeNanos + EXPIRY_NANOS - options.platform.nanoTime();
+        return createdNanos + EXPIRY_NANOS - options.platform.nanoTime();
     }
 
     Ring newRing(ThreadTrace trace) {
         int records = trace.main ? options.ringRecords : options.threadRingRecords;
         Ring ring = new Ring(trace.thread, records);
-        ticker.touch(ring);
+        ticker.updateTime(ring);
         return ring;
     }
 
     /** A message runs: somebody should look how long. */
-    void active() {
+    void messageBegan() {
         Watcher w = watcher;
         if (w != null) {
             w.wake();
@@ -401,10 +401,10 @@ public final class Recorder {
     }
 
     /** A message has ended that took too long. */
-    void slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+    void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
         Watcher w = watcher;
         if (w != null) {
-            w.slow(trace, message, before);
+            w.stallEnded(trace, message, before);
         }
     }
 

@@ -27,7 +27,7 @@ final class RecordingWriter implements Closeable {
     static final int MESSAGES = 6;
     static final int SAMPLES = 7;
     static final int FRAMES = 8;
-    static final int JANK = 9;
+    static final int STALL = 9;
     static final int PENDING = 10;
     static final int END = 11;
 
@@ -190,14 +190,14 @@ final class RecordingWriter implements Closeable {
     }
 
     /** Writes what is known of a slow message, and sees to it that it is on the disk. */
-    void jank(ThreadTrace trace, SlowMessage slow, MessageRecord m) throws IOException {
+    void stall(ThreadTrace trace, Stall stall, MessageRecord m) throws IOException {
         thread(trace);
         begin();
         chunk.uv(trace.index).u8(0).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(MessageText.withoutAddresses(m.description)))
-                .uv(string(slow.scene)).u8(slow.foreground ? 1 : 0).sv(slow.gcCount).sv(slow.gcMillis)
-                .u8(code(slow.stateAtThreshold)).uv(string(slow.lockOwner)).str(slow.stackKey).uv(slow.tree.repairs());
-        end(JANK, 0);
+                .uv(string(stall.scene)).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
+                .u8(code(stall.stateAtThreshold)).uv(string(stall.lockOwner)).str(stall.stackKey).uv(stall.tree.repairs());
+        end(STALL, 0);
         stream.getFD().sync();
     }
 

@@ -59,7 +59,7 @@ final class Ring extends AtomicLongArray {
     }
 
     /** What stands for a thread's ring while that thread has to go the long way. Nothing is ever put into it. */
-    static Ring resting(Thread owner) {
+    static Ring placeholder(Thread owner) {
         Ring ring = new Ring(owner, 1);
         ring.now = -1;
         return ring;

@@ -27,13 +27,13 @@ public final class ThreadTrace {
     boolean inListener;
 
     /** How far the recorder has taken its records, and what it knows of them; the recorder's thread's alone. */
-    long drained;
+    long nextToDrain;
     OutermostCalls outermost;
 
     // What was found out about the message that runs, or ran last, and the one before; the recorder's thread's alone,
     // but for tests, which look whether it has come so far.
-    volatile SlowFacts facts;
-    private SlowFacts factsBefore;
+    volatile StallFacts facts;
+    private StallFacts factsBefore;
 
     // The message that runs. The thread writes these, the recorder's thread looks at them.
     private volatile long runningSince;
@@ -54,7 +54,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * The thread's name when it was first seen.
+     * The thread's name when it was first lastRecordCount.
      *
      * @return the name
      */
@@ -76,7 +76,7 @@ public final class ThreadTrace {
                 messageEnd();
             }
             Ring r = ring();
-            long now = recorder.touch(r);
+            long now = recorder.updateTime(r);
             beginCpu = recorder.platform().threadCpuNanos();
             firstRecord = r == null ? 0 : r.sequence();
             if (r != null) {
@@ -87,7 +87,7 @@ public final class ThreadTrace {
             }
             running = text;
             runningSince = now;
-            recorder.active();
+            recorder.messageBegan();
         } catch (Throwable e) {
             recorder.failed(e);
         }
@@ -114,7 +114,7 @@ public final class ThreadTrace {
         }
         try {
             Ring r = ring;
-            long now = recorder.touch(r);
+            long now = recorder.updateTime(r);
             if (r != null) {
                 r.put((long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
             }
@@ -126,7 +126,7 @@ public final class ThreadTrace {
             MessageRecord m = new MessageRecord(MessageHistory.kindOf(running), number, 1, since, now - since, cpu,
                     running == null ? "" : running, firstRecord, r == null ? 0 : r.sequence());
             if (now - since >= recorder.options().slowMillis * 1000000L) {
-                recorder.slow(this, m, history.snapshot());
+                recorder.stallEnded(this, m, history.snapshot());
             }
             history.add(m);
             running = null;
@@ -142,7 +142,7 @@ public final class ThreadTrace {
     }
 
     /** An input event has come in or was handled, outside of any message. Moves the records' clock to the exact time. */
-    public void touch() {
+    public void inputEvent() {
         mark();
     }
 
@@ -156,7 +156,7 @@ public final class ThreadTrace {
             return 0;
         }
         try {
-            recorder.touch(ring);
+            recorder.updateTime(ring);
         } catch (Throwable e) {
             recorder.failed(e);
         }
@@ -205,7 +205,7 @@ public final class ThreadTrace {
     /**
      * Lets the recorder see what waits in the thread's queue. May be called from any thread.
      *
-     * @param value null if it cannot be seen
+     * @param value null if it cannot be lastRecordCount
      */
     public void setPendingQueue(PendingQueue value) {
         queue = value;
@@ -227,7 +227,7 @@ public final class ThreadTrace {
             r = recorder.newRing(this);
             ring = r;
             if (main) {
-                recorder.arm();
+                recorder.updateFastPath();
             }
         }
         return r;
@@ -269,13 +269,13 @@ public final class ThreadTrace {
     }
 
     /** What is known of a message; null if it was not looked at while it ran. On the recorder's thread. */
-    SlowFacts factsOf(long number) {
+    StallFacts factsOf(long number) {
         return facts != null && facts.number == number ? facts
                 : factsBefore != null && factsBefore.number == number ? factsBefore : null;
     }
 
     /** A message is looked at for the first time. On the recorder's thread. */
-    void setFacts(SlowFacts value) {
+    void setFacts(StallFacts value) {
         factsBefore = facts;
         facts = value;
     }

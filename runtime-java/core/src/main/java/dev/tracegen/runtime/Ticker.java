@@ -27,8 +27,8 @@ final class Ticker implements Runnable {
     private volatile Thread thread;
     private volatile boolean paused;
     private volatile boolean stopped;
-    private long seen = -1;
-    private int quiet;
+    private long lastRecordCount = -1;
+    private int quietPeriods;
 
     Ticker(Recorder recorder, Platform platform, long tickNanos, int periodMillis) {
         this.recorder = recorder;
@@ -95,7 +95,7 @@ final class Ticker implements Runnable {
      *
      * @param ring null for none
      */
-    long touch(Ring ring) {
+    long updateTime(Ring ring) {
         long nanos = platform.nanoTime();
         if (ring == null) {
             return nanos;
@@ -105,7 +105,7 @@ final class Ticker implements Runnable {
             // Before any thread may believe again that the time in its ring is right.
             advanceAll();
             paused = false;
-            recorder.arm();
+            recorder.updateFastPath();
             LockSupport.unpark(thread);
         }
         return nanos;
@@ -117,7 +117,7 @@ final class Ticker implements Runnable {
             try {
                 // An interrupted thread does not park, and somebody may interrupt all of a group.
                 Thread.interrupted();
-                turn();
+                runOnce();
             } catch (Throwable e) {
                 recorder.failed(e);
                 LockSupport.parkNanos(this, FAILURE_NANOS);
@@ -125,19 +125,19 @@ final class Ticker implements Runnable {
         }
     }
 
-    private void turn() {
+    private void runOnce() {
         advanceAll();
         long records = recorder.recordCount();
-        quiet = records == seen ? quiet + 1 : 0;
-        seen = records;
+        quietPeriods = records == lastRecordCount ? quietPeriods + 1 : 0;
+        lastRecordCount = records;
         recorder.expire();
-        if (quiet < QUIET_PERIODS) {
+        if (quietPeriods < QUIET_PERIODS) {
             LockSupport.parkNanos(this, periodMillis * 1000000L);
             return;
         }
-        quiet = 0;
+        quietPeriods = 0;
         paused = true;
-        recorder.arm();
+        recorder.updateFastPath();
         while (paused && !stopped) {
             Thread.interrupted();
             LockSupport.parkNanos(this, recorder.untilExpiry());

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
  * recording. It wakes up while there is something to look at, and sleeps when there is nothing.
  */
 final class Watcher implements Runnable {
-    /** Slow messages that wait to be looked into; when there are more something else is wrong. */
-    private static final int MAX_WAITING = 16;
+    /** EndedStall messages that wait to be looked into; when there are more something else is wrong. */
+    private static final int MAX_STALLS = 16;
 
     /** Frames that wait to be written. */
     private static final int MAX_FRAMES = 4096;
@@ -21,17 +21,17 @@ final class Watcher implements Runnable {
     private static final int MAX_PENDING = 200;
 
     /** Calls of a slow message that are told to who looks on: Matrix's 30. */
-    private static final int TOLD_ITEMS = 30;
+    private static final int LOGGED_CALLS = 30;
 
-    private static final long QUIET_NANOS = 1000000000L;
+    private static final long IDLE_NANOS = 1000000000L;
 
     private final Recorder recorder;
     private final Ticker ticker;
     private final RecorderOptions options;
     private final Platform platform;
-    private final ArrayBlockingQueue<Slow> waiting = new ArrayBlockingQueue<Slow>(MAX_WAITING);
+    private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
-    private final AtomicLong dropped = new AtomicLong();
+    private final AtomicLong discarded = new AtomicLong();
     private final Thread thread = new RecorderThread(this, "tracegen-recorder");
     private RecordingWriter writer;
     private volatile boolean asleep;
@@ -40,12 +40,12 @@ final class Watcher implements Runnable {
     private volatile long gcCount;
     private volatile long gcMillis;
 
-    private static final class Slow {
+    private static final class EndedStall {
         final ThreadTrace trace;
         final MessageRecord message;
         final List<MessageRecord> before;
 
-        Slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+        EndedStall(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
             this.trace = trace;
             this.message = message;
             this.before = before;
@@ -69,7 +69,7 @@ final class Watcher implements Runnable {
             if (options.output != null) {
                 writer = new RecordingWriter(options, ticker.baseNanos());
             }
-            lookAtCollections();
+            readGcCounters();
         } catch (IOException e) {
             platform.log("no recording is written, and the program runs on: " + e.getMessage());
         } catch (Throwable e) {
@@ -94,7 +94,7 @@ final class Watcher implements Runnable {
             return;
         }
         try {
-            thread.join(JvmMode.patienceMillis());
+            thread.join(JvmMode.exitTimeoutMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -104,15 +104,15 @@ final class Watcher implements Runnable {
     void wake() {
         if (asleep) {
             // What was collected in the meantime is not this message's.
-            lookAtCollections();
+            readGcCounters();
             asleep = false;
             LockSupport.unpark(thread);
         }
     }
 
-    void slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
-        if (!waiting.offer(new Slow(trace, message, before))) {
-            dropped.incrementAndGet();
+    void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+        if (!stalls.offer(new EndedStall(trace, message, before))) {
+            discarded.incrementAndGet();
         }
         asleep = false;
         LockSupport.unpark(thread);
@@ -120,7 +120,7 @@ final class Watcher implements Runnable {
 
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
-            dropped.incrementAndGet();
+            discarded.incrementAndGet();
         }
         wake();
     }
@@ -131,21 +131,21 @@ final class Watcher implements Runnable {
         while (!stopped) {
             try {
                 Thread.interrupted();
-                turn();
+                runOnce();
             } catch (Throwable e) {
                 failed(e);
-                LockSupport.parkNanos(this, QUIET_NANOS);
+                LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
         finish();
     }
 
     /** Looks once, and sleeps until it is time to look again. */
-    private void turn() throws IOException {
-        long work = look();
+    private void runOnce() throws IOException {
+        long work = checkAll();
         long now = platform.nanoTime();
         if (work > 0) {
-            busyUntil = now + QUIET_NANOS;
+            busyUntil = now + IDLE_NANOS;
         }
         if (now < busyUntil || options.everyRecord) {
             LockSupport.parkNanos(this, pollNanos(work));
@@ -153,7 +153,7 @@ final class Watcher implements Runnable {
         }
         asleep = true;
         // A message that began just now has not seen that anybody sleeps.
-        if (!somethingRuns() && waiting.isEmpty() && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -166,7 +166,7 @@ final class Watcher implements Runnable {
         return Math.max(10, Math.min(100, options.slowMillis / 8)) * 1000000L;
     }
 
-    private boolean somethingRuns() {
+    private boolean anyMessageRuns() {
         for (ThreadTrace t : recorder.traces()) {
             if (t.runningSince() != 0) {
                 return true;
@@ -176,8 +176,8 @@ final class Watcher implements Runnable {
     }
 
     /** One round. Gives how much there was to do. */
-    private long look() throws IOException {
-        long work = reports();
+    private long checkAll() throws IOException {
+        long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
             work += options.everyRecord ? drain(t) : 0;
@@ -187,12 +187,12 @@ final class Watcher implements Runnable {
                 recorder.forget(t);
             }
         }
-        work += reports();
-        lookAtCollections();
-        return work + frames();
+        work += reportStalls();
+        readGcCounters();
+        return work + writeFrames();
     }
 
-    private void lookAtCollections() {
+    private void readGcCounters() {
         gcCount = platform.gcCount();
         gcMillis = platform.gcMillis();
     }
@@ -202,16 +202,16 @@ final class Watcher implements Runnable {
         return t.messageNumber() > 0 || t.runningSince() != 0;
     }
 
-    private int reports() throws IOException {
+    private int reportStalls() throws IOException {
         int n = 0;
-        for (Slow s = waiting.poll(); s != null; s = waiting.poll()) {
-            report(s);
+        for (EndedStall s = stalls.poll(); s != null; s = stalls.poll()) {
+            reportStall(s);
             n++;
         }
         return n;
     }
 
-    private int frames() throws IOException {
+    private int writeFrames() throws IOException {
         List<FrameTiming> batch = new ArrayList<FrameTiming>();
         frames.drainTo(batch);
         if (writer != null) {
@@ -229,39 +229,39 @@ final class Watcher implements Runnable {
         long n = 0;
         long end = ring.sequence();
         boolean outermost = options.outermostCalls && !hasMessages(t);
-        if (outermost && (t.drained < end || t.outermost != null && t.outermost.since() != 0)) {
+        if (outermost && (t.nextToDrain < end || t.outermost != null && t.outermost.since() != 0)) {
             if (t.outermost == null) {
                 t.outermost = new OutermostCalls();
             }
-            t.outermost.look(platform.nanoTime(), platform.threadCpuNanos(t.thread));
+            t.outermost.sampleCpu(platform.nanoTime(), platform.threadCpuNanos(t.thread));
         }
-        while (t.drained < end) {
-            RecordCopy copy = ring.copy(t.drained, Math.min(end, t.drained + RecordingWriter.CHUNK_RECORDS));
-            t.drained = copy.firstSequence + copy.records.length;
+        while (t.nextToDrain < end) {
+            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, t.nextToDrain + RecordingWriter.CHUNK_RECORDS));
+            t.nextToDrain = copy.firstSequence + copy.records.length;
             n += copy.records.length + copy.overwritten;
             if (writer != null) {
                 writer.records(t, copy);
             }
             if (outermost) {
-                findOutermost(t, copy);
+                addOutermostCalls(t, copy);
             }
         }
         return n;
     }
 
-    private void findOutermost(ThreadTrace t, RecordCopy copy) throws IOException {
+    private void addOutermostCalls(ThreadTrace t, RecordCopy copy) throws IOException {
         if (copy.overwritten > 0) {
-            t.outermost.forget();
+            t.outermost.reset();
         }
         for (int k = 0; k < copy.records.length; k++) {
             long r = copy.records[k];
             long nanos = ticker.baseNanos() + (r & Ring.TIME_MASK) * ticker.tickNanos();
-            MessageRecord m = t.outermost.take(r, copy.firstSequence + k, nanos);
+            MessageRecord m = t.outermost.add(r, copy.firstSequence + k, nanos);
             if (m == null) {
                 continue;
             }
             if (m.wallNanos >= options.slowMillis * 1000000L) {
-                report(new Slow(t, m, t.messageHistory().snapshot()));
+                reportStall(new EndedStall(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
         }
@@ -276,31 +276,31 @@ final class Watcher implements Runnable {
         if (since == 0) {
             return 0;
         }
-        SlowFacts f = t.factsOf(number);
-        long slow = options.slowMillis * 1000000L;
+        StallFacts f = t.factsOf(number);
+        long threshold = options.slowMillis * 1000000L;
         if (f == null) {
-            f = new SlowFacts(number, gcCount, gcMillis);
-            f.nextSample = slow / 2;
+            f = new StallFacts(number, gcCount, gcMillis);
+            f.nextSample = threshold / 2;
             t.setFacts(f);
         }
         long elapsed = platform.nanoTime() - since;
         if (elapsed < f.nextSample) {
             return 1;
         }
-        f.nextSample = elapsed < slow ? Math.min(slow, elapsed + slow / 4) : elapsed + elapsed / 4;
+        f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4) : elapsed + elapsed / 4;
         StackSample sample = StackSample.of(t, platform);
         f.samples.add(sample);
         Thread owner = sample.state == Thread.State.RUNNABLE ? null : platform.lockOwnerThread(t.thread);
         if (owner != null) {
             f.samples.add(StackSample.of(recorder.traceOf(owner), platform));
         }
-        if (elapsed >= slow) {
-            pass(t, f, sample);
+        if (elapsed >= threshold) {
+            thresholdPassed(t, f, sample);
         }
         return 1;
     }
 
-    private void pass(ThreadTrace t, SlowFacts f, StackSample sample) throws IOException {
+    private void thresholdPassed(ThreadTrace t, StallFacts f, StackSample sample) throws IOException {
         boolean first = !f.passed;
         if (first) {
             f.state = sample.state;
@@ -322,52 +322,52 @@ final class Watcher implements Runnable {
         }
     }
 
-    private void report(Slow s) throws IOException {
-        SlowFacts facts = s.trace.factsOf(s.message.sequence);
+    private void reportStall(EndedStall s) throws IOException {
+        StallFacts facts = s.trace.factsOf(s.message.sequence);
         if (facts == null) {
-            facts = new SlowFacts(s.message.sequence, gcCount, gcMillis);
+            facts = new StallFacts(s.message.sequence, gcCount, gcMillis);
         }
         facts.end(recorder);
         RecordCopy copy = s.trace.copy(s.message.firstRecord, s.message.endRecord);
         long endTicks = (s.message.beginNanos + s.message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
-        SlowMessage slow = new SlowMessage(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
+        Stall stall = new Stall(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
         if (writer != null) {
-            write(s, slow, copy);
+            write(s, stall, copy);
         }
         if (options.mapping != null) {
-            tell(slow);
+            logStall(stall);
         }
-        SlowMessageListener listener = Recorder.slowListener();
+        StallListener listener = Recorder.stallListener();
         if (listener != null) {
-            listener.slowMessage(slow);
+            listener.stallEnded(stall);
         }
     }
 
-    private void tell(SlowMessage slow) {
+    private void logStall(Stall stall) {
         try {
-            for (String line : options.mapping.describe(slow, TOLD_ITEMS).split("\n")) {
+            for (String line : options.mapping.describe(stall, LOGGED_CALLS).split("\n")) {
                 platform.log(line);
             }
         } catch (IOException e) {
-            platform.log("slow: " + slow.wallNanos / 1000000 + " ms on " + slow.thread + ": " + slow.description
+            platform.log("slow: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
                     + " (its calls have no names: " + e.getMessage() + ")");
         }
     }
 
-    private void write(Slow s, SlowMessage slow, RecordCopy copy) throws IOException {
+    private void write(EndedStall s, Stall stall, RecordCopy copy) throws IOException {
         writer.clock();
         if (!options.everyRecord) {
             writer.records(s.trace, copy);
         }
         writer.messages(s.trace, s.before);
-        writer.jank(s.trace, slow, s.message);
+        writer.stall(s.trace, stall, s.message);
     }
 
     private void finish() {
         // Twice: the first may find slow calls at the very end.
         for (int k = 0; k < 2; k++) {
             try {
-                look();
+                checkAll();
             } catch (Throwable e) {
                 failed(e);
             }
@@ -383,8 +383,8 @@ final class Watcher implements Runnable {
                 }
                 writer.messages(t, all);
             }
-            if (dropped.get() > 0) {
-                platform.log(dropped.get() + " slow messages or frames came too fast to be written");
+            if (discarded.get() > 0) {
+                platform.log(discarded.get() + " slow messages or frames came too fast to be written");
             }
             writer.close();
         } catch (Throwable e) {

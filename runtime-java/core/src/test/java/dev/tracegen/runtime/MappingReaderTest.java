@@ -64,12 +64,12 @@ class MappingReaderTest {
 
     @Test
     void aSlowMessageIsDescribed() throws Exception {
-        SlowFacts facts = new SlowFacts(0, -1, -1);
+        StallFacts facts = new StallFacts(0, -1, -1);
         facts.lockOwner = "loader holds a.Lock";
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 0, 1, 0, 900000000L, 4000000L, "Handler (a.B): 1", 0, 8);
         Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(1024));
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +7@6 -7@10 +7@10 -7@20 +5@20 -5@30 -1@900 -D@900"), 900);
-        SlowMessage slow = new SlowMessage(recorder.mainTrace(), m, facts, tree, Collections.<MessageRecord>emptyList());
+        Stall slow = new Stall(recorder.mainTrace(), m, facts, tree, Collections.<MessageRecord>emptyList());
         recorder.stop();
         assertEquals("slow: 900 ms on main: Handler (a.B): 1, 4 ms of CPU, waited for what loader holds a.Lock\n"
                 + "  android.os.Handler.dispatchMessage: 900 ticks\n"

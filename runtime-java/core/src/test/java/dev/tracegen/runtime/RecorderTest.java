@@ -30,7 +30,7 @@ class RecorderTest {
     void stop() {
         platform.broken = false;
         Recorder.setMethodEnterListener(null);
-        Recorder.setSlowMessageListener(null);
+        Recorder.setStallListener(null);
         Recorder.setFocusListener(null);
         recorder.stop();
     }
@@ -141,7 +141,7 @@ class RecorderTest {
         AppMethodBeat.i(1);
         platform.pass(3);
         AppMethodBeat.i(2);
-        main.touch();
+        main.inputEvent();
         AppMethodBeat.i(3);
         platform.pass(4);
         main.messageBegin("m");
@@ -259,11 +259,11 @@ class RecorderTest {
         assertNull(recorder.scene());
     }
 
-    private BlockingQueue<SlowMessage> slowOnes() {
-        final BlockingQueue<SlowMessage> found = new LinkedBlockingQueue<SlowMessage>();
-        Recorder.setSlowMessageListener(new SlowMessageListener() {
+    private BlockingQueue<Stall> slowOnes() {
+        final BlockingQueue<Stall> found = new LinkedBlockingQueue<Stall>();
+        Recorder.setStallListener(new StallListener() {
             @Override
-            public void slowMessage(SlowMessage message) {
+            public void stallEnded(Stall message) {
                 found.add(message);
             }
         });
@@ -273,7 +273,7 @@ class RecorderTest {
     @Test
     void aSlowMessageIsFound() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
-        BlockingQueue<SlowMessage> found = slowOnes();
+        BlockingQueue<Stall> found = slowOnes();
         AppMethodBeat.i(99);
         main.messageBegin("quick");
         platform.pass(699);
@@ -291,7 +291,7 @@ class RecorderTest {
         AppMethodBeat.o(1);
         main.describe(7, "com.example.Handler", null);
         main.messageEnd();
-        SlowMessage slow = found.poll(10, TimeUnit.SECONDS);
+        Stall slow = found.poll(10, TimeUnit.SECONDS);
         assertNotNull(slow);
         assertEquals("com.example.Handler: 7", slow.description);
         assertEquals(700000000L, slow.wallNanos);
@@ -308,7 +308,7 @@ class RecorderTest {
         ThreadTrace main = start(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
         recorder.scene("checkout");
         recorder.foreground(true);
-        BlockingQueue<SlowMessage> found = slowOnes();
+        BlockingQueue<Stall> found = slowOnes();
         final Object lock = new Object();
         final CountDownLatch begun = new CountDownLatch(1);
         platform.lockOwner = "loader holds java.lang.Object";
@@ -346,7 +346,7 @@ class RecorderTest {
             }
             assertEquals(MessageRecord.RUNNING, trace[0].history().get(0).kind);
         }
-        SlowMessage slow = found.poll(10, TimeUnit.SECONDS);
+        Stall slow = found.poll(10, TimeUnit.SECONDS);
         assertNotNull(slow);
         assertEquals(Thread.State.BLOCKED, slow.stateAtThreshold);
         assertEquals("loader holds java.lang.Object", slow.lockOwner);
@@ -362,7 +362,7 @@ class RecorderTest {
     @Test
     void aQueueThatCannotBeSeenIsNotEmpty() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
-        BlockingQueue<SlowMessage> found = slowOnes();
+        BlockingQueue<Stall> found = slowOnes();
         main.messageBegin("m");
         platform.pass(5000);
         main.messageBegin("the end of m was not told");

@@ -93,7 +93,7 @@ class RecordingWriterTest {
         w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
                 new PendingMessage(2000000000L, 0, null, null, 5, false)));
         w.pending(other, 0, null);
-        SlowFacts facts = new SlowFacts(13, -1, -1);
+        StallFacts facts = new StallFacts(13, -1, -1);
         facts.state = Thread.State.BLOCKED;
         facts.lockOwner = "other holds a.Lock";
         facts.scene = "a.Screen";
@@ -102,7 +102,7 @@ class RecordingWriterTest {
         facts.gcMillis = 14;
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L, "Handler (a.B) {1f} null: 1", 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
-        w.jank(main, new SlowMessage(main, m, facts, tree, history), m);
+        w.stall(main, new Stall(main, m, facts, tree, history), m);
         w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}), new FrameTiming(-1, 0, 1, 0, 0, null)));
         platform.pass(500);
         w.clock();

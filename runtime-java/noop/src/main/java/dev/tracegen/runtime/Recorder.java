@@ -56,7 +56,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setSlowMessageListener(SlowMessageListener listener) {
+    public static void setStallListener(StallListener listener) {
     }
 
     /**

@@ -47,7 +47,7 @@ public final class ThreadTrace {
     }
 
     /** Does nothing. */
-    public void touch() {
+    public void inputEvent() {
     }
 
     /**

@@ -11,25 +11,25 @@ import dev.tracegen.runtime.Recorder;
  */
 final class Foreground implements Application.ActivityLifecycleCallbacks {
     private final Recorder recorder;
-    private final TouchMarks touches;
+    private final InputEvents inputEvents;
     private int started;
 
     /**
      * Nothing yet.
      *
-     * @param touches null if input is not to be marked
+     * @param inputEvents null if input is not to be marked
      */
-    Foreground(Recorder recorder, TouchMarks touches) {
+    Foreground(Recorder recorder, InputEvents inputEvents) {
         this.recorder = recorder;
-        this.touches = touches;
+        this.inputEvents = inputEvents;
     }
 
     @Override
     public void onActivityStarted(Activity activity) {
         started++;
         recorder.foreground(true);
-        if (touches != null) {
-            touches.watch(activity);
+        if (inputEvents != null) {
+            inputEvents.watch(activity);
         }
     }
 

@@ -36,9 +36,9 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
                     if (list == null || list.getClass() != ArrayList.class) {
                         return null;
                     }
-                    IdleHandlers ours = new IdleHandlers(queue, (ArrayList<MessageQueue.IdleHandler>) list, monitor);
-                    LooperInternals.IDLE_HANDLERS.set(queue, ours);
-                    return ours.isInstalled() ? ours : null;
+                    IdleHandlers own = new IdleHandlers(queue, (ArrayList<MessageQueue.IdleHandler>) list, monitor);
+                    LooperInternals.IDLE_HANDLERS.set(queue, own);
+                    return own.isInstalled() ? own : null;
                 }
             }
         } catch (Exception e) {
@@ -50,7 +50,7 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
         return LooperInternals.get(LooperInternals.IDLE_HANDLERS, queue) == this;
     }
 
-    /** Puts the old list back, with what the list now holds. If somebody has replaced ours, it just runs handlers. */
+    /** Puts the old list back, with what the list now holds. If somebody has replaced list, it just runs handlers. */
     void release() {
         monitor = null;
         try {
@@ -82,7 +82,7 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     private void wrap(MessageQueue.IdleHandler[] all, LooperMonitor m) {
         for (int k = 0; k < size(); k++) {
             if (!m.isOwn(all[k])) {
-                all[k] = new Timed(all[k], m);
+                all[k] = new TimedHandler(all[k], m);
             }
         }
     }
@@ -90,15 +90,15 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     /** The queue takes out what it was given: a handler that wants to run no more. */
     @Override
     public boolean remove(Object o) {
-        return super.remove(o instanceof Timed ? ((Timed) o).handler : o);
+        return super.remove(o instanceof TimedHandler ? ((TimedHandler) o).handler : o);
     }
 
     /** Runs a handler and tells how long it took. */
-    private static final class Timed implements MessageQueue.IdleHandler {
+    private static final class TimedHandler implements MessageQueue.IdleHandler {
         final MessageQueue.IdleHandler handler;
         private final LooperMonitor monitor;
 
-        Timed(MessageQueue.IdleHandler handler, LooperMonitor monitor) {
+        TimedHandler(MessageQueue.IdleHandler handler, LooperMonitor monitor) {
             this.handler = handler;
             this.monitor = monitor;
         }

@@ -62,7 +62,7 @@ final class LooperInternals {
     }
 
     /** Whether a queue has an idle handler, as far as can be told: false only if it has not. */
-    static boolean mayHave(MessageQueue queue, MessageQueue.IdleHandler handler) {
+    static boolean mayContain(MessageQueue queue, MessageQueue.IdleHandler handler) {
         synchronized (queue) {
             synchronized (idleLock(queue)) {
                 Object list = get(IDLE_HANDLERS, queue);

@@ -15,7 +15,7 @@ import java.util.WeakHashMap;
  * There is one printer a looper, and whoever sets one takes the place of the one before. So a monitor's printer passes
  * on to the one it found, and from time to time, when the queue is idle, the monitor looks whether it still hears. Only
  * if it does not, and has not during a whole message, it puts itself in front again: somebody who passes on to us is
- * left alone, so that chains do not grow and nothing is told twice.
+ * left alone, so that chains do not grow and nothing is now twice.
  *
  * <p>A monitor lives as long as its looper does: the looper holds it, and nothing else for long.
  */
@@ -24,34 +24,34 @@ public final class LooperMonitor {
     private static final Map<Looper, WeakReference<LooperMonitor>> MONITORS =
             new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
-    /** How many monitors were ever made or released, so that threads notice. */
-    private static volatile int made;
+    /** How many monitors were ever changes or released, so that threads notice. */
+    private static volatile int changes;
 
     private final WeakReference<Looper> looper;
     private final Thread thread;
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
-    private final DispatchTap firstTap;
-    private volatile DispatchTap tap;
+    private final DispatchSource firstSource;
+    private volatile DispatchSource source;
     private volatile IdleHandlers idleHandlers;
 
     /** Replaced as a whole, so that whoever iterates sees those that were there when he began. */
     private volatile Slot[] slots = {};
 
-    private volatile int wonBack;
+    private volatile int reinstalls;
     private volatile boolean released;
     private boolean failureLogged;
 
     // The looper's thread's alone.
-    private boolean open;
-    private boolean telling;
-    private boolean heard = true;
-    private boolean suspicious;
-    private Object suspect;
+    private boolean running;
+    private boolean notifying;
+    private boolean dispatched = true;
+    private boolean replacementSeen;
+    private Object replacement;
     private long nextCheck;
 
-    /** A listener, and whether it was told the start of what runs. */
+    /** A listener, and whether it was now the start of what runs. */
     private static final class Slot {
         final DispatchListener listener;
         boolean started;
@@ -66,9 +66,9 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.checkMillis * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        DispatchTap t = options.source == MonitorOptions.PRINTER ? null : ObserverTap.install();
-        this.tap = t != null ? t : PrinterTap.install(looper, this);
-        this.firstTap = tap;
+        DispatchSource t = options.source == MonitorOptions.PRINTER ? null : ObserverSource.install();
+        this.source = t != null ? t : PrinterSource.install(looper, this);
+        this.firstSource = source;
         MessageQueue queue = LooperInternals.queue(looper);
         if (queue != null) {
             queue.addIdleHandler(idleCheck);
@@ -90,7 +90,7 @@ public final class LooperMonitor {
      * The monitor of a looper. From any thread.
      *
      * @param looper not null
-     * @param options what it is made with if there is none yet
+     * @param options what it is changes with if there is none yet
      * @return the same object as long as it is not released
      */
     public static LooperMonitor of(Looper looper, MonitorOptions options) {
@@ -99,7 +99,7 @@ public final class LooperMonitor {
             if (monitor == null) {
                 monitor = new LooperMonitor(looper, options);
                 MONITORS.put(looper, new WeakReference<LooperMonitor>(monitor));
-                made++;
+                changes++;
             }
             return monitor;
         }
@@ -113,11 +113,11 @@ public final class LooperMonitor {
     }
 
     /** Whether a looper that still runs is watched by the observer. */
-    static boolean anyHearsObserver() {
+    static boolean anyUsesObserver() {
         synchronized (MONITORS) {
             for (WeakReference<LooperMonitor> ref : MONITORS.values()) {
                 LooperMonitor monitor = ref.get();
-                if (monitor != null && monitor.hearsObserver() && monitor.thread.isAlive()) {
+                if (monitor != null && monitor.usesObserver() && monitor.thread.isAlive()) {
                     return true;
                 }
             }
@@ -125,8 +125,8 @@ public final class LooperMonitor {
         }
     }
 
-    static int made() {
-        return made;
+    static int changes() {
+        return changes;
     }
 
     /**
@@ -166,25 +166,25 @@ public final class LooperMonitor {
      * @return {@code observer} or {@code printer}
      */
     public String source() {
-        return tap.kind();
+        return source.kind();
     }
 
     /**
      * How often somebody had taken the monitor's place and it was put back.
      *
-     * @return the count since the monitor was made
+     * @return the count since the monitor was changes
      */
-    public int wonBack() {
-        return wonBack;
+    public int reinstalls() {
+        return reinstalls;
     }
 
     /**
-     * Whether idle handlers are told of. They cannot be where Android does not let the queue's list be replaced, or
+     * Whether idle handlers are now of. They cannot be where Android does not let the queue's list be replaced, or
      * somebody else has replaced it; a {@code Printer} or {@code Observer} sees nothing of them.
      *
      * @return true if they are
      */
-    public boolean seesIdleHandlers() {
+    public boolean reportsIdleHandlers() {
         IdleHandlers handlers = idleHandlers;
         return handlers != null && handlers.isInstalled();
     }
@@ -194,8 +194,8 @@ public final class LooperMonitor {
      *
      * @return false where Android does not let it be read
      */
-    public boolean noticesTheft() {
-        return tap.canLook();
+    public boolean detectsReplacement() {
+        return source.canReadCurrent();
     }
 
     /** Ends the watch, and gives the looper back as it was. Once released, {@link #of} makes another. */
@@ -213,101 +213,101 @@ public final class LooperMonitor {
                     queue.removeIdleHandler(idleCheck);
                 }
             }
-            made++;
+            changes++;
         }
         IdleHandlers handlers = idleHandlers;
         if (handlers != null) {
             handlers.release();
         }
-        tap.release();
+        source.release();
         slots = new Slot[0];
     }
 
-    /** Whether an idle handler is the monitor's own, which is not worth telling of. */
+    /** Whether an idle handler is the monitor's own, which is not worth notifying of. */
     boolean isOwn(Object idleHandler) {
         return idleHandler == idleCheck;
     }
 
-    boolean hearsObserver() {
-        return firstTap instanceof ObserverTap;
+    boolean usesObserver() {
+        return firstSource instanceof ObserverSource;
     }
 
     /** Something begins. If what began before has not ended, its end was lost by a throw, or loops are nested. */
     void begin(String text, boolean idleHandler) {
-        if (telling || Thread.currentThread() != thread) {
+        if (notifying || Thread.currentThread() != thread) {
             return;
         }
-        heard |= !idleHandler;
-        if (open) {
+        dispatched |= !idleHandler;
+        if (running) {
             end(null);
         }
-        open = true;
+        running = true;
         dispatch.begin(text, idleHandler, System.nanoTime());
-        Slot[] told = slots;
-        telling = true;
-        for (int k = 0; k < told.length; k++) {
+        Slot[] notified = slots;
+        notifying = true;
+        for (int k = 0; k < notified.length; k++) {
             try {
-                told[k].started = told[k].listener.isValid();
-                if (told[k].started) {
-                    told[k].listener.dispatchStart(dispatch);
+                notified[k].started = notified[k].listener.isValid();
+                if (notified[k].started) {
+                    notified[k].listener.dispatchStart(dispatch);
                 }
             } catch (Throwable e) {
                 failed(e);
             }
         }
-        telling = false;
+        notifying = false;
     }
 
     /** What began last has ended; with the message if that is known only now. */
     void end(Message message) {
-        if (telling || !open || Thread.currentThread() != thread) {
+        if (notifying || !running || Thread.currentThread() != thread) {
             return;
         }
         dispatch.end(message, System.nanoTime());
-        open = false;
-        Slot[] told = slots;
-        telling = true;
-        for (int k = 0; k < told.length; k++) {
-            if (!told[k].started) {
+        running = false;
+        Slot[] notified = slots;
+        notifying = true;
+        for (int k = 0; k < notified.length; k++) {
+            if (!notified[k].started) {
                 continue;
             }
-            told[k].started = false;
+            notified[k].started = false;
             try {
-                told[k].listener.dispatchEnd(dispatch);
+                notified[k].listener.dispatchEnd(dispatch);
             } catch (Throwable e) {
                 failed(e);
             }
         }
-        telling = false;
+        notifying = false;
         dispatch.clear();
         if (dispatch.endNanos() - nextCheck >= 0 && !dispatch.isIdleHandler()) {
-            lookAfterIdleList();
+            restoreIdleCheck();
         }
     }
 
     /** An idle handler of ours may be lost with the list that it was in; then nobody would look any more. */
-    private void lookAfterIdleList() {
+    private void restoreIdleCheck() {
         Looper l = looper.get();
         MessageQueue queue = l == null || released ? null : LooperInternals.queue(l);
         if (queue == null) {
             return;
         }
-        if (!LooperInternals.mayHave(queue, idleCheck)) {
+        if (!LooperInternals.mayContain(queue, idleCheck)) {
             queue.addIdleHandler(idleCheck);
         }
     }
 
-    private void tellIdle() {
-        Slot[] told = slots;
-        telling = true;
-        for (int k = 0; k < told.length; k++) {
+    private void notifyQueueIdle() {
+        Slot[] notified = slots;
+        notifying = true;
+        for (int k = 0; k < notified.length; k++) {
             try {
-                told[k].listener.queueIdle();
+                notified[k].listener.queueIdle();
             } catch (Throwable e) {
                 failed(e);
             }
         }
-        telling = false;
+        notifying = false;
     }
 
     private void failed(Throwable e) {
@@ -318,25 +318,25 @@ public final class LooperMonitor {
     }
 
     /**
-     * Looks whether the monitor still hears. Between two idle times there is at least one message; who heard nothing of
+     * Looks whether the monitor still hears. Between two idle times there is at least one message; who dispatched nothing of
      * it, and finds another in his place before and after it, was not passed on to.
      */
-    private void check(boolean heardSince, long now) {
-        Object top = tap.canLook() ? tap.top() : tap.own();
-        boolean mine = top == tap.own();
-        if (mine || heardSince || tap.isTwin(top)) {
-            suspicious = false;
-            suspect = null;
+    private void check(boolean dispatchedSince, long now) {
+        Object current = source.canReadCurrent() ? source.current() : source.installed();
+        boolean inPlace = current == source.installed();
+        if (inPlace || dispatchedSince || source.isFromOtherCopy(current)) {
+            replacementSeen = false;
+            replacement = null;
             nextCheck = now + checkNanos;
-        } else if (suspicious && top == suspect) {
-            tap = tap.again();
-            wonBack++;
-            suspicious = false;
-            suspect = null;
+        } else if (replacementSeen && current == replacement) {
+            source = source.reinstall();
+            reinstalls++;
+            replacementSeen = false;
+            replacement = null;
             nextCheck = now + checkNanos;
         } else {
-            suspicious = true;
-            suspect = top;
+            replacementSeen = true;
+            replacement = current;
         }
     }
 
@@ -348,11 +348,11 @@ public final class LooperMonitor {
                 return !released;
             }
             long now = System.nanoTime();
-            boolean heardSince = heard;
-            heard = false;
-            tellIdle();
-            if (suspicious || now - nextCheck >= 0) {
-                check(heardSince, now);
+            boolean dispatchedSince = dispatched;
+            dispatched = false;
+            notifyQueueIdle();
+            if (replacementSeen || now - nextCheck >= 0) {
+                check(dispatchedSince, now);
             }
             return true;
         }

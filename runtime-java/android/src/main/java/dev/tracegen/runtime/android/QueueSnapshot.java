@@ -16,10 +16,10 @@ import java.util.List;
  * taken out: a queue in which it cannot be found cannot be looked into, whatever its version.
  */
 public final class QueueSnapshot implements PendingQueue {
-    private static final long AN_HOUR = 3600000;
+    private static final long PROBE_DELAY_MILLIS = 3600000;
 
     /** More than any queue holds; it ends a walk through a list that was broken. */
-    private static final int LIMIT = 100000;
+    private static final int MAX_MESSAGES = 100000;
 
     private final WeakReference<MessageQueue> queue;
 
@@ -41,12 +41,12 @@ public final class QueueSnapshot implements PendingQueue {
         Handler handler = new Handler(looper);
         Message probe = Message.obtain(handler);
         try {
-            if (!handler.sendMessageDelayed(probe, AN_HOUR)) {
+            if (!handler.sendMessageDelayed(probe, PROBE_DELAY_MILLIS)) {
                 return null;
             }
             synchronized (queue) {
                 Message m = first(queue);
-                for (int k = 0; m != null && m != probe && k < LIMIT; k++) {
+                for (int k = 0; m != null && m != probe && k < MAX_MESSAGES; k++) {
                     m = next(m);
                 }
                 return m == probe ? new QueueSnapshot(queue) : null;

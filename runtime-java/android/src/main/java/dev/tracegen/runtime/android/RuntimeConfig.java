@@ -30,7 +30,7 @@ import java.util.TreeSet;
  *                  another SDK's Printer
  *   idle-handlers  true | false                     (true)
  *   frames         true | false                     (false: it keeps the display busy)
- *   touch          true | false                     (false: it stands before each window's callback)
+ *   input-events   true | false                     (false: it stands before each window's callback)
  * </pre>
  *
  * <p>The setters return this object; {@link TracegenRuntime#start} looks at it once.
@@ -43,7 +43,7 @@ public final class RuntimeConfig {
     String output;
     String mapping;
     boolean frames;
-    boolean touch;
+    boolean inputEvents;
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
@@ -124,8 +124,8 @@ public final class RuntimeConfig {
             mapping = value;
         } else if (key.equals("frames")) {
             frames = flag(value);
-        } else if (key.equals("touch")) {
-            touch = flag(value);
+        } else if (key.equals("input-events")) {
+            inputEvents = flag(value);
         } else {
             recorder.set(key, value);
         }
@@ -189,8 +189,8 @@ public final class RuntimeConfig {
      * @param value false if not set
      * @return this
      */
-    public RuntimeConfig touch(boolean value) {
-        touch = value;
+    public RuntimeConfig inputEvents(boolean value) {
+        inputEvents = value;
         return this;
     }
 

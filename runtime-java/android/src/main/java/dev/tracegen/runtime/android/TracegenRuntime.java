@@ -58,7 +58,7 @@ public final class TracegenRuntime {
         Context app = context.getApplicationContext();
         application = app instanceof Application ? (Application) app : null;
         ThreadTrace trace = recorder.thread(Looper.getMainLooper().getThread());
-        foreground = new Foreground(recorder, config.touch ? new TouchMarks(trace) : null);
+        foreground = new Foreground(recorder, config.inputEvents ? new InputEvents(trace) : null);
         if (application != null) {
             application.registerActivityLifecycleCallbacks(foreground);
         }
@@ -73,7 +73,7 @@ public final class TracegenRuntime {
             frames.start();
         }
         Log.i(TAG, "recording; messages by " + monitor.source() + ", idle handlers "
-                + (monitor.seesIdleHandlers() ? "seen" : "not available") + ", pending messages "
+                + (monitor.reportsIdleHandlers() ? "seen" : "not available") + ", pending messages "
                 + (pending != null ? "seen" : "not available"));
     }
 

@@ -60,7 +60,7 @@ public final class LooperMonitor {
      *
      * @return 0
      */
-    public int wonBack() {
+    public int reinstalls() {
         return 0;
     }
 
@@ -69,7 +69,7 @@ public final class LooperMonitor {
      *
      * @return false
      */
-    public boolean seesIdleHandlers() {
+    public boolean reportsIdleHandlers() {
         return false;
     }
 
@@ -78,7 +78,7 @@ public final class LooperMonitor {
      *
      * @return false
      */
-    public boolean noticesTheft() {
+    public boolean detectsReplacement() {
         return false;
     }
 

@@ -2,8 +2,8 @@ package dev.tracegen.runtime;
 
 import java.util.List;
 
-/** What {@link SlowMessage} is made of, of which none is ever made here. */
-abstract class SlowFacts {
+/** What {@link Stall} is made of, of which none is ever made here. */
+abstract class StallFacts {
     Thread.State state;
     String lockOwner;
     List<PendingMessage> pending;

@@ -3,7 +3,7 @@ package dev.tracegen.runtime;
 import java.util.List;
 
 /** What is known of a message that took too long. Immutable. */
-public final class SlowMessage {
+public final class Stall {
     /** The name of the thread that it ran on. */
     public final String thread;
 
@@ -49,7 +49,7 @@ public final class SlowMessage {
     /** What waited behind it when the threshold was passed, the next one first; null if not available. */
     public final List<PendingMessage> pending;
 
-    SlowMessage(ThreadTrace trace, MessageRecord message, SlowFacts facts, CallTree tree, List<MessageRecord> history) {
+    Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
         this.thread = trace.name();
         this.description = message.description;
         this.beginNanos = message.beginNanos;

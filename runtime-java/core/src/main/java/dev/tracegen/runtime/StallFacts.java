@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What is gathered about one message while it runs. The recorder's thread's alone, but where it says otherwise. */
-final class SlowFacts {
+final class StallFacts {
     /** The message's number on its thread. */
     final long number;
 
@@ -29,7 +29,7 @@ final class SlowFacts {
     String scene;
     boolean foreground;
 
-    SlowFacts(long number, long gcCountBefore, long gcMillisBefore) {
+    StallFacts(long number, long gcCountBefore, long gcMillisBefore) {
         this.number = number;
         this.gcCountBefore = gcCountBefore;
         this.gcMillisBefore = gcMillisBefore;

@@ -4,18 +4,18 @@ package dev.tracegen.runtime.android;
  * Where a monitor hears of messages from: something that is put into a looper, which others may put something else
  * into. One object for each time that it is put there.
  */
-abstract class DispatchTap {
-    /** What stands in the looper when it is this tap's. */
-    abstract Object own();
+abstract class DispatchSource {
+    /** What stands in the looper when it is this source's. */
+    abstract Object installed();
 
     /** What stands in the looper now, null for nothing. */
-    abstract Object top();
+    abstract Object current();
 
-    /** Whether {@link #top} can be told at all. */
-    abstract boolean canLook();
+    /** Whether {@link #top} can be now at all. */
+    abstract boolean canReadCurrent();
 
-    /** A new tap of the kind, put in front of what stands there now. */
-    abstract DispatchTap again();
+    /** A new source of the kind, put in front of what stands there now. */
+    abstract DispatchSource reinstall();
 
     /** Takes it out, or if somebody has put his own before it, makes it pass on and do nothing else. */
     abstract void release();
@@ -27,10 +27,10 @@ abstract class DispatchTap {
      * Whether something is the same of another copy of this library, loaded by another class loader. The two would win
      * the looper back from each other for ever.
      */
-    abstract boolean isTwin(Object other);
+    abstract boolean isFromOtherCopy(Object other);
 
     /** Whether an object's class has the name of one of ours and is another. */
-    static boolean isNamesake(Object other, Class<?> own) {
+    static boolean hasSameClassName(Object other, Class<?> own) {
         return other != null && other.getClass() != own && other.getClass().getName().equals(own.getName());
     }
 }

@@ -13,24 +13,24 @@ import java.lang.reflect.Proxy;
  * activity's window and its callback from when the activity is started, and passes everything on; a callback that is set
  * over it passes on to it or has none of its marks. A proxy, for the interface grows with Android.
  */
-final class TouchMarks {
+final class InputEvents {
     private final ThreadTrace trace;
 
-    TouchMarks(ThreadTrace trace) {
+    InputEvents(ThreadTrace trace) {
         this.trace = trace;
     }
 
     /** A callback that does what another does, and marks input events. */
-    static Window.Callback around(Window.Callback callback, ThreadTrace trace) {
-        return (Window.Callback) Proxy.newProxyInstance(TouchMarks.class.getClassLoader(),
-                new Class<?>[] {Window.Callback.class}, new Marking(callback, trace));
+    static Window.Callback wrap(Window.Callback callback, ThreadTrace trace) {
+        return (Window.Callback) Proxy.newProxyInstance(InputEvents.class.getClassLoader(),
+                new Class<?>[] {Window.Callback.class}, new InputCallback(callback, trace));
     }
 
-    private static final class Marking implements InvocationHandler {
+    private static final class InputCallback implements InvocationHandler {
         private final Window.Callback callback;
         private final ThreadTrace trace;
 
-        Marking(Window.Callback callback, ThreadTrace trace) {
+        InputCallback(Window.Callback callback, ThreadTrace trace) {
             this.callback = callback;
             this.trace = trace;
         }
@@ -39,7 +39,7 @@ final class TouchMarks {
         public Object invoke(Object proxy, Method method, Object[] args) throws Throwable {
             boolean input = method.getName().startsWith("dispatch");
             if (input) {
-                trace.touch();
+                trace.inputEvent();
             }
             try {
                 return method.invoke(callback, args);
@@ -48,7 +48,7 @@ final class TouchMarks {
                 throw e.getCause();
             } finally {
                 if (input) {
-                    trace.touch();
+                    trace.inputEvent();
                 }
             }
         }
@@ -58,9 +58,9 @@ final class TouchMarks {
     void watch(Activity activity) {
         Window window = activity.getWindow();
         Window.Callback callback = window == null ? null : window.getCallback();
-        if (callback == null || Proxy.isProxyClass(callback.getClass()) && Proxy.getInvocationHandler(callback) instanceof Marking) {
+        if (callback == null || Proxy.isProxyClass(callback.getClass()) && Proxy.getInvocationHandler(callback) instanceof InputCallback) {
             return;
         }
-        window.setCallback(around(callback, trace));
+        window.setCallback(wrap(callback, trace));
     }
 }

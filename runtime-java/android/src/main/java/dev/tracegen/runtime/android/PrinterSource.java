@@ -5,17 +5,17 @@ import android.util.Printer;
 import java.lang.ref.WeakReference;
 
 /** Hears of messages as the looper's {@code Printer}, in front of the one that was there. */
-final class PrinterTap extends DispatchTap {
+final class PrinterSource extends DispatchSource {
     private final WeakReference<Looper> looper;
     private final LoopPrinter printer;
 
-    private PrinterTap(Looper looper, LoopPrinter printer) {
+    private PrinterSource(Looper looper, LoopPrinter printer) {
         this.looper = new WeakReference<Looper>(looper);
         this.printer = printer;
     }
 
     /** Puts a printer of the monitor's into a looper. */
-    static PrinterTap install(Looper looper, LooperMonitor monitor) {
+    static PrinterSource install(Looper looper, LooperMonitor monitor) {
         Printer origin = LooperInternals.printer(looper);
         if (origin instanceof LoopPrinter && ((LoopPrinter) origin).monitor == null) {
             // One of ours that only passes on: chains must not grow by it.
@@ -23,27 +23,27 @@ final class PrinterTap extends DispatchTap {
         }
         LoopPrinter printer = new LoopPrinter(monitor, origin);
         looper.setMessageLogging(printer);
-        return new PrinterTap(looper, printer);
+        return new PrinterSource(looper, printer);
     }
 
     @Override
-    Object own() {
+    Object installed() {
         return printer;
     }
 
     @Override
-    Object top() {
+    Object current() {
         Looper l = looper.get();
         return l == null ? null : LooperInternals.printer(l);
     }
 
     @Override
-    boolean canLook() {
+    boolean canReadCurrent() {
         return LooperInternals.canReadPrinter();
     }
 
     @Override
-    DispatchTap again() {
+    DispatchSource reinstall() {
         LooperMonitor monitor = printer.monitor;
         printer.monitor = null;
         Looper l = looper.get();
@@ -54,14 +54,14 @@ final class PrinterTap extends DispatchTap {
     void release() {
         printer.monitor = null;
         Looper l = looper.get();
-        if (l != null && canLook() && top() == printer) {
+        if (l != null && canReadCurrent() && current() == printer) {
             l.setMessageLogging(printer.origin);
         }
     }
 
     @Override
-    boolean isTwin(Object other) {
-        return isNamesake(other, LoopPrinter.class);
+    boolean isFromOtherCopy(Object other) {
+        return hasSameClassName(other, LoopPrinter.class);
     }
 
     @Override
