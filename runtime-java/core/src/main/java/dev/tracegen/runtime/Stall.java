@@ -2,51 +2,63 @@ package dev.tracegen.runtime;
 
 import java.util.List;
 
-/** What is known of a message that took too long. Immutable. */
+/**
+ * A stall: a message, or an outermost call of a thread without a Looper, that lasted at least the slow threshold.
+ * Immutable.
+ */
 public final class Stall {
     /** The name of the thread that it ran on. */
     public final String thread;
 
-    /** What ran: the looper's text, what {@link ThreadTrace#describe} said, or the outermost method's ID. */
+    /**
+     * The text of the message: the Looper's own, or from {@link ThreadTrace#describe}, or the ID of the outermost
+     * method.
+     */
     public final String description;
 
     /** When it began, in {@link Platform#nanoTime()}. */
     public final long beginNanos;
 
-    /** How long it took, in nanoseconds. */
+    /** How long it lasted, in nanoseconds. */
     public final long wallNanos;
 
-    /** How long of that its thread was on a processor, in nanoseconds; -1 if not known. */
+    /** The CPU time of its thread meanwhile, in nanoseconds; -1 if unknown. */
     public final long cpuNanos;
 
-    /** How many garbage collections there were meanwhile, -1 if not known. */
+    /** How many garbage collections ended meanwhile; -1 if unknown. */
     public final long gcCount;
 
-    /** How long they took, in milliseconds; -1 if not known. */
+    /** How long those took, in milliseconds; -1 if unknown. */
     public final long gcMillis;
 
-    /** The thread's state when the threshold was passed; null if the message ended before anyone looked. */
+    /**
+     * The state of the thread when the threshold was passed; null if the message ended before the recorder checked
+     * it.
+     */
     public final Thread.State stateAtThreshold;
 
-    /** Who held what the thread waited for when the threshold was passed; null if nobody, or not known. */
+    /**
+     * Which thread held the lock that the thread waited for when the threshold was passed, and the class of the lock;
+     * null if it waited for none or if that is unknown.
+     */
     public final String lockOwner;
 
-    /** What the scene was, see {@link Recorder#scene}; may be null. */
+    /** The scene, see {@link Recorder#scene}; may be null. */
     public final String scene;
 
     /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
     public final boolean foreground;
 
-    /** The calls in it. */
+    /** The traced calls of the message. */
     public final CallTree tree;
 
-    /** Equal for messages that were slow for the same reason: a hash of the IDs on the hot path. */
+    /** Identifies stalls of the same cause: a hash of the IDs on the hot path, see {@link CallTree#stackKey}. */
     public final String stackKey;
 
-    /** What ran before it, the oldest first. */
+    /** The history of the thread before the stall, the oldest entry first. */
     public final List<MessageRecord> history;
 
-    /** What waited behind it when the threshold was passed, the next one first; null if not available. */
+    /** The messages that waited when the threshold was passed, the next one first; null if they are not available. */
     public final List<PendingMessage> pending;
 
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {

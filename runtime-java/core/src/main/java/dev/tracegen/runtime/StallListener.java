@@ -1,12 +1,12 @@
 package dev.tracegen.runtime;
 
-/** Is told of every message that took longer than {@link RecorderOptions#slowMillis(int)} allows. */
+/** Receives a call for every stall: a message that lasted at least {@link RecorderOptions#slowMillis(int)}. */
 public interface StallListener {
     /**
-     * A slow message has ended and has been looked at. Called on the recorder's own thread, some time after it ended.
-     * What this throws is logged and dropped.
+     * Called when a stall has ended and its facts are complete, on the recorder's thread, some time after the end.
+     * What it throws is logged once and dropped.
      *
-     * @param message what is known of it; immutable, may be kept
+     * @param stall the stall; immutable, may be kept
      */
     void stallEnded(Stall stall);
 }

@@ -8,21 +8,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The recorder's thread: looks how long the running messages take, looks into those that took too long, and writes the
- * recording. It wakes up while there is something to look at, and sleeps when there is nothing.
+ * The recorder's thread. It measures how long the running messages take, samples the stacks of those that take long,
+ * and writes the recording. It sleeps while no message runs.
  */
 final class Watcher implements Runnable {
-    /** EndedStall messages that wait to be looked into; when there are more something else is wrong. */
+    /** How many stalls may wait for this thread. More are not written. */
     private static final int MAX_STALLS = 16;
 
-    /** Frames that wait to be written. */
+    /** How many frames may wait for this thread. */
     private static final int MAX_FRAMES = 4096;
 
+    /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
-    /** Calls of a slow message that are told to who looks on: Matrix's 30. */
+    /** How many calls of a stall are logged, as in Matrix's reports. */
     private static final int LOGGED_CALLS = 30;
 
+    /** How long the thread checks on after the last work, and how long it waits after a failure. */
     private static final long IDLE_NANOS = 1000000000L;
 
     private final Recorder recorder;
@@ -40,6 +42,7 @@ final class Watcher implements Runnable {
     private volatile long gcCount;
     private volatile long gcMillis;
 
+    /** A stall that has ended, with the history of its thread before it. */
     private static final class EndedStall {
         final ThreadTrace trace;
         final MessageRecord message;
@@ -63,13 +66,13 @@ final class Watcher implements Runnable {
         thread.start();
     }
 
-    /** On the recorder's thread: the app's first call must not wait for a disk. */
+    /** Opens the recording on this thread, because the first call of the app must not wait for a disk. */
     private void open() {
         try {
+            readGcCounters();
             if (options.output != null) {
                 writer = new RecordingWriter(options, ticker.baseNanos());
             }
-            readGcCounters();
         } catch (IOException e) {
             platform.log("no recording is written, and the program runs on: " + e.getMessage());
         } catch (Throwable e) {
@@ -77,6 +80,7 @@ final class Watcher implements Runnable {
         }
     }
 
+    /** Logs a failure. If the next file was refused, the recording ends, and records are dropped from then on. */
     private void failed(Throwable e) {
         if (writer != null && writer.ended()) {
             writer = null;
@@ -86,7 +90,7 @@ final class Watcher implements Runnable {
         }
     }
 
-    /** Writes the rest and ends. Comes back when that is done, or has taken too long. */
+    /** Writes the rest of the recording and ends the thread. Returns when that is done or takes too long. */
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
@@ -100,10 +104,10 @@ final class Watcher implements Runnable {
         }
     }
 
-    /** There is something to look at. Costs a look at a field unless the thread sleeps. */
+    /** Wakes the thread if it sleeps; otherwise it only reads a field. */
     void wake() {
         if (asleep) {
-            // What was collected in the meantime is not this message's.
+            // Collections during the sleep do not belong to this message.
             readGcCounters();
             asleep = false;
             LockSupport.unpark(thread);
@@ -140,7 +144,7 @@ final class Watcher implements Runnable {
         finish();
     }
 
-    /** Looks once, and sleeps until it is time to look again. */
+    /** Checks all threads once, and sleeps until the next check. */
     private void runOnce() throws IOException {
         long work = checkAll();
         long now = platform.nanoTime();
@@ -152,7 +156,7 @@ final class Watcher implements Runnable {
             return;
         }
         asleep = true;
-        // A message that began just now has not seen that anybody sleeps.
+        // A message that has just begun may not have seen the field asleep.
         if (!anyMessageRuns() && stalls.isEmpty() && !stopped) {
             LockSupport.park(this);
         }
@@ -175,7 +179,7 @@ final class Watcher implements Runnable {
         return false;
     }
 
-    /** One round. Gives how much there was to do. */
+    /** Checks all threads once. Returns how many records and stalls it handled and how many threads run a message. */
     private long checkAll() throws IOException {
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
@@ -197,7 +201,7 @@ final class Watcher implements Runnable {
         gcMillis = platform.gcMillis();
     }
 
-    /** Whether somebody tells of a thread's messages, so that its outermost calls are none. */
+    /** Reports whether messages of the thread are reported. Then its outermost calls do not count as messages. */
     private static boolean hasMessages(ThreadTrace t) {
         return t.messageNumber() > 0 || t.runningSince() != 0;
     }
@@ -220,7 +224,7 @@ final class Watcher implements Runnable {
         return batch.size();
     }
 
-    /** Takes a thread's new records. Gives how many. */
+    /** Copies the new records of a thread into the recording. Returns how many there were. */
     private long drain(ThreadTrace t) throws IOException {
         Ring ring = t.existingRing();
         if (ring == null) {
@@ -268,9 +272,9 @@ final class Watcher implements Runnable {
     }
 
     /**
-     * Looks at what runs on a thread, from half the threshold on ever less often: at what it does, and when the threshold
-     * is passed at all else that will be asked. From then on what is found is written at once: who knows whether the
-     * message ever ends.
+     * Checks the message that runs on a thread. It takes stack samples from half of the slow threshold on, at growing
+     * intervals. Facts about a stall are written as soon as the threshold is passed, because the message may never
+     * end.
      */
     private int watch(ThreadTrace t, long since, long number) throws IOException {
         if (since == 0) {
@@ -349,8 +353,8 @@ final class Watcher implements Runnable {
                 platform.log(line);
             }
         } catch (IOException e) {
-            platform.log("slow: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
-                    + " (its calls have no names: " + e.getMessage() + ")");
+            platform.log("stall: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
+                    + " (the mapping cannot be read: " + e.getMessage() + ")");
         }
     }
 
@@ -364,7 +368,7 @@ final class Watcher implements Runnable {
     }
 
     private void finish() {
-        // Twice: the first may find slow calls at the very end.
+        // Twice, because the first check may find new stalls.
         for (int k = 0; k < 2; k++) {
             try {
                 checkAll();
@@ -384,11 +388,11 @@ final class Watcher implements Runnable {
                 writer.messages(t, all);
             }
             if (discarded.get() > 0) {
-                platform.log(discarded.get() + " slow messages or frames came too fast to be written");
+                platform.log("not written, because they came too fast: stalls and frames, together " + discarded.get());
             }
             writer.close();
         } catch (Throwable e) {
-            platform.log("the recording is not complete: " + e);
+            platform.log("the recording is incomplete: " + e);
         }
     }
 }

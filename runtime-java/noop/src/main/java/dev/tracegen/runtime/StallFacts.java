@@ -2,7 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.List;
 
-/** What {@link Stall} is made of, of which none is ever made here. */
+/** The facts that {@link Stall} is created from. The no-op creates none. */
 abstract class StallFacts {
     Thread.State state;
     String lockOwner;

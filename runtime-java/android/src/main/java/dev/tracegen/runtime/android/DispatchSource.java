@@ -1,35 +1,38 @@
 package dev.tracegen.runtime.android;
 
 /**
- * Where a monitor hears of messages from: something that is put into a looper, which others may put something else
- * into. One object for each time that it is put there.
+ * What reports messages to a monitor: an object that is installed in a Looper and that other code may replace. Each
+ * installation has its own DispatchSource.
  */
 abstract class DispatchSource {
-    /** What stands in the looper when it is this source's. */
+    /** Returns the object that this source has installed. */
     abstract Object installed();
 
-    /** What stands in the looper now, null for nothing. */
+    /** Returns the object that is installed in the Looper now, null for none. */
     abstract Object current();
 
-    /** Whether {@link #top} can be now at all. */
+    /** Reports whether {@link #current} can be read. */
     abstract boolean canReadCurrent();
 
-    /** A new source of the kind, put in front of what stands there now. */
+    /** Installs a new source of the same kind in front of the object that is installed now. */
     abstract DispatchSource reinstall();
 
-    /** Takes it out, or if somebody has put his own before it, makes it pass on and do nothing else. */
+    /**
+     * Uninstalls the source. If other code has installed an object in front of it, it stays and only calls the next
+     * one.
+     */
     abstract void release();
 
-    /** {@code printer} or {@code observer}. */
+    /** Returns {@code printer} or {@code observer}. */
     abstract String kind();
 
     /**
-     * Whether something is the same of another copy of this library, loaded by another class loader. The two would win
-     * the looper back from each other for ever.
+     * Reports whether an object belongs to a copy of this library from another class loader. Two copies would replace
+     * each other for ever.
      */
     abstract boolean isFromOtherCopy(Object other);
 
-    /** Whether an object's class has the name of one of ours and is another. */
+    /** Reports whether an object's class is another class with the same name as one of ours. */
     static boolean hasSameClassName(Object other, Class<?> own) {
         return other != null && other.getClass() != own && other.getClass().getName().equals(own.getName());
     }

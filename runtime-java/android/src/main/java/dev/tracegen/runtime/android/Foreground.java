@@ -6,8 +6,8 @@ import android.os.Bundle;
 import dev.tracegen.runtime.Recorder;
 
 /**
- * Hears of activities: tells the recorder whether any is started, which is what being in the foreground means here, and
- * has their input marked.
+ * Reports to the recorder whether the app is in the foreground: whether any activity is started. It also wraps the
+ * windows of started activities if input events are recorded.
  */
 final class Foreground implements Application.ActivityLifecycleCallbacks {
     private final Recorder recorder;
@@ -15,9 +15,9 @@ final class Foreground implements Application.ActivityLifecycleCallbacks {
     private int started;
 
     /**
-     * Nothing yet.
+     * Creates the callbacks.
      *
-     * @param inputEvents null if input is not to be marked
+     * @param inputEvents null if input events are not recorded
      */
     Foreground(Recorder recorder, InputEvents inputEvents) {
         this.recorder = recorder;
@@ -35,7 +35,7 @@ final class Foreground implements Application.ActivityLifecycleCallbacks {
 
     @Override
     public void onActivityStopped(Activity activity) {
-        // The app may have been started before we were.
+        // Activities may have been started before the recorder.
         started = Math.max(0, started - 1);
         recorder.foreground(started > 0);
     }

@@ -9,9 +9,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * Marks the begin and the end of every input event, which reaches an app outside of any message. It stands between each
- * activity's window and its callback from when the activity is started, and passes everything on; a callback that is set
- * over it passes on to it or has none of its marks. A proxy, for the interface grows with Android.
+ * Updates the time of the records at the begin and the end of every input event. Input events reach an app outside of
+ * messages. When an activity is started, its window's callback is wrapped in one that calls the original. If the app
+ * sets another callback later that does not call the wrapper, its events are not seen. The wrapper is a Proxy,
+ * because the interface grows with Android.
  */
 final class InputEvents {
     private final ThreadTrace trace;
@@ -20,7 +21,7 @@ final class InputEvents {
         this.trace = trace;
     }
 
-    /** A callback that does what another does, and marks input events. */
+    /** Returns a callback that calls another one and reports input events. */
     static Window.Callback wrap(Window.Callback callback, ThreadTrace trace) {
         return (Window.Callback) Proxy.newProxyInstance(InputEvents.class.getClassLoader(),
                 new Class<?>[] {Window.Callback.class}, new InputCallback(callback, trace));
@@ -44,7 +45,7 @@ final class InputEvents {
             try {
                 return method.invoke(callback, args);
             } catch (InvocationTargetException e) {
-                // What the app throws is the app's.
+                // Throw what the app threw.
                 throw e.getCause();
             } finally {
                 if (input) {
@@ -54,11 +55,12 @@ final class InputEvents {
         }
     }
 
-    /** Marks what comes in by an activity's window from now on. */
+    /** Wraps the callback of an activity's window. */
     void watch(Activity activity) {
         Window window = activity.getWindow();
         Window.Callback callback = window == null ? null : window.getCallback();
-        if (callback == null || Proxy.isProxyClass(callback.getClass()) && Proxy.getInvocationHandler(callback) instanceof InputCallback) {
+        if (callback == null || Proxy.isProxyClass(callback.getClass())
+                && Proxy.getInvocationHandler(callback) instanceof InputCallback) {
             return;
         }
         window.setCallback(wrap(callback, trace));

@@ -9,22 +9,22 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Watches one looper: tells its listeners of every message, and of what runs while the queue is idle.
+ * Watches one Looper and calls its listeners for every message, and for every IdleHandler.
  *
- * <p>It hears of messages by the looper's {@code Observer} or its {@code Printer} (see {@link MonitorOptions#source}).
- * There is one printer a looper, and whoever sets one takes the place of the one before. So a monitor's printer passes
- * on to the one it found, and from time to time, when the queue is idle, the monitor looks whether it still hears. Only
- * if it does not, and has not during a whole message, it puts itself in front again: somebody who passes on to us is
- * left alone, so that chains do not grow and nothing is now twice.
+ * <p>It uses the Looper's {@code Observer} or {@code Printer}, see {@link MonitorOptions#source}. A Looper has only
+ * one of each, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
+ * time to time, when the queue is idle, it checks whether it is still called. If another one is installed and the
+ * monitor was not called during a whole message, it installs itself again in front of the other. If the other one
+ * calls the monitor, the monitor leaves it in place, so that chains do not grow and nothing is reported twice.
  *
- * <p>A monitor lives as long as its looper does: the looper holds it, and nothing else for long.
+ * <p>A monitor lives as long as its Looper, which holds the only lasting reference to it.
  */
 public final class LooperMonitor {
     private static final String TAG = "tracegen";
     private static final Map<Looper, WeakReference<LooperMonitor>> MONITORS =
             new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
-    /** How many monitors were ever changes or released, so that threads notice. */
+    /** Counts monitors that were created or released, so that threads notice a change. */
     private static volatile int changes;
 
     private final WeakReference<Looper> looper;
@@ -36,14 +36,14 @@ public final class LooperMonitor {
     private volatile DispatchSource source;
     private volatile IdleHandlers idleHandlers;
 
-    /** Replaced as a whole, so that whoever iterates sees those that were there when he began. */
+    /** Replaced as a whole, so that a loop over it sees the listeners that were there when it began. */
     private volatile Slot[] slots = {};
 
     private volatile int reinstalls;
     private volatile boolean released;
     private boolean failureLogged;
 
-    // The looper's thread's alone.
+    // Used by the Looper's thread only.
     private boolean running;
     private boolean notifying;
     private boolean dispatched = true;
@@ -51,7 +51,7 @@ public final class LooperMonitor {
     private Object replacement;
     private long nextCheck;
 
-    /** A listener, and whether it was now the start of what runs. */
+    /** A listener, and whether it was called for the start of the running dispatch. */
     private static final class Slot {
         final DispatchListener listener;
         boolean started;
@@ -77,21 +77,22 @@ public final class LooperMonitor {
     }
 
     /**
-     * The monitor of a looper, with the default options if there is none yet. From any thread.
+     * Returns the monitor of a Looper, and creates it with the default options if there is none. May be called on any
+     * thread.
      *
      * @param looper not null
-     * @return the same object as long as it is not released
+     * @return the same object until it is released
      */
     public static LooperMonitor of(Looper looper) {
         return of(looper, new MonitorOptions());
     }
 
     /**
-     * The monitor of a looper. From any thread.
+     * Returns the monitor of a Looper. May be called on any thread.
      *
      * @param looper not null
-     * @param options what it is changes with if there is none yet
-     * @return the same object as long as it is not released
+     * @param options used if there is no monitor yet
+     * @return the same object until it is released
      */
     public static LooperMonitor of(Looper looper, MonitorOptions options) {
         synchronized (MONITORS) {
@@ -112,7 +113,7 @@ public final class LooperMonitor {
         }
     }
 
-    /** Whether a looper that still runs is watched by the observer. */
+    /** Reports whether a monitor of a running Looper uses the observer. */
     static boolean anyUsesObserver() {
         synchronized (MONITORS) {
             for (WeakReference<LooperMonitor> ref : MONITORS.values()) {
@@ -130,7 +131,7 @@ public final class LooperMonitor {
     }
 
     /**
-     * Adds a listener, which hears from the next message on. Added twice, it hears once.
+     * Adds a listener, which is called from the next message on. Adding it twice has no effect.
      *
      * @param listener not null
      */
@@ -143,9 +144,9 @@ public final class LooperMonitor {
     }
 
     /**
-     * Takes a listener out; of what runs now it does not hear the end.
+     * Removes a listener. It is not called for the end of the running message.
      *
-     * @param listener one that need not be there
+     * @param listener it need not have been added
      */
     public synchronized void remove(DispatchListener listener) {
         Slot[] now = slots;
@@ -161,7 +162,7 @@ public final class LooperMonitor {
     }
 
     /**
-     * What the monitor hears by.
+     * Returns what reports the messages to the monitor.
      *
      * @return {@code observer} or {@code printer}
      */
@@ -170,17 +171,18 @@ public final class LooperMonitor {
     }
 
     /**
-     * How often somebody had taken the monitor's place and it was put back.
+     * Returns how often other code had replaced the monitor's observer or printer and the monitor installed it again.
      *
-     * @return the count since the monitor was changes
+     * @return the number since the monitor was created
      */
     public int reinstalls() {
         return reinstalls;
     }
 
     /**
-     * Whether idle handlers are now of. They cannot be where Android does not let the queue's list be replaced, or
-     * somebody else has replaced it; a {@code Printer} or {@code Observer} sees nothing of them.
+     * Reports whether listeners are called for IdleHandlers. They are not if Android does not let the queue's list be
+     * replaced, or if other code has replaced it. A {@code Printer} or {@code Observer} is not called for
+     * IdleHandlers.
      *
      * @return true if they are
      */
@@ -190,15 +192,15 @@ public final class LooperMonitor {
     }
 
     /**
-     * Whether a printer that somebody else sets can be noticed.
+     * Reports whether the monitor can detect that other code has replaced its observer or printer.
      *
-     * @return false where Android does not let it be read
+     * @return false if Android does not let the current one be read
      */
     public boolean detectsReplacement() {
         return source.canReadCurrent();
     }
 
-    /** Ends the watch, and gives the looper back as it was. Once released, {@link #of} makes another. */
+    /** Ends the monitor and restores the Looper. After that, {@link #of} creates another monitor. */
     public void release() {
         synchronized (MONITORS) {
             if (released) {
@@ -223,7 +225,7 @@ public final class LooperMonitor {
         slots = new Slot[0];
     }
 
-    /** Whether an idle handler is the monitor's own, which is not worth notifying of. */
+    /** Reports whether an IdleHandler is the monitor's own, for which listeners are not called. */
     boolean isOwn(Object idleHandler) {
         return idleHandler == idleCheck;
     }
@@ -232,7 +234,10 @@ public final class LooperMonitor {
         return firstSource instanceof ObserverSource;
     }
 
-    /** Something begins. If what began before has not ended, its end was lost by a throw, or loops are nested. */
+    /**
+     * A message or an IdleHandler begins. If the one before has not ended, it has thrown, or loops are nested; then
+     * it ends now.
+     */
     void begin(String text, boolean idleHandler) {
         if (notifying || Thread.currentThread() != thread) {
             return;
@@ -258,7 +263,7 @@ public final class LooperMonitor {
         notifying = false;
     }
 
-    /** What began last has ended; with the message if that is known only now. */
+    /** The message or IdleHandler has ended. The message is null if only its text is known. */
     void end(Message message) {
         if (notifying || !running || Thread.currentThread() != thread) {
             return;
@@ -285,7 +290,10 @@ public final class LooperMonitor {
         }
     }
 
-    /** An idle handler of ours may be lost with the list that it was in; then nobody would look any more. */
+    /**
+     * Adds the monitor's IdleHandler again if other code has replaced the list that held it. Without it nothing would
+     * be checked any more.
+     */
     private void restoreIdleCheck() {
         Looper l = looper.get();
         MessageQueue queue = l == null || released ? null : LooperInternals.queue(l);
@@ -313,13 +321,14 @@ public final class LooperMonitor {
     private void failed(Throwable e) {
         if (!failureLogged) {
             failureLogged = true;
-            Log.w(TAG, "a listener of the looper of " + thread.getName() + " threw; this is said only once", e);
+            Log.w(TAG, "a listener of the Looper of " + thread.getName() + " threw; later throws are not logged", e);
         }
     }
 
     /**
-     * Looks whether the monitor still hears. Between two idle times there is at least one message; who dispatched nothing of
-     * it, and finds another in his place before and after it, was not passed on to.
+     * Checks whether the monitor is still called. Between two idle times there is at least one message. If the
+     * monitor was not called for it, and the same other object was installed before and after it, that object does
+     * not call the monitor.
      */
     private void check(boolean dispatchedSince, long now) {
         Object current = source.canReadCurrent() ? source.current() : source.installed();
@@ -340,7 +349,7 @@ public final class LooperMonitor {
         }
     }
 
-    /** Called by the queue each time that it has nothing to run. */
+    /** Called by the queue whenever it is idle. */
     private final class IdleCheck implements MessageQueue.IdleHandler {
         @Override
         public boolean queueIdle() {

@@ -9,9 +9,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * Hears of messages as the process's {@code Looper.Observer}, which Android 10 and newer have and hide. Where it can be
- * set it is the better way: a looper with a {@code Printer} makes two strings of every message. There is one for all
- * loopers; a thread finds its monitor by a thread local, which is also what keeps the monitor alive.
+ * Reports messages as the {@code Looper.Observer} of the process, which Android 10 and newer have and hide. It is
+ * preferred where it can be set, because a Looper with a {@code Printer} makes two strings for every message. One
+ * observer serves all Loopers. A thread local leads each thread to its monitor and keeps the monitor alive.
  */
 final class ObserverSource extends DispatchSource implements InvocationHandler {
     private static final Class<?> OBSERVER = observerClass();
@@ -20,7 +20,7 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
     private static final ThreadLocal<ThreadMonitor> THREAD_MONITOR = new ThreadLocal<ThreadMonitor>();
     private static final Object LOCK = new Object();
 
-    /** The one that stands in the looper, as far as we know. Guarded by LOCK. */
+    /** The last observer that was set in the Looper class. Guarded by LOCK. */
     private static ObserverSource latest;
 
     private final Object origin;
@@ -32,13 +32,17 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
         this.proxy = Proxy.newProxyInstance(ObserverSource.class.getClassLoader(), new Class<?>[] {OBSERVER}, this);
     }
 
-    /** What a thread knows: its monitor if it has one, as of the count of monitors changes. */
+    /**
+     * The monitor of a thread, null for none, and the value of {@link LooperMonitor#changes} when it was looked up.
+     */
     private static final class ThreadMonitor {
         LooperMonitor monitor;
         int changes;
     }
 
-    /** The process's observer, set if it is not yet; null if this device does not allow it. */
+    /**
+     * Sets the observer of the process if it is not set yet, and returns it; null if this device does not allow it.
+     */
     static ObserverSource install() {
         if (OBSERVER == null || SET == null || CURRENT == null) {
             return null;
@@ -55,7 +59,7 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
         try {
             ObserverSource source = new ObserverSource(CURRENT.get(null));
             SET.invoke(null, source.proxy);
-            // A device may accept the call and keep what it has.
+            // A device may accept the call and ignore it.
             return CURRENT.get(null) == source.proxy ? source : null;
         } catch (Throwable e) {
             return null;
@@ -140,7 +144,7 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
 
     @Override
     void release() {
-        // Not inside of the lock: monitors are changes under theirs, and take this one then.
+        // Not inside of the lock: LooperMonitor.of takes this lock while it holds its own.
         if (LooperMonitor.anyUsesObserver()) {
             return;
         }
@@ -153,7 +157,7 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
                 try {
                     SET.invoke(null, latest.origin);
                 } catch (Exception e) {
-                    // It only passes on now.
+                    // It stays installed and only calls the other observer.
                 }
             }
         }
