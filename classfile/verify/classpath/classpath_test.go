@@ -1,4 +1,4 @@
-package verify_test
+package classpath_test
 
 import (
 	"archive/zip"
@@ -15,7 +15,9 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // writeZip writes a zip file, behind a prefix, of entries in pairs of name and content.
@@ -46,7 +48,7 @@ func writeZip(t *testing.T, path, prefix string, entries ...string) {
 }
 
 func classNamed(name, super string) string {
-	return string(newAssembler(52, name, super).bytes())
+	return string(crafted.NewClass(52, name, super).Bytes())
 }
 
 func TestHierarchyFindsClasses(t *testing.T) {
@@ -93,6 +95,12 @@ func TestHierarchyFindsClasses(t *testing.T) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
+
+// world is a hierarchy in memory.
+type world map[string]*types.ClassInfo
+
+// Lookup implements types.Hierarchy.
+func (w world) Lookup(name string) *types.ClassInfo { return w[name] }
 
 func TestChainAsksInOrder(t *testing.T) {
 	first := world{"A": {Name: "A", Super: "first"}}

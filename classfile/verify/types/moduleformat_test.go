@@ -1,4 +1,4 @@
-package verify_test
+package types_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // moduleInfo is the committed module-info with its Module attribute changed: nil leaves it as it is.
 func moduleInfo(t *testing.T, change func(info []byte) []byte) *classfile.Class {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package verify_test
+package equivalence_test
 
 import (
 	"bytes"
@@ -8,16 +8,17 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // seeds are the small classes, original and instrumented, with the mode's number.
 func seeds(f *testing.F, add func(original, rewritten []byte, mode byte)) {
-	for _, c := range everything(f) {
+	for _, c := range crafted.All(f) {
 		if len(c.Bytes()) > 4096 {
 			continue
 		}
-		for i, m := range modes {
-			if data, _, ok := instrument(f, m, c); ok {
+		for i, m := range crafted.Modes {
+			if data, _, ok := m.Instrument(f, c); ok {
 				add(c.Bytes(), data, byte(i))
 			}
 		}
@@ -35,7 +36,7 @@ func FuzzStrip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		stripped, removed, err := equivalence.Strip(c, modes[int(mode)%len(modes)].runtime)
+		stripped, removed, err := equivalence.Strip(c, crafted.Modes[int(mode)%len(crafted.Modes)].Options.RuntimeClass)
 		if err != nil {
 			return
 		}
@@ -49,6 +50,8 @@ func FuzzStrip(f *testing.F) {
 }
 
 // FuzzEquivalent: no bytes make it panic or loop, and of what it accepts strip gives the original.
+//
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func FuzzEquivalent(f *testing.F) {
 	seeds(f, func(original, rewritten []byte, mode byte) { f.Add(original, rewritten, mode) })
 	f.Fuzz(func(t *testing.T, before, after []byte, number byte) {
@@ -60,12 +63,12 @@ func FuzzEquivalent(f *testing.F) {
 		if err != nil {
 			return
 		}
-		m := modes[int(number)%len(modes)]
-		want := m.wanted(m.request(m.injector(), original))
+		m := crafted.Modes[int(number)%len(crafted.Modes)]
+		want := m.Expected(m.Request(m.Injector(), original))
 		if len(equivalence.Check(original, rewritten, want)) > 0 || bytes.Equal(before, after) || want.Digest != "" {
 			return
 		}
-		stripped, _, err := equivalence.Strip(rewritten, m.runtime)
+		stripped, _, err := equivalence.Strip(rewritten, m.Options.RuntimeClass)
 		if !errors.Is(err, equivalence.ErrForeignCalls) && !bytes.Equal(stripped, before) {
 			t.Errorf("accepted, and strip gives other bytes, error %v", err)
 		}
@@ -84,11 +87,11 @@ func FuzzRoundTrip(f *testing.F) {
 		if inject.IsMappingInfo(c) {
 			return // strip gives it zeros, whatever it had
 		}
-		m := modes[int(number)%len(modes)]
-		in := m.injector()
-		_, err = m.roundTrip(in, c, m.request(in, c))
-		var objection *objection
-		if err != nil && !errors.Is(err, errInject) && !errors.As(err, &objection) && !errors.Is(err, equivalence.ErrForeignCalls) {
+		m := crafted.Modes[int(number)%len(crafted.Modes)]
+		in := m.Injector()
+		_, err = m.RoundTrip(in, c, m.Request(in, c))
+		var objection *crafted.Rejection
+		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &objection) && !errors.Is(err, equivalence.ErrForeignCalls) {
 			t.Error(err)
 		}
 	})

@@ -1,4 +1,4 @@
-package verify_test
+package equivalence_test
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 // TestEquivalentModule holds that a module passes with the dependence that was wanted, as it came only if it
 // reads that module already, and not with another.
 func TestEquivalentModule(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}
