@@ -243,11 +243,11 @@ class RecorderTest {
     @Test
     void focusIsReportedOnceForEachChange() {
         start(new RecorderOptions());
-        final List<String> recordsOf = new ArrayList<String>();
+        final List<String> changes = new ArrayList<String>();
         Recorder.setFocusListener(new FocusListener() {
             @Override
             public void focusChanged(String activityClass, boolean hasFocus) {
-                recordsOf.add(activityClass.replaceAll(".*\\$", "") + hasFocus);
+                changes.add(activityClass.replaceAll(".*\\$", "") + hasFocus);
             }
         });
         Screen screen = new Screen();
@@ -259,7 +259,7 @@ class RecorderTest {
         assertEquals("dev.tracegen.runtime.RecorderTest$Other", recorder.scene());
         AppMethodBeat.at(new Other(), false);
         AppMethodBeat.at(new Other(), false);
-        assertEquals("[Screentrue, Othertrue, Otherfalse]", recordsOf.toString());
+        assertEquals("[Screentrue, Othertrue, Otherfalse]", changes.toString());
         assertNull(recorder.scene());
     }
 
