@@ -41,8 +41,8 @@ id-order: compact
 	var rules []string
 	for _, r := range c.Rules {
 		rules = append(rules, r.String())
-		if r.Allow() != strings.Contains(r.String(), ": allow ") || r.Position().File != "tracegen.yml" {
-			t.Errorf("%v: allow is %v, position %v", r, r.Allow(), r.Position())
+		if r.allow != strings.Contains(r.String(), ": allow ") || r.at.File != "tracegen.yml" {
+			t.Errorf("%v: allow is %v, position %v", r, r.allow, r.at)
 		}
 	}
 	const want = `tracegen.yml:7: block com.example.generated.**
@@ -344,7 +344,7 @@ func checkRules(t *testing.T, name string, data []byte, rules []Rule) {
 	lines := strings.Count(string(data), "\n") + strings.Count(string(data), "\r") + 1
 	f := New(Options{Rules: rules})
 	for _, r := range rules {
-		if p := r.Position(); p.File != name || p.Line < 1 || p.Line > lines {
+		if p := r.at; p.File != name || p.Line < 1 || p.Line > lines {
 			t.Errorf("%v: a position in a file of %d lines", r, lines)
 		}
 		again, err := parseRule(r.allow, patternText(r.pattern), r.text, r.at)
@@ -426,7 +426,7 @@ func FuzzParseBlockList(f *testing.F) {
 		}
 		checkRules(t, "b.txt", data, rules)
 		for _, r := range rules {
-			if r.Allow() || r.pattern.method != nil {
+			if r.allow || r.pattern.method != nil {
 				t.Errorf("%v does more than block classes", r)
 			}
 		}

@@ -48,12 +48,6 @@ func parseRule(allow bool, pattern, text string, at Position) (Rule, error) {
 	return Rule{allow: allow, text: text, at: at, pattern: p}, nil
 }
 
-// Allow says whether the rule allows what it matches; if not, it blocks it.
-func (r Rule) Allow() bool { return r.allow }
-
-// Position gives the place the rule was read from.
-func (r Rule) Position() Position { return r.at }
-
 // String gives the rule as "FILE:LINE: TEXT", its text as it was written.
 func (r Rule) String() string { return r.at.String() + ": " + r.text }
 

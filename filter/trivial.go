@@ -31,17 +31,7 @@ const (
 // trivialModes are the names of the modes, as options have them.
 var trivialModes = [...]string{Smart: "smart", Matrix: "matrix", None: "none"}
 
-// ParseTrivialMode gives the mode called smart, matrix or none.
-func ParseTrivialMode(name string) (TrivialMode, error) {
-	for mode, known := range trivialModes {
-		if name == known {
-			return TrivialMode(mode), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown trivial mode %q: it is smart, matrix or none", name)
-}
-
-// String gives the name of the mode, as [ParseTrivialMode] reads it.
+// String gives the name of the mode, as options have it.
 func (t TrivialMode) String() string {
 	if int(t) < len(trivialModes) {
 		return trivialModes[t]

@@ -34,7 +34,7 @@ type Options struct {
 	Prune []*Mapping
 	Order Order
 	// Runtime is the class that methods report to, in internal form;
-	// [DefaultRuntime] if empty.
+	// dev/tracegen/runtime/AppMethodBeat if empty.
 	Runtime string
 	// Focus is recorded in the mapping, in any order.
 	Focus []Focus
@@ -108,7 +108,7 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	g.arrange(sortByID(living, func(s *slot) uint32 { return s.id }))
 	// keep leaves every key once, so that the index may wait until it is asked.
 	m := &Mapping{given: g, assigned: len(living), living: len(living), records: retired,
-		runtime: cmp.Or(o.Runtime, DefaultRuntime), focus: focus, bodies: bodies}
+		runtime: cmp.Or(o.Runtime, defaultRuntime), focus: focus, bodies: bodies}
 	m.digest = m.sum()
 	return m, ids, nil
 }

@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -36,15 +35,9 @@ const Crowded = Capacity / 10 * 9
 // FullError says that there are more methods than IDs.
 type FullError struct{ Demand }
 
-// ErrFull is what a [*FullError] is to errors.Is.
-var ErrFull = errors.New("method IDs run out")
-
-// Is makes a FullError an [ErrFull].
-func (e *FullError) Is(target error) bool { return target == ErrFull }
-
 // Error names the numbers, the biggest packages and the rules that would help.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("%v: %v; nothing was written", ErrFull, &e.Demand)
+	return fmt.Sprintf("method IDs run out: %v; nothing was written", &e.Demand)
 }
 
 // String tells all of it in one line, and what can be done.

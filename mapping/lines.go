@@ -32,11 +32,11 @@ func LoadLines(path string) (*Lines, error) {
 		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was instrumented", err)
 	}
 	defer f.Close()
-	return ReadLines(path, f)
+	return readLines(path, f)
 }
 
-// ReadLines reads a table, whose file's name is for errors only.
-func ReadLines(name string, r io.Reader) (*Lines, error) {
+// readLines reads a table, whose file's name is for errors only.
+func readLines(name string, r io.Reader) (*Lines, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	l := &Lines{byID: map[uint32]SourceLine{}}

@@ -17,9 +17,9 @@ const (
 	// DispatchID is the ID of the message dispatch (0xFFFFE), which every
 	// mapping ends with and no method is given.
 	DispatchID = 1_048_574
-	// DefaultRuntime is the runtime class, in internal form, of a mapping that
+	// defaultRuntime is the runtime class, in internal form, of a mapping that
 	// was assigned without naming one.
-	DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
+	defaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
 	// Unstamped is the stamp value of a runtime that was not stamped; see
 	// [Mapping.Digest].
 	Unstamped = "0000000000000000"
@@ -275,10 +275,6 @@ func (m *Mapping) Freed(base *Mapping) int {
 // Digest gives the digest of the mapping, 16 lower-case hexadecimal digits. It
 // is what the runtime is stamped with and what every recording carries.
 func (m *Mapping) Digest() string { return m.digest }
-
-// Body gives what the code of a living method whose name is [Numbered] is told by; 0 for others, and where it is
-// not known. The same number in two mappings means the same code, see [AssignEach].
-func (m *Mapping) Body(id uint32) uint64 { return m.bodies[id] }
 
 // Runtime gives the runtime class that the methods report to, in internal form.
 func (m *Mapping) Runtime() string { return m.runtime }

@@ -131,7 +131,7 @@ func TestAccessors(t *testing.T) {
 		}
 		break
 	}
-	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != DefaultRuntime {
+	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != defaultRuntime {
 		t.Errorf("Len %d, Headroom %d, Runtime %s", m.Len(), m.Headroom(), m.Runtime())
 	}
 	for id, want := range map[uint32]string{

@@ -52,7 +52,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkOriginals(b *testing.B) {
 	m := mustParse(b, large(10<<20))
 	for b.Loop() {
-		if m.Originals(Method{"cd/a", "b", "(Landroid/view/View;)V"}).Match == Unlisted {
+		if m.originals(Method{"cd/a", "b", "(Landroid/view/View;)V"}).certainty == unlisted {
 			b.Fatal("not found")
 		}
 	}

@@ -2,36 +2,16 @@ package r8
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// Frame is one original stack frame.
-type Frame struct {
-	Class  string // with dots, in UTF-8, as stack traces have it
-	Method string // its name
-	// Source is the source file that the mapping names, or "".
-	Source string
-	// Line is the original line, or 0 if it is not known.
-	Line int
-	// Listed tells that the mapping lists the method. Where it is not set only
-	// the class was translated, and Line is the residual one.
-	Listed bool
-}
-
-// Frames gives what a residual frame, a class with dots and a method, at a line
-// (0 if it is not known), stood for: alternatives, of which there is mostly one,
-// each a stack of inlined frames with the innermost first. A stack is empty if
-// the compiler made the method. The frame's neighbours count for nothing; see
-// [Stack] for whole stack traces.
-func (m *Mapping) Frames(class, method string, line int) [][]Frame {
-	stacks, _ := m.frames(class, method, int32(min(max(line, 0), 1<<31-1)), context{})
-	all := make([][]Frame, len(stacks))
-	for i, s := range stacks {
-		all[i] = s.frames
-	}
-	return all
+// frame is one original stack frame.
+type frame struct {
+	class  string // with dots, in UTF-8, as stack traces have it
+	method string // its name
+	source string // the source file that the mapping names, or ""
+	line   int    // the original line, 0 if it is not known
 }
 
 // context is what the line before in a stack trace means for this one.
@@ -42,7 +22,7 @@ type context struct {
 
 // stack is one alternative of what a frame stood for.
 type stack struct {
-	frames []Frame
+	frames []frame
 	// next is the context of the line below.
 	next context
 }
@@ -51,7 +31,10 @@ type stack struct {
 // method is somewhere in two billion lines.
 const maxAlternatives = 64
 
-// frames is Frames in a context; ambiguous tells that more than one was found,
+// frames gives what a residual frame, a class with dots and a method, at a line
+// (0 if it is not known), stood for: alternatives, of which there is mostly one,
+// each a stack of inlined frames with the innermost first. A stack is empty if
+// the compiler made the method. ambiguous tells that more than one was found,
 // even if they turn out to be equal.
 //
 // The steps are those of R8's retrace, so that the same mapping gives the same
@@ -60,16 +43,16 @@ const maxAlternatives = 64
 func (m *Mapping) frames(class, method string, at int32, ctx context) (stacks []stack, ambiguous bool) {
 	c := m.find(class)
 	if c == nil {
-		return []stack{{frames: []Frame{{Class: class, Method: method, Line: int(at)}}}}, false
+		return []stack{{frames: []frame{{class: class, method: method, line: int(at)}}}}, false
 	}
 	lines := c.named(method)
 	if len(lines) == 0 {
-		return []stack{{frames: []Frame{m.unlisted(c, method, at)}}}, false
+		return []stack{{frames: []frame{m.unlisted(c, method, at)}}}, false
 	}
 	n := narrowing{at: at, methods: partition(lines)}
 	n.narrow(ctx)
 	if len(n.found) == 0 {
-		return []stack{{frames: []Frame{m.unlisted(c, method, at)}}}, false
+		return []stack{{frames: []frame{m.unlisted(c, method, at)}}}, false
 	}
 	ambiguous = n.ambiguous()
 	for _, f := range n.found {
@@ -85,8 +68,8 @@ func (m *Mapping) frames(class, method string, at int32, ctx context) (stacks []
 	return stacks, ambiguous
 }
 
-func (m *Mapping) unlisted(c *class, method string, at int32) Frame {
-	return Frame{Class: c.original, Method: method, Source: m.sources[c.original], Line: int(at)}
+func (m *Mapping) unlisted(c *class, method string, at int32) frame {
+	return frame{class: c.original, method: method, source: m.sources[c.original], line: int(at)}
 }
 
 // partition divides the lines of one residual name where the method, which is
@@ -239,14 +222,14 @@ func (m *Mapping) appendStacks(dst []stack, c *class, lines, method []line, at i
 	}
 	synthesized, outline := made(method)
 	for _, position := range positions {
-		frames := make([]Frame, len(lines))
+		frames := make([]frame, len(lines))
 		for i := range lines {
 			l := &lines[i]
 			if i > 0 {
 				position = -1
 			}
 			class := l.class(c)
-			frames[i] = Frame{class, l.method(), m.sources[class], int(l.original(at, position, ambiguous)), true}
+			frames[i] = frame{class, l.method(), m.sources[class], int(l.original(at, position, ambiguous))}
 		}
 		if synthesized {
 			frames = frames[:len(frames)-1]
@@ -320,7 +303,7 @@ func (ctx context) removed(lines []line) int {
 // distinct sorts alternatives, and leaves out those whose innermost frame is that
 // of one before, when lines do not count only by their names.
 func distinct(stacks []stack, lines bool) []stack {
-	seen := map[Frame]bool{}
+	seen := map[frame]bool{}
 	kept := stacks[:0:0]
 	for _, s := range stacks {
 		if len(s.frames) == 0 {
@@ -328,7 +311,7 @@ func distinct(stacks []stack, lines bool) []stack {
 		}
 		key := s.frames[0]
 		if !lines {
-			key.Line = 0
+			key.line = 0
 		}
 		if !seen[key] {
 			seen[key] = true
@@ -337,24 +320,8 @@ func distinct(stacks []stack, lines bool) []stack {
 	}
 	slices.SortStableFunc(kept, func(a, b stack) int {
 		x, y := a.frames[0], b.frames[0]
-		return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Method, y.Method),
-			strings.Compare(x.Source, y.Source), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(strings.Compare(x.class, y.class), strings.Compare(x.method, y.method),
+			strings.Compare(x.source, y.source), cmp.Compare(x.line, y.line))
 	})
 	return kept
-}
-
-// Fields gives the originals of a residual field, class and name with dots, as
-// "class.name", sorted; nil if the mapping does not list it.
-func (m *Mapping) Fields(class, name string) []string {
-	c := m.find(class)
-	if c == nil {
-		return nil
-	}
-	set := map[string]bool{}
-	for _, f := range c.fields {
-		if f.residual == name {
-			set[cmp.Or(f.class, c.original)+"."+f.name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
 }

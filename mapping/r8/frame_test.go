@@ -1,7 +1,6 @@
 package r8
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,33 +68,25 @@ func TestFrames(t *testing.T) {
 	m := mustParse(t, inlining)
 	for _, test := range []struct {
 		class, method string
-		line          int
-		want          [][]Frame
+		line          int32
+		want          [][]frame
 	}{
-		{"a.b", "a", 4, [][]Frame{{{"com.example.Util", "check", "", 31, true}, {"com.example.Foo", "bar", "Foo.kt", 13, true}}}},
-		{"a.b", "z", 4, [][]Frame{{{"com.example.Foo", "z", "Foo.kt", 4, false}}}},
-		{"z", "z", -1, [][]Frame{{{"z", "z", "", 0, false}}}},
+		{"a.b", "a", 4, [][]frame{{{"com.example.Util", "check", "", 31}, {"com.example.Foo", "bar", "Foo.kt", 13}}}},
+		{"a.b", "z", 4, [][]frame{{{"com.example.Foo", "z", "Foo.kt", 4}}}},
+		{"z", "z", 0, [][]frame{{{"z", "z", "", 0}}}},
 	} {
-		if diff := cmp.Diff(test.want, m.Frames(test.class, test.method, test.line)); diff != "" {
+		stacks, _ := m.frames(test.class, test.method, test.line, context{})
+		var got [][]frame
+		for _, s := range stacks {
+			got = append(got, s.frames)
+		}
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(frame{})); diff != "" {
 			t.Errorf("%s.%s:%d: %s", test.class, test.method, test.line, diff)
 		}
 	}
 	// A mapping cannot make us print two billion lines.
 	wide := mustParse(t, "A -> a:\n 1:1:void f():1:2147483647 -> a\n")
-	if n := len(wide.Frames("a", "a", 1)); n != maxAlternatives {
-		t.Errorf("%d alternatives", n)
-	}
-}
-
-func TestFields(t *testing.T) {
-	m := mustParse(t, sample)
-	if got := m.Fields("a.b", "b"); !slices.Equal(got, []string{"other.Base.total"}) {
-		t.Errorf("fields: %v", got)
-	}
-	if got := m.Fields("a.b", "a"); !slices.Equal(got, []string{"com.example.Foo.count"}) {
-		t.Errorf("fields: %v", got)
-	}
-	if got := m.Fields("a.b", "z"); got != nil {
-		t.Errorf("fields: %v", got)
+	if stacks, _ := wide.frames("a", "a", 1, context{}); len(stacks) != maxAlternatives {
+		t.Errorf("%d alternatives", len(stacks))
 	}
 }

@@ -30,10 +30,9 @@ func FuzzParse(f *testing.F) {
 			}
 			for _, l := range c.methods {
 				residual := Method{rawName(c.residual), rawName(l.residual), rawName(descriptor(l.returns(), l.arguments(), m.residual))}
-				if a := m.Originals(residual); len(a.Methods) == 0 || a.Match == Unlisted {
+				if a := m.originals(residual); len(a.methods) == 0 || a.certainty == unlisted {
 					t.Fatalf("%v is listed, the answer is %v", residual, a)
 				}
-				m.Residuals(originalOf(c, &l))
 			}
 		}
 	})
@@ -50,12 +49,9 @@ func FuzzRetrace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var b strings.Builder
-		if err := m.Retrace(&b, strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-		if bound := (len(text) + len(mapping) + 100) * (len(text) + 100) * maxAlternatives; b.Len() > bound {
-			t.Fatalf("%d bytes came of %d", b.Len(), len(text))
+		retraced := retraceWith(m, text)
+		if bound := (len(text) + len(mapping) + 100) * (len(text) + 100) * maxAlternatives; len(retraced) > bound {
+			t.Fatalf("%d bytes came of %d", len(retraced), len(text))
 		}
 		stack := mustParse(t, "Original -> never.there:\n").Stack()
 		for line := range strings.Lines(text) {

@@ -21,22 +21,22 @@ import (
 func (m *Mapping) Identify(methods []Method) []Method {
 	type candidate struct {
 		at     int
-		match  Match
+		sure   certainty
 		method Method
 	}
 	list := make([]candidate, len(methods))
 	for i, method := range methods {
-		a := m.Originals(method)
-		list[i] = candidate{i, a.Match, a.Methods[0]}
-		if a.Match == Guess && len(a.Methods) > 1 {
-			list[i].match, list[i].method = Unlisted, m.translated(method)
+		a := m.originals(method)
+		list[i] = candidate{i, a.certainty, a.methods[0]}
+		if a.certainty == guess && len(a.methods) > 1 {
+			list[i].sure, list[i].method = unlisted, m.translated(method)
 		}
 	}
 	// The surer an answer, the earlier it is served.
-	sureness := [...]int{Exact: 0, Merged: 1, Guess: 2, Unlisted: 3}
+	order := [...]int{exact: 0, merged: 1, guess: 2, unlisted: 3}
 	slices.SortFunc(list, func(a, b candidate) int {
 		x, y := methods[a.at], methods[b.at]
-		return cmp.Or(cmp.Compare(sureness[a.match], sureness[b.match]), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Descriptor, y.Descriptor))
+		return cmp.Or(cmp.Compare(order[a.sure], order[b.sure]), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Descriptor, y.Descriptor))
 	})
 	taken := make(map[Method]bool, len(methods))
 	names := make([]Method, len(methods))
@@ -60,5 +60,5 @@ func (m *Mapping) translated(residual Method) Method {
 	if !ok {
 		class = residual.Class
 	}
-	return Method{class, residual.Name, m.OriginalDescriptor(residual.Descriptor)}
+	return Method{class, residual.Name, m.originalDescriptor(residual.Descriptor)}
 }

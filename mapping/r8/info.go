@@ -46,9 +46,6 @@ var kinds = map[string]struct {
 func (p *parser) comment(t string) {
 	body := strings.TrimLeft(t[1:], " \t")
 	if body == "" || body[0] != '{' {
-		if id, ok := strings.CutPrefix(body, "pg_map_id:"); ok && p.id == "" {
-			p.id = strings.TrimSpace(id)
-		}
 		return
 	}
 	var c comment

@@ -24,39 +24,39 @@ func (f *frameText) method() string { return f.text[f.methodAt.from:f.methodAt.t
 
 // with gives the line with another frame in it. A key before the frame stays
 // with the first of several.
-func (f *frameText) with(frame Frame, ambiguous, first bool) string {
-	b := make([]byte, 0, len(f.text)+len(frame.Class)+len(frame.Method)+24)
+func (f *frameText) with(as frame, ambiguous, first bool) string {
+	b := make([]byte, 0, len(f.text)+len(as.class)+len(as.method)+24)
 	head := f.text[:f.classAt.from]
 	if i := strings.Index(head, stackKey); i >= 0 && !first {
 		head = head[:i]
 	}
-	b = append(append(b, head...), frame.Class...)
-	b = append(append(b, f.text[f.classAt.to:f.methodAt.from]...), frame.Method...)
+	b = append(append(b, head...), as.class...)
+	b = append(append(b, f.text[f.classAt.to:f.methodAt.from]...), as.method...)
 	b = append(b, f.text[f.methodAt.to:f.source.from]...)
 	if f.bare {
-		if frame.Line == 0 {
+		if as.line == 0 {
 			return string(append(b, f.text[f.source.from:]...))
 		}
-		b = strconv.AppendInt(b, int64(frame.Line), 10)
+		b = strconv.AppendInt(b, int64(as.line), 10)
 		return string(append(b, f.text[f.sourceEnd:]...))
 	}
-	b = append(b, sourceFile(frame, f.text[f.source.from:f.source.to])...)
-	if frame.Line > 0 && (f.numbered || !ambiguous) {
-		b = strconv.AppendInt(append(b, ':'), int64(frame.Line), 10)
+	b = append(b, sourceFile(as, f.text[f.source.from:f.source.to])...)
+	if as.line > 0 && (f.numbered || !ambiguous) {
+		b = strconv.AppendInt(append(b, ':'), int64(as.line), 10)
 	}
 	return string(append(b, f.text[f.sourceEnd:]...))
 }
 
 // sourceFile gives the source file of a frame that had another in the shrunk
 // program: what the mapping says, else what javac and kotlinc make of the class.
-func sourceFile(frame Frame, residual string) string {
+func sourceFile(as frame, residual string) string {
 	switch {
-	case frame.Source != "":
-		return frame.Source
+	case as.source != "":
+		return as.source
 	case residual == "Native Method":
 		return residual
 	}
-	name := frame.Class[strings.LastIndexByte(frame.Class, '.')+1:]
+	name := as.class[strings.LastIndexByte(as.class, '.')+1:]
 	if outer, _, ok := strings.Cut(name, "$"); ok {
 		name = outer
 	}

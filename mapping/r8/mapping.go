@@ -3,11 +3,9 @@ package r8
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Mapping says what the names and lines of a shrunk program were before. It is
@@ -18,9 +16,7 @@ type Mapping struct {
 	byResidual map[string]int32 // into classes
 	byOriginal map[string]int32
 	sources    map[string]string // source file of an original class
-	id         string
 	unknown    string
-	reverse    func() map[string][]reverseEntry
 }
 
 // class is what the file says of one class. All names are as in the file.
@@ -28,7 +24,6 @@ type class struct {
 	original, residual string
 	synthesized        bool
 	methods            []line // sorted by residual name, else in the file's order
-	fields             []field
 }
 
 // line is one line on a method.
@@ -55,12 +50,6 @@ type info struct {
 type rewrite struct {
 	thrown []string // residual classes; all must hold, so that two never do
 	remove int
-}
-
-// field is one line on a field.
-type field struct {
-	class, name string // original; class is that before the name, "" if it is the same
-	residual    string
 }
 
 // returns gives the return type.
@@ -110,35 +99,6 @@ func Load(path string) (*Mapping, error) {
 // R8, and frames that the compiler made up are not taken out.
 func (m *Mapping) UnknownVersion() string { return m.unknown }
 
-// ID gives the pg_map_id of the file's header, or "". It is what R8 may write
-// instead of a source file, as "r8-map-id-ID".
-func (m *Mapping) ID() string { return m.id }
-
-// Len gives the number of classes.
-func (m *Mapping) Len() int { return len(m.classes) }
-
-// Class is a class of a mapping; both names are in internal form.
-type Class struct {
-	Original    string // in the program before
-	Residual    string // in the shrunk one
-	Synthesized bool   // the compiler made it, Original is only a description
-}
-
-// Classes gives all classes in the file's order.
-func (m *Mapping) Classes() iter.Seq[Class] {
-	return func(yield func(Class) bool) {
-		for i := range m.classes {
-			c := &m.classes[i]
-			if m.byResidual[c.residual] != int32(i) {
-				continue // a later one has replaced it
-			}
-			if !yield(Class{rawName(c.original), rawName(c.residual), c.synthesized}) {
-				return
-			}
-		}
-	}
-}
-
 // OriginalClass gives the original of a residual class. ok is false if the
 // mapping does not list it; it then has the name that it always had.
 func (m *Mapping) OriginalClass(residual string) (original string, ok bool) {
@@ -151,7 +111,7 @@ func (m *Mapping) OriginalClass(residual string) (original string, ok bool) {
 
 // ResidualClass gives the residual name of an original class. ok is false if the
 // mapping does not list it: it has kept its name, or it is gone, perhaps merged
-// into another; see [Mapping.Residuals].
+// into another.
 func (m *Mapping) ResidualClass(original string) (residual string, ok bool) {
 	name := fileName(original)
 	if i, ok := m.byOriginal[name]; ok {
@@ -160,15 +120,10 @@ func (m *Mapping) ResidualClass(original string) (residual string, ok bool) {
 	return original, false
 }
 
-// OriginalDescriptor translates the classes in a residual descriptor, that of a
+// originalDescriptor translates the classes in a residual descriptor, that of a
 // method or a field.
-func (m *Mapping) OriginalDescriptor(residual string) string {
+func (m *Mapping) originalDescriptor(residual string) string {
 	return rawName(renamed(fileName(residual), m.original))
-}
-
-// ResidualDescriptor translates the classes in an original descriptor.
-func (m *Mapping) ResidualDescriptor(original string) string {
-	return rawName(renamed(fileName(original), m.residual))
 }
 
 // original gives the original of a residual class in the form of the file.
@@ -224,6 +179,5 @@ func newMapping(classes []class, sources map[string]string) *Mapping {
 			slices.SortStableFunc(c.methods, byName)
 		}
 	}
-	m.reverse = sync.OnceValue(m.buildReverse)
 	return m
 }

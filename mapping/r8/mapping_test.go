@@ -51,57 +51,38 @@ func TestOriginals(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		residual Method
-		want     Answer
+		want     answer
 	}{
 		{"inlined lines do not hide the method", Method{"a/b", "a", "(I)I"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "bar", "(I)I"}}}},
+			answer{exact, []Method{{"com/example/Foo", "bar", "(I)I"}}, false}},
 		{"overloads differ by descriptor", Method{"a/b", "a", "(J)I"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "bar", "(J)I"}}}},
+			answer{exact, []Method{{"com/example/Foo", "bar", "(J)I"}}, false}},
 		{"constructor", Method{"a/b", "<init>", "()V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "<init>", "()V"}}}},
+			answer{exact, []Method{{"com/example/Foo", "<init>", "()V"}}, false}},
 		{"overloads on one line are no inlining", Method{"a/b", "<init>", "(I)V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "<init>", "(I)V"}}}},
+			answer{exact, []Method{{"com/example/Foo", "<init>", "(I)V"}}, false}},
 		{"types are translated", Method{"a/b", "b", "([La/b;[[ILjava/lang/String;)La/b;"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "make", "([Lcom/example/Foo;[[ILjava/lang/String;)Lcom/example/Foo;"}}}},
+			answer{exact, []Method{{"com/example/Foo", "make", "([Lcom/example/Foo;[[ILjava/lang/String;)Lcom/example/Foo;"}}, false}},
 		{"residual signature", Method{"a/b", "c", "(La/b;)V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}}},
+			answer{exact, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}, false}},
 		{"residual signature replaces the translated one", Method{"a/b", "c", "(La/b;I)Z"},
-			Answer{Match: Guess, Methods: []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}}},
+			answer{guess, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}, false}},
 		{"merged classes", Method{"a/c", "run", "()V"},
-			Answer{Match: Merged, Methods: []Method{{"com/example/gone/Bar", "run", "()V"}, {"com/example/Second", "run", "()V"}}}},
+			answer{merged, []Method{{"com/example/gone/Bar", "run", "()V"}, {"com/example/Second", "run", "()V"}}, false}},
 		{"merged classes, with lines", Method{"a/c", "d", "(I)V"},
-			Answer{Match: Merged, Methods: []Method{{"com/example/gone/Bar", "only", "(I)V"}, {"com/example/Second", "only", "(I)V"}}}},
+			answer{merged, []Method{{"com/example/gone/Bar", "only", "(I)V"}, {"com/example/Second", "only", "(I)V"}}, false}},
 		{"unlisted method", Method{"a/b", "toString", "(La/c;)Ljava/lang/String;"},
-			Answer{Methods: []Method{{"com/example/Foo", "toString", "(Lcom/example/gone/Bar;)Ljava/lang/String;"}}}},
+			answer{unlisted, []Method{{"com/example/Foo", "toString", "(Lcom/example/gone/Bar;)Ljava/lang/String;"}}, false}},
 		{"unlisted class", Method{"kept/K", "k", "(La/b;)V"},
-			Answer{Methods: []Method{{"kept/K", "k", "(Lcom/example/Foo;)V"}}}},
+			answer{unlisted, []Method{{"kept/K", "k", "(Lcom/example/Foo;)V"}}, false}},
 		{"synthesized", Method{"a/d", "a", "()V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "accept", "()V"}}, Synthesized: true}},
+			answer{exact, []Method{{"com/example/Foo", "accept", "()V"}}, true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, m.Originals(test.residual)); diff != "" {
+			if diff := cmp.Diff(test.want, m.originals(test.residual), cmp.AllowUnexported(answer{})); diff != "" {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestResiduals(t *testing.T) {
-	m := mustParse(t, sample)
-	for _, test := range []struct {
-		original Method
-		want     Answer
-	}{
-		{Method{"com/example/Foo", "bar", "(I)I"}, Answer{Match: Exact, Methods: []Method{{"a/b", "a", "(I)I"}}}},
-		{Method{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}, Answer{Match: Exact, Methods: []Method{{"a/b", "c", "(La/b;)V"}}}},
-		{Method{"com/example/Second", "run", "()V"}, Answer{Match: Exact, Methods: []Method{{"a/c", "run", "()V"}}}},
-		{Method{"com/example/Util", "check", "(I)V"}, Answer{Methods: []Method{{"com/example/Util", "check", "(I)V"}}}},
-		{Method{"com/example/Foo", "gone", "(Lcom/example/Foo;)V"}, Answer{Methods: []Method{{"a/b", "gone", "(La/b;)V"}}}},
-		{Method{"com/example/Foo", "bar", "no descriptor"}, Answer{Methods: []Method{{"a/b", "bar", "no descriptor"}}}},
-	} {
-		if diff := cmp.Diff(test.want, m.Residuals(test.original)); diff != "" {
-			t.Errorf("%v: %s", test.original, diff)
-		}
 	}
 }
 
@@ -120,15 +101,8 @@ func TestClasses(t *testing.T) {
 	if got, ok := m.OriginalClass("a/c"); got != "a/c" || ok {
 		t.Errorf("unlisted: %q, %v", got, ok)
 	}
-	if got := m.OriginalDescriptor("(I[La/b;La/c;)La/b;"); got != "(I[Lcom/Bar;La/c;)Lcom/Bar;" {
+	if got := m.originalDescriptor("(I[La/b;La/c;)La/b;"); got != "(I[Lcom/Bar;La/c;)Lcom/Bar;" {
 		t.Errorf("descriptor: %s", got)
-	}
-	if got := m.ResidualDescriptor("[Lcom/Bar;"); got != "[La/b;" {
-		t.Errorf("descriptor: %s", got)
-	}
-	want := []Class{{Original: "café/\xed\xa0\xbd\xed\xb8\x80", Residual: "e"}, {Original: "com/Bar", Residual: "a/b"}}
-	if diff := cmp.Diff(want, slices.Collect(m.Classes())); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -149,8 +123,8 @@ func TestVersions(t *testing.T) {
 		{"experimental", "(I)V", false, ""},
 	} {
 		m := mustParse(t, `# {"id":"com.android.tools.r8.mapping","version":"`+test.version+"\"}\n"+body)
-		want := Answer{Exact, []Method{{"A", "f", "(I)V"}}, test.synthesized}
-		if diff := cmp.Diff(want, m.Originals(Method{"a", "b", test.residual})); diff != "" {
+		want := answer{exact, []Method{{"A", "f", "(I)V"}}, test.synthesized}
+		if diff := cmp.Diff(want, m.originals(Method{"a", "b", test.residual}), cmp.AllowUnexported(answer{})); diff != "" {
 			t.Errorf("%s: %s", test.version, diff)
 		}
 		if m.UnknownVersion() != test.unknown {
@@ -174,7 +148,7 @@ func TestOddFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			m := mustParse(t, test.text)
 			if strings.Contains(test.text, "void f") || strings.Contains(test.text, "void  f") {
-				methods := m.Originals(Method{"a", "b", "()V"}).Methods
+				methods := m.originals(Method{"a", "b", "()V"}).methods
 				if !slices.Contains(methods, Method{"A", "f", "()V"}) {
 					t.Errorf("originals of a.b: %v", methods)
 				}

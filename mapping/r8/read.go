@@ -38,7 +38,7 @@ func Parse(name string, r io.Reader) (*Mapping, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, p.at, err)
 	}
 	m := newMapping(p.classes, p.sources)
-	m.id, m.unknown = p.id, p.unknown
+	m.unknown = p.unknown
 	return m, nil
 }
 
@@ -48,12 +48,10 @@ type parser struct {
 	classes    []class
 	current    *class // nil before the first, and behind a new header
 	methods    []line // of the current class, which gets a copy of the right size
-	fields     []field
-	line       *line // the method line that a comment would belong to
-	onField    bool  // it would belong to a field, and there is nothing to say of one
+	line       *line  // the method line that a comment would belong to
+	onField    bool   // it would belong to a field, and there is nothing to say of one
 	version    version
 	unknown    string
-	id         string
 	sources    map[string]string
 	signatures map[string]string // cleaned signatures, which are seldom needed
 }
@@ -126,9 +124,9 @@ func (p *parser) class(t string) error {
 // finish ends the current class.
 func (p *parser) finish() {
 	if p.current != nil {
-		p.current.methods, p.current.fields = slices.Clone(p.methods), slices.Clone(p.fields)
+		p.current.methods = slices.Clone(p.methods)
 	}
-	p.methods, p.fields = p.methods[:0], p.fields[:0]
+	p.methods = p.methods[:0]
 	p.current, p.line, p.onField = nil, nil, false
 }
 
@@ -151,7 +149,7 @@ func (p *parser) member(t string) error {
 	}
 	open := strings.IndexByte(rest, '(')
 	if open < 0 {
-		p.field(rest, space, residual)
+		p.line, p.onField = nil, true // nothing asks for the names of fields
 		return nil
 	}
 	end := strings.IndexByte(rest[open:], ')') + open
@@ -168,16 +166,6 @@ func (p *parser) member(t string) error {
 	p.methods = append(p.methods, l)
 	p.line, p.onField = &p.methods[len(p.methods)-1], false
 	return nil
-}
-
-// field reads "type [class.]name".
-func (p *parser) field(left string, space int, residual string) {
-	f := field{name: strings.TrimSpace(left[space:]), residual: residual}
-	if dot := strings.LastIndexByte(f.name, '.'); dot > 0 {
-		f.class, f.name = f.name[:dot], f.name[dot+1:]
-	}
-	p.fields = append(p.fields, f)
-	p.line, p.onField = nil, true
 }
 
 // signature gives "type name(types)" with no more than one space: a view into

@@ -7,15 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// retrace gives what becomes of text, and holds that it does not depend on how
-// the text comes.
+// retrace parses a mapping and returns the retraced text.
 func retrace(t testing.TB, mapping, text string) string {
 	t.Helper()
-	var b strings.Builder
-	if err := mustParse(t, mapping).Retrace(&b, strings.NewReader(text)); err != nil {
-		t.Fatal(err)
+	return retraceWith(mustParse(t, mapping), text)
+}
+
+// retraceWith retraces text line by line, as the callers of the package do.
+func retraceWith(m *Mapping, text string) string {
+	stack := m.Stack()
+	var out []byte
+	for line := range strings.Lines(text) {
+		out = stack.AppendLine(out, []byte(line))
 	}
-	return b.String()
+	return string(out)
 }
 
 const inlining = `# {"id":"com.android.tools.r8.mapping","version":"2.2"}
