@@ -255,7 +255,7 @@ func TestResolveRefusesRulesOfOthers(t *testing.T) {
 	}
 	f := New(Options{Rules: config.Rules})
 	for _, p := range []Pending{"1", "3", "-1", "2,2", "0,2", "0-2", "x", "2:2", "2:", "2:-1", ",", "2,", "2-", ":1", "2:1:0", "99999999999", "2-1"} {
-		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err == nil || !strings.Contains(err.Error(), "other rules than these") {
+		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err == nil || !strings.Contains(err.Error(), "it was made with other rules") {
 			t.Errorf("%q: got %+v, %v", p, d, err)
 		}
 	}

@@ -26,7 +26,7 @@ func parseRules(t testing.TB, patterns ...string) []Rule {
 // lastRule gives the last of rules without conditions that matches a method, -1 if none does.
 func lastRule(f *Filter, class, method, descriptor string) int32 {
 	cf := ClassFilter{filter: f, rules: f.index.match(class)}
-	rule, _ := cf.ruled(&classfile.Member{Name: method, Descriptor: descriptor}, nil)
+	rule, _ := cf.lastMatchingRule(&classfile.Member{Name: method, Descriptor: descriptor}, nil)
 	return rule
 }
 
@@ -178,7 +178,7 @@ func TestLastRuleWins(t *testing.T) {
 	}
 	for _, c := range cases {
 		f := New(Options{Rules: parseRules(t, c.rules...)})
-		d := f.byRule(lastRule(f, c.class, c.method, "(I)V"))
+		d := f.ruleDecision(lastRule(f, c.class, c.method, "(I)V"))
 		got, at := silent, ""
 		if d.Detail != "" {
 			got, at = allowed, fmt.Sprintf("rules:%d: ", c.line)
@@ -197,26 +197,26 @@ func TestFaultyPatterns(t *testing.T) {
 		{"", "the pattern is empty"},
 		{"com..Foo", `class pattern "com..Foo" has an empty segment`},
 		{".Foo", `class pattern ".Foo" has an empty segment`},
-		{"com.example.", `class pattern "com.example." ends in a separator: write "com.example.**" for all classes below a package`},
-		{"com.example**", `class pattern "com.example**": ** has to be a segment of its own, as in **.*Name; use * inside one`},
-		{"**Binding", `class pattern "**Binding": ** has to be a segment of its own, as in **.*Name; use * inside one`},
-		{"com.Fo?", `pattern "com.Fo?" holds '?': * is the wildcard, and stands for any characters`},
-		{"com.Fo\n", `pattern "com.Fo\n" holds '\n': * is the wildcard, and stands for any characters`},
+		{"com.example.", `class pattern "com.example." ends in a separator: to match all classes below a package, write "com.example.**"`},
+		{"com.example**", `class pattern "com.example**": ** must be a whole segment, as in **.*Name; use * within a segment`},
+		{"**Binding", `class pattern "**Binding": ** must be a whole segment, as in **.*Name; use * within a segment`},
+		{"com.Fo?", `pattern "com.Fo?" contains '?': the only wildcard is *, for any number of characters`},
+		{"com.Fo\n", `pattern "com.Fo\n" contains '\n': the only wildcard is *, for any number of characters`},
 		{"com.\xff", `pattern "com.\xff" is not valid UTF-8`},
 		{"com.Foo bar", `class pattern "com.Foo bar": "Foo bar" is not the name of a class or package`},
 		{"com.Foo;", `class pattern "com.Foo;": "Foo;" is not the name of a class or package`},
 		{"com.Foo()", `class pattern "com.Foo()": "Foo()" is not the name of a class or package`},
-		{"#foo", `no class in front of #: write "**#foo" for that of every class`},
-		{"Foo#", "no method name behind #: write * for any"},
-		{"Foo#(int)", "no method name behind #: write * for any"},
+		{"#foo", `no class before #: to match a method of every class, write "**#foo"`},
+		{"Foo#", "no method name after #: write * for any name"},
+		{"Foo#(int)", "no method name after #: write * for any name"},
 		{"Foo#a.b", `method pattern "a.b": "a.b" is not the name of a method`},
 		{"Foo#<in*", `method pattern "<in*": "<in*" is not the name of a method`},
 		{"Foo#a#b", `method pattern "a#b": "a#b" is not the name of a method`},
 		{"Foo#a ()", `method pattern "a ()": "a " is not the name of a method`},
 		{"Foo#a(int", `method pattern "a(int": the parenthesis is not closed`},
-		{"Foo#a(**, int)", `method pattern "a(**, int)": ** for any number of parameters has to be the last`},
+		{"Foo#a(**, int)", `method pattern "a(**, int)": ** for any number of parameters must come last`},
 		{"Foo#a(int,)", `method pattern "a(int,)": parameter "": class pattern "" has an empty segment`},
-		{"Foo#a(int[)", `method pattern "a(int[)": parameter "int[": arrays are written TYPE[]`},
+		{"Foo#a(int[)", `method pattern "a(int[)": parameter "int[": write an array as TYPE[]`},
 		{"Foo#a(List<String>)", `method pattern "a(List<String>)": parameter "List<String>": class pattern "List<String>": "List<String>" is not the name of a class or package`},
 		{"Foo#a()X", `method pattern "a()X": "X" is not a return descriptor, such as V, I or Ljava/lang/String;`},
 		{"Foo#a()int", `method pattern "a()int": "int" is not a return descriptor, such as V, I or Ljava/lang/String;`},
