@@ -52,7 +52,8 @@ func parseBlockLine(line string, at Position) (Rule, error) {
 	case len(fields) != 2:
 		return Rule{}, fmt.Errorf("%v: %s takes one name, found %d", at, fields[0], len(fields)-1)
 	case strings.ContainsAny(fields[1], "*?#"):
-		return Rule{}, fmt.Errorf("%v: %q: a block list takes names only; write a rule with wildcards or methods in tracegen.yml",
+		return Rule{}, fmt.Errorf("%v: %q: a block list takes names only; write a rule with wildcards or methods "+
+			"in tracegen.yml",
 			at, fields[1])
 	}
 	pattern := fields[1]

@@ -88,7 +88,8 @@ func (c *conditions) readSize(s string) error {
 		case "=":
 			*least, *most = max(*least, int(n)), min(*most, int(n))
 		default:
-			return fmt.Errorf("%q has no comparison operator: write \"<%[2]s\", \"<=%[2]s\", \">%[2]s\", \">=%[2]s\" or \"=%[2]s\"",
+			return fmt.Errorf("%q has no comparison operator: write \"<%[2]s\", \"<=%[2]s\", \">%[2]s\", "+
+				"\">=%[2]s\" or \"=%[2]s\"",
 				s, number)
 		}
 	}

@@ -87,7 +87,8 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 				continue // **.** means the same as **
 			}
 		case strings.Contains(segment, spanning):
-			return p, fmt.Errorf("class pattern %q: ** must be a whole segment, as in **.*Name; use * within a segment", s)
+			return p, fmt.Errorf("class pattern %q: ** must be a whole segment, as in **.*Name; use * within a segment",
+				s)
 		case strings.Contains(segment, "#"):
 			return p, fmt.Errorf("class pattern %q contains #: give the method by the key \"method\"", s)
 		case strings.ContainsAny(segment, ";[]()<>, "):

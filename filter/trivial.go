@@ -167,7 +167,8 @@ func (cf *ClassFilter) delegationDetail(m *classfile.Member, call code.Instructi
 	if err != nil {
 		return ""
 	}
-	if call.Op == code.Invokespecial && m.Name == "<init>" && ref.Name == "<init>" && ref.Class == cf.class.SuperName() {
+	if call.Op == code.Invokespecial && m.Name == "<init>" && ref.Name == "<init>" &&
+		ref.Class == cf.class.SuperName() {
 		return "smart: only calls super"
 	}
 	if ref.Class != cf.class.Name() {
