@@ -191,8 +191,8 @@ func TestDemand(t *testing.T) {
 	add(3, "org/lib/deep/inside/er/B$$Lambda")
 	add(4, "Main")
 	add(2, "odd name/C")
-	d := mustAssign(t, list, Options{}).Demand()
-	want := Demand{Methods: 104,
+	d := mustAssign(t, list, Options{}).IDUsage()
+	want := IDUsage{Methods: 104,
 		Packages: []PackageCount{{"com.app.feed", 40}, {"com.app.feed.row", 30}, {"com.app.home", 20}, {"org.lib.deep.inside", 5},
 			{"", 4}, {"org.lib.deep.inside.er", 3}, {"odd%20name", 2}},
 		Rules: []RuleCount{{"**.*Binding", 70}, {"com.app.feed.*", 40}, {"com.app.feed.row.**", 30}, {"**.*_Factory", 20}, {"com.app.home.**", 20}}}

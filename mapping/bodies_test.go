@@ -36,7 +36,7 @@ func TestNumberedLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written(t, again) != text || !maps.Equal(again.bodies, map[uint32]uint64{2: 2, 4: 0xfedcba9876543210}) {
+	if written(t, again) != text || !maps.Equal(again.fingerprints, map[uint32]uint64{2: 2, 4: 0xfedcba9876543210}) {
 		t.Errorf("read back:\n%s", written(t, again))
 	}
 	last := "# numbered 4 fedcba9876543210\n"

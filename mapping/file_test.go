@@ -293,16 +293,16 @@ func TestFileReadsLittle(t *testing.T) {
 			t.Errorf("ID %d: not %v", id, e)
 		}
 	}
-	if f.passed || f.loaded != nil {
-		t.Errorf("passed over: %v, loaded: %v", f.passed, f.loaded != nil)
+	if f.scanned || f.loaded != nil {
+		t.Errorf("scanned: %v, loaded: %v", f.scanned, f.loaded != nil)
 	}
 	p, err := ParsePattern("**#method1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 2 {
-		if _, err := f.Find(p); err != nil || !f.passed || (f.loaded != nil) != (n == 1) {
-			t.Errorf("question %d: error %v, passed over %v, loaded %v", n, err, f.passed, f.loaded != nil)
+		if _, err := f.Find(p); err != nil || !f.scanned || (f.loaded != nil) != (n == 1) {
+			t.Errorf("question %d: error %v, scanned %v, loaded %v", n, err, f.scanned, f.loaded != nil)
 		}
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// Lines is a table of where methods stand in the source, as [Mapping.WriteLines] writes it. It is immutable.
+// Lines is a table of the places of methods in their sources, as [Mapping.WriteLines] writes it. It is immutable.
 type Lines struct {
 	digest string
 	byID   map[uint32]SourceLine
 }
 
-// Digest gives the digest of the mapping that the table belongs to.
+// Digest returns the digest of the mapping that the table belongs to.
 func (l *Lines) Digest() string { return l.digest }
 
-// ByID gives where a method stands; false if the table does not say.
-func (l *Lines) ByID(id uint32) (SourceLine, bool) {
-	s, ok := l.byID[id]
-	return s, ok
+// ByID returns the place of a method; ok is false if the table does not have it.
+func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
+	line, ok = l.byID[id]
+	return line, ok
 }
 
-// LoadLines reads the table at path. It fails with a [*FormatError] on what is none.
+// LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func LoadLines(path string) (*Lines, error) {
 	return readLines(path, f)
 }
 
-// readLines reads a table, whose file's name is for errors only.
+// readLines reads a table. name is the name of its file, for errors.
 func readLines(name string, r io.Reader) (*Lines, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), 1<<20)
@@ -75,7 +75,7 @@ func (l *Lines) add(n int, line string) error {
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) != 3 {
-		return errors.New("want an ID, a source file and a line with tabs between")
+		return errors.New("want an ID, a source file and a line, separated by tabs")
 	}
 	id, err1 := strconv.ParseUint(fields[0], 10, 32)
 	first, err2 := strconv.ParseUint(fields[2], 10, 31)

@@ -25,7 +25,7 @@ func TestAssignedAnswersAsLoaded(t *testing.T) {
 	}
 	same("All", slices.Collect(assigned.All()), slices.Collect(loaded.All()))
 	same("Retired", slices.Collect(assigned.Retired()), slices.Collect(loaded.Retired()))
-	same("Demand", assigned.Demand(), loaded.Demand())
+	same("IDUsage", assigned.IDUsage(), loaded.IDUsage())
 	same("Headroom", assigned.Headroom(), loaded.Headroom())
 	for _, text := range []string{"1-1048574", "**", "com.example.**#method3", "com.example.app.feature1.screen1.Presenter1#method3", "/[^.]lambda/", "a.A#lambda$f$0()V"} {
 		p, err := ParsePattern(text)
@@ -104,7 +104,7 @@ func TestTextOrder(t *testing.T) {
 			alphabet += ".#% ,\x00\x7f\x80\xbf\xc3\xed\xa0\xff"
 		}
 		a, b := random(alphabet), random(alphabet)
-		if got, want := Text(a), string(appendUnits(nil, a)); got != want {
+		if got, want := Text(a), string(appendChars(nil, a)); got != want {
 			t.Fatalf("%q: %q, want %q", a, got, want)
 		}
 		plain := unescaped(a) && unescaped(b)
