@@ -123,8 +123,8 @@ func (t *methodTable) fingerprintsByID(ids []uint32) map[uint32]uint64 {
 }
 
 // errNoDescriptors is the error about a base mapping that identifies methods by class and name alone.
-var errNoDescriptors = errors.New("the method has no descriptor, so that its ID may belong to any method of that name; " +
-	"give a base mapping with descriptors, as tracegen and Matrix write it")
+var errNoDescriptors = errors.New("the method has no descriptor, so that its ID may belong to any method of that " +
+	"name; give a base mapping with descriptors, as tracegen and Matrix write it")
 
 // checkBase returns an error if IDs cannot be kept with the base mapping.
 func (o *Options) checkBase() error {

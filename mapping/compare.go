@@ -96,10 +96,12 @@ func Compare(old, new *Mapping) *Comparison {
 	c.findSuspicious(old, new)
 	c.findRenumbered(old, new)
 	c.FocusRemoved, c.FocusAdded = focusWithout(old.focus, new.focus), focusWithout(new.focus, old.focus)
-	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Renumbered, c.Suspicious, c.Freed, c.Reserved} {
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Renumbered, c.Suspicious, c.Freed,
+		c.Reserved} {
 		slices.SortFunc(list, func(a, b Difference) int {
 			x, y := a.Method(), b.Method()
-			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name), strings.Compare(x.Descriptor, y.Descriptor))
+			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name),
+				strings.Compare(x.Descriptor, y.Descriptor))
 		})
 	}
 	slices.SortFunc(c.Reused, func(a, b Difference) int { return cmp.Compare(a.Old.ID, b.Old.ID) })

@@ -69,7 +69,8 @@ func ParsePattern(text string) (*Pattern, error) {
 	} else {
 		fields := strings.Fields(text)
 		if len(fields) == 0 || len(fields) > 3 {
-			return nil, fmt.Errorf("pattern %q: want class, method and descriptor; a space in a name is written %%20", text)
+			return nil, fmt.Errorf("pattern %q: want class, method and descriptor; a space in a name is written %%20",
+				text)
 		}
 		fields = append(fields, "", "")
 		p.class, p.name, p.descriptor = fields[0], fields[1], fields[2]
@@ -102,7 +103,8 @@ func ParsePattern(text string) (*Pattern, error) {
 // parseIDs parses an ID or a range of IDs; ok is false if text is neither.
 func parseIDs(text string) (p *Pattern, ok bool, err error) {
 	first, last, ranged := strings.Cut(text, "-")
-	if strings.Trim(first, "0123456789") != "" || first == "" || strings.Trim(last, "0123456789") != "" || ranged && last == "" {
+	const digits = "0123456789"
+	if strings.Trim(first, digits) != "" || first == "" || strings.Trim(last, digits) != "" || ranged && last == "" {
 		return nil, false, nil
 	}
 	if !ranged {

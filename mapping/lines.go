@@ -29,7 +29,8 @@ func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
 func LoadLines(path string) (*Lines, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was instrumented", err)
+		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was "+
+			"instrumented", err)
 	}
 	defer f.Close()
 	return readLines(path, f)
@@ -51,7 +52,8 @@ func readLines(name string, r io.Reader) (*Lines, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
 	}
 	if n < 2 {
-		return nil, &FormatError{name, 0, errors.New("not a table of source lines; give the file that --lines named when the app was instrumented")}
+		return nil, &FormatError{name, 0,
+			errors.New("not a table of source lines; give the file that --lines named when the app was instrumented")}
 	}
 	return l, nil
 }

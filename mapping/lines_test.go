@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLinesReadBack: what WriteLines writes, readLines reads, whatever is in the name of a source file.
+// TestLinesReadBack checks that readLines reads what WriteLines wrote, whatever the names of source files contain.
 func TestLinesReadBack(t *testing.T) {
 	var methods []Method
 	for _, name := range []string{"a", "b", "c", "d"} {

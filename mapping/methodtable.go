@@ -56,7 +56,8 @@ func newMethodTable(methods iter.Seq2[Method, uint64]) (*methodTable, error) {
 	last = ""
 	for m, fingerprint := range methods {
 		if m.Class == "" || m.Name == "" || m.Descriptor == "" {
-			return nil, fmt.Errorf("class %q, method %q, descriptor %q: none of the three may be empty; skip the method as malformed",
+			return nil, fmt.Errorf("class %q, method %q, descriptor %q: none of the three may be empty; skip the "+
+				"method as malformed",
 				Text(m.Class), Text(m.Name), Text(m.Descriptor))
 		}
 		at := uint32(len(t.methods))

@@ -61,7 +61,8 @@ func numberedMethod(name string) bool {
 	for part := range strings.SplitSeq(name, "$") {
 		switch {
 		case first:
-			if stem, ok := cutCount(part); ok && (strings.HasSuffix(stem, "ambda-") || strings.HasSuffix(stem, "_aroundBody")) {
+			stem, ok := cutCount(part)
+			if ok && (strings.HasSuffix(stem, "ambda-") || strings.HasSuffix(stem, "_aroundBody")) {
 				return true
 			}
 		case before != "default" && counted(part):

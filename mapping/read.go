@@ -137,7 +137,8 @@ func (p *parser) parseLines(text string) error {
 		}
 		line, rest, ended := strings.Cut(text, "\n")
 		if !ended && p.ownFormat {
-			return errors.New("damaged: the last line has no newline, the file was cut off; restore it from the build that wrote it")
+			return errors.New("damaged: the last line has no newline, the file was cut off; restore it from the " +
+				"build that wrote it")
 		}
 		text = rest
 		if err := p.parseLine(strings.TrimSuffix(line, "\r")); err != nil {
@@ -153,7 +154,8 @@ func (p *parser) parseLine(line string) error {
 	case !p.ownFormat:
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, digestPrefix) || strings.HasPrefix(line, retiredPrefix) {
-			return fmt.Errorf("damaged: a line in tracegen's format, but the file does not begin with %q; restore it from the build that wrote it", versionPrefix+"1")
+			return fmt.Errorf("damaged: a line in tracegen's format, but the file does not begin with %q; restore "+
+				"it from the build that wrote it", versionPrefix+"1")
 		}
 		if line == "" || line[0] == '#' {
 			return nil
@@ -172,17 +174,20 @@ func (p *parser) parseLine(line string) error {
 func (p *parser) commentLine(line string) error {
 	once := func(field *string, prefix string) error {
 		if *field != "" {
-			return fmt.Errorf("a second %q line: the file contains several mappings; give a file with one", strings.TrimSpace(prefix))
+			return fmt.Errorf("a second %q line: the file contains several mappings; give a file with one",
+				strings.TrimSpace(prefix))
 		}
 		if *field = line[len(prefix):]; *field == "" {
-			return fmt.Errorf("damaged: %q without a value; restore the file from the build that wrote it", strings.TrimSpace(prefix))
+			return fmt.Errorf("damaged: %q without a value; restore the file from the build that wrote it",
+				strings.TrimSpace(prefix))
 		}
 		return nil
 	}
 	switch {
 	case strings.HasPrefix(line, versionPrefix):
 		if version := line[len(versionPrefix):]; version != "1" {
-			return fmt.Errorf("mapping format %q, this tracegen reads format 1; use the tracegen that wrote it, or a newer one", version)
+			return fmt.Errorf("mapping format %q, this tracegen reads format 1; use the tracegen that wrote it, or "+
+				"a newer one", version)
 		}
 		if p.line > 1 {
 			return errors.New("a second header: the file contains several mappings; give a file with one")
@@ -270,7 +275,8 @@ func (p *parser) add(s *section, line string) error {
 		return err
 	}
 	if p.usedIDs.has(r.id) {
-		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that wrote it", r.id, p.lineOf(r.id))
+		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that "+
+			"wrote it", r.id, p.lineOf(r.id))
 	}
 	p.usedIDs.add(r.id)
 	if s == &p.retired {
@@ -387,7 +393,8 @@ func (p *parser) slowKey(text string) (string, error) {
 		fields = matrixFields(text)
 	}
 	if len(fields) < 2 || len(fields) > 3 || slices.Contains(fields, "") {
-		return "", fmt.Errorf("%q: want class, method and descriptor, with one space between (a space in a name is written %%20)", clip(text))
+		return "", fmt.Errorf("%q: want class, method and descriptor, with one space between (a space in a name is "+
+			"written %%20)", clip(text))
 	}
 	p.buf = p.buf[:0]
 	for i, field := range fields {
@@ -424,7 +431,8 @@ func matrixFields(text string) []string {
 func (p *parser) checkComplete(living, retired int) error {
 	if !p.ownFormat {
 		if living == 0 && !p.dispatch {
-			return p.errorAt(0, "no method line: the file is not a mapping, or was cut off; restore it from the build that wrote it")
+			return p.errorAt(0,
+				"no method line: the file is not a mapping, or was cut off; restore it from the build that wrote it")
 		}
 		p.runtime = matrixRuntime
 		return nil
@@ -463,10 +471,12 @@ func (p *parser) build() (*Mapping, error) {
 		lines := append(p.living.lines, p.retired.lines...)
 		a, b := min(lines[first], lines[second]), max(lines[first], lines[second])
 		key := append(p.living.records, p.retired.records...)[first].key
-		return nil, p.errorAt(int(b), "%s has an ID on line %d already; a method has one ID: restore the file from the build that wrote it", key, a)
+		return nil, p.errorAt(int(b), "%s has an ID on line %d already; a method has one ID: restore the file from "+
+			"the build that wrote it", key, a)
 	}
 	if p.ownFormat && m.digest != p.digest {
-		return nil, p.errorAt(p.digestLine, "damaged: the header says digest %s, the method lines have %s; lines were lost or changed: restore the file from the build that wrote it",
+		return nil, p.errorAt(p.digestLine, "damaged: the header says digest %s, the method lines have %s; lines "+
+			"were lost or changed: restore the file from the build that wrote it",
 			strconv.Quote(clip(p.digest)), m.digest)
 	}
 	focus, err := sortFocus(p.focus)

@@ -122,9 +122,11 @@ func bytesOf(v, b uint64) uint64 { return ^(v ^ b*ones + 0x7f*ones) & high }
 
 // allPlain reports whether all eight bytes of v are from '!' to '~' and none of '#', '%', ',' and but.
 func allPlain(v, but uint64) bool {
-	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x } // the high bit of a byte that is b, and perhaps of bytes above one
-	below := (v - 0x21*ones) &^ v                                           // of each byte below 0x21
-	above := v + ones                                                       // of each byte that is 0x7f; bytes above have the high bit in v
+	// is, below and above have the high bit of every byte that they mean. Borrows and carries may set it in bytes above
+	// such a byte, too, which does not change the result.
+	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x }
+	below := (v - 0x21*ones) &^ v
+	above := v + ones // of bytes that are 0x7f; for greater ones it is set in v
 	return (is('#')|is('%')|is(',')|is(but)|below|above|v)&high == 0
 }
 
