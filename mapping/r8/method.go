@@ -4,43 +4,40 @@ import (
 	"slices"
 )
 
-// Method identifies a method, as package mapping's Identity, which it converts
-// to: Class, Name and Descriptor are raw modified UTF-8 in internal form.
+// Method identifies a method. Class, Name and Descriptor are modified UTF-8 in internal form. A Method can be
+// converted to package mapping's Identity.
 type Method struct {
 	Class, Name, Descriptor string
 }
 
-// certainty says how sure an answer is.
+// certainty says how reliable an answer is.
 type certainty uint8
 
 const (
-	// unlisted: the mapping has no line on the method. R8 writes none for a
-	// method that kept name and lines. The answer is the method with its
-	// classes translated.
+	// unlisted: the mapping has no line about the method. R8 writes none for a method that kept its name and lines.
+	// The answer is the method with its classes translated.
 	unlisted certainty = iota
-	// exact: the mapping names one method.
+	// exact: the mapping has exactly one original.
 	exact
-	// merged: the mapping names several, whose code is all in this method.
+	// merged: the mapping has several originals, whose code is all in this method.
 	merged
-	// guess: the class has lines on that name, but not with that descriptor.
-	// The answers have the name right; the compiler may have changed the
-	// parameters without saying so, or this method may be unlisted.
+	// guess: the class has lines with that residual name, but none with that descriptor. The answers have the right
+	// name; the compiler may have changed the parameters without writing it down, or the method may be unlisted.
 	guess
 )
 
-// answer is what a mapping says of one method.
+// answer contains the originals of one method.
 type answer struct {
-	certainty certainty // how sure it is
-	// methods is never empty; in the file's order. It has one method if certainty is
-	// unlisted or exact.
+	certainty certainty
+	// methods is never empty. It is in the file's order, and has one method if certainty is unlisted or exact.
 	methods []Method
-	// synthesized: the compiler made the method, it was not in the program, and
-	// methods only describes it. Never set if certainty is unlisted.
+	// synthesized reports that a compiler made the method, so that methods only describes it. It is never set if
+	// certainty is unlisted.
 	synthesized bool
 }
 
-// originals gives the original of a residual method. If methods were inlined
-// into it, the answer is still the method itself.
+// originals returns the originals of a residual method. If other methods were inlined into it, the answer is still
+// the method itself. It takes time linear in the number of lines with that residual name in the class.
 func (m *Mapping) originals(residual Method) answer {
 	c := m.find(fileName(residual.Class))
 	kept := Method{Class: residual.Class, Name: residual.Name, Descriptor: m.originalDescriptor(residual.Descriptor)}
@@ -67,7 +64,7 @@ func (m *Mapping) originals(residual Method) answer {
 	return answer{methods: []Method{kept}}
 }
 
-// originalSet collects distinct original methods.
+// originalSet collects different original methods.
 type originalSet struct {
 	methods     []Method
 	synthesized bool // all of them are
@@ -82,7 +79,7 @@ func (o *originalSet) add(c *class, g group) {
 	o.methods = append(o.methods, method)
 }
 
-// originalOf gives the original method that a line is about.
+// originalOf returns the original method that a line is about.
 func originalOf(c *class, l *line) Method {
 	return Method{
 		Class:      rawName(l.class(c)),
@@ -91,45 +88,45 @@ func originalOf(c *class, l *line) Method {
 	}
 }
 
-// group is a method of the shrunk program, as the lines on it tell.
+// group is a residual method as the lines about it describe it.
 type group struct {
-	line        *line  // the first line that is about the method itself
-	residual    string // descriptor with dots, "" if no line says it
+	line        *line  // the first line that is about the method itself and not an inlined one
+	residual    string // the residual descriptor, with dots; "" if no line has it
 	synthesized bool
 }
 
-// groups gives the methods that lines of one residual name are about, without
-// those that were inlined.
+// groups returns the methods that lines with one residual name are about, without inlined methods. Lines with the
+// same original signature are about the same method, unless their comments have different residual descriptors: then
+// the original became several methods.
 func groups(lines []line) []group {
 	var all []group
 	bySignature := map[string]int{}
 	for i := range lines {
 		l := &lines[i]
-		// A following line with the same range is the caller, unless it has
-		// lines of its own: then the two only look alike.
+		// If the next line has the same range, it is the caller into which this method was inlined. This holds only if
+		// its original lines are a single number; else it is an unrelated method that has the same range.
 		if i+1 < len(lines) && l.sameRange(&lines[i+1]) && lines[i+1].number {
 			continue
 		}
-		said := ""
+		signature := ""
 		if l.info != nil {
-			said = l.info.residual
+			signature = l.info.residual
 		}
 		at, ok := bySignature[l.signature]
-		if !ok || said != "" && all[at].residual != "" && said != all[at].residual {
+		if !ok || signature != "" && all[at].residual != "" && signature != all[at].residual {
 			at = len(all)
 			bySignature[l.signature] = at
 			all = append(all, group{line: l})
 		}
-		if said != "" {
-			all[at].residual = said
+		if signature != "" {
+			all[at].residual = signature
 		}
 		all[at].synthesized = all[at].synthesized || l.synthesized()
 	}
 	return all
 }
 
-// residualDescriptor gives the descriptor, with dots, that g has in the shrunk
-// program.
+// residualDescriptor returns the residual descriptor of g, with dots.
 func (m *Mapping) residualDescriptor(g group) string {
 	if g.residual != "" {
 		return g.residual
