@@ -264,6 +264,8 @@ func TestFaultyIncludes(t *testing.T) {
 }
 
 // TestIncludesAreBounded reads files that each include the next one twice. Without a limit, 2^30 files would be read.
+//
+// Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func TestIncludesAreBounded(t *testing.T) {
 	n := 0
 	_, err := ParseConfig("0.yml", []byte("include: [ 1.yml, 1.yml ]"), nil, func(name string) ([]byte, error) {
@@ -280,6 +282,8 @@ func TestIncludesAreBounded(t *testing.T) {
 }
 
 // TestAliasesAreBounded reads lists of aliases of lists of aliases. They must not be expanded.
+//
+// Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func TestAliasesAreBounded(t *testing.T) {
 	text := "x0: &x0 [a, a]\n"
 	for i := range 40 {
@@ -427,6 +431,7 @@ func patternText(p pattern) string {
 	return strings.ToValidUTF8(text, "x")
 }
 
+// Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("exits: throws\nrules:\n- block: com.example.**\n- allow: \"**.*B#get*(int, **)\"\n"))
 	f.Add([]byte("rules: [{block: &a a.B}, {allow: *a}, {block: 'Foo#a(I[La.B;)V'}]\n---\n"))
@@ -478,6 +483,8 @@ func FuzzParseBlockList(f *testing.F) {
 }
 
 // TestConditionsAreDocumented checks that docs/rules.md and the package comment mention each key of a rule.
+//
+// Invariant: docs/rules.md shows every condition of rules.
 func TestConditionsAreDocumented(t *testing.T) {
 	for _, name := range []string{"../docs/rules.md", "doc.go"} {
 		text, err := os.ReadFile(name)

@@ -5,12 +5,9 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
-
-// DefaultRuntime is the runtime class, in internal form, that [Options] stand for if they name no other. Its package
-// is never traced, even if the options name another class, because it contains the other classes of the runtime.
-const DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
 
 const matrixPackage = "com/tencent/matrix/"
 
@@ -20,9 +17,10 @@ type Options struct {
 	Rules []Rule
 	// Trivial says which methods are too small to be traced.
 	Trivial TrivialMode
-	// RuntimeClass is the class that entry and exit calls call, with dots or slashes; "" is [DefaultRuntime]. Its
-	// package and all packages below it are never traced. For a class in the unnamed package, only the class and its
-	// nested classes are never traced.
+	// RuntimeClass is the class that entry and exit calls call, with dots or slashes; "" is the default,
+	// dev.tracegen.runtime.AppMethodBeat. Its package and all packages below it are never traced. For a class in the
+	// unnamed package, only the class and its nested classes are never traced. The package of the default class is
+	// never traced, whatever class is called.
 	RuntimeClass string
 	// MatrixRuntime excludes com.tencent.matrix and all packages below it as well.
 	MatrixRuntime bool
@@ -50,9 +48,10 @@ func New(o Options) *Filter {
 	f := &Filter{index: newRuleIndex(o.Rules), trivial: o.Trivial, r8: o.R8}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
-		runtime = DefaultRuntime
+		runtime = contract.RuntimeClass
 	}
-	f.protect(DefaultRuntime)
+	// The package of the default runtime class contains other classes of the runtime, whatever class is called.
+	f.protect(contract.RuntimeClass)
 	if f.runtimeDetail(runtime) == "" {
 		f.protect(runtime)
 	}

@@ -223,6 +223,8 @@ func TestClasses(t *testing.T) {
 
 // TestWholeAgreesWithDecide checks that the decision on a whole class is also that on each of its methods, and that
 // there is one whenever all methods have the same.
+//
+// Invariant: A decision about a whole class is the decision about each of its methods.
 func TestWholeAgreesWithDecide(t *testing.T) {
 	cases := []struct {
 		rules []string

@@ -174,6 +174,9 @@ func matchesPlainly(rule *Rule, c *worldClass, m *method, above map[string]bool)
 
 // TestResolveAgreesWithFullKnowledge compares the decisions that are made for a class alone and resolved with its
 // supertypes with a loop over all rules that knows the supertypes from the start.
+//
+// Invariant: A decision that is made from a class alone and completed with its supertypes is the same as one made
+// with all facts at once.
 func TestResolveAgreesWithFullKnowledge(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(1500) {

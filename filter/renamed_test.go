@@ -8,6 +8,8 @@ import (
 )
 
 // TestRenamedClasses checks rules with original names on classes that a shrinker has renamed.
+//
+// Invariant: Rules match renamed classes by their original names.
 func TestRenamedClasses(t *testing.T) {
 	by, err := r8.Parse("test", strings.NewReader(`com.example.Feed -> a.a:
     void load() -> a

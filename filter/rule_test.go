@@ -149,6 +149,7 @@ func TestMethodPatterns(t *testing.T) {
 	}
 }
 
+// Invariant: The last rule that matches a method decides.
 func TestLastRuleWins(t *testing.T) {
 	const blocked, allowed, silent = "blocked", "allowed", ""
 	cases := []struct {
@@ -309,6 +310,8 @@ func shortNames() []string {
 }
 
 // TestIndexAgreesWithPatterns compares the index with matching every rule separately.
+//
+// Invariant: The last rule that matches a method decides.
 func TestIndexAgreesWithPatterns(t *testing.T) {
 	var patterns []string
 	for i, p := range shortPatterns() {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 // Order is the way in which methods that the base mapping does not contain get IDs.
@@ -105,7 +107,7 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	t.arrange(sortByID(living, func(s *assignment) uint32 { return s.id }))
 	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
 	m := &Mapping{table: t, inTable: len(living), living: len(living), records: retired,
-		runtime: cmp.Or(o.Runtime, defaultRuntime), focus: focus, fingerprints: fingerprints}
+		runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus, fingerprints: fingerprints}
 	m.digest = m.computeDigest()
 	return m, ids, nil
 }

@@ -34,6 +34,7 @@ func shuffled(list []Method, rng *rand.Rand) []Method {
 	return list
 }
 
+// Invariant: The mapping does not depend on the order of the inputs.
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	list := append(synthetic(20_000), oddNames...)
@@ -217,6 +218,8 @@ func TestIDUsage(t *testing.T) {
 }
 
 // TestPrune checks that pruning frees the IDs that no living method of the given mappings has, and no others.
+//
+// Invariant: An ID is freed only by pruning, and only if no given mapping uses it.
 func TestPrune(t *testing.T) {
 	first := mustAssign(t, methods("a/A|one|()V", "a/A|two|()V", "a/A|three|()V", "a/A|stays|()V"), Options{})
 	second := mustAssign(t, methods("a/A|two|()V", "a/A|three|()V", "a/A|stays|()V"), Options{Base: first})
@@ -320,6 +323,8 @@ func TestNativeMethodsOfMatrixBase(t *testing.T) {
 
 // TestEvolutions changes an app a thousand times; the base mapping of each build is that of the build before. A method
 // that stays keeps its ID, a method that comes back gets its old ID, and no ID ever belongs to two methods.
+//
+// Invariant: A method that stays in the app keeps its ID, and no ID ever stands for two methods.
 func TestEvolutions(t *testing.T) {
 	for order, steps := range map[Order]int{OrderHash: 1000, OrderCompact: 300} {
 		rng := rand.New(rand.NewPCG(3, uint64(order)))

@@ -96,6 +96,9 @@ func mirrored(c *Comparison) *Comparison {
 
 // TestCompareMirrored checks that comparing in both directions finds the same, that the counts add up, and that two
 // mappings are Equal exactly if their texts are equal.
+//
+// Invariant: Comparing two mappings reports the same in both directions, its counts add up, and it reports no
+// difference only for equal texts.
 func TestCompareMirrored(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	names := []string{"f", "g", "lambda$f$0", "lambda$f$1", "access$000"}

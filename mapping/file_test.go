@@ -180,6 +180,8 @@ func eachLine(rng *rand.Rand, text string, change func(string) string) string {
 
 // TestFileAnswersAsLoaded compares look-ups in a file with look-ups in the loaded mapping. If the mapping cannot be
 // loaded, the look-up either fails with the same error, or the fault is not in the part that was read.
+//
+// Invariant: A look-up in the mapping file answers what the loaded mapping answers, in whatever order the lines are.
 func TestFileAnswersAsLoaded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	path := filepath.Join(t.TempDir(), "m.txt")
@@ -268,6 +270,8 @@ func FuzzFile(f *testing.F) {
 }
 
 // TestFileReadsLittle checks that an ID of a large mapping is found without loading or scanning it.
+//
+// Invariant: A look-up in the mapping file answers what the loaded mapping answers, in whatever order the lines are.
 func TestFileReadsLittle(t *testing.T) {
 	base := mustAssign(t, synthetic(3000), Options{Order: OrderCompact})
 	path := filepath.Join(t.TempDir(), "m.txt")

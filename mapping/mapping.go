@@ -9,21 +9,21 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 const (
 	// Capacity is the greatest ID that a method can have, and also the number of such IDs.
-	Capacity = 1_048_573
+	Capacity = contract.LastMethodID
 	// DispatchID is the ID of the message dispatch (0xFFFFE). Every mapping ends with it, and no method gets it.
-	DispatchID = 1_048_574
-	// defaultRuntime is the runtime class, in internal form, of a mapping that was assigned without naming one.
-	defaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
+	DispatchID = contract.DispatchID
 	// Unstamped is the digest in a runtime that no mapping's digest was written to; see [Mapping.Digest].
 	Unstamped = "0000000000000000"
 )
 
 // matrixRuntime is the runtime class of mappings that Matrix wrote.
-const matrixRuntime = "com/tencent/matrix/trace/core/AppMethodBeat"
+const matrixRuntime = contract.MatrixRuntimeClass
 
 // dispatchKey is the key of the dispatch line, which is always the same. If the inputs contain this very method, it
 // gets an ID of its own as any other method, because the runtime itself records DispatchID.

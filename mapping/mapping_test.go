@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // method returns the Method "class|name|descriptor" with access flags 1.
 func method(key string) Method {
@@ -131,7 +133,7 @@ func TestAccessors(t *testing.T) {
 		}
 		break
 	}
-	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != defaultRuntime {
+	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != contract.RuntimeClass {
 		t.Errorf("Len %d, Headroom %d, Runtime %s", m.Len(), m.Headroom(), m.Runtime())
 	}
 	for id, want := range map[uint32]string{

@@ -9,6 +9,8 @@ import (
 
 // TestRenamed checks that a method with an original name has its ID under that name, and that the ID of a method without
 // one stays taken.
+//
+// Invariant: A method that is only renamed keeps its ID, and the ID of a method without a name is retired.
 func TestRenamed(t *testing.T) {
 	by, err := r8.Parse("test", strings.NewReader(`com.example.Foo -> a.a:
     void one() -> a

@@ -10,7 +10,7 @@ import (
 // sideContents gives what makes the files beside the outputs; nil if there are none.
 func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, error) {
 	if i.ids != "" {
-		return nil
+		return nil // assign has written them
 	}
 	return i.files
 }
@@ -37,7 +37,7 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	run := &report.Run{
 		Version:     version(),
-		Options:     i.options,
+		Options:     i.reportedOptions(),
 		MappingFile: i.mapping,
 		BaseFile:    i.base,
 		Mapping:     result.Mapping,

@@ -69,6 +69,7 @@ com.example.Main -> a:
 			"\tat com.example.Bar$Inner.x(Odd.kt:3)\n"},
 }
 
+// Invariant: Retraced stack traces are those of R8's retrace.
 func TestR8Features(t *testing.T) {
 	for _, test := range r8Cases {
 		t.Run(test.name, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 )
 
 // TestIdentify checks that every method gets a name of its own, in whatever order the methods are.
+//
+// Invariant: Every method of a renamed class gets one original name, which no other method gets.
 func TestIdentify(t *testing.T) {
 	m, err := Parse("test", strings.NewReader(`com.example.Foo -> a.b:
     1:1:void one(int):10:10 -> a

@@ -17,6 +17,8 @@ import (
 
 // TestCorpusProGuard obfuscates released jars with ProGuard, provokes exceptions in them, and compares the retraced
 // stack traces with those of ProGuard's retrace, line by line. Every difference must be a known one.
+//
+// Invariant: Retraced stack traces are those of ProGuard's retrace, except for differences that the test names.
 func TestCorpusProGuard(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: TRACEGEN_CORPUS=off or -short")
