@@ -118,7 +118,8 @@ func TestFaultyConfigs(t *testing.T) {
 		{"rules:\n- block: { annotation: '@a.B' }\n",
 			`t.yml:2: annotation: the @ is not part of the type's name: write "a.B"`},
 		{"rules:\n- block: { subclass: a.B }\n",
-			`t.yml:2: unknown key "subclass"; known are class, method, annotation, extends, implements, instructions, ` +
+			`t.yml:2: unknown key "subclass"; known are class, method, annotation, extends, implements, ` +
+				`instructions, ` +
 				"public, protected, private, static, final, synchronized, varargs, strictfp, synthetic, abstract, " +
 				"interface, enum, record, loop"},
 		{"rules:\n- block:\n    class: a.B\n    class: a.C\n", `t.yml:4: class is given twice, first on line 3`},
@@ -135,9 +136,11 @@ func TestFaultyConfigs(t *testing.T) {
 			`t.yml:2: method: method pattern "a.b": "a.b" is not the name of a method`},
 		{"rules:\n- block: { loop: yes }\n", `t.yml:2: loop: found "yes", want true or false`},
 		{"rules:\n- block: { instructions: 200 }\n",
-			`t.yml:2: instructions: "200" has no comparison operator: write "<200", "<=200", ">200", ">=200" or "=200"`},
+			`t.yml:2: instructions: "200" has no comparison operator: write "<200", "<=200", ">200", ` +
+				`">=200" or "=200"`},
 		{"rules:\n- block: { instructions: '=>200' }\n",
-			`t.yml:2: instructions: "=>200" has no comparison operator: write "<200", "<=200", ">200", ">=200" or "=200"`},
+			`t.yml:2: instructions: "=>200" has no comparison operator: write "<200", "<=200", ">200", ` +
+				`">=200" or "=200"`},
 		{"rules:\n- block: { instructions: many }\n",
 			`t.yml:2: instructions: "many" is not a comparison such as ">200" or ">=10 <50"`},
 		{"rules:\n- block: { instructions: '> 200' }\n",

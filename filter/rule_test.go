@@ -208,7 +208,8 @@ func TestFaultyPatterns(t *testing.T) {
 		{"com..Foo", `class pattern "com..Foo" has an empty segment`},
 		{".Foo", `class pattern ".Foo" has an empty segment`},
 		{"com.example.",
-			`class pattern "com.example." ends in a separator: to match all classes below a package, write "com.example.**"`},
+			`class pattern "com.example." ends in a separator: to match all classes below a package, ` +
+				`write "com.example.**"`},
 		{"com.example**",
 			`class pattern "com.example**": ** must be a whole segment, as in **.*Name; use * within a segment`},
 		{"**Binding", `class pattern "**Binding": ** must be a whole segment, as in **.*Name; use * within a segment`},
@@ -230,7 +231,8 @@ func TestFaultyPatterns(t *testing.T) {
 		{"Foo#a(int,)", `method pattern "a(int,)": parameter "": class pattern "" has an empty segment`},
 		{"Foo#a(int[)", `method pattern "a(int[)": parameter "int[": write an array as TYPE[]`},
 		{"Foo#a(List<String>)",
-			`method pattern "a(List<String>)": parameter "List<String>": class pattern "List<String>": "List<String>" is not the name of a class or package`},
+			`method pattern "a(List<String>)": parameter "List<String>": class pattern "List<String>": ` +
+				`"List<String>" is not the name of a class or package`},
 		{"Foo#a()X", `method pattern "a()X": "X" is not a return descriptor, such as V, I or Ljava/lang/String;`},
 		{"Foo#a()int", `method pattern "a()int": "int" is not a return descriptor, such as V, I or Ljava/lang/String;`},
 		{"Foo#a()VV", `method pattern "a()VV": "VV" is not a return descriptor, such as V, I or Ljava/lang/String;`},

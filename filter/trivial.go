@@ -16,9 +16,12 @@ type TrivialMode uint8
 const (
 	// Smart skips a method that is not synchronized and has one of three forms:
 	//
-	//   - A plain method: at most 12 instructions that do not loop, call, allocate, lock or throw, and that cannot run other code implicitly (invokedynamic, a Dynamic constant, or a static field of another class, whose initialiser may run).
+	//   - A plain method: at most 12 instructions that do not loop, call, allocate, lock or throw, and that cannot
+	//     run other code implicitly (invokedynamic, a Dynamic constant, or a static field of another class, whose
+	//     initialiser may run).
 	//   - A constructor that only passes arguments and constants to a constructor of its superclass.
-	//   - A delegation: a method that only passes arguments and constants to a private or static method of its own class. That method is traced in its place, and must therefore not be native.
+	//   - A delegation: a method that only passes arguments and constants to a private or static method of its own
+	//     class. That method is traced in its place, and must therefore not be native.
 	Smart TrivialMode = iota
 	// Matrix is the rule of the Matrix plugin. It skips a method without any call, loops or not, and a method that
 	// consists of loads, field accesses and returns only; a constructor may have one invokespecial besides.

@@ -11,9 +11,14 @@
 // ([Text]):
 //
 //   - '/' is written '.'; a '.' in the name, which JVMS 4.2 forbids in all three, is written %2E.
-//   - A byte that cannot stand for itself is written %XX, with two upper-case hexadecimal digits. %XX always means one byte, never a code point.
-//   - Written as %XX are space, comma, '#' and '%', the control characters U+0000 to U+001F and U+007F to U+009F, and the spaces and invisible characters of a fixed list (see invisible). The list is fixed so that the text form does not change with a version of Unicode. It contains the line separators at which Java's Scanner, and so Matrix's reader, would split a line.
-//   - Written as %XX are also all bytes that are not MUTF-8, and lone surrogates. NUL (C0 80) is %C0%80. A surrogate pair is written as one character of 4 UTF-8 bytes.
+//   - A byte that cannot stand for itself is written %XX, with two upper-case hexadecimal digits. %XX always means
+//     one byte, never a code point.
+//   - Written as %XX are space, comma, '#' and '%', the control characters U+0000 to U+001F and U+007F to U+009F, and
+//     the spaces and invisible characters of a fixed list (see invisible). The list is fixed so that the text form
+//     does not change with a version of Unicode. It contains the line separators at which Java's Scanner, and so
+//     Matrix's reader, would split a line.
+//   - Written as %XX are also all bytes that are not MUTF-8, and lone surrogates. NUL (C0 80) is %C0%80. A surrogate
+//     pair is written as one character of 4 UTF-8 bytes.
 //   - All other characters stand for themselves, in UTF-8.
 //
 // Different names have different text forms, and [ParseText] returns exactly the bytes that a text form was made

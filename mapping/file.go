@@ -19,9 +19,12 @@ import (
 // File looks up methods in a mapping file without loading it. It returns what [Load] and [Mapping.Find] return, at a
 // lower cost:
 //
-//   - IDs are searched for among the sorted lines, if the pattern has at most a few thousand of them. If every ID of the pattern is found, nothing else is read. This takes some twenty reads for each search, whatever the size of the file.
+//   - IDs are searched for among the sorted lines, if the pattern has at most a few thousand of them. If every ID of
+//     the pattern is found, nothing else is read. This takes some twenty reads for each search, whatever the size of
+//     the file.
 //   - Otherwise the first pattern is answered by one scan of the whole file, in parallel and with little memory.
-//   - For the second such pattern, the mapping is loaded. It is also loaded if the file is not as [Mapping.WriteTo] writes it and the answer may depend on that.
+//   - For the second such pattern, the mapping is loaded. It is also loaded if the file is not as [Mapping.WriteTo]
+//     writes it and the answer may depend on that.
 //
 // Why the answers are the same: binary search finds a line only if the lines around it are sorted. The search
 // therefore only counts if it finds as many entries as there are IDs in the pattern: an ID has one method, so that

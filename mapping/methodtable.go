@@ -174,9 +174,6 @@ func (t *methodTable) arrange(assignments []assignment) {
 // prefetchCount is the number of methods that are prefetched at once, a power of two.
 const prefetchCount = 16
 
-// prefetch reads a byte of each string of methods from i on. By ID, they lie anywhere in memory: to wait for a number of
-// them together takes half of the time that it takes to wait for each when its text is made.
-//
 // prefetch reads a byte of each string of the prefetchCount methods from i on. Methods that are sorted by ID lie
 // anywhere in memory. Waiting for many of these reads at once takes half of the time of waiting for each one when the
 // text of its method is made.

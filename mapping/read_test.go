@@ -93,7 +93,8 @@ func TestParseRefuses(t *testing.T) {
 		"lost method":    {with("9,2,a.A g ()V\n", ""), "m.txt:2: damaged: the header says digest"},
 		"changed method": {with("a.A g", "a.A h"), "m.txt:2: damaged: the header says digest"},
 		"lost retired": {strings.Replace(counted, "# retired 5,1,a.A old ()V\n", "", 1),
-			`m.txt:4: damaged: the header says "2 methods, 1 focus, 1 retired", the file has "2 methods, 1 focus, 0 retired"`},
+			`m.txt:4: damaged: the header says "2 methods, 1 focus, 1 retired", ` +
+				`the file has "2 methods, 1 focus, 0 retired"`},
 		"no digest":      {strings.Replace(good, "# digest ", "# digits ", 1), `m.txt: damaged: no "# digest" line`},
 		"no runtime":     {with("# runtime dev", "# rumtime dev"), `m.txt: damaged: no "# runtime" line`},
 		"empty digest":   {"# tracegen-mapping 1\n# digest \n", `m.txt:2: damaged: "# digest" without a value`},

@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// TestRenamed checks that a method with an original name has its ID under that name, and that the ID of a method without
-// one stays taken.
+// TestRenamed checks that a method with an original name has its ID under that name, and that the ID of a method
+// without one stays taken.
 //
 // Invariant: A method that is only renamed keeps its ID, and the ID of a method without a name is retired.
 func TestRenamed(t *testing.T) {

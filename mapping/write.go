@@ -25,7 +25,7 @@ const (
 const dispatchPrefix = "1048574,"
 
 // WriteTo writes the mapping in the format of the package comment. It does not make the write atomic, and its errors
-// do not name the file; both is up to the caller.
+// do not name the file; both are up to the caller.
 func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	count := &countingWriter{w: w}
 	b := bufio.NewWriterSize(count, 256<<10)

@@ -37,9 +37,13 @@ const maxAlternatives = 64
 //
 // It does what R8's retrace does, so that the same mapping gives the same frames:
 //
-//  1. The mapping's lines about the residual name are divided into original methods (partition): overloads with different descriptors share a residual name, and a stack trace does not contain descriptors.
-//  2. Each method is narrowed to its lines that cover the residual line (narrowing). If no method has one, weaker matches are used.
-//  3. What remains of each method is divided into runs of lines with the same range. Each run is one stack of inlined frames, and one alternative. If several original lines may belong to the residual line, each of them is an alternative.
+//  1. The mapping's lines about the residual name are divided into original methods (partition): overloads with
+//     different descriptors share a residual name, and a stack trace does not contain descriptors.
+//  2. Each method is narrowed to its lines that cover the residual line (narrowing). If no method has one, weaker
+//     matches are used.
+//  3. What remains of each method is divided into runs of lines with the same range. Each run is one stack of inlined
+//     frames, and one alternative. If several original lines may belong to the residual line, each of them is an
+//     alternative.
 //
 // The time is linear in the number of lines about the residual name and the number of alternatives, which
 // maxAlternatives limits.

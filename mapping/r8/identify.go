@@ -11,7 +11,8 @@ import (
 //   - A method with exactly one original gets that.
 //   - A method that several originals were merged into gets the first of them in the file's order.
 //   - If the file has a single method of that residual name, but with other parameters, the method gets its original.
-//   - Otherwise, and if another method already has the name, the method keeps its own name, in the original class and with a translated descriptor. If that is taken, too, it keeps its residual class and descriptor.
+//   - Otherwise, and if another method already has the name, the method keeps its own name, in the original class and
+//     with a translated descriptor. If that is taken, too, it keeps its residual class and descriptor.
 //
 // Method IDs are kept by these names over builds, so that each method needs a name of its own, and the same one in
 // every build. Therefore methods get their names in order of certainty and then by residual name and descriptor: an
