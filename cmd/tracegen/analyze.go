@@ -15,7 +15,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/view"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -174,25 +173,14 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	if a.output == standardOutput {
-		if a.binary() && isTerminal(a.con.out) {
-			return misuse("--format %s is not for a terminal; name a file by --output", a.format)
-		}
-		return a.write(ctx, a.con.out, files, o)
+	if a.output == standardOutput && a.binary() && isTerminal(a.con.out) {
+		return misuse("--format %s is not for a terminal; name a file by --output", a.format)
 	}
 	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool { return f == standardInput })
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	f, err := jar.CreateFile(a.output)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := a.write(ctx, f, files, o); err != nil {
-		return err
-	}
-	return f.Commit()
+	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
 }
 
 func isTerminal(w io.Writer) bool {

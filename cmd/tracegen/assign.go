@@ -53,7 +53,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	if err := a.adoptOptions(a.originOptions(), a.parts[0].Origin()); err != nil {
 		return err
 	}
-	if err := a.settle(); err != nil {
+	if err := a.resolve(); err != nil {
 		return err
 	}
 	if a.guards.asks("growth") || a.guards.asks("calls") {

@@ -45,7 +45,7 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
 		if len(e.methods) == 0 {
 			return misuse("no --method given")
 		}
-		if err := e.settle(); err != nil {
+		if err := e.resolve(); err != nil {
 			return err
 		}
 		if err := e.read(); err != nil {
@@ -129,14 +129,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 
 // answer prints what was found, and names the questions for which that is nothing.
 func (e *explainer) answer(explained *pipeline.Explained) error {
-	for _, c := range explained.Classes {
-		class := report.ExplainedClass{Input: c.Input, Entry: c.Entry, Class: c.Class, Residual: c.Residual, Reason: c.Reason, Detail: c.Detail,
-			Calls: c.Calls, Bytes: c.Bytes, Shared: c.Shared}
-		for _, m := range c.Methods {
-			class.Methods = append(class.Methods, report.ExplainedMethod(m))
-		}
-		e.told.Classes = append(e.told.Classes, class)
-	}
+	e.told.Classes = explained.Classes
 	write := e.told.WriteText
 	if e.inJSON {
 		write = e.told.WriteJSON

@@ -72,7 +72,7 @@ relative to that file.
 		if i.ids != "" {
 			return i.followSlice(cmd, args)
 		}
-		if err := i.settle(); err != nil {
+		if err := i.resolve(); err != nil {
 			return err
 		}
 		if err := i.read(); err != nil {
@@ -322,7 +322,7 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 
 // shape takes over from a slice how calls look. What is said elsewhere has to be the same.
 func (i *instrument) shape(by pipeline.Origin) error {
-	if err := i.settleOptions(); err != nil {
+	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	for _, name := range i.sliceOptions() {
@@ -334,7 +334,7 @@ func (i *instrument) shape(by pipeline.Origin) error {
 	if err := i.adoptOptions(i.sliceOptions(), by); err != nil {
 		return fmt.Errorf("%s: %w", i.ids, err)
 	}
-	return i.settleOptions()
+	return i.resolveOptions()
 }
 
 // tell prints the warnings of a run, and with -v what the type verifier lacked.

@@ -104,8 +104,8 @@ func otherValues(o *option) []string {
 	return []string{"a.B"}
 }
 
-// settledWith returns what follows from the values of some options.
-func settledWith(t *testing.T, values map[string]string) *instrument {
+// resolvedWith returns what follows from the values of some options.
+func resolvedWith(t *testing.T, values map[string]string) *instrument {
 	t.Helper()
 	i := newInstrument()
 	for name, value := range values {
@@ -115,7 +115,7 @@ func settledWith(t *testing.T, values map[string]string) *instrument {
 		}
 		f.Changed = true
 	}
-	if err := i.settleOptions(); err != nil {
+	if err := i.resolveOptions(); err != nil {
 		t.Fatalf("%v: %v", values, err)
 	}
 	if err := i.readRules(); err != nil {
@@ -145,7 +145,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 	notInKeys := []string{"Filter", "Inject", "Files", "Order", "RuntimeExternal", "Jobs", "DryRun"}
 	seenFilter, seenInject := map[string]bool{}, map[string]bool{}
 	for _, base := range []map[string]string{{}, {"target": "jvm"}} {
-		was := settledWith(t, base)
+		was := resolvedWith(t, base)
 		for k := range was.rows {
 			o := &was.rows[k]
 			if !o.takenBy(byInstrument) || base[o.name] != "" {
@@ -156,7 +156,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 				for name, of := range base {
 					values[name] = of
 				}
-				is := settledWith(t, values)
+				is := resolvedWith(t, values)
 				scan, write := is.scanKey() != was.scanKey(), is.writeKey() != was.writeKey()
 				for _, field := range changed(was.filterOptions(), is.filterOptions()) {
 					seenFilter[field] = true
@@ -191,13 +191,13 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 		}
 	}
 	// What files say is in the key of scans by content.
-	i := settledWith(t, nil)
+	i := resolvedWith(t, nil)
 	without := i.scanKey()
 	i.r8Digest = "0123456789abcdef"
 	if i.scanKey() == without {
 		t.Error("another --r8-mapping does not change the key of scans")
 	}
-	i = settledWith(t, nil)
+	i = resolvedWith(t, nil)
 	rule, err := filter.ParseRule(false, "a.**", filter.Position{File: "tracegen.yml", Line: 1})
 	if err != nil {
 		t.Fatal(err)

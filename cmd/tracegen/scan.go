@@ -35,7 +35,7 @@ commands is passed over.`,
 		if i.output == "" {
 			return misuse("no output given: name it by --output")
 		}
-		if err := i.settleOptions(); err != nil {
+		if err := i.resolveOptions(); err != nil {
 			return err
 		}
 		i.planned = true

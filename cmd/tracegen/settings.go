@@ -127,9 +127,9 @@ func (i *instrument) flagOf(row int) *pflag.Flag {
 	return i.unused[row].flag
 }
 
-// settle brings the command line, tracegen.yml and the preset together, and checks what excludes what.
-func (i *instrument) settle() error {
-	if err := i.settleOptions(); err != nil {
+// resolve brings the command line, tracegen.yml and the preset together, and checks what excludes what.
+func (i *instrument) resolve() error {
+	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	if i.baseR8 != "" && i.base == "" {
@@ -141,8 +141,8 @@ func (i *instrument) settle() error {
 	return i.guards.checkBases(i.base)
 }
 
-// settleOptions does so for what decides about classes.
-func (i *instrument) settleOptions() error {
+// resolveOptions does so for what decides about classes.
+func (i *instrument) resolveOptions() error {
 	var err error
 	if i.configFiles, i.rules, err = i.readConfig(); err != nil {
 		return err

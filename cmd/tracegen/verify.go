@@ -110,10 +110,8 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 		v.con.detail("%s is nowhere to be found, and assumed to fit", mapping.Text(name))
 	}
 	found := &report.Verification{
-		Version: version(), Baseline: len(v.baseline) > 0, Classes: result.Classes, Unknown: result.Unknown, Warnings: result.Warnings,
-	}
-	for _, f := range result.Findings {
-		found.Findings = append(found.Findings, report.Finding(f))
+		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes, Unknown: result.Unknown,
+		Warnings: result.Warnings,
 	}
 	if err := v.print(found); err != nil {
 		return err
