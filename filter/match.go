@@ -15,9 +15,9 @@ const (
 	doesMatch
 )
 
-// applyConditions evaluates rules with conditions for the class. Rules that cannot match any of its methods are
-// removed; rules that match all of its methods become a candidate for the rule of the whole class; rules that match
-// all of its methods only with certain supertypes become undecided.
+// applyConditions evaluates rules with conditions for the class. A rule that matches none of its methods is removed.
+// A rule that matches all of them replaces the rule for the whole class, if it comes later. A rule that matches all
+// of them only with certain supertypes becomes undecided. All other rules are evaluated for each method.
 func (cf *ClassFilter) applyConditions() {
 	x := cf.filter.index
 	cf.traits = classTraits(cf.class)
@@ -27,6 +27,8 @@ func (cf *ClassFilter) applyConditions() {
 	if x.annotations.last >= 0 {
 		cf.annotated = cf.filter.annotatedBy(nil, cf.class, cf.class.Attributes())
 	}
+	// Of the rules on supertypes only, find the last one whose conditions the direct supertypes meet. There may be many
+	// such rules; this loop goes only through the conditions that hold.
 	for i := len(cf.own.held) - 1; i >= 0; i-- {
 		rule := x.conditionRule[cf.own.held[i]]
 		if rule <= cf.rules.class || contains(x.supertypesOnly, rule) && x.conditionsHold(rule, cf.own) {
@@ -35,7 +37,7 @@ func (cf *ClassFilter) applyConditions() {
 		}
 	}
 	found := cf.rules.methods
-	cf.rules.methods = cf.rules.methods[:0]
+	cf.rules.methods = cf.rules.methods[:0] // shares the memory of found, which is read before it is overwritten
 	var undecided []int32
 	for _, list := range [][]int32{found, cf.annotated, x.general} {
 		for _, rule := range list {
