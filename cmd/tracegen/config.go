@@ -43,7 +43,7 @@ func (i *instrument) readConfig() (files []string, rules []filter.Rule, err erro
 		if option, given := config.Options[o.name]; given {
 			values = []filter.Option{option}
 		} else if len(values) > 0 && !o.repeatable() {
-			errs = append(errs, fmt.Errorf("%v: %s: a list is found where a single value is expected", values[0].At, o.name))
+			errs = append(errs, fmt.Errorf("%v: %s: found a list, want a single value", values[0].At, o.name))
 			continue
 		}
 		target := i.unused[k].flag

@@ -262,9 +262,9 @@ func (r *run) assign() error {
 	if r.mapping, ids, err = mapping.AssignEach(r.tracedMethods, o); err != nil {
 		return err
 	}
-	if mapping.Capacity-r.mapping.Headroom() >= mapping.Crowded {
-		demand := r.mapping.Demand()
-		r.warn("method IDs run short: %v", &demand)
+	if mapping.Capacity-r.mapping.Headroom() >= mapping.NearlyFull {
+		usage := r.mapping.IDUsage()
+		r.warn("method IDs run short: %v", &usage)
 	}
 	r.distribute(ids)
 	return nil

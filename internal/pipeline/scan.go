@@ -274,7 +274,7 @@ func (w *worker) study(u *unit) (*classfile.Class, error) {
 	u.class = strings.Clone(c.Name())
 	u.ancestry = inject.AncestryOf(c)
 	u.ancestry.SuperName = strings.Clone(u.ancestry.SuperName)
-	if w.config.Filter.AsksForSupertypes() {
+	if w.config.Filter.NeedsSupertypes() {
 		for _, name := range c.Interfaces() {
 			u.interfaces = append(u.interfaces, strings.Clone(name))
 		}
