@@ -13,7 +13,7 @@ type Finding struct {
 	Note               bool   // HotSpot takes the class all the same: the JVMS is stricter
 }
 
-// String gives the finding in one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
+// String returns the finding in one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
 func (f Finding) String() string {
 	place := f.Class
 	if f.Method != "" {

@@ -2,7 +2,7 @@ package verify
 
 import "strings"
 
-// Introduced gives those findings about a changed class that the original has not: what is wrong with both was wrong
+// Introduced returns those findings about a changed class that the original has not: what is wrong with both was wrong
 // before. Findings are the same if they are about the same member, of the same rule and in the same words but for
 // numbers, because positions in code move.
 func Introduced(original, changed []Finding) []Finding {
@@ -22,7 +22,7 @@ func Introduced(original, changed []Finding) []Finding {
 	return introduced
 }
 
-// withoutNumbers gives what stays of a finding when code moves.
+// withoutNumbers returns what stays of a finding when code moves.
 func (f Finding) withoutNumbers() Finding {
 	strip := func(s string) string {
 		return strings.Map(func(r rune) rune {

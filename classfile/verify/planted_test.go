@@ -205,7 +205,7 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// committedAndCrafted gives the classes that the program with the faults is run on, by name.
+// committedAndCrafted returns the classes that the program with the faults is run on, by name.
 func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
 	t.Helper()
 	all := crafted.Classes(t)

@@ -33,7 +33,7 @@ type ClassPath struct {
 
 // source is one place to look for classes.
 type source interface {
-	// class gives the class file of that name, nil if it has none.
+	// class returns the class file of that name, nil if it has none.
 	class(name string, codec *jar.Codec) ([]byte, error)
 	Close() error
 }
@@ -80,7 +80,7 @@ func (c *ClassPath) Lookup(name string) *types.ClassInfo {
 	return info
 }
 
-// Unreadable gives the classes that are on the class path but could not be read, and why.
+// Unreadable returns the classes that are on the class path but could not be read, and why.
 func (c *ClassPath) Unreadable() map[string]error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +158,7 @@ func openDirectory(path string) ([]source, error) {
 	}
 	modules, err := filepath.Glob(filepath.Join(path, "*.jmod"))
 	if err != nil || len(modules) == 0 {
-		return []source{directory(path)}, err
+		return []source{classDirectory(path)}, err
 	}
 	var all []source
 	for _, m := range modules {
@@ -172,9 +172,9 @@ func openDirectory(path string) ([]source, error) {
 }
 
 // directory is a directory of class files.
-type directory string
+type classDirectory string
 
-func (d directory) class(name string, _ *jar.Codec) ([]byte, error) {
+func (d classDirectory) class(name string, _ *jar.Codec) ([]byte, error) {
 	if jar.CheckName(name) != nil {
 		return nil, nil
 	}
@@ -186,7 +186,7 @@ func (d directory) class(name string, _ *jar.Codec) ([]byte, error) {
 }
 
 // Close does nothing.
-func (d directory) Close() error { return nil }
+func (d classDirectory) Close() error { return nil }
 
 // archive is a jar, .aar or .jmod file.
 type archive struct {
@@ -259,7 +259,7 @@ func cutRelease(path string) (name string, release int) {
 	return name, release
 }
 
-// isMultiRelease says whether the jar's manifest has "Multi-Release: true" in its main section.
+// isMultiRelease reports whether the jar's manifest has "Multi-Release: true" in its main section.
 func (a *archive) isMultiRelease(codec *jar.Codec) bool {
 	entries := a.Entries()
 	i := slices.IndexFunc(entries, func(e jar.Entry) bool { return jar.IsManifest(e.Name) })

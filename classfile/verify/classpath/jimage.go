@@ -129,7 +129,7 @@ func imageHash(path string, seed uint32) uint32 {
 	return seed & 0x7FFFFFFF
 }
 
-// resource gives the content of a resource, nil if there is none of that path.
+// resource returns the content of a resource, nil if there is none of that path.
 func (m *image) resource(path string) ([]byte, error) {
 	length := uint32(len(m.offsets) / 4)
 	bucket := imageHash(path, imageSeed) % length

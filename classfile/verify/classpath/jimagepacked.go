@@ -16,19 +16,19 @@ import (
 const (
 	packedMagic  = 0xCAFEFAFA
 	packedHeader = 29
-	mostPackings = 4       // one in another; jlink uses two at most
-	mostUnpacked = 1 << 28 // bytes; a class file is far smaller
+	maxPackings  = 4       // one in another; jlink uses two at most
+	maxUnpacked  = 1 << 28 // bytes; a class file is far smaller
 )
 
-// unpack gives a resource's content.
+// unpack returns a resource's content.
 func (m *image) unpack(data []byte) ([]byte, error) {
-	for range mostPackings {
+	for range maxPackings {
 		if len(data) < packedHeader || m.order.Uint32(data) != packedMagic {
 			return data, nil
 		}
 		packed, unpacked := m.order.Uint64(data[4:]), m.order.Uint64(data[12:])
 		name := m.name(uint64(m.order.Uint32(data[20:])))
-		if packed > uint64(len(data)-packedHeader) || unpacked > mostUnpacked {
+		if packed > uint64(len(data)-packedHeader) || unpacked > maxUnpacked {
 			return nil, fmt.Errorf("%w: %d bytes for %d in a resource of %d", errImage, packed, unpacked, len(data))
 		}
 		content := data[packedHeader:][:packed]
@@ -37,7 +37,7 @@ func (m *image) unpack(data []byte) ([]byte, error) {
 		case "zip":
 			data, err = inflate(content, int(unpacked))
 		case "compact-cp":
-			data, err = m.shareStrings(content, int(unpacked))
+			data, err = m.restoreStrings(content, int(unpacked))
 		default:
 			return nil, fmt.Errorf("resources are compressed by %q, which is not known here: use a JDK whose image is not", name)
 		}
@@ -69,36 +69,36 @@ const (
 )
 
 // shareStrings undoes "compact-cp": a class file whose constant pool refers to the strings of the image.
-func (m *image) shareStrings(content []byte, size int) ([]byte, error) {
+func (m *image) restoreStrings(content []byte, size int) ([]byte, error) {
 	const poolAt = 10 // magic, versions, constant_pool_count
-	r := sharedReader{image: m, b: content}
+	r := compactReader{image: m, b: content}
 	r.copy(poolAt)
-	if r.cut {
+	if r.truncated {
 		return nil, io.ErrUnexpectedEOF
 	}
 	count := int(binary.BigEndian.Uint16(r.out[poolAt-2:]))
-	for i := 1; i < count && !r.cut && len(r.out) <= size; i++ {
+	for i := 1; i < count && !r.truncated && len(r.out) <= size; i++ {
 		if r.constant() {
 			i++
 		}
 	}
 	r.copy(len(r.b))
-	if r.cut || len(r.out) != size {
+	if r.truncated || len(r.out) != size {
 		return nil, fmt.Errorf("%d bytes instead of %d", len(r.out), size)
 	}
 	return r.out, nil
 }
 
 // sharedReader writes a class file out from its compact form.
-type sharedReader struct {
+type compactReader struct {
 	*image
-	b, out []byte
-	cut    bool
+	b, out    []byte
+	truncated bool
 }
 
-func (r *sharedReader) take(n int) []byte {
+func (r *compactReader) next(n int) []byte {
 	if n > len(r.b) {
-		r.cut, r.b = true, nil
+		r.truncated, r.b = true, nil
 		return nil
 	}
 	taken := r.b[:n]
@@ -106,7 +106,7 @@ func (r *sharedReader) take(n int) []byte {
 	return taken
 }
 
-func (r *sharedReader) copy(n int) { r.out = append(r.out, r.take(n)...) }
+func (r *compactReader) copy(n int) { r.out = append(r.out, r.next(n)...) }
 
 // constantSizes are those of what is copied behind the tag, but for Utf8.
 var constantSizes = [...]int{
@@ -117,22 +117,22 @@ var constantSizes = [...]int{
 }
 
 // constant writes one constant and says whether it takes two entries.
-func (r *sharedReader) constant() (two bool) {
-	tag := r.take(1)
+func (r *compactReader) constant() (two bool) {
+	tag := r.next(1)
 	switch {
-	case r.cut:
+	case r.truncated:
 	case tag[0] == sharedString:
 		r.utf8(func() { r.sharedName() })
 	case tag[0] == sharedDescriptor:
 		r.utf8(r.descriptor)
 	case classfile.Tag(tag[0]) == classfile.TagUtf8:
-		size := r.take(2)
-		if !r.cut {
+		size := r.next(2)
+		if !r.truncated {
 			r.out = append(append(r.out, tag[0]), size...)
 			r.copy(int(binary.BigEndian.Uint16(size)))
 		}
 	case int(tag[0]) >= len(constantSizes) || constantSizes[tag[0]] == 0:
-		r.cut = true
+		r.truncated = true
 	default:
 		r.out = append(r.out, tag[0])
 		r.copy(constantSizes[tag[0]])
@@ -142,31 +142,31 @@ func (r *sharedReader) constant() (two bool) {
 }
 
 // utf8 writes a Utf8 with the text that is appended.
-func (r *sharedReader) utf8(text func()) {
+func (r *compactReader) utf8(text func()) {
 	r.out = append(r.out, byte(classfile.TagUtf8), 0, 0)
 	start := len(r.out)
 	text()
 	size := len(r.out) - start
 	if size > 0xFFFF {
-		r.cut = true
+		r.truncated = true
 	}
 	binary.BigEndian.PutUint16(r.out[start-2:], uint16(size))
 }
 
 // sharedName appends the string of the number that comes next.
-func (r *sharedReader) sharedName() (empty bool) {
+func (r *compactReader) sharedName() (empty bool) {
 	name := r.name(uint64(r.number()))
 	r.out = append(r.out, name...)
 	return name == ""
 }
 
 // descriptor appends a descriptor: each L in its pattern is followed by a package and a class.
-func (r *sharedReader) descriptor() {
+func (r *compactReader) descriptor() {
 	pattern := r.name(uint64(r.number()))
-	numbers := sharedReader{image: r.image, b: r.take(int(r.number()))}
+	numbers := compactReader{image: r.image, b: r.next(int(r.number()))}
 	shared := len(numbers.b) > 0
 	numbers.out = r.out
-	for i := 0; i < len(pattern) && !numbers.cut; i++ {
+	for i := 0; i < len(pattern) && !numbers.truncated; i++ {
 		numbers.out = append(numbers.out, pattern[i])
 		if shared && pattern[i] == 'L' {
 			if inPackage := !numbers.sharedName(); inPackage {
@@ -175,27 +175,27 @@ func (r *sharedReader) descriptor() {
 			numbers.sharedName()
 		}
 	}
-	r.out, r.cut = numbers.out, r.cut || numbers.cut
+	r.out, r.truncated = numbers.out, r.truncated || numbers.truncated
 }
 
 // number reads a number of four bytes, or a shorter one, whose first byte has the highest bit set, then its length in two
 // bits.
-func (r *sharedReader) number() uint32 {
+func (r *compactReader) number() uint32 {
 	if len(r.b) == 0 {
-		r.cut = true
+		r.truncated = true
 		return 0
 	}
 	size, value := 4, uint32(0)
 	if first := r.b[0]; first&0x80 != 0 {
 		size, value = int(first>>5&3), uint32(first&0x1F)
 		if size == 0 {
-			r.cut = true
+			r.truncated = true
 			return 0
 		}
-		r.take(1)
+		r.next(1)
 		size--
 	}
-	for _, digit := range r.take(size) {
+	for _, digit := range r.next(size) {
 		value = value<<8 | uint32(digit)
 	}
 	return value

@@ -109,7 +109,7 @@ func (r *checker) checkOldConstants(stamped uint16) {
 // layout is where the parts of a class file lie.
 type layout struct{ header, methods, tail int }
 
-// layoutOf gives the offsets of access_flags, of the first method, and of the class's attributes_count.
+// layoutOf returns the offsets of access_flags, of the first method, and of the class's attributes_count.
 func layoutOf(c *classfile.Class) (l layout) {
 	l.header = c.ConstantPool().Offset(c.ConstantPool().Len())
 	l.tail = len(c.Bytes()) - 2
@@ -149,7 +149,7 @@ func (r *checker) checkStructure() bool {
 	return true
 }
 
-// methodEnd gives the offset behind a method_info.
+// methodEnd returns the offset behind a method_info.
 func methodEnd(m *classfile.Member) int {
 	if len(m.Attributes) == 0 {
 		return m.Offset + 8
@@ -183,7 +183,7 @@ func (r *checker) checkMethod(i int) {
 		r.report(-1, ruleMethod, "a well-formed Code attribute", err.Error())
 		return
 	}
-	r.load(i)
+	r.setMethod(i)
 	known := len(r.findings)
 	if !r.recognise() {
 		return
@@ -193,9 +193,9 @@ func (r *checker) checkMethod(i int) {
 	was, _ := classfile.FindAttribute(old.Attributes, "Code")
 	if bytes.Equal(r.rebuilt, was.Info) {
 		r.before = codeOf(was.Info)
-		r.checkDemands(&r.before, id)
+		r.checkExpectedCalls(&r.before, id)
 	} else if len(r.findings) == known {
-		r.explain(old, was.Info)
+		r.reportDifference(old, was.Info)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// restorer gives what restores an attribute of that name inside a Code attribute: it appends the info as it was, and
+// restorer returns what restores an attribute of that name inside a Code attribute: it appends the info as it was, and
 // says whether there was such an attribute at all. It is nil for names that are not known.
 func restorer(name string) func(b *body, out, info []byte) ([]byte, bool) {
 	switch name {
@@ -51,7 +51,7 @@ func (b *body) restoreEntries(out, info []byte, size int, name string, restore f
 func (b *body) restoreLines(out, info []byte) ([]byte, bool) {
 	return b.restoreEntries(out, info, 4, "LineNumberTable", func(entry []byte) {
 		q := int(binary.BigEndian.Uint16(entry))
-		binary.BigEndian.PutUint16(entry, uint16(b.backLoosely(q, b.startSides(q), "a line's start_pc")))
+		binary.BigEndian.PutUint16(entry, uint16(b.mapBackLoosely(q, b.startSides(q), "a line's start_pc")))
 	})
 }
 
@@ -63,10 +63,10 @@ func (b *body) restoreVariables(out, info []byte) ([]byte, bool) {
 // restoreRange undoes a start_pc and length in place.
 func (b *body) restoreRange(entry []byte) {
 	q, length := int(binary.BigEndian.Uint16(entry)), int(binary.BigEndian.Uint16(entry[2:]))
-	start := b.backLoosely(q, b.startSides(q), "a variable's start_pc")
+	start := b.mapBackLoosely(q, b.startSides(q), "a variable's start_pc")
 	end := start
 	if length > 0 {
-		end = b.backLoosely(q+length, sideEnd, "a variable's end")
+		end = b.mapBackLoosely(q+length, sideEnd, "a variable's end")
 	}
 	if end < start {
 		b.report(q, ruleTable, "a variable that ends behind its start", fmt.Sprintf("%d to %d", start, end))
@@ -75,7 +75,7 @@ func (b *body) restoreRange(entry []byte) {
 	binary.BigEndian.PutUint16(entry[2:], uint16(end-start))
 }
 
-// startSides gives the sides where a line or variable may begin: for one that begins where the code ends, as
+// startSides returns the sides where a line or variable may begin: for one that begins where the code ends, as
 // some compilers write them, that is the end.
 func (b *body) startSides(q int) int {
 	if q == b.end {
@@ -89,8 +89,8 @@ func (b *body) startSides(q int) int {
 func (b *body) restoreCharacterRanges(out, info []byte) ([]byte, bool) {
 	return b.restoreEntries(out, info, 14, "CharacterRangeTable", func(entry []byte) {
 		q, last := int(binary.BigEndian.Uint16(entry)), int(binary.BigEndian.Uint16(entry[2:]))
-		start := b.backLoosely(q, b.startSides(q), "a character range's start_pc")
-		end := b.backLoosely(last+1, sideEnd, "a character range's end")
+		start := b.mapBackLoosely(q, b.startSides(q), "a character range's start_pc")
+		end := b.mapBackLoosely(last+1, sideEnd, "a character range's end")
 		binary.BigEndian.PutUint16(entry, uint16(start))
 		binary.BigEndian.PutUint16(entry[2:], uint16(end-1))
 	})
@@ -149,7 +149,7 @@ func (b *body) restoreTarget(r *reader) {
 			return
 		}
 		q := int(binary.BigEndian.Uint16(entry))
-		binary.BigEndian.PutUint16(entry, uint16(b.backLoosely(q, sideInst, "an annotated instruction")))
+		binary.BigEndian.PutUint16(entry, uint16(b.mapBackLoosely(q, sideInst, "an annotated instruction")))
 	default:
 		r.failed = true // those of declarations do not stand inside Code
 	}

@@ -117,7 +117,7 @@ func (b *block) use(i uint16) {
 	}
 }
 
-// has says whether index i lies in the block.
+// has reports whether index i lies in the block.
 func (b *block) has(i uint16) bool { return int(i) >= b.start && int(i) < b.start+len(b.used) }
 
 // checkUse reports a constant of the block that nothing needs. After other findings that says nothing.

@@ -14,7 +14,7 @@ var atStart = []int{0}
 
 // checkDemands holds the calls of the method in hand to what was wanted: where they stand and what they need.
 // before is the original's code, which the method's own is now known to be.
-func (r *checker) checkDemands(before *classfile.Code, id uint32) {
+func (r *checker) checkExpectedCalls(before *classfile.Code, id uint32) {
 	r.checkStack(before)
 	if id == 0 {
 		return // checkIDs has reported every call but the hook
@@ -201,7 +201,7 @@ func (r *checker) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2
 }
 
 // explain reports where the Code attribute that was rebuilt differs from the original's.
-func (r *checker) explain(old *classfile.Member, info []byte) {
+func (r *checker) reportDifference(old *classfile.Member, info []byte) {
 	before, _, err := r.original.Code(old)
 	if err != nil {
 		r.report(-1, ruleMethod, "an original with well-formed code", err.Error())
@@ -235,7 +235,7 @@ func firstDifference(a, b []byte) (at int, differs bool) {
 	return min(len(a), len(b)), len(a) != len(b)
 }
 
-// nowAt gives where the instruction that contained position orig of the original stands.
+// nowAt returns where the instruction that contained position orig of the original stands.
 func (r *checker) nowAt(orig int) int {
 	now := -1
 	for pc, place := range r.places {

@@ -90,7 +90,7 @@ func (b *body) describe(r *reader, n int, moved bool) (items []string) {
 		case itemUninitialized:
 			pc := int(binary.BigEndian.Uint16(raw[1:]))
 			if !moved {
-				pc = b.back(pc, sideInst, "an Uninitialized item's new")
+				pc = b.mapBack(pc, sideInst, "an Uninitialized item's new")
 			}
 			item += fmt.Sprint(pc)
 		}
@@ -101,7 +101,7 @@ func (b *body) describe(r *reader, n int, moved bool) (items []string) {
 
 // follow takes in a frame of the original's as it was, restored, and as it is now. behindAdded says that the
 // frame before it was added, so that now spells out all of its locals.
-func (b *body) follow(now, restored frame, at int, behindAdded bool) {
+func (b *body) followFrame(now, restored frame, at int, behindAdded bool) {
 	if len(b.joins) == 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (b *body) follow(now, restored frame, at int, behindAdded bool) {
 			b.report(at, ruleFrames, fmt.Sprintf("locals of the types %q", t.own), fmt.Sprintf("%q", got))
 		}
 	}
-	b.reached(at, t.own)
+	b.noteFrame(at, t.own)
 }
 
 // trimTops leaves out the last locals that hold nothing: a frame means the same without them.
@@ -133,7 +133,7 @@ func trimTops(items []string) []string {
 }
 
 // reached notes that there is a frame at position at with these locals.
-func (b *body) reached(at int, locals []string) {
+func (b *body) noteFrame(at int, locals []string) {
 	b.types.locals, b.types.at = locals, at
 	if _, joined := slices.BinarySearch(b.joins, at); joined {
 		b.types.joins++
@@ -141,7 +141,7 @@ func (b *body) reached(at int, locals []string) {
 }
 
 // checkAdded holds an added frame to what straight execution from the frame before it leads to.
-func (b *body) checkAdded(f frame, at int) {
+func (b *body) checkAddedFrame(f frame, at int) {
 	r := reader{data: f.body}
 	locals := b.describe(&r, r.u2(), false)
 	stack := b.describe(&r, r.u2(), false)
@@ -163,7 +163,7 @@ func (b *body) checkAdded(f frame, at int) {
 			b.report(at, ruleFrames, fmt.Sprintf("an added frame whose local %d is %q", i, want+before), fmt.Sprintf("%q", after))
 		}
 	}
-	b.reached(at, locals)
+	b.noteFrame(at, locals)
 }
 
 func isReference(item string) bool { return item[0] > longItem[0] }
@@ -217,7 +217,7 @@ func (b *body) storesBetween(start, end int) map[int]string {
 	return stored
 }
 
-// storeKind gives what a store instruction leaves in its local, "" for any other instruction.
+// storeKind returns what a store instruction leaves in its local, "" for any other instruction.
 func storeKind(op code.Op) string {
 	kinds := [...]string{integerItem, longItem, floatItem, doubleItem, "A"}
 	switch {

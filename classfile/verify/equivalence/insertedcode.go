@@ -105,7 +105,7 @@ func (b *body) report(offset int, rule, want, got string) {
 	b.findings = append(b.findings, f)
 }
 
-// resize gives a slice of n zeros, in the memory of another if that is large enough.
+// resize returns a slice of n zeros, in the memory of another if that is large enough.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -116,7 +116,7 @@ func resize[T any](s []T, n int) []T {
 }
 
 // load makes the method of that number, whose code has been read, the one in hand.
-func (b *body) load(number int) {
+func (b *body) setMethod(number int) {
 	b.number, b.member = number, &b.class.Methods()[number]
 	b.types.added = b.types.added[:0]
 	b.handlers, b.handlerFrames, b.need, b.subroutines = 0, 0, 0, false
@@ -168,7 +168,7 @@ func (b *body) findHandler() {
 	b.end, b.hasHandler = start, true
 }
 
-// beginsCall says whether what the instruction at pc, one of those that inserted code begins with, is followed by what
+// beginsCall reports whether what the instruction at pc, one of those that inserted code begins with, is followed by what
 // follows it there: of most it is not, and [body.inserted] need not look closer.
 func (b *body) beginsCall(pc int) bool {
 	op, rest := code.Op(b.code.Bytecode[pc]), b.code.Bytecode[pc:]
@@ -207,7 +207,7 @@ func (b *body) inserted(pc int) (c call, ok bool) {
 	return c, true
 }
 
-// invoked gives the constant of the invokestatic at pc, 0 if there is none.
+// invoked returns the constant of the invokestatic at pc, 0 if there is none.
 func (b *body) invoked(pc int) uint16 {
 	bytecode := b.code.Bytecode
 	if pc+3 > len(bytecode) || code.Op(bytecode[pc]) != code.Invokestatic {
@@ -268,11 +268,11 @@ func (b *body) checkPush(c call) {
 }
 
 // chunk is the inserted code that stands directly before one instruction of the original.
-type chunk struct {
-	start  int // -1 if there is none
-	behind int // the position behind entry and focus code, where branches lead
-	exit   bool
-	last   callKind
+type insertion struct {
+	start        int // -1 if there is none
+	branchTarget int // the position behind entry and focus code, where branches lead
+	exit         bool
+	last         callKind
 }
 
 // What scan has to ask of an instruction, by its opcode; nothing of most.
@@ -306,7 +306,7 @@ func (b *body) scan() bool {
 	bytecode := b.code.Bytecode
 	b.places = resize(b.places, len(bytecode)+1)
 	b.calls, b.exits, b.edits, b.joins = b.calls[:0], b.exits[:0], b.edits[:0], b.joins[:0]
-	pending := chunk{start: -1}
+	pending := insertion{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
 	for pc < b.end {
 		asked := scanned[bytecode[pc]]
@@ -336,7 +336,7 @@ func (b *body) scan() bool {
 		if pending.start < 0 {
 			b.places[pc] = int32(orig)<<sideBits | sideAll
 		} else {
-			before = b.settle(&pending, pc, orig)
+			before = b.mapPositions(&pending, pc, orig)
 		}
 		if asked&leavesMethod != 0 {
 			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
@@ -369,14 +369,14 @@ func (b *body) scan() bool {
 }
 
 // addCall notes an inserted sequence and checks that it may stand where it does.
-func (b *body) addCall(pending *chunk, c call, previous code.Op) {
+func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 	if b.block.use(b.invoked(c.end - 3)); c.kind != callFocus {
 		b.checkPush(c)
 	}
 	b.calls = append(b.calls, c)
 	b.edits = append(b.edits, edit{editCut, c.start, c.end})
 	if pending.start < 0 {
-		*pending = chunk{start: c.start, behind: c.start}
+		*pending = insertion{start: c.start, branchTarget: c.start}
 	} else if c.kind <= pending.last {
 		b.report(c.start, ruleCode, "entry, focus hook and exit at most once each and in this order", "another order")
 	}
@@ -395,7 +395,7 @@ func (b *body) addCall(pending *chunk, c call, previous code.Op) {
 		pending.exit = true
 		return
 	}
-	pending.behind = c.end
+	pending.branchTarget = c.end
 }
 
 func isHooked(m *classfile.Member) bool {
@@ -404,9 +404,9 @@ func isHooked(m *classfile.Member) bool {
 
 // settle maps the positions at and before the original's instruction that now stands at pc, behind the chunk of inserted
 // code that it ends. It gives where exit code before the instruction begins, or pc.
-func (b *body) settle(pending *chunk, pc, orig int) (exit int) {
+func (b *body) mapPositions(pending *insertion, pc, orig int) (exit int) {
 	place := int32(orig) << sideBits
-	behind, start := pending.behind, pending.behind
+	behind, start := pending.branchTarget, pending.branchTarget
 	if orig == 0 {
 		start = 0
 	}
@@ -473,7 +473,7 @@ func padding(pc int) int { return 3 - pc&3 }
 
 func isShort(offset int) bool { return offset == int(int16(offset)) }
 
-// wasShort says whether the wide branch at pc, with that offset, is taken for one that was short: one that
+// wasShort reports whether the wide branch at pc, with that offset, is taken for one that was short: one that
 // no short form can hold now, unless a note or an earlier round knows better.
 func (b *body) wasShort(pc, orig, offset int) bool {
 	if isShort(offset) {
@@ -504,15 +504,15 @@ func (b *body) keepTooLong() {
 	}
 }
 
-// farTarget gives where the goto_w or jsr_w of a narrowed branch leads.
+// farTarget returns where the goto_w or jsr_w of a narrowed branch leads.
 func (b *body) farTarget(e edit) int {
 	at := e.end - 5
 	return at + int(int32(binary.BigEndian.Uint32(b.code.Bytecode[at+1:])))
 }
 
-// back gives the position in the original of position q, which must stand on one of the sides given. what
+// back returns the position in the original of position q, which must stand on one of the sides given. what
 // names the thing that holds it.
-func (b *body) back(q, sides int, what string) int {
+func (b *body) mapBack(q, sides int, what string) int {
 	if q < 0 || q >= len(b.places) || b.places[q]&int32(sides) == 0 {
 		b.reportSide(q, what)
 		return 0
@@ -522,7 +522,7 @@ func (b *body) back(q, sides int, what string) int {
 
 // backLoosely is back for tables that nobody holds to instruction boundaries: a position inside an
 // instruction stays where it is in it.
-func (b *body) backLoosely(q, sides int, what string) int {
+func (b *body) mapBackLoosely(q, sides int, what string) int {
 	if q >= 0 && q <= b.end && b.places[q] == 0 {
 		pc := q
 		for pc > 0 && b.places[pc] == 0 {
@@ -532,7 +532,7 @@ func (b *body) backLoosely(q, sides int, what string) int {
 			return orig
 		}
 	}
-	return b.back(q, sides, what)
+	return b.mapBack(q, sides, what)
 }
 
 // inside maps position q back if it lies within the instruction at pc.

@@ -38,7 +38,7 @@ func addedRequires(c *classfile.Class) (attribute, at int, module string, ok boo
 	return attribute, at, module, true
 }
 
-// readsModule says whether the module is the one named or requires it (JVMS 4.7.25).
+// readsModule reports whether the module is the one named or requires it (JVMS 4.7.25).
 func readsModule(c *classfile.Class, module string) bool {
 	a, ok := classfile.FindAttribute(c.Attributes(), "Module")
 	if !ok || len(a.Info) < 8 {

@@ -45,7 +45,7 @@ func (b *body) appendBytecode(out []byte) []byte {
 	return append(out, bytecode[copied:b.end]...)
 }
 
-// negated gives the conditional branch that is taken when op is not: they stand in the opcode table in
+// negated returns the conditional branch that is taken when op is not: they stand in the opcode table in
 // pairs, from ifeq on and from ifnull on.
 func negated(op code.Op) code.Op {
 	if op == code.Ifnull || op == code.Ifnonnull {
@@ -54,9 +54,9 @@ func negated(op code.Op) code.Op {
 	return (op - code.Ifeq) ^ 1 + code.Ifeq
 }
 
-// offset gives the branch offset in the original from the instruction at pc to target.
+// offset returns the branch offset in the original from the instruction at pc to target.
 func (b *body) offset(pc, target int) int {
-	return b.back(target, sideTarget, "a branch target") - int(b.places[pc]>>sideBits)
+	return b.mapBack(target, sideTarget, "a branch target") - int(b.places[pc]>>sideBits)
 }
 
 func (b *body) appendShort(out []byte, op code.Op, pc, target int) []byte {
@@ -124,9 +124,9 @@ func (b *body) appendExceptionTable(out []byte) []byte {
 	out = binary.BigEndian.AppendUint16(out, uint16(len(table)/8))
 	for ; len(table) >= 8; table = table[8:] {
 		word := func(i int) int { return int(binary.BigEndian.Uint16(table[i:])) }
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(word(0), sideTarget, "an exception table start_pc")))
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(word(2), sideEnd, "an exception table end_pc")))
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(word(4), sideTarget, "an exception table handler_pc")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(0), sideTarget, "an exception table start_pc")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(2), sideEnd, "an exception table end_pc")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(4), sideTarget, "an exception table handler_pc")))
 		out = append(out, table[6:8]...)
 		if b.block.has(uint16(word(6))) {
 			b.report(word(4), rulePool, "only inserted code to use the new constants", fmt.Sprintf("catch_type %d", word(6)))
@@ -199,7 +199,7 @@ func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	return uint16(min(now, depths.Max))
 }
 
-// neededStack gives the max_stack that the inserted sequences ask for.
+// neededStack returns the max_stack that the inserted sequences ask for.
 func (b *body) neededStack(depths *code.Depths) int {
 	need := 0
 	for _, c := range b.calls {

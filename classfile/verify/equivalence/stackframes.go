@@ -97,16 +97,16 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 			b.checkHandlerFrame(f.kind == fullFrame, f.body, i == total-1)
 			continue
 		}
-		if b.wasAdded(f, at, kept) {
+		if b.isAddedFrame(f, at, kept) {
 			behindAdded = true
 			b.useItems(f)
-			b.checkAdded(f, at)
+			b.checkAddedFrame(f, at)
 			continue
 		}
 		if behindAdded {
 			b.useItems(f)
 		}
-		pc := b.back(at, sideTarget, "a frame")
+		pc := b.mapBack(at, sideTarget, "a frame")
 		if pc <= previous {
 			b.report(at, ruleFrames, fmt.Sprintf("a frame behind that at %d", previous), fmt.Sprint(pc))
 			break
@@ -115,7 +115,7 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 		b.checkItems(restored, at)
 		out = b.appendFrame(out, restored)
 		restored.body = out[len(out)-len(restored.body):]
-		b.follow(f, restored, at, behindAdded)
+		b.followFrame(f, restored, at, behindAdded)
 		behindAdded = false
 		previous = pc
 		kept++
@@ -130,7 +130,7 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 	return out, kept > 0 || total == 0 || b.block.notes.has(b.number, noteEmptyFrames, 0)
 }
 
-// restoreForm gives the frame, number index of the original, with its delta there and the form that fits.
+// restoreForm returns the frame, number index of the original, with its delta there and the form that fits.
 func (b *body) restoreForm(f frame, delta, index int, behindAdded bool, at int) frame {
 	now := f.delta
 	f.delta = delta
@@ -155,7 +155,7 @@ func (b *body) restoreForm(f frame, delta, index int, behindAdded bool, at int) 
 	return f
 }
 
-// reshape gives the frame in another form, as a note demands: a short or extended one as the other, or a
+// reshape returns the frame in another form, as a note demands: a short or extended one as the other, or a
 // full_frame that an added frame before it made necessary as what it was.
 func (b *body) reshape(f frame, kind byte, at int) frame {
 	was := f
@@ -173,7 +173,7 @@ func (b *body) reshape(f frame, kind byte, at int) frame {
 	return was
 }
 
-// reducedBody gives what of a full_frame a frame of another form spells out, nil if that form cannot be.
+// reducedBody returns what of a full_frame a frame of another form spells out, nil if that form cannot be.
 func (f frame) reducedBody(kind byte) []byte {
 	locals, stack := f.body[2:f.locals], f.body[f.locals+2:]
 	depth := binary.BigEndian.Uint16(f.body[f.locals:])
@@ -215,7 +215,7 @@ func (b *body) restoreItems(body []byte, kind byte) {
 	for at := range itemsOf(body, kind) {
 		if body[at] == itemUninitialized {
 			q := int(binary.BigEndian.Uint16(body[at+1:]))
-			binary.BigEndian.PutUint16(body[at+1:], uint16(b.back(q, sideInst, "an Uninitialized item's new")))
+			binary.BigEndian.PutUint16(body[at+1:], uint16(b.mapBack(q, sideInst, "an Uninitialized item's new")))
 		}
 	}
 }
@@ -262,10 +262,10 @@ func (b *body) useItems(f frame) {
 	}
 }
 
-// wasAdded says whether the frame at position at was inserted: a full_frame behind the goto_w of a widened
+// wasAdded reports whether the frame at position at was inserted: a full_frame behind the goto_w of a widened
 // conditional branch, where no other branch and no handler leads. index is the number that the original
 // would have given it.
-func (b *body) wasAdded(f frame, at, index int) bool {
+func (b *body) isAddedFrame(f frame, at, index int) bool {
 	if f.kind != fullFrame || len(b.joins) == 0 {
 		return false
 	}
@@ -273,7 +273,7 @@ func (b *body) wasAdded(f frame, at, index int) bool {
 	return joined && !b.block.notes.has(b.number, noteOwnFrame, index) && !b.isTarget(at)
 }
 
-// isTarget says whether a branch of the original or a handler leads to position at.
+// isTarget reports whether a branch of the original or a handler leads to position at.
 func (b *body) isTarget(at int) bool {
 	for table := b.code.ExceptionTable; len(table) >= 8; table = table[8:] {
 		if int(binary.BigEndian.Uint16(table[4:])) == at {
@@ -288,7 +288,7 @@ func (b *body) isTarget(at int) bool {
 	return false
 }
 
-// leadsTo says whether an edited branch leads to position at.
+// leadsTo reports whether an edited branch leads to position at.
 func (b *body) leadsTo(e edit, at int) bool {
 	switch e.kind {
 	case editCut:
@@ -345,7 +345,7 @@ func (b *body) restoreStackMap(out, info []byte) ([]byte, bool) {
 			b.checkHandlerFrame(true, f.body, i == total-1)
 			continue
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(at, sideTarget, "a StackMap frame")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(at, sideTarget, "a StackMap frame")))
 		from = len(out)
 		out = append(out, f.body...)
 		b.restoreItems(out[from:], fullFrame)

@@ -22,7 +22,7 @@ const (
 	unstamped         = "0000000000000000"
 )
 
-// Strip gives the class as it was before tracegen inserted calls of runtimeClass (in internal form) into it
+// Strip returns the class as it was before tracegen inserted calls of runtimeClass (in internal form) into it
 // stamped it, or added a dependence of a module. removed counts the calls, stamps and dependences that were
 // taken out; if it is 0, stripped is the class's
 // own [classfile.Class.Bytes].
@@ -71,7 +71,7 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 	return nil, 0, fmt.Errorf("%w: %s", ErrForeignCalls, why)
 }
 
-// digestOf gives the string that MappingInfo.digest() returns, with the index of its Utf8, if c is that class
+// digestOf returns the string that MappingInfo.digest() returns, with the index of its Utf8, if c is that class
 // and the method is as it was compiled: one ldc and one areturn.
 func digestOf(c *classfile.Class) (index uint16, digest string, ok bool) {
 	if c.Name() != stampedClass {
@@ -137,7 +137,7 @@ func findCall(c *classfile.Class, runtimeClass string) (call string, found bool)
 	return "", false
 }
 
-// isReport says whether the method is one of those that inserted code calls.
+// isReport reports whether the method is one of those that inserted code calls.
 func isReport(ref classfile.Ref) bool {
 	if ref.Name == focusName {
 		return ref.Descriptor == focusDescriptor
@@ -165,7 +165,7 @@ func (s *stripper) edit() classfile.Edit {
 		if ok, err := s.class.ReadCode(&methods[i], &s.code); err != nil || !ok {
 			continue // malformed, so that nothing was inserted
 		}
-		s.load(i)
+		s.setMethod(i)
 		if !s.mentionsBlock(&s.code) {
 			for in, err := range code.Instructions(s.code.Bytecode) {
 				if err == nil && scanned[in.Op]&hasConstant != 0 {
@@ -223,7 +223,7 @@ var poolIndexes = [256]struct{ before, indexes uint8 }{
 	classfile.TagDynamic: {2, 1}, classfile.TagInvokeDynamic: {2, 1},
 }
 
-// mentionsBlock says whether the code may call a method of the block: whether it holds the bytes of such an
+// mentionsBlock reports whether the code may call a method of the block: whether it holds the bytes of such an
 // instruction anywhere.
 func (b *body) mentionsBlock(c *classfile.Code) bool {
 	rest := c.Bytecode
@@ -258,7 +258,7 @@ func (b *body) checkPairs() {
 	}
 }
 
-// addedMethod says whether the class's last method is the onWindowFocusChanged that the focus hook adds, and
+// addedMethod reports whether the class's last method is the onWindowFocusChanged that the focus hook adds, and
 // notes the constants that it uses.
 func (b *body) addedMethod() bool {
 	methods := b.class.Methods()

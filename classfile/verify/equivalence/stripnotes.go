@@ -96,7 +96,7 @@ func compareNotes(a, b note) int {
 	return a.index - b.index
 }
 
-// find gives the note about that method of that kind with that index.
+// find returns the note about that method of that kind with that index.
 func (all notes) find(method int, kind byte, index int) (note, bool) {
 	if len(all) == 0 {
 		return note{}, false
@@ -113,7 +113,7 @@ func (all notes) has(method int, kind byte, index int) bool {
 	return ok
 }
 
-// maxStack gives the noted max_stack of the method, or false.
+// maxStack returns the noted max_stack of the method, or false.
 func (all notes) maxStack(method int) (uint16, bool) {
 	at, _ := slices.BinarySearchFunc(all, note{method: method, kind: noteMaxStack}, compareNotes)
 	if at < len(all) && all[at].method == method && all[at].kind == noteMaxStack {

@@ -1,6 +1,6 @@
 package types
 
-// assignable says whether a value of type from may be where to is wanted (JVMS 4.10.1.2, as HotSpot decides
+// assignable reports whether a value of type from may be where to is wanted (JVMS 4.10.1.2, as HotSpot decides
 // it: small integers only for results).
 func (k *checker) assignable(from, to vtype) bool {
 	if from == to || to.kind() == tTop { // or unknown
@@ -76,7 +76,7 @@ func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
 	return source == nil || k.isSubclass(source, target.Name)
 }
 
-// merge gives the type that values of both types have where paths join, tTop if there is none (JVMS 4.10.2.2).
+// merge returns the type that values of both types have where paths join, tTop if there is none (JVMS 4.10.2.2).
 // Interfaces count as Object. With assignment it is instead asked whether a may be where b is wanted: the
 // result is then b if so.
 //
@@ -158,7 +158,7 @@ func (k *checker) objectArray(t vtype) (depth int, element vtype) {
 	return depth, element
 }
 
-// arrayOf gives the array type of that many dimensions over a class.
+// arrayOf returns the array type of that many dimensions over a class.
 func (k *checker) arrayOf(element vtype, depth int) vtype {
 	if depth == 0 {
 		return element

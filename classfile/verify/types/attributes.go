@@ -24,7 +24,7 @@ var (
 	listForm      = attributeForm{length: -1, once: true}
 )
 
-// componentForm gives the form of an attribute of anything but Code.
+// componentForm returns the form of an attribute of anything but Code.
 func componentForm(name string) (attributeForm, bool) {
 	switch name {
 	case "Signature":
@@ -35,7 +35,7 @@ func componentForm(name string) (attributeForm, bool) {
 	return attributeForm{}, false
 }
 
-// memberForm gives that of an attribute of a field or method.
+// memberForm returns that of an attribute of a field or method.
 func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
 	switch name {
 	case "Synthetic", "Deprecated":
@@ -50,7 +50,7 @@ func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
 	return componentForm(name)
 }
 
-// classForm gives that of an attribute of a class.
+// classForm returns that of an attribute of a class.
 func classForm(name string) (attributeForm, bool) {
 	switch name {
 	case "SourceFile":
@@ -75,7 +75,7 @@ func classForm(name string) (attributeForm, bool) {
 	return componentForm(name)
 }
 
-// checkForm checks one attribute, which stands behind others in its table, and says whether its content may be
+// checkForm checks one attribute, which stands behind others in its table, and reports whether its content may be
 // looked at.
 func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute, report func(rule, want, got string)) bool {
 	if k.major < form.since {

@@ -89,13 +89,13 @@ type checker struct {
 	unknown          map[string]bool
 	supers           map[string]bool
 	supersKnown      bool
-	met              *[mostMet]*ClassInfo // by the hash of the name
+	recent           *[recentClasses]*ClassInfo // by the hash of the name
 	memo             [memoSize]memoSlot
-	loaded           [lastLoaded]vtype // what the instructions make that name no type, 0 until asked for
-	arena            []vtype           // what method types are cut from
-	constants        []constant        // by pool index; filled when asked for
-	uses             []utf8Use         // by pool index
-	named, dynamic   []uint16          // pool entries: those that lead to names, and of these the Dynamic and InvokeDynamic
+	loaded           [loadedTypes]vtype // what the instructions make that name no type, 0 until asked for
+	arena            []vtype            // what method types are cut from
+	constants        []constant         // by pool index; filled when asked for
+	uses             []utf8Use          // by pool index
+	named, dynamic   []uint16           // pool entries: those that lead to names, and of these the Dynamic and InvokeDynamic
 	bodies           []methodCode
 	body             method // the method that is judged
 
@@ -112,7 +112,7 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{unknown: map[string]bool{}, met: new([mostMet]*ClassInfo)}
+		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]*ClassInfo)}
 	}
 	defer func() {
 		k.forget()
@@ -151,7 +151,7 @@ func (c *Checker) Check(class *classfile.Class) Result {
 }
 
 // mostIdleWords is how much of the memory for the states of inference is kept for the next class.
-const mostIdleWords = 1 << 18
+const maxIdleWords = 1 << 18
 
 // forget leaves nothing of the class but memory for the next: the class file may be gone by then. Nothing that was
 // given out is touched.
@@ -164,16 +164,16 @@ func (k *checker) forget() {
 		clear(attributes)
 		k.bodies[i] = methodCode{code: classfile.Code{Attributes: attributes[:0]}}
 	}
-	if cap(k.body.words) > mostIdleWords {
+	if cap(k.body.words) > maxIdleWords {
 		k.body.words = nil
 	}
-	if cap(k.body.frameWords) > mostIdleWords {
+	if cap(k.body.frameWords) > maxIdleWords {
 		k.body.frameWords = nil
 	}
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
 		names:     k.names,
-		met:       k.met,
+		recent:    k.recent,
 		unknown:   k.unknown,
 		arena:     k.arena[:0],
 		constants: k.constants[:0],
@@ -234,7 +234,7 @@ func (k *checker) checkCode() (inferred bool) {
 	if k.major >= majorNoFailover || !slices.ContainsFunc(k.findings[before:], rejects) {
 		return false
 	}
-	// HotSpot gives up on the first method that fails. The frames of the others are never looked at, so that
+	// HotSpot returns up on the first method that fails. The frames of the others are never looked at, so that
 	// all that counts is what inference finds; but the message is the one about the frames.
 	byFrames := slices.Clone(k.findings[before:])
 	if !k.thrown {
@@ -252,7 +252,7 @@ func (k *checker) checkCode() (inferred bool) {
 	return false
 }
 
-// rejects says whether HotSpot does not link the class because of the finding.
+// rejects reports whether HotSpot does not link the class because of the finding.
 func rejects(f verify.Finding) bool { return !f.Note }
 
 // eachCode judges each method that has code of the right format.
@@ -267,8 +267,8 @@ func (k *checker) eachCode(judge func(*method)) {
 		if t.prepare() {
 			judge(t)
 		}
-		t.tell()
-		k.findings = append(k.findings, t.told...)
+		t.report()
+		k.findings = append(k.findings, t.reported...)
 		if k.exhausted() {
 			return
 		}
@@ -279,7 +279,7 @@ func (k *checker) eachCode(judge func(*method)) {
 // code is judged again from where the state is known.
 type method struct {
 	*checker
-	machine
+	typeState
 	member  *classfile.Member
 	code    classfile.Code
 	starts  []byte // by position: what begins there
@@ -291,16 +291,16 @@ type method struct {
 
 	frameWords []vtype // what the frames' types are cut from
 
-	problem *verify.Finding // that has just been found; whatever is at work then ends
-	fatal   bool            // problem is one that HotSpot throws
-	told    []verify.Finding
-	stopped bool         // there is nothing more to be said of the method
-	repeats bool         // problem is about a place in places
-	places  map[int]bool // that are told only once
+	problem  *verify.Finding // that has just been found; whatever is at work then ends
+	fatal    bool            // problem is one that HotSpot throws
+	reported []verify.Finding
+	stopped  bool         // there is nothing more to be said of the method
+	repeats  bool         // problem is about a place in places
+	places   map[int]bool // that are told only once
 
-	lost        bool // type checking only: the type state is not known
-	blindFrom   int  // from here on it is not known where frames are
-	uncoveredTo int  // up to here, what comes is known to be covered by no handler
+	stateUnknown      bool // type checking only: the type state is not known
+	framesUnknownFrom int  // from here on it is not known where frames are
+	uncoveredUpTo     int  // up to here, what comes is known to be covered by no handler
 
 	handlers  []handler
 	throws    map[int]bool // by a handler's position, what endsInThrow says
@@ -313,23 +313,23 @@ type method struct {
 func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code) {
 	*m = method{
 		checker: k, member: member, code: body,
-		machine: machine{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
-		starts:  m.starts[:0],
-		initial: m.initial[:0],
-		joins:   m.joins[:0],
-		states:  m.states[:0],
-		words:   m.words[:0],
+		typeState: typeState{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
+		starts:    m.starts[:0],
+		initial:   m.initial[:0],
+		joins:     m.joins[:0],
+		states:    m.states[:0],
+		words:     m.words[:0],
 
 		frameWords: m.frameWords[:0],
 
 		handlers: m.handlers[:0],
 		frames:   m.frames[:0],
 
-		blindFrom: math.MaxInt,
+		framesUnknownFrom: math.MaxInt,
 	}
 }
 
-// resize gives a slice of n zeros, in the memory of another if that is large enough.
+// resize returns a slice of n zeros, in the memory of another if that is large enough.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -348,7 +348,7 @@ const (
 )
 
 // mostTold is how many findings a method has at most. Whoever has repaired these runs the verifier again.
-const mostTold = 16
+const maxFindings = 16
 
 // fail records a problem at the current instruction, unless there is one already.
 func (m *method) fail(rule, want, got string) { m.failAt(m.pc, rule, want, got) }
@@ -388,25 +388,25 @@ func (m *method) failOnce(place int, rule, want, got string) {
 func (m *method) failed() bool { return m.problem != nil }
 
 // tell makes a finding of the problem at hand, if there is one, and lets the method go on unless that was the last.
-func (m *method) tell() {
+func (m *method) report() {
 	if m.problem == nil || m.stopped {
 		return
 	}
 	again := func(f verify.Finding) bool {
 		return f == *m.problem || m.inferring && f.Offset == m.problem.Offset // by another path
 	}
-	if !m.repeats && !slices.ContainsFunc(m.told, again) {
-		m.thrown = m.thrown || m.fatal && len(m.told) == 0
-		m.told = append(m.told, *m.problem)
+	if !m.repeats && !slices.ContainsFunc(m.reported, again) {
+		m.thrown = m.thrown || m.fatal && len(m.reported) == 0
+		m.reported = append(m.reported, *m.problem)
 	}
-	m.stopped = m.firstOnly || len(m.told) >= mostTold || m.problem.Rule == ruleLimit
+	m.stopped = m.firstOnly || len(m.reported) >= maxFindings || m.problem.Rule == ruleLimit
 	if !m.stopped {
 		m.problem, m.fatal, m.repeats = nil, false, false
 	}
 }
 
 // stop ends the method: what else could be found follows from what was told.
-func (m *method) stop() { m.stopped, m.problem = true, &m.told[len(m.told)-1] }
+func (m *method) stop() { m.stopped, m.problem = true, &m.reported[len(m.reported)-1] }
 
 // prepare finds where the instructions begin.
 func (m *method) prepare() bool {
@@ -433,13 +433,13 @@ func (m *method) prepare() bool {
 		}
 		pc += size
 	}
-	m.noteLines()
+	m.noteLineStarts()
 	m.readHandlers()
 	return true
 }
 
 // noteLines is about lines that begin between instructions (JVMS 4.7.12), which HotSpot does not mind.
-func (m *method) noteLines() {
+func (m *method) noteLineStarts() {
 	if !m.wantNotes {
 		return
 	}

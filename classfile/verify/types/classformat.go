@@ -26,8 +26,8 @@ const (
 )
 
 const (
-	mostArguments = 255   // words, this included (JVMS 4.11)
-	mostCode      = 65535 // bytes (JVMS 4.11)
+	maxArgumentWords = 255   // words, this included (JVMS 4.11)
+	maxCodeLength    = 65535 // bytes (JVMS 4.11)
 )
 
 func (k *checker) isInterface() bool { return k.class.AccessFlags()&classfile.AccInterface != 0 }
@@ -44,18 +44,18 @@ func (k *checker) checkClass() {
 	for i := range fields {
 		k.checkField(&fields[i])
 	}
-	k.checkTwice(fields, ruleFieldInfo, "one field of a name and descriptor")
+	k.checkDuplicates(fields, ruleFieldInfo, "one field of a name and descriptor")
 	methods := k.class.Methods()
 	for i := range methods {
 		k.checkMethod(&methods[i])
 	}
-	k.checkTwice(methods, ruleMethodInfo, "one method of a name and descriptor")
+	k.checkDuplicates(methods, ruleMethodInfo, "one method of a name and descriptor")
 	k.checkClassAttributes()
 }
 
 // checkTwice demands that no two members have the same name and descriptor. Few members are compared with each
 // other, which takes no memory.
-func (k *checker) checkTwice(members []classfile.Member, rule, want string) {
+func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
 	const few = 20
 	if len(members) <= few {
 		for i := range members {
@@ -97,7 +97,7 @@ func (k *checker) checkClassFlags(what string, flags uint16) {
 	}
 }
 
-// manyVisibilities says whether more than one of public, private and protected is set.
+// manyVisibilities reports whether more than one of public, private and protected is set.
 func manyVisibilities(flags uint16) bool {
 	v := flags & visibility
 	return v&(v-1) != 0
@@ -153,7 +153,7 @@ func (k *checker) checkMethod(m *classfile.Member) {
 	if flags&classfile.AccStatic == 0 {
 		words++
 	}
-	if words > mostArguments {
+	if words > maxArgumentWords {
 		k.formatFinding(m, ruleDescriptors, "at most 255 words of arguments", fmt.Sprint(words))
 		return
 	}
@@ -193,7 +193,7 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 	}
 }
 
-// methodFlags gives the access_flags that count. A class initialiser has but two, and before version 51 always static
+// methodFlags returns the access_flags that count. A class initialiser has but two, and before version 51 always static
 // (JVMS 2.9.2, 4.6).
 func (k *checker) methodFlags(m *classfile.Member) uint16 {
 	switch {
@@ -205,7 +205,7 @@ func (k *checker) methodFlags(m *classfile.Member) uint16 {
 	return m.AccessFlags & (classfile.AccStatic | classfile.AccStrict)
 }
 
-// strict gives the bit of ACC_STRICT while it has a meaning: before version 61 (JVMS table 4.6-A).
+// strict returns the bit of ACC_STRICT while it has a meaning: before version 61 (JVMS table 4.6-A).
 func (k *checker) strict() uint16 {
 	if k.major < majorSealed {
 		return classfile.AccStrict

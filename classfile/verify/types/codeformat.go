@@ -31,7 +31,7 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	k.bodies = k.bodies[:len(k.bodies)+1]
 	body := &slot.code
 	switch {
-	case len(body.Bytecode) == 0 || len(body.Bytecode) > mostCode:
+	case len(body.Bytecode) == 0 || len(body.Bytecode) > maxCodeLength:
 		report(ruleCodeFormat, "1 to 65535 bytes of code", fmt.Sprint(len(body.Bytecode)))
 	case arguments > int(body.MaxLocals):
 		report(ruleCodeFormat, fmt.Sprintf("max_locals of at least %d", arguments), fmt.Sprint(body.MaxLocals))
@@ -48,7 +48,7 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	k.checkCodeAttributes(body, report)
 }
 
-// nextBody gives the memory for the next of bodies, which may be of a method of another class.
+// nextBody returns the memory for the next of bodies, which may be of a method of another class.
 func (k *checker) nextBody() *methodCode {
 	n := len(k.bodies)
 	k.bodies = slices.Grow(k.bodies, 1)
@@ -77,13 +77,13 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		}
 	}
 	k.variables, k.typed = variables, typed
-	if hasTwice(variables) && k.major >= majorJava5 {
+	if hasDuplicate(variables) && k.major >= majorJava5 {
 		report("JVMS 4.7.13", "a variable once", "twice")
 	}
 	if len(variables) == 0 {
 		return // HotSpot then forgets about the types
 	}
-	bad := hasTwice(typed)
+	bad := hasDuplicate(typed)
 	for i := 0; i < len(typed) && !bad; i++ {
 		_, found := slices.BinarySearch(variables, typed[i])
 		bad = !found
@@ -94,7 +94,7 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 }
 
 // hasTwice sorts the keys and says whether two are the same.
-func hasTwice(keys []variableKey) bool {
+func hasDuplicate(keys []variableKey) bool {
 	slices.Sort(keys)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] {
@@ -132,8 +132,8 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
 		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
-			!k.valid(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
-			described && !k.valid(descriptor, asFieldType, func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+			!k.validOnce(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
+			described && !k.validOnce(descriptor, asFieldType, func() bool { return k.validField(descriptor, k.text(descriptor)) }):
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}

@@ -33,7 +33,7 @@ func (k *checker) checkPool() bool {
 	}
 	// Names only now: the references that lead to them are known to be right.
 	for _, i := range k.named {
-		if tag, raw := k.pool.Entry(i); !k.hasGoodNames(tag, raw) {
+		if tag, raw := k.pool.Entry(i); !k.hasKnownNames(tag, raw) {
 			k.checkEntryNames(i, tag)
 		}
 	}
@@ -65,7 +65,7 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 	}
 	switch tag {
 	case classfile.TagUtf8:
-		if hasOdd(raw[2:]) && !validUtf8(k.text(i), k.major) {
+		if hasZeroOrNonASCII(raw[2:]) && !validUtf8(k.text(i), k.major) {
 			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 		}
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
@@ -119,7 +119,7 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 	}
 }
 
-// text gives the string of a Utf8 entry, which it is known to be.
+// text returns the string of a Utf8 entry, which it is known to be.
 func (k *checker) text(i uint16) string {
 	s, _ := k.pool.Utf8(i)
 	return s
@@ -127,7 +127,7 @@ func (k *checker) text(i uint16) string {
 
 // hasGoodNames is a quick look at what checkEntryNames is about: true if there is nothing to check, or all of it has been
 // found good. raw is what follows the entry's tag.
-func (k *checker) hasGoodNames(tag classfile.Tag, raw []byte) bool {
+func (k *checker) hasKnownNames(tag classfile.Tag, raw []byte) bool {
 	switch tag {
 	case classfile.TagClass:
 		return k.uses[u2(raw)]&asClass != 0
@@ -177,11 +177,11 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	case classfile.TagClass:
 		at := u2(k.pool.Raw(i))
 		name, _ := k.pool.Utf8(at)
-		if !k.valid(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
+		if !k.validOnce(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 			break
 		}
-		k.constants[i] = constant{known: true, tag: tag, class: k.of(name)} // descriptors have it, too
+		k.constants[i] = constant{resolved: true, tag: tag, class: k.of(name)} // descriptors have it, too
 	case classfile.TagNameAndType:
 		k.checkNameAndType(i)
 	case classfile.TagMethodType:
@@ -221,7 +221,7 @@ const (
 	hasBarred     // . ; [
 	hasSlash
 	hasAngle // < >
-	looked   // for these
+	examined // for these
 )
 
 // What is remembered of a NameAndType in the same place.
@@ -237,9 +237,9 @@ var byteUses = func() (uses [256]utf8Use) {
 	return uses
 }()
 
-// hasOdd says whether the text has a zero or a byte of a character beyond ASCII. It looks at eight bytes at once, of which
+// hasOdd reports whether the text has a zero or a byte of a character beyond ASCII. It looks at eight bytes at once, of which
 // one is zero if to take 1 from each makes one negative.
-func hasOdd(text []byte) bool {
+func hasZeroOrNonASCII(text []byte) bool {
 	const ones, signs = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {
 		if eight := binary.LittleEndian.Uint64(text); (eight|(eight-ones))&signs != 0 {
@@ -257,11 +257,11 @@ func hasOdd(text []byte) bool {
 // charactersOf says which characters that matter are in string i.
 func (k *checker) charactersOf(i uint16, text string) utf8Use {
 	seen := k.uses[i]
-	if seen&looked == 0 {
+	if seen&examined == 0 {
 		for _, c := range []byte(text) {
 			seen |= byteUses[c]
 		}
-		seen |= looked
+		seen |= examined
 		k.uses[i] = seen
 	}
 	return seen
@@ -281,7 +281,7 @@ func (k *checker) validName(i uint16, name string, kind nameKind) bool {
 }
 
 // valid asks a question about a string once.
-func (k *checker) valid(i uint16, as utf8Use, check func() bool) bool {
+func (k *checker) validOnce(i uint16, as utf8Use, check func() bool) bool {
 	if k.uses[i]&as == 0 {
 		if !check() {
 			return false
@@ -302,12 +302,12 @@ func (k *checker) checkNameAndType(i uint16) {
 		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 asks this only where the constant is used
 			as, of = asSpecialType, name
 		}
-		if !k.valid(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
-			!k.valid(descriptorIndex, as, func() bool { _, ok := k.argumentWords(descriptorIndex, of, descriptor); return ok }) {
+		if !k.validOnce(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
+			!k.validOnce(descriptorIndex, as, func() bool { _, ok := k.argumentWords(descriptorIndex, of, descriptor); return ok }) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
-	case !k.valid(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
-		!k.valid(descriptorIndex, asFieldType, func() bool { return k.validField(descriptorIndex, descriptor) }):
+	case !k.validOnce(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
+		!k.validOnce(descriptorIndex, asFieldType, func() bool { return k.validField(descriptorIndex, descriptor) }):
 		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 	}
 }

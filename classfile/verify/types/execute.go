@@ -18,11 +18,11 @@ func (m *method) step(in code.Instruction, t trait) {
 		return
 	}
 	if e := &effects[op]; e.known {
-		for i := len(e.taken) - 1; i >= 0 && !m.failed(); i-- {
-			m.pop(e.taken[i])
+		for i := len(e.popped) - 1; i >= 0 && !m.failed(); i-- {
+			m.pop(e.popped[i])
 		}
-		if e.left != tTop && !m.failed() {
-			m.push(e.left)
+		if e.pushed != tTop && !m.failed() {
+			m.push(e.pushed)
 		}
 		m.stepReturn(op)
 		return
@@ -43,9 +43,9 @@ func (m *method) step(in code.Instruction, t trait) {
 
 // effect is what an instruction that only deals in values of fixed types takes off the stack and leaves there.
 type effect struct {
-	known bool
-	taken []vtype
-	left  vtype // tTop for nothing
+	known  bool
+	popped []vtype
+	pushed vtype // tTop for nothing
 }
 
 // effects has a row for each opcode, from the one opcode table; known is false for the instructions that need more.
@@ -57,16 +57,16 @@ var effects = func() (rows [code.JsrW + 1]effect) {
 		}
 		rows[op].known = true
 		for i := range taken {
-			rows[op].taken = append(rows[op].taken, letterType(taken[i]))
+			rows[op].popped = append(rows[op].popped, letterType(taken[i]))
 		}
 		if left != "" {
-			rows[op].left = letterType(left[0])
+			rows[op].pushed = letterType(left[0])
 		}
 	}
 	return rows
 }()
 
-// letterType gives the type that a letter of the opcode table stands for.
+// letterType returns the type that a letter of the opcode table stands for.
 func letterType(letter byte) vtype {
 	switch letter {
 	case 'J':
@@ -241,7 +241,7 @@ func (m *method) stepReference(in code.Instruction) {
 		m.stepNew(in)
 	case code.Newarray:
 		m.pop(tInt)
-		m.push(m.made(loadedArrays + in.U1(0) - 4))
+		m.push(m.loadedType(loadedArrays + in.U1(0) - 4))
 	case code.Anewarray:
 		m.pop(tInt)
 		m.push(m.arrayWith(m.constant(in.Constant()).class))
@@ -262,7 +262,7 @@ func (m *method) stepReference(in code.Instruction) {
 	}
 }
 
-// arrayWith gives the array type with that component.
+// arrayWith returns the array type with that component.
 func (k *checker) arrayWith(component vtype) vtype {
 	if k.isArray(component) {
 		return k.of("[" + k.name(component))
@@ -278,16 +278,16 @@ const (
 	loadedMethodHandle
 	loadedMethodType
 	loadedArrays
-	lastLoaded = loadedArrays + 8
+	loadedTypes = loadedArrays + 8
 )
 
-var loadedNames = [lastLoaded]string{
+var loadedNames = [loadedTypes]string{
 	"java/lang/String", "java/lang/Class", "java/lang/invoke/MethodHandle", "java/lang/invoke/MethodType",
 	"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J",
 }
 
-// made gives one of these types.
-func (k *checker) made(number int) vtype {
+// made returns one of these types.
+func (k *checker) loadedType(number int) vtype {
 	if k.loaded[number] == tTop {
 		k.loaded[number] = k.of(loadedNames[number])
 	}
@@ -305,15 +305,15 @@ func (m *method) loadedConstant(c *constant) vtype {
 	case classfile.TagDouble:
 		return tDouble
 	case classfile.TagClass:
-		return m.made(loadedClass)
+		return m.loadedType(loadedClass)
 	case classfile.TagMethodHandle:
-		return m.made(loadedMethodHandle)
+		return m.loadedType(loadedMethodHandle)
 	case classfile.TagMethodType:
-		return m.made(loadedMethodType)
+		return m.loadedType(loadedMethodType)
 	case classfile.TagDynamic:
 		return c.value
 	}
-	return m.made(loadedString)
+	return m.loadedType(loadedString)
 }
 
 // stepNew makes an object that is not initialised. Inference knows it by the position of its new, so that an
@@ -378,7 +378,7 @@ func (m *method) popFieldValue(op code.Op, c *constant) {
 	m.pop(c.value)
 }
 
-// isOwnField says whether a field is one that the class declares.
+// isOwnField reports whether a field is one that the class declares.
 func (m *method) isOwnField(c *constant) bool {
 	if c.class != m.thisType {
 		return false

@@ -9,7 +9,7 @@ import (
 // Hierarchy knows the classes that a judged class refers to. Implementations must be safe for several
 // goroutines.
 type Hierarchy interface {
-	// Lookup gives the class or interface of that name in internal form, which is never an array, or nil
+	// Lookup returns the class or interface of that name in internal form, which is never an array, or nil
 	// if it cannot be found. What it gives must not change, and may be remembered.
 	Lookup(name string) *ClassInfo
 }

@@ -16,7 +16,7 @@ const (
 	nameOfMethod // no angle brackets
 )
 
-// validName says whether a name may be in a class file of that version. Before 49, names were Java identifiers.
+// validName reports whether a name may be in a class file of that version. Before 49, names were Java identifiers.
 func validName(name string, kind nameKind, major int) bool {
 	if name == "" {
 		return false
@@ -95,12 +95,12 @@ func isIdentifierPart(r rune) bool {
 
 // fieldSize measures the field descriptor (JVMS 4.3.2) that s starts with, 0 if there is none.
 func fieldSize(s string, major int) int {
-	const mostDimensions = 255
+	const maxDimensions = 255
 	i := 0
 	for i < len(s) && s[i] == '[' {
 		i++
 	}
-	if i == len(s) || i > mostDimensions {
+	if i == len(s) || i > maxDimensions {
 		return 0
 	}
 	switch s[i] {
@@ -149,17 +149,17 @@ func argumentWords(name, descriptor string, major int) (words int, ok bool) {
 	return words, result == "V" || !special && validField(result, major)
 }
 
-// validUtf8 says whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, characters might be written with
+// validUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, characters might be written with
 // more bytes than they need.
 func validUtf8(s string, major int) bool {
-	const lastLax = 47
+	const lastLaxMajor = 47
 	for i := 0; i < len(s); {
 		if c := s[i]; c > 0 && c < 0x80 {
 			i++
 			continue
 		}
 		_, size := classfile.DecodeMUTF8Rune(s[i:])
-		if size == 0 && major <= lastLax {
+		if size == 0 && major <= lastLaxMajor {
 			size = laxSize(s[i:])
 		}
 		if size == 0 {

@@ -67,18 +67,18 @@ func (m *method) infer() {
 	for again := true; again && !m.stopped; {
 		again = false
 		m.spend(len(f.pending))
-		m.tell()
+		m.report()
 		for word := range f.pending {
 			for f.pending[word] != 0 && !m.stopped {
 				again = true
 				number := word*64 + bits.TrailingZeros64(f.pending[word])
 				f.pending[word] &^= 1 << (number % 64)
 				f.run(&f.states[number])
-				m.tell()
+				m.report()
 			}
 		}
 	}
-	slices.SortStableFunc(m.told, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
+	slices.SortStableFunc(m.reported, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 
 // mark notes that a state has changed, so that the code from there on must be followed again.
@@ -97,9 +97,9 @@ func (f *inference) prepare() {
 			continue
 		}
 		m.pc = in.PC
-		if m.operands(in, t); m.failed() {
+		if m.checkConstraints(in, t); m.failed() {
 			m.starts[in.PC] = faultyStart
-			m.tell()
+			m.report()
 			continue
 		}
 		if t&branching == 0 && t&local == 0 {
@@ -127,18 +127,18 @@ func (f *inference) prepareHandlers() {
 	m := f.method
 	if len(m.handlers) > 0 && m.code.MaxStack == 0 {
 		m.failAt(-1, ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
-		m.tell()
+		m.report()
 		m.handlers = m.handlers[:0]
 	}
 	for i := range m.handlers {
 		h := &m.handlers[i]
 		if h.pc == 0 {
 			m.failAt(0, ruleCodeFormat, "a handler behind the first instruction", "one at 0")
-			m.tell()
-			h.leaveOut()
+			m.report()
+			h.disable()
 		}
 		if h.caught[0] == tUnknown {
-			h.leaveOut()
+			h.disable()
 		}
 		f.joins[h.pc] = 1
 	}
@@ -160,7 +160,7 @@ func (f *inference) numberStates() {
 	f.pending = make([]uint64, n/64+1)
 }
 
-// state gives the state that is kept at a position, nil if none is.
+// state returns the state that is kept at a position, nil if none is.
 func (f *inference) state(pc int) *joinState {
 	if number := f.joins[pc]; number != 0 {
 		return &f.states[number-1]
@@ -186,7 +186,7 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 		f.mergeHandlers()
-		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.quickly(op); !quick && !f.slowly() {
+		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.stepQuickly(op); !quick && !f.stepFully() {
 			return
 		}
 		if pc += size; pc >= len(f.joins) {
@@ -201,11 +201,11 @@ func (f *inference) run(s *joinState) {
 }
 
 // slowly lets the current instruction act, whatever it is, and says whether it leads to the next.
-func (f *inference) slowly() bool {
+func (f *inference) stepFully() bool {
 	m := f.method
 	in, _ := code.At(m.code.Bytecode, m.pc)
 	t := traitsOf(in)
-	if f.act(in, t); m.failed() {
+	if f.stepWithFacts(in, t); m.failed() {
 		return false
 	}
 	switch {
@@ -218,7 +218,7 @@ func (f *inference) slowly() bool {
 }
 
 // act lets the instruction act on the types and the other facts.
-func (f *inference) act(in code.Instruction, t trait) {
+func (f *inference) stepWithFacts(in code.Instruction, t trait) {
 	m := f.method
 	m.initialised = false
 	writtenBefore := len(m.changed)
@@ -270,7 +270,7 @@ func (f *inference) mergeHandlers() {
 		}
 		f.merged[i] = now
 		f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &f.now)
-		f.tell() // the other paths may be right
+		f.report() // the other paths may be right
 	}
 }
 
@@ -283,7 +283,7 @@ func (f *inference) mergeAfterInit() {
 	for i := range f.handlers {
 		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
 			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &facts)
-			f.tell()
+			f.report()
 		}
 	}
 }
@@ -384,7 +384,7 @@ func usedLocals(locals []vtype) []vtype {
 	return locals
 }
 
-// withoutUninitialized gives the words with objects that are not initialised made unusable: they get neither into
+// withoutUninitialized returns the words with objects that are not initialised made unusable: they get neither into
 // a subroutine nor out of it.
 func withoutUninitialized(words []vtype) []vtype {
 	if !slices.ContainsFunc(words, func(t vtype) bool { return t.kind() == kindUninitialized }) {

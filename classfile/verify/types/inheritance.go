@@ -110,7 +110,7 @@ func (k *checker) checkOverrides() {
 	}
 }
 
-// overrides says whether a method of the class that has the name and descriptor of a superclass's overrides it, and
+// overrides reports whether a method of the class that has the name and descriptor of a superclass's overrides it, and
 // must not.
 func (k *checker) overrides(owner *ClassInfo, flags uint16) bool {
 	if flags&classfile.AccFinal == 0 || flags&(classfile.AccStatic|classfile.AccPrivate) != 0 {

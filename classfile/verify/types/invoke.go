@@ -97,7 +97,7 @@ func (m *method) checkInitHandlers() {
 		}
 		throws, known := m.throws[h.pc]
 		if !known {
-			throws = m.endsInThrow(h.pc)
+			throws = m.alwaysThrows(h.pc)
 			if m.throws == nil {
 				m.throws = map[int]bool{}
 			}
@@ -135,9 +135,9 @@ func (m *method) initialiseNew(object vtype, c *constant) {
 	}
 }
 
-// endsInThrow says whether all that may run from there on ends by throwing or never ends. Behind a switch it
+// endsInThrow reports whether all that may run from there on ends by throwing or never ends. Behind a switch it
 // also follows what stands right behind it, as HotSpot does.
-func (m *method) endsInThrow(from int) bool {
+func (m *method) alwaysThrows(from int) bool {
 	seen := make([]bool, len(m.starts))
 	pending := []int{from}
 	for len(pending) > 0 {

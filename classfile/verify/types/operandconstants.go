@@ -9,8 +9,8 @@ import (
 
 // constant is a pool entry as instructions see it. The pool has been checked: its references lead somewhere.
 type constant struct {
-	known            bool // but for value and method
-	typed            bool // of a Utf8 or NameAndType: value or method is known
+	resolved         bool // but for value and method
+	hasType          bool // of a Utf8 or NameAndType: value or method is known
 	tag              classfile.Tag
 	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
 	name, descriptor string
@@ -25,15 +25,15 @@ type constant struct {
 type protection uint8
 
 const (
-	notAsked protection = iota
-	isOpen
+	protectionUnknown protection = iota
+	notProtected
 	isProtected
 )
 
 // isProtected is isProtectedElsewhere for the member that a constant names, asked once.
 func (k *checker) isProtected(c *constant) bool {
-	if c.protected == notAsked {
-		c.protected = isOpen
+	if c.protected == protectionUnknown {
+		c.protected = notProtected
 		if k.isProtectedElsewhere(k.name(c.class), c.name, c.descriptor, isMethod(c.descriptor)) {
 			c.protected = isProtected
 		}
@@ -53,10 +53,10 @@ func (k *checker) constant(i uint16) *constant {
 		return &constant{}
 	}
 	c := &k.constants[i]
-	if c.known {
+	if c.resolved {
 		return c
 	}
-	c.known = true
+	c.resolved = true
 	c.tag = k.pool.Tag(i)
 	switch c.tag {
 	case classfile.TagClass:
@@ -75,47 +75,47 @@ func (k *checker) constant(i uint16) *constant {
 // constantType fills in what a NameAndType says, whose strings have been read.
 func (k *checker) constantType(c *constant, nameAndType uint16) {
 	pair := &k.constants[nameAndType]
-	if !pair.typed {
+	if !pair.hasType {
 		shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
-		pair.typed, pair.value, pair.method = true, shared.value, shared.method
+		pair.hasType, pair.value, pair.method = true, shared.value, shared.method
 	}
 	c.name, c.descriptor, c.value, c.method = pair.name, pair.descriptor, pair.value, pair.method
 }
 
-// typeOf gives the type of a method of the class, whose descriptor has been read.
+// typeOf returns the type of a method of the class, whose descriptor has been read.
 func (k *checker) typeOf(m *classfile.Member) *methodType {
 	return &k.constants[k.descriptorIndex(m)].method
 }
 
-// descriptorIndex gives the index of the string that is a member's descriptor.
+// descriptorIndex returns the index of the string that is a member's descriptor.
 func (k *checker) descriptorIndex(m *classfile.Member) uint16 {
 	const at = 4 // behind access_flags and name_index (JVMS 4.5, 4.6)
 	return u2(k.class.Bytes()[m.Offset+at:])
 }
 
-// validField says whether string i is a field descriptor. One that is has then been read for all that use it.
+// validField reports whether string i is a field descriptor. One that is has then been read for all that use it.
 func (k *checker) validField(i uint16, descriptor string) bool {
 	c := &k.constants[i]
-	if !c.typed && descriptor != "" {
+	if !c.hasType && descriptor != "" {
 		var size int
 		c.value, size = k.readField(descriptor)
-		c.typed = size == len(descriptor)
+		c.hasType = size == len(descriptor)
 	}
-	return c.typed && !isMethod(descriptor)
+	return c.hasType && !isMethod(descriptor)
 }
 
 // argumentWords is the function of that name for string i. A descriptor that is good but for the method's name has then
 // been read for all that use it.
 func (k *checker) argumentWords(i uint16, name, descriptor string) (words int, ok bool) {
 	c := &k.constants[i]
-	if !c.typed && isMethod(descriptor) {
+	if !c.hasType && isMethod(descriptor) {
 		start := len(k.arena)
-		if c.method, c.typed = k.readMethod(descriptor); !c.typed {
+		if c.method, c.hasType = k.readMethod(descriptor); !c.hasType {
 			k.arena = k.arena[:start]
 		}
 	}
 	special := name != "" && name[0] == '<'
-	if !c.typed || !isMethod(descriptor) || special && c.method.result != tTop ||
+	if !c.hasType || !isMethod(descriptor) || special && c.method.result != tTop ||
 		name == "<clinit>" && k.major >= majorNoFailover && descriptor != "()V" {
 		return 0, false
 	}

@@ -51,14 +51,14 @@ func traitsOf(in code.Instruction) trait {
 }
 
 // operands checks what must hold of an instruction whatever the types are (JVMS 4.9.1).
-func (m *method) operands(in code.Instruction, t trait) {
+func (m *method) checkConstraints(in code.Instruction, t trait) {
 	if t&local != 0 {
 		index, _ := in.Local()
 		m.checkLocal(in, index)
 		return
 	}
 	if in.Op < firstWithConstant || in.Op > lastWithConstant || in.Size != sizeWithConstant {
-		m.checkOperands(in)
+		m.checkOperandsOf(in)
 		return
 	}
 	// A constant that goes with an instruction goes with the next of its kind.
@@ -70,7 +70,7 @@ func (m *method) operands(in code.Instruction, t trait) {
 	if c.allowed[way]&bit != 0 {
 		return
 	}
-	if m.checkOperands(in); !m.failed() {
+	if m.checkOperandsOf(in); !m.failed() {
 		c.allowed[way] |= bit
 	}
 }
@@ -81,7 +81,7 @@ const (
 	sizeWithConstant                    = 3
 )
 
-func (m *method) checkOperands(in code.Instruction) {
+func (m *method) checkOperandsOf(in code.Instruction) {
 	switch op := in.Op; op {
 	case code.Ldc, code.LdcW:
 		m.checkLoadable(in.Constant())
@@ -189,14 +189,14 @@ func (m *method) checkLoadable(i uint16) {
 
 func (m *method) checkClassOperand(in code.Instruction, class vtype) {
 	dimensions, _ := m.dimensions(class)
-	const mostDimensions = 255
+	const maxDimensions = 255
 	switch in.Op {
 	case code.New:
 		if dimensions > 0 {
 			m.fail(ruleInstructions, "a class", m.describe(class))
 		}
 	case code.Anewarray:
-		if dimensions >= mostDimensions {
+		if dimensions >= maxDimensions {
 			m.fail(ruleInstructions, "an array of at most 255 dimensions", m.describe(class)+"[]")
 		}
 	case code.Multianewarray:
@@ -245,7 +245,7 @@ func (m *method) checkInvoke(in code.Instruction) {
 	}
 }
 
-// invoked gives the method reference of a call, which must be of a kind that the call may use.
+// invoked returns the method reference of a call, which must be of a kind that the call may use.
 func (m *method) invoked(in code.Instruction) *constant {
 	i := in.Constant()
 	switch in.Op {
@@ -286,7 +286,7 @@ func (m *method) checkSpecialOwner(c *constant) {
 	}
 }
 
-// isIndirectInterface says whether the owner, which is no direct superinterface, is an interface. HotSpot 17 takes the
+// isIndirectInterface reports whether the owner, which is no direct superinterface, is an interface. HotSpot 17 takes the
 // constant's word for it, 25 looks at the class.
 func (m *method) isIndirectInterface(c *constant) bool {
 	if m.major <= majorSealed {

@@ -10,10 +10,10 @@ import (
 // was: then the instruction goes the other way, which tells what is wrong. So it can say yes only.
 
 // quickWay says what the quick way knows of an opcode.
-type quickWay uint8
+type quickKind uint8
 
 const (
-	notQuick quickWay = iota
+	notQuick quickKind = iota
 	quickFixed
 	quickBranch // quickFixed with a target in two bytes
 	quickLoad
@@ -25,12 +25,12 @@ const (
 
 // quickRow is the quick way of an opcode.
 type quickRow struct {
-	way   quickWay
+	kind  quickKind
 	local int8 // of a load or store; -1 if the operand names it
 	// t is what a load or store moves; tNull is any reference.
 	t vtype
 	// What is taken off the stack and left there, word by word, lowest first.
-	taken, left []vtype
+	popped, pushed []vtype
 }
 
 var quickRows = func() (rows [256]quickRow) {
@@ -40,20 +40,20 @@ var quickRows = func() (rows [256]quickRow) {
 		case traits[op]&local != 0:
 			row.setLocal(op)
 		case op == code.Pop:
-			row.way = quickPop
+			row.kind = quickPop
 		case op == code.Dup:
-			row.way = quickDup
+			row.kind = quickDup
 		case !e.known || op.IsReturn() || op == code.Tableswitch || op == code.Lookupswitch || op == code.GotoW:
 		default:
-			row.way = quickFixed
+			row.kind = quickFixed
 			if traits[op]&branching != 0 {
-				row.way = quickBranch
+				row.kind = quickBranch
 			}
-			for _, t := range e.taken {
-				row.taken = appendWords(row.taken, t)
+			for _, t := range e.popped {
+				row.popped = appendWords(row.popped, t)
 			}
-			if e.left != tTop {
-				row.left = appendWords(nil, e.left)
+			if e.pushed != tTop {
+				row.pushed = appendWords(nil, e.pushed)
 			}
 		}
 	}
@@ -80,20 +80,20 @@ func (row *quickRow) setLocal(op code.Op) {
 	row.local = int8(n)
 	switch {
 	case plain >= code.Iload && plain <= code.Aload:
-		row.way, row.t = quickLoad, localTypes[plain-code.Iload]
+		row.kind, row.t = quickLoad, localTypes[plain-code.Iload]
 	case plain >= code.Istore && plain <= code.Astore:
-		row.way, row.t = quickStore, localTypes[plain-code.Istore]
+		row.kind, row.t = quickStore, localTypes[plain-code.Istore]
 	case plain == code.Iinc:
-		row.way = quickIinc
+		row.kind = quickIinc
 	}
 }
 
 // quickly lets the instruction at the current position act, if it can: it then leads to the next and to no other.
-func (m *method) quickly(op code.Op) bool {
+func (m *method) stepQuickly(op code.Op) bool {
 	row := &quickRows[op]
-	switch top := len(m.stack); row.way {
+	switch top := len(m.stack); row.kind {
 	case quickFixed:
-		return m.exchange(row)
+		return m.popAndPush(row)
 	case quickLoad:
 		return m.loadQuickly(row)
 	case quickStore:
@@ -118,21 +118,21 @@ func (m *method) quickly(op code.Op) bool {
 }
 
 // exchange takes exactly the words of the row off the stack and leaves its others there.
-func (m *method) exchange(row *quickRow) bool {
-	base := len(m.stack) - len(row.taken)
-	if base < 0 || base+len(row.left) > int(m.code.MaxStack) {
+func (m *method) popAndPush(row *quickRow) bool {
+	base := len(m.stack) - len(row.popped)
+	if base < 0 || base+len(row.pushed) > int(m.code.MaxStack) {
 		return false
 	}
-	for i, t := range row.taken {
+	for i, t := range row.popped {
 		if m.stack[base+i] != t {
 			return false
 		}
 	}
-	m.stack = append(m.stack[:base], row.left...)
+	m.stack = append(m.stack[:base], row.pushed...)
 	return true
 }
 
-// quickLocal gives the local variable of the current instruction.
+// quickLocal returns the local variable of the current instruction.
 func (m *method) quickLocal(row *quickRow) int {
 	if row.local >= 0 {
 		return int(row.local)
@@ -177,9 +177,9 @@ func (m *method) storeQuickly(row *quickRow) bool {
 	return true
 }
 
-// uncovered says whether no handler covers the current position, and not even many would have to be looked at.
-func (m *method) uncovered() bool {
-	if len(m.handlers) == 0 || m.pc < m.uncoveredTo {
+// uncovered reports whether no handler covers the current position, and not even many would have to be looked at.
+func (m *method) noHandlerCovers() bool {
+	if len(m.handlers) == 0 || m.pc < m.uncoveredUpTo {
 		return true
 	}
 	if len(m.handlers) >= wordsPerStep {
@@ -195,22 +195,22 @@ func (m *method) uncovered() bool {
 			to = min(to, h.start)
 		}
 	}
-	m.uncoveredTo = to
+	m.uncoveredUpTo = to
 	return true
 }
 
 // typeQuickly is quickly for type checking, which knows more: it says too whether the instruction leads to the next.
-func (m *method) typeQuickly(op code.Op) (done, flows bool) {
+func (m *method) stepQuicklyByFrames(op code.Op) (done, flows bool) {
 	row := &quickRows[op]
-	if row.way == quickBranch {
-		if !m.exchange(row) {
+	if row.kind == quickBranch {
+		if !m.popAndPush(row) {
 			return false, false
 		}
 		m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
 		return true, op != code.Goto
 	}
-	if row.way != notQuick {
-		return m.quickly(op), true
+	if row.kind != notQuick {
+		return m.stepQuickly(op), true
 	}
 	switch {
 	case op == code.Ldc:
@@ -390,7 +390,7 @@ func (m *method) constantQuickly(op code.Op) bool {
 	c := m.constant(u2(operand))
 	if c.allowed[0]>>(op-firstWithConstant)&1 == 0 && !(op == code.Invokeinterface && c.isCalledBy(operand)) {
 		in, _ := code.At(m.code.Bytecode, m.pc)
-		if m.operands(in, traits[op]); m.failed() {
+		if m.checkConstraints(in, traits[op]); m.failed() {
 			return false
 		}
 	}
@@ -421,12 +421,12 @@ func (m *method) constantQuickly(op code.Op) bool {
 	return false
 }
 
-// isCalledBy says whether an invokeinterface with that operand may call the method.
+// isCalledBy reports whether an invokeinterface with that operand may call the method.
 func (c *constant) isCalledBy(operand []byte) bool {
 	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 && c.name[0] != '<'
 }
 
-// onStack says whether the words from base on are of these types or can be assigned to them, asked from the last on.
+// onStack reports whether the words from base on are of these types or can be assigned to them, asked from the last on.
 func (m *method) onStack(base int, words []vtype) bool {
 	for i := len(words) - 1; i >= 0; i-- {
 		if got := m.stack[base+i]; got != words[i] && !m.assignable(got, words[i]) {
@@ -461,7 +461,7 @@ func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 	return true
 }
 
-// isObjectOf says whether a member can be asked of an object.
+// isObjectOf reports whether a member can be asked of an object.
 func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
 	return object.isReference() && (object == want || m.assignable(object, want)) && (object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
 }
@@ -484,7 +484,7 @@ func (m *method) initialiseQuickly(base int, c *constant) bool {
 		return false
 	}
 	of := &m.constants[u2(made[1:])]
-	if !of.known || of.tag != classfile.TagClass || of.class != c.class || m.isProtected(c) {
+	if !of.resolved || of.tag != classfile.TagClass || of.class != c.class || m.isProtected(c) {
 		return false
 	}
 	m.stack = m.stack[:base]

@@ -24,7 +24,7 @@ type stackFrame struct {
 	unusable bool
 }
 
-func (f *stackFrame) doubts(word int) bool { return word < len(f.doubtful) && f.doubtful[word] }
+func (f *stackFrame) isDoubtful(word int) bool { return word < len(f.doubtful) && f.doubtful[word] }
 
 // frame_type values (JVMS 4.7.4), not those of package code: no line is shared with what shifted the frames.
 const (
@@ -66,7 +66,7 @@ func (m *method) readFrames() {
 			m.failAt(last.pc, ruleStackMap, "an instruction at a frame's offset", "none")
 		}
 		if m.failed() {
-			m.blindFrom = end
+			m.framesUnknownFrom = end
 			break
 		}
 		m.frames = append(m.frames, last)
@@ -74,10 +74,10 @@ func (m *method) readFrames() {
 	if len(r.b) != 0 {
 		m.malformed("the end of StackMapTable", fmt.Sprintf("%d bytes more", len(r.b)))
 	}
-	m.tell()
+	m.report()
 }
 
-// frameAt gives the frame at a position, nil if there is none.
+// frameAt returns the frame at a position, nil if there is none.
 func (m *method) frameAt(pc int) *stackFrame {
 	lo, hi := 0, len(m.frames)
 	for lo < hi {
@@ -220,7 +220,7 @@ func (r *frameReader) oneType() vtype {
 		pc := r.u2()
 		if pc >= len(r.starts) || r.starts[pc] != newStart {
 			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", fmt.Sprintf("none at %d", pc))
-			r.tell()
+			r.report()
 			return tUnknown
 		}
 		return uninitialized(pc)
@@ -233,7 +233,7 @@ func (r *frameReader) oneType() vtype {
 	}
 }
 
-// appendInitial gives the types that the method's descriptor and flags give its first locals (JVMS 4.10.1.6).
+// appendInitial returns the types that the method's descriptor and flags give its first locals (JVMS 4.10.1.6).
 func (m *method) appendInitial(locals []vtype) []vtype {
 	if m.methodFlags(m.member)&classfile.AccStatic == 0 {
 		this := m.thisType

@@ -7,19 +7,19 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// packageOf gives the package of a class name, "" for the unnamed one.
+// packageOf returns the package of a class name, "" for the unnamed one.
 func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '/'))] }
 
 // deepest is how many superclasses are followed: a class path may hold classes that extend each other.
-const deepest = 1 << 12
+const maxSuperclasses = 1 << 12
 
 const objectName = "java/lang/Object"
 
-// lookup gives what is known of a class or interface, nil if nothing is; it then counts as unknown.
+// lookup returns what is known of a class or interface, nil if nothing is; it then counts as unknown.
 func (k *checker) lookup(t vtype) *ClassInfo {
 	entry := &k.list[t.index()]
-	if !entry.looked {
-		entry.looked = true
+	if !entry.lookedUp {
+		entry.lookedUp = true
 		entry.info = k.find(entry.name)
 		if entry.info != nil && entry.info != k.self {
 			k.checkLoads(entry.info)
@@ -33,7 +33,7 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return k.self
 	}
-	slot := &k.met[maphash.String(k.seed, name)%mostMet]
+	slot := &k.recent[maphash.String(k.seed, name)%recentClasses]
 	if *slot != nil && (*slot).Name == name {
 		return *slot
 	}
@@ -51,12 +51,12 @@ func (k *checker) find(name string) *ClassInfo {
 }
 
 // mostMet is of how many classes is remembered, from one class to the next, what the hierarchy said.
-const mostMet = 1 << 8
+const recentClasses = 1 << 8
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until it returns true. known is
 // false if the walk came to a class that is not known, or to no end.
 func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassInfo) bool) (known bool) {
-	for range deepest {
+	for range maxSuperclasses {
 		if of.Super == "" {
 			return true
 		}
@@ -72,7 +72,7 @@ func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassI
 	return false
 }
 
-// isSubclass says whether superclasses lead from one class to another. Where they lead to a class that is not
+// isSubclass reports whether superclasses lead from one class to another. Where they lead to a class that is not
 // known, it is assumed.
 func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	if from.Name == to {
@@ -86,7 +86,7 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	return found || !known
 }
 
-// inSupers says whether the name is that of a superclass of the judged class. complete is false if some of them
+// inSupers reports whether the name is that of a superclass of the judged class. complete is false if some of them
 // are not known.
 func (k *checker) inSupers(name string) (found, complete bool) {
 	if k.supers == nil {
@@ -99,14 +99,14 @@ func (k *checker) inSupers(name string) (found, complete bool) {
 	return k.supers[name], k.supersKnown
 }
 
-// isProtectedElsewhere says whether the member that a superclass called owner has or inherits is protected
+// isProtectedElsewhere reports whether the member that a superclass called owner has or inherits is protected
 // and declared in another package: access to it then depends on the type of the object (JVMS 4.10.1.8).
 func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bool) bool {
 	if found, _ := k.inSupers(owner); !found {
 		return false
 	}
 	info := k.lookup(k.of(owner))
-	for range deepest {
+	for range maxSuperclasses {
 		if info == nil {
 			return false
 		}

@@ -27,7 +27,7 @@ func (m *method) readHandlers() {
 			m.failAt(h.pc, ruleCodeFormat, "an instruction at the handler's position", "none")
 		}
 		if m.failed() {
-			m.tell()
+			m.report()
 			continue
 		}
 		if i := u2(table[6:]); i != 0 {
@@ -45,7 +45,7 @@ func (m *method) readCaught(pc int, i uint16) vtype {
 		m.fail(ruleHandlers, "a subclass of java/lang/Throwable", m.describe(c.class))
 	}
 	if m.failed() {
-		m.tell()
+		m.report()
 		return tUnknown
 	}
 	return c.class
@@ -53,7 +53,7 @@ func (m *method) readCaught(pc int, i uint16) vtype {
 
 // doubtCaught makes unknown what handlers have on their stacks by their frames if it was told that they catch something
 // else.
-func (m *method) doubtCaught() {
+func (m *method) forgetCaught() {
 	for i := range m.handlers {
 		if h := &m.handlers[i]; h.caught[0] == tUnknown {
 			if f := m.frameAt(h.pc); f != nil && len(f.stack) == 1 {
@@ -65,7 +65,7 @@ func (m *method) doubtCaught() {
 }
 
 // leaveOut takes a handler that has been told out of the method.
-func (h *handler) leaveOut() { h.start, h.end = 0, 0 }
+func (h *handler) disable() { h.start, h.end = 0, 0 }
 
 // checkTypes is the verifier by type checking (JVMS 4.10.1): one pass over the code, with the frames at every
 // place that a branch leads to.
@@ -88,7 +88,7 @@ func (m *method) checkTypes() {
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	m.checkVariables()
 	m.readFrames()
-	m.doubtCaught()
+	m.forgetCaught()
 	flows := true // whether the instruction before this one leads here
 	next := 0
 	for pc := 0; pc < len(m.starts) && !m.stopped; {
@@ -102,16 +102,16 @@ func (m *method) checkTypes() {
 			m.enterFrame(next, flows)
 			next++
 		} else if !flows {
-			m.missFrame(pc, "a frame behind an instruction that never leads to the next")
-			m.lost = true
+			m.reportMissingFrame(pc, "a frame behind an instruction that never leads to the next")
+			m.stateUnknown = true
 		}
 		pc += size
 		m.initialised = false
-		if !m.lost && !m.failed() && !m.slow {
-			covered := !m.uncovered()
+		if !m.stateUnknown && !m.failed() && !m.slow {
+			covered := !m.noHandlerCovers()
 			if !covered || traits[op]&storing == 0 && op != code.Invokespecial {
-				done, leads := m.typeQuickly(op)
-				if done && covered && !m.lost {
+				done, leads := m.stepQuicklyByFrames(op)
+				if done && covered && !m.stateUnknown {
 					m.matchHandlers(false)
 				}
 				if flows = leads; done {
@@ -120,7 +120,7 @@ func (m *method) checkTypes() {
 			}
 		}
 		in, _ := code.At(m.code.Bytecode, m.pc)
-		flows = m.checkInstruction(in)
+		flows = m.stepAndMatch(in)
 	}
 	if flows {
 		m.failAt(len(m.starts), ruleFlow, "a jump, return or throw at the end of the code", "none")
@@ -128,19 +128,19 @@ func (m *method) checkTypes() {
 }
 
 // missFrame tells that there is no frame at a place that needs one, unless nobody knows.
-func (m *method) missFrame(pc int, want string) {
-	if pc >= m.blindFrom || m.failed() || m.places[pc] {
+func (m *method) reportMissingFrame(pc int, want string) {
+	if pc >= m.framesUnknownFrom || m.failed() || m.places[pc] {
 		return
 	}
 	m.failOnce(pc, ruleFlow, want, "none")
-	m.tell()
+	m.report()
 	// If there is another frame that nothing needs, it has slipped from its place, and those behind it with it.
 	if !m.stopped && m.hasIdleFrame() {
 		m.stop()
 	}
 }
 
-// hasIdleFrame says whether there is a frame where no branch or handler leads, and not behind an instruction that never
+// hasIdleFrame reports whether there is a frame where no branch or handler leads, and not behind an instruction that never
 // leads to the next.
 func (m *method) hasIdleFrame() bool {
 	needed := make([]bool, len(m.starts)+1)
@@ -160,27 +160,27 @@ func (m *method) hasIdleFrame() bool {
 
 // checkInstruction lets one instruction act and compares the result with the frames it leads to. It says
 // whether it leads to the next instruction.
-func (m *method) checkInstruction(in code.Instruction) (flows bool) {
+func (m *method) stepAndMatch(in code.Instruction) (flows bool) {
 	t := traitsOf(in)
 	isStore := t&storing != 0
 	if t&constrained != 0 {
-		m.operands(in, t)
+		m.checkConstraints(in, t)
 	}
-	if !m.lost && !m.failed() {
+	if !m.stateUnknown && !m.failed() {
 		if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
 			m.matchHandlers(false)
 		}
 		m.step(in, t)
 	}
 	if m.failed() {
-		m.tell()
-		m.lost = true
+		m.report()
+		m.stateUnknown = true
 		return in.PC+in.Size < len(m.starts) // nobody knows: it is not told that the end is reached, or no frame
 	}
 	if t&branching != 0 {
 		m.matchTargets(in)
 	}
-	if !isStore && len(m.handlers) > 0 && !m.lost {
+	if !isStore && len(m.handlers) > 0 && !m.stateUnknown {
 		m.matchHandlers(m.initialised)
 	}
 	return in.FallsThrough()
@@ -189,7 +189,7 @@ func (m *method) checkInstruction(in code.Instruction) (flows bool) {
 // enterFrame makes the frame that stands at the current instruction the type state.
 func (m *method) enterFrame(i int, flows bool) {
 	f := &m.frames[i]
-	if flows && !m.lost {
+	if flows && !m.stateUnknown {
 		m.matchFrame(f, m.stack, m.thisUninitialized)
 	}
 	if m.failed() {
@@ -220,15 +220,15 @@ func (m *method) enterFrame(i int, flows bool) {
 	m.enteredAt = len(m.changed)
 	m.stack = append(m.stack[:0], f.stack...)
 	m.thisUninitialized = f.thisUninitialized
-	m.lost = f.unusable
+	m.stateUnknown = f.unusable
 	for word, doubtful := range f.doubtful {
 		if doubtful {
-			m.doubt(f, word)
+			m.makeUnknown(f, word)
 		}
 	}
 }
 
-// sameMemory says whether two slices are one.
+// sameMemory reports whether two slices are one.
 func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (m *method) matchTargets(in code.Instruction) {
@@ -245,11 +245,11 @@ func (m *method) matchTargets(in code.Instruction) {
 func (m *method) matchTarget(target int) {
 	f := m.frameAt(target)
 	if f == nil {
-		m.missFrame(target, fmt.Sprintf("a frame at the branch target %d", target))
+		m.reportMissingFrame(target, fmt.Sprintf("a frame at the branch target %d", target))
 		return
 	}
-	if !m.lost {
-		m.lost = !m.matchFrame(f, m.stack, m.thisUninitialized)
+	if !m.stateUnknown {
+		m.stateUnknown = !m.matchFrame(f, m.stack, m.thisUninitialized)
 	}
 }
 
@@ -272,19 +272,19 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		switch {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
-			m.tell()
+			m.report()
 			m.handlers = m.handlers[:0]
 			return
 		case h.frame == nil:
-			m.missFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))
-			h.leaveOut()
+			m.reportMissingFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))
+			h.disable()
 		case !m.matchFrame(h.frame, h.caught[:], m.thisUninitialized || thisUninitialized):
-			h.leaveOut()
+			h.disable()
 		}
 	}
 }
 
-// matchFrame says whether a type state may continue as a frame (JVMS 4.10.1.4): with the locals of the
+// matchFrame reports whether a type state may continue as a frame (JVMS 4.10.1.4): with the locals of the
 // method's, and the given stack and flag. What may not is told. The result is false if the state cannot go on either,
 // because it has another depth.
 func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool) bool {
@@ -294,7 +294,7 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	if len(stack) != len(f.stack) {
 		f.unusable = !f.checked
 		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc), fmt.Sprint(len(stack)))
-		m.tell()
+		m.report()
 		return false
 	}
 	since := len(m.changed) - f.checkedTo
@@ -321,16 +321,16 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	}
 	for i, want := range f.stack {
 		word := len(f.locals) + i
-		if got := stack[i]; got != want && !m.assignable(got, want) && !f.doubts(word) {
+		if got := stack[i]; got != want && !m.assignable(got, want) && !f.isDoubtful(word) {
 			differ = append(differ, word)
 		}
 	}
 	switch {
 	case len(differ) > 0:
-		m.differFrom(f, stack, differ)
+		m.reportMismatch(f, stack, differ)
 	case thisUninitialized && !f.thisUninitialized:
 		m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc), "an uninitialised one")
-		m.tell()
+		m.report()
 	}
 	f.checked, f.checkedTo = true, len(m.changed)
 	return true
@@ -338,14 +338,14 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 
 // differFrom tells the first of the words, locals and then the stack, in which the type state differs from a frame. They
 // are then unknown in the state, and, unless another state did fit, in the frame.
-func (m *method) differFrom(f *stackFrame, stack []vtype, words []int) {
+func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
 	if local := words[0]; local < len(f.locals) {
 		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local, f.pc), m.describe(m.locals[local]))
 	} else {
 		i := local - len(f.locals)
 		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]), i, f.pc), m.describe(stack[i]))
 	}
-	m.tell()
+	m.report()
 	if !f.checked && f.doubtful == nil {
 		f.doubtful = make([]bool, len(f.locals)+len(f.stack))
 	}
@@ -355,13 +355,13 @@ func (m *method) differFrom(f *stackFrame, stack []vtype, words []int) {
 			f.doubtful[word] = true
 		}
 		if word < len(f.locals) || isState {
-			m.doubt(f, word)
+			m.makeUnknown(f, word)
 		}
 	}
 }
 
 // doubt makes what a word of a frame stands for unknown in the type state.
-func (m *method) doubt(f *stackFrame, word int) {
+func (m *method) makeUnknown(f *stackFrame, word int) {
 	if word < len(f.locals) {
 		m.setLocal(word, tUnknown)
 	} else {
@@ -379,7 +379,7 @@ func (m *method) spend(steps int) {
 	}
 }
 
-// exhausted says whether the class has had all the steps that it may take.
+// exhausted reports whether the class has had all the steps that it may take.
 func (k *checker) exhausted() bool {
 	const base, perByte = 1 << 21, 1 << 6
 	return k.work > base+perByte*int64(len(k.class.Bytes()))
@@ -393,7 +393,7 @@ func (m *method) matchLocal(f *stackFrame, local int) bool {
 		return true
 	}
 	got, want := m.locals[local], f.locals[local]
-	return got == want || m.assignable(got, want) || f.doubts(local)
+	return got == want || m.assignable(got, want) || f.isDoubtful(local)
 }
 
 // checkVariables demands that the ranges of LocalVariableTable begin and end at instructions, as HotSpot does
@@ -408,7 +408,7 @@ func (m *method) checkVariables() {
 			end := start + int(u2(row[2:]))
 			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
 				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another", fmt.Sprintf("%d to %d", start, end))
-				m.tell()
+				m.report()
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package types
 import "strconv"
 
 // machine is the type state of one point of a method (JVMS 4.10.1.4): a type for each word.
-type machine struct {
+type typeState struct {
 	locals, stack     []vtype
 	thisUninitialized bool
 
@@ -166,7 +166,7 @@ func (m *method) store(index int, want vtype) {
 	}
 }
 
-func (m *machine) setLocal(index int, t vtype) {
+func (m *typeState) setLocal(index int, t vtype) {
 	if m.locals[index] != t {
 		m.locals[index] = t
 		m.used = max(m.used, index+1)
@@ -175,7 +175,7 @@ func (m *machine) setLocal(index int, t vtype) {
 }
 
 // replace turns one type into another wherever it is, as the initialisation of an object does.
-func (m *machine) replace(old, now vtype) {
+func (m *typeState) replace(old, now vtype) {
 	for i, t := range m.locals {
 		if t == old {
 			m.setLocal(i, now)

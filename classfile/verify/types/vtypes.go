@@ -58,12 +58,12 @@ func (t vtype) isObject() bool { return t.kind() == kindObject || t.isUninitiali
 
 func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
 
-// isOneWord says whether the type is of category 1 (JVMS table 2.11.1-B); top is of none.
+// isOneWord reports whether the type is of category 1 (JVMS table 2.11.1-B); top is of none.
 func (t vtype) isOneWord() bool {
 	return t != tTop && t != tLong && t != tDouble && !t.isSecondWord()
 }
 
-// secondWord gives what follows the first word of a long or double, and false for every other type.
+// secondWord returns what follows the first word of a long or double, and false for every other type.
 func (t vtype) secondWord() (vtype, bool) {
 	switch t {
 	case tLong:
@@ -78,7 +78,7 @@ func (t vtype) secondWord() (vtype, bool) {
 type className struct {
 	name      string
 	component vtype // of an array; 0 for classes
-	looked    bool  // whether info is what the hierarchy said
+	lookedUp  bool  // whether info is what the hierarchy said
 	info      *ClassInfo
 }
 
@@ -99,18 +99,18 @@ type nameSlot struct {
 }
 
 // fewestSlots is the size of the first hash table.
-const fewestSlots = 256
+const minSlots = 256
 
 // reset forgets all names but not their memory.
 func (n *names) reset() {
 	clear(n.list) // the names are cut from a class file
 	n.list = n.list[:0]
 	if n.round++; n.round == 0 || n.slots == nil {
-		n.slots, n.round, n.seed = make([]nameSlot, fewestSlots), 1, maphash.MakeSeed()
+		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()
 	}
 }
 
-// slot gives the place of a name in the table: its own, or the free one that it goes into.
+// slot returns the place of a name in the table: its own, or the free one that it goes into.
 func (n *names) slot(name string, hash uint32) *nameSlot {
 	for i := int(hash); ; i++ {
 		s := &n.slots[i&(len(n.slots)-1)]
@@ -136,7 +136,7 @@ func (n *names) grow() {
 	}
 }
 
-// known gives the type of a class or array that has one, tTop if it has none.
+// known returns the type of a class or array that has one, tTop if it has none.
 func (n *names) known(name string) vtype {
 	hash := uint32(maphash.String(n.seed, name))
 	if s := n.slot(name, hash); s.round == n.round {
@@ -145,7 +145,7 @@ func (n *names) known(name string) vtype {
 	return tTop
 }
 
-// of gives the type of a class, or of an array whose descriptor is given. The name must be well-formed.
+// of returns the type of a class, or of an array whose descriptor is given. The name must be well-formed.
 func (n *names) of(name string) vtype {
 	hash := uint32(maphash.String(n.seed, name))
 	s := n.slot(name, hash)
@@ -165,7 +165,7 @@ func (n *names) of(name string) vtype {
 	return t
 }
 
-// component gives the type of a descriptor with the small integers kept apart: int[] is no byte[].
+// component returns the type of a descriptor with the small integers kept apart: int[] is no byte[].
 func (n *names) component(descriptor string) vtype {
 	switch descriptor[0] {
 	case 'Z':
@@ -180,7 +180,7 @@ func (n *names) component(descriptor string) vtype {
 	return n.field(descriptor)
 }
 
-// field gives the type of a value of that field descriptor (JVMS 4.3.2), which must be well-formed.
+// field returns the type of a value of that field descriptor (JVMS 4.3.2), which must be well-formed.
 func (n *names) field(descriptor string) vtype {
 	switch descriptor[0] {
 	case 'J':
@@ -203,7 +203,7 @@ func (n *names) isArray(t vtype) bool {
 	return t.kind() == kindObject && n.list[t.index()].component != 0
 }
 
-// isArrayOf says whether t is null or an array with one of these components.
+// isArrayOf reports whether t is null or an array with one of these components.
 func (n *names) isArrayOf(t vtype, components ...vtype) bool {
 	if t == tNull || t == tUnknown {
 		return true
@@ -219,7 +219,7 @@ func (n *names) isArrayOf(t vtype, components ...vtype) bool {
 	return false
 }
 
-// isReferenceArray says whether t is null or an array of references.
+// isReferenceArray reports whether t is null or an array of references.
 func (n *names) isReferenceArray(t vtype) bool {
 	return t == tNull || t == tUnknown || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
 }
@@ -253,7 +253,7 @@ func (n *names) describe(t vtype) string {
 }
 
 // longestFrame is where the description of a frame breaks off: a frame can have 65535 locals of long names.
-const longestFrame = 1 << 14
+const maxFrameText = 1 << 14
 
 // describeFrame writes a frame as in JVMS 4.10.1: the locals, the operand stack, and whether this is still
 // uninitialised. Second words are left out.
@@ -268,7 +268,7 @@ func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) str
 				continue
 			}
 			b.WriteString(separator)
-			if b.Len() > longestFrame {
+			if b.Len() > maxFrameText {
 				b.WriteString("...")
 				break
 			}
