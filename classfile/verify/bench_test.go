@@ -85,8 +85,8 @@ func BenchmarkStrip(b *testing.B) {
 	perMethod(b, methods)
 }
 
-// BenchmarkParseAndRewrite is what BenchmarkCheck is to be compared with. That was to take half as long again at most, which
-// it did until this became twice as fast.
+// BenchmarkParseAndRewrite is what BenchmarkCheck is to be compared with. That was to take half as long again at most,
+// which it did until this became twice as fast.
 func BenchmarkParseAndRewrite(b *testing.B) {
 	all, methods := benchRewritten(b, crafted.Modes[1])
 	in := crafted.Modes[1].Injector()

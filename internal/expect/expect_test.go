@@ -9,8 +9,8 @@ import (
 	"github.com/tracegen/tracegen/internal/expect"
 )
 
-// TestEveryModeIsTranslated goes through all modes that package inject lists: each has a translation, and no two of a kind
-// have the same one.
+// TestEveryModeIsTranslated goes through all modes that package inject lists: each has a translation, and no two of a
+// kind have the same one.
 func TestEveryModeIsTranslated(t *testing.T) {
 	distinct := func(kind string, count int, translate func(i int) equivalence.Instrumentation) {
 		type demands struct{ throws, handler, afterSuper, hooked, added bool }

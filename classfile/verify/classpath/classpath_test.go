@@ -214,8 +214,8 @@ func TestHierarchyReleases(t *testing.T) {
 // jlinkMakes matches the classes that jlink writes itself.
 var jlinkMakes = regexp.MustCompile(`^java/lang/invoke/.*Holder$|^jdk/internal/module/SystemModules`)
 
-// TestHierarchyReadsCompressedJDKs: the classes of java.base are the same in images that jlink compressed in both of its
-// ways as in the .jmod file that they were made from.
+// TestHierarchyReadsCompressedJDKs: the classes of java.base are the same in images that jlink compressed in both of
+// its ways as in the .jmod file that they were made from.
 func TestHierarchyReadsCompressedJDKs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("jlink is not run: short tests")

@@ -15,8 +15,8 @@ import (
 // image is a lib/modules file, in which a JDK keeps its classes: a perfect hash table of resources, which are named
 // /MODULE/PACKAGE/CLASS.class, and of packages, /packages/PACKAGE, which tell their modules.
 //
-// All numbers are in the byte order of the machine that it was made for. Resources are compressed if jlink was asked for
-// it.
+// All numbers are in the byte order of the machine that it was made for. Resources are compressed if jlink was asked
+// for it.
 type image struct {
 	file      *os.File
 	order     binary.ByteOrder

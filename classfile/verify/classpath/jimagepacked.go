@@ -61,8 +61,8 @@ func inflate(content []byte, size int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// What "compact-cp" writes instead of a Utf8: the number of one of the image's strings, or a descriptor whose class names
-// are such.
+// What "compact-cp" writes instead of a Utf8: the number of one of the image's strings, or a descriptor whose class
+// names are such.
 const (
 	sharedString     = 23
 	sharedDescriptor = 25
@@ -178,8 +178,8 @@ func (r *compactReader) descriptor() {
 	r.out, r.truncated = numbers.out, r.truncated || numbers.truncated
 }
 
-// number reads a number of four bytes, or a shorter one, whose first byte has the highest bit set, then its length in two
-// bits.
+// number reads a number of four bytes, or a shorter one, whose first byte has the highest bit set, then its length in
+// two bits.
 func (r *compactReader) number() uint32 {
 	if len(r.b) == 0 {
 		r.truncated = true

@@ -125,8 +125,8 @@ func (k *checker) text(i uint16) string {
 	return s
 }
 
-// hasGoodNames is a quick look at what checkEntryNames is about: true if there is nothing to check, or all of it has been
-// found good. raw is what follows the entry's tag.
+// hasGoodNames is a quick look at what checkEntryNames is about: true if there is nothing to check, or all of it has
+// been found good. raw is what follows the entry's tag.
 func (k *checker) hasKnownNames(tag classfile.Tag, raw []byte) bool {
 	switch tag {
 	case classfile.TagClass:
@@ -237,8 +237,8 @@ var byteUses = func() (uses [256]utf8Use) {
 	return uses
 }()
 
-// hasOdd reports whether the text has a zero or a byte of a character beyond ASCII. It looks at eight bytes at once, of which
-// one is zero if to take 1 from each makes one negative.
+// hasOdd reports whether the text has a zero or a byte of a character beyond ASCII. It looks at eight bytes at once, of
+// which one is zero if to take 1 from each makes one negative.
 func hasZeroOrNonASCII(text []byte) bool {
 	const ones, signs = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {

@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// typeFault is a piece of code that is wrong in one way, in a method with an int in local 0, nothing in local 1, and room for
-// two words on the stack. at is where in it the finding is.
+// typeFault is a piece of code that is wrong in one way, in a method with an int in local 0, nothing in local 1, and
+// room for two words on the stack. at is where in it the finding is.
 type typeFault struct {
 	code []byte
 	at   int
@@ -32,8 +32,8 @@ var typeFaults = []typeFault{
 	{crafted.Op(code.Iload1, byte(code.Istore0)), 0, "JVMS 4.10.1.9: expected int in local 1, found top"},
 }
 
-// withFaults is a method of as many parts as chosen has bits, each of which is jumped over or run; those with their bit set
-// hold a fault. want are the findings.
+// withFaults is a method of as many parts as chosen has bits, each of which is jumped over or run; those with their bit
+// set hold a fault. want are the findings.
 func withFaults(name string, chosen uint) (m crafted.Method, want []string) {
 	var b []byte
 	var table [][]byte

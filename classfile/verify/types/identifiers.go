@@ -149,8 +149,8 @@ func argumentWords(name, descriptor string, major int) (words int, ok bool) {
 	return words, result == "V" || !special && validField(result, major)
 }
 
-// validUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, characters might be written with
-// more bytes than they need.
+// validUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, characters might be written
+// with more bytes than they need.
 func validUtf8(s string, major int) bool {
 	const lastLaxMajor = 47
 	for i := 0; i < len(s); {

@@ -84,8 +84,8 @@ func (m *method) infer() {
 // mark notes that a state has changed, so that the code from there on must be followed again.
 func (f *inference) mark(s *joinState) { f.pending[s.number/64] |= 1 << (s.number % 64) }
 
-// prepare checks the operands of all instructions, also of those that no path leads to, and finds where states are kept:
-// the start, the targets of branches and handlers, subroutine calls and returns, and what stands behind a call.
+// prepare checks the operands of all instructions, also of those that no path leads to, and finds where states are
+// kept: the start, the targets of branches and handlers, subroutine calls and returns, and what stands behind a call.
 func (f *inference) prepare() {
 	m := f.method
 	f.joins = resize(m.joins, len(m.starts))

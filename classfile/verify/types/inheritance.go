@@ -129,8 +129,8 @@ func (k *checker) checkStaticMethods() {
 	}
 }
 
-// checkLoads checks what makes a class that the judged one mentions fail to load because of the judged one: HotSpot loads
-// it to judge, and then throws what that throws.
+// checkLoads checks what makes a class that the judged one mentions fail to load because of the judged one: HotSpot
+// loads it to judge, and then throws what that throws.
 func (k *checker) checkLoads(other *ClassInfo) {
 	extends, implements := other.Super == k.class.Name(), slices.Contains(other.Interfaces, k.class.Name())
 	flags := k.class.AccessFlags()

@@ -8,8 +8,8 @@ import (
 
 const ruleModuleAttribute = "JVMS 4.7.25"
 
-// checkModule checks a module declaration (JVMS 4.1, 4.7.25): its pool, and that its Module attribute holds together. It
-// is no class: no JVM links it, but the module system reads it.
+// checkModule checks a module declaration (JVMS 4.1, 4.7.25): its pool, and that its Module attribute holds together.
+// It is no class: no JVM links it, but the module system reads it.
 func (k *checker) checkModule() {
 	if k.class.Name() != "module-info" {
 		k.finding(ruleClassFlags, "no ACC_MODULE but in module-info", "one")

@@ -146,8 +146,8 @@ func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
 	return t, size == len(d)-1
 }
 
-// readField reads the field descriptor that s starts with and measures it; the size is 0 if there is none. A class whose
-// name is known has a good name.
+// readField reads the field descriptor that s starts with and measures it; the size is 0 if there is none. A class
+// whose name is known has a good name.
 func (k *checker) readField(s string) (t vtype, size int) {
 	if s[0] == 'L' && k.major >= majorJava5 {
 		end := strings.IndexByte(s, ';')

@@ -286,8 +286,8 @@ func (m *method) checkSpecialOwner(c *constant) {
 	}
 }
 
-// isIndirectInterface reports whether the owner, which is no direct superinterface, is an interface. HotSpot 17 takes the
-// constant's word for it, 25 looks at the class.
+// isIndirectInterface reports whether the owner, which is no direct superinterface, is an interface. HotSpot 17 takes
+// the constant's word for it, 25 looks at the class.
 func (m *method) isIndirectInterface(c *constant) bool {
 	if m.major <= majorSealed {
 		return c.tag == classfile.TagInterfaceMethodref

@@ -5,9 +5,9 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// The quick way is what nearly all instructions go. It does what [method.operands] and [method.step] would do where they
-// find nothing wrong, and asks the hierarchy the same questions in the same order. Whatever is in doubt, it leaves as it
-// was: then the instruction goes the other way, which tells what is wrong. So it can say yes only.
+// The quick way is what nearly all instructions go. It does what [method.operands] and [method.step] would do where
+// they find nothing wrong, and asks the hierarchy the same questions in the same order. Whatever is in doubt, it leaves
+// as it was: then the instruction goes the other way, which tells what is wrong. So it can say yes only.
 
 // quickWay says what the quick way knows of an opcode.
 type quickKind uint8

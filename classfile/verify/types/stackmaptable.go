@@ -49,8 +49,8 @@ type frameReader struct {
 	words int
 }
 
-// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. Behind a fault
-// nobody knows where the frames are.
+// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. Behind a
+// fault nobody knows where the frames are.
 func (m *method) readFrames() {
 	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
 	if !ok || len(table.Info) == 0 {

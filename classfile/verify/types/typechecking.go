@@ -16,7 +16,8 @@ type handler struct {
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 
-// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). An entry with wrong positions is left out.
+// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). An entry with wrong positions is left
+// out.
 func (m *method) readHandlers() {
 	for table := m.code.ExceptionTable; len(table) >= 8 && !m.stopped; table = table[8:] {
 		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])), caught: [1]vtype{m.throwable}}
@@ -140,8 +141,8 @@ func (m *method) reportMissingFrame(pc int, want string) {
 	}
 }
 
-// hasIdleFrame reports whether there is a frame where no branch or handler leads, and not behind an instruction that never
-// leads to the next.
+// hasIdleFrame reports whether there is a frame where no branch or handler leads, and not behind an instruction that
+// never leads to the next.
 func (m *method) hasIdleFrame() bool {
 	needed := make([]bool, len(m.starts)+1)
 	for in := range code.Instructions(m.code.Bytecode) {
@@ -336,8 +337,8 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	return true
 }
 
-// differFrom tells the first of the words, locals and then the stack, in which the type state differs from a frame. They
-// are then unknown in the state, and, unless another state did fit, in the frame.
+// differFrom tells the first of the words, locals and then the stack, in which the type state differs from a frame.
+// They are then unknown in the state, and, unless another state did fit, in the frame.
 func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
 	if local := words[0]; local < len(f.locals) {
 		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local, f.pc), m.describe(m.locals[local]))

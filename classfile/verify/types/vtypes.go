@@ -83,7 +83,8 @@ type className struct {
 }
 
 // names numbers the names that one class mentions, so that types compare as numbers. They are found again in an open
-// hash table, which is forgotten by counting up: to clear a map would cost what the largest class so far has left there.
+// hash table, which is forgotten by counting up: to clear a map would cost what the largest class so far has left
+// there.
 type names struct {
 	list  []className
 	slots []nameSlot // a power of two of them, at most half in use
