@@ -24,7 +24,8 @@ func TestEveryModeIsTranslated(t *testing.T) {
 			seen[d] = i
 		}
 	}
-	exits, entries, focuses := inject.ExitModes(), inject.ConstructorEntries(), []inject.Focus{inject.FocusNone, inject.FocusHook, inject.FocusAdd}
+	exits, entries, focuses := inject.ExitModes(), inject.ConstructorEntries(), []inject.Focus{inject.FocusNone,
+		inject.FocusHook, inject.FocusAdd}
 	if len(exits) < 3 || len(entries) < 2 {
 		t.Fatalf("too few modes: %v, %v", exits, entries)
 	}
@@ -46,7 +47,8 @@ func TestUnknownModePanics(t *testing.T) {
 			expect.Instrumentation(inject.Options{Exits: slices.Max(inject.ExitModes()) + 1}, inject.Request{})
 		},
 		"constructor entry": func() {
-			expect.Instrumentation(inject.Options{ConstructorEntry: slices.Max(inject.ConstructorEntries()) + 1}, inject.Request{})
+			expect.Instrumentation(inject.Options{ConstructorEntry: slices.Max(inject.ConstructorEntries()) + 1},
+				inject.Request{})
 		},
 		"focus action": func() {
 			expect.Instrumentation(inject.Options{}, inject.Request{Focus: inject.FocusAdd + 1})

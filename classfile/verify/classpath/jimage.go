@@ -53,7 +53,8 @@ func isImage(path string) bool {
 	defer f.Close()
 	var magic [4]byte
 	_, err = io.ReadFull(f, magic[:])
-	return err == nil && (binary.LittleEndian.Uint32(magic[:]) == imageMagic || binary.BigEndian.Uint32(magic[:]) == imageMagic)
+	return err == nil && (binary.LittleEndian.Uint32(magic[:]) == imageMagic ||
+		binary.BigEndian.Uint32(magic[:]) == imageMagic)
 }
 
 var errImage = errors.New("malformed image of modules")

@@ -147,7 +147,8 @@ func (r *checker) checkStructure() bool {
 		return false
 	}
 	if r.want.FocusAdded && !r.addedMethod() {
-		r.report(-1, ruleFocus, "a last method onWindowFocusChanged(Z)V that calls the superclass's and at", "another method")
+		r.report(-1, ruleFocus, "a last method onWindowFocusChanged(Z)V that calls the superclass's and at",
+			"another method")
 	}
 	return true
 }

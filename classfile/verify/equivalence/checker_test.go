@@ -42,15 +42,19 @@ func newByHand() *byHand {
 		for _, s := range []string{"Hand", "java/lang/Object"} {
 			a.ClassIndex(s)
 		}
-		for _, s := range []string{"f", "(I)V", "Code", "StackMapTable", "LineNumberTable", "LocalVariableTable", "v", "I"} {
+		for _, s := range []string{"f", "(I)V", "Code", "StackMapTable", "LineNumberTable", "LocalVariableTable", "v",
+			"I"} {
 			a.Utf8(s)
 		}
 		*side = a
 	}
 	v, d := h.original.Utf8("v"), h.original.Utf8("I")
 	h.before = crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 1, MaxLocals: 1,
-		Code:       slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5), crafted.Op(code.Return), crafted.Op(code.Return)),
-		Attributes: []crafted.Attribute{crafted.Frames([]byte{5}), {Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 4, 2, 5, 3)}, {Name: "LocalVariableTable", Info: crafted.U2(1, 0, 6, v, d, 0)}}}
+		Code: slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5), crafted.Op(code.Return),
+			crafted.Op(code.Return)),
+		Attributes: []crafted.Attribute{crafted.Frames([]byte{5}),
+			{Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 4, 2, 5, 3)}, {Name: "LocalVariableTable",
+				Info: crafted.U2(1, 0, 6, v, d, 0)}}}
 	known := h.rewritten.Known
 	h.entry, h.exit = appendBlock(h.rewritten)
 	h.rewritten.Known = known // what the class itself is written with
@@ -58,8 +62,11 @@ func newByHand() *byHand {
 		return append(crafted.Op(code.Bipush, 7), crafted.Op(code.Invokestatic, crafted.U2(ref)...)...)
 	}
 	h.after = crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 1, MaxLocals: 1,
-		Code:       slices.Concat(call(h.entry), crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 6, 15), call(h.exit), crafted.Op(code.Return), call(h.exit), crafted.Op(code.Return)),
-		Attributes: []crafted.Attribute{crafted.Frames([]byte{15}), {Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 9, 2, 15, 3)}, {Name: "LocalVariableTable", Info: crafted.U2(1, 0, 21, v, d, 0)}}}
+		Code: slices.Concat(call(h.entry), crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 6, 15),
+			call(h.exit), crafted.Op(code.Return), call(h.exit), crafted.Op(code.Return)),
+		Attributes: []crafted.Attribute{crafted.Frames([]byte{15}),
+			{Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 9, 2, 15, 3)}, {Name: "LocalVariableTable",
+				Info: crafted.U2(1, 0, 21, v, d, 0)}}}
 	return h
 }
 
@@ -109,7 +116,8 @@ func TestFindings(t *testing.T) {
 			ofMethod + ": equivalence: max_stack: expected 1 when the calls are taken out, found 2"}},
 		{"max_locals", func(h *byHand) { h.after.MaxLocals = 2 }, []string{
 			ofMethod + ": equivalence: code: expected max_locals 1, found 2"}},
-		{"calls exchanged", func(h *byHand) { h.after.Code[4], h.after.Code[13] = h.after.Code[13], h.after.Code[4] }, nil},
+		{"calls exchanged", func(h *byHand) { h.after.Code[4], h.after.Code[13] = h.after.Code[13], h.after.Code[4] },
+			nil},
 		{"access flags", func(h *byHand) { h.after.Access = classfile.AccPrivate | classfile.AccStatic }, []string{
 			ofMethod + ": equivalence: method structure: expected all but the Code attribute as before, found a difference"}},
 		{"class flags", func(h *byHand) { h.rewritten.Access |= classfile.AccFinal }, []string{

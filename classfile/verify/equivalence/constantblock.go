@@ -125,7 +125,8 @@ func (b *body) checkUse() {
 	for i, used := range b.block.used {
 		if !used && len(b.findings) == 0 {
 			b.member = nil
-			b.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", b.block.start+i))
+			b.report(-1, rulePool, "inserted code to use every new constant",
+				fmt.Sprintf("no use of constant %d", b.block.start+i))
 		}
 	}
 }

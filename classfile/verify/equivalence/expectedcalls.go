@@ -69,7 +69,8 @@ func (r *checker) checkStack(before *classfile.Code) {
 		want = int(before.MaxStack) + 1
 	}
 	if int(r.code.MaxStack) != want || want < r.need {
-		r.report(-1, ruleStack, fmt.Sprintf("%d (of the original %d, of the calls %d)", want, before.MaxStack, r.need), fmt.Sprint(r.code.MaxStack))
+		r.report(-1, ruleStack, fmt.Sprintf("%d (of the original %d, of the calls %d)", want, before.MaxStack, r.need),
+			fmt.Sprint(r.code.MaxStack))
 	}
 }
 
@@ -158,7 +159,8 @@ func (r *checker) checkHandler(entered *code.Initialised) {
 		frames++
 	}
 	if r.hasHandler && r.handlerFrames != frames {
-		r.report(r.end, ruleHandler, "a frame in every table of frames", fmt.Sprintf("%d of %d", r.handlerFrames, frames))
+		r.report(r.end, ruleHandler, "a frame in every table of frames",
+			fmt.Sprintf("%d of %d", r.handlerFrames, frames))
 	}
 }
 
@@ -217,7 +219,8 @@ func (r *checker) reportDifference(old *classfile.Member, info []byte) {
 	}
 	own := rebuilt[8 : 8+int(binary.BigEndian.Uint32(rebuilt[4:]))]
 	if at, differs := firstDifference(before.Bytecode, own); differs {
-		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d when the calls are taken out", at), "another instruction or operand")
+		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d when the calls are taken out", at),
+			"another instruction or operand")
 		return // positions below would only be wrong again
 	}
 	if at, differs := firstDifference(info[8+len(own):], rebuilt[8+len(own):]); differs {

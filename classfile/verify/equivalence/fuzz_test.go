@@ -89,7 +89,8 @@ func FuzzRoundTrip(f *testing.F) {
 		in := m.Injector()
 		_, err = m.RoundTrip(in, c, m.Request(in, c))
 		var objection *crafted.Rejection
-		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &objection) && !errors.Is(err, equivalence.ErrForeignCalls) {
+		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &objection) &&
+			!errors.Is(err, equivalence.ErrForeignCalls) {
 			t.Error(err)
 		}
 	})

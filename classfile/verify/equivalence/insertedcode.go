@@ -271,7 +271,8 @@ func (b *body) checkPush(c call) {
 		b.report(c.start, ruleID, fmt.Sprintf("%d pushed by %v", c.id, want), got.String())
 	}
 	if c.constant != 0 && !b.block.has(c.constant) {
-		b.report(c.start, rulePool, "inserted code to use an Integer of its own", fmt.Sprintf("constant %d", c.constant))
+		b.report(c.start, rulePool, "inserted code to use an Integer of its own",
+			fmt.Sprintf("constant %d", c.constant))
 	}
 	b.block.use(c.constant)
 }
@@ -364,7 +365,8 @@ func (b *body) scan() bool {
 		pc += size
 	}
 	if pc != b.end || pending.start >= 0 {
-		b.report(pc, ruleCode, "the method's own code to end with one of its instructions", "inserted code or an instruction cut off")
+		b.report(pc, ruleCode, "the method's own code to end with one of its instructions",
+			"inserted code or an instruction cut off")
 		return false
 	}
 	b.length = orig

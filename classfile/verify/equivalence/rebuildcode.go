@@ -126,10 +126,12 @@ func (b *body) appendExceptionTable(out []byte) []byte {
 		word := func(i int) int { return int(binary.BigEndian.Uint16(table[i:])) }
 		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(0), sideTarget, "an exception table start_pc")))
 		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(2), sideEnd, "an exception table end_pc")))
-		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(4), sideTarget, "an exception table handler_pc")))
+		out = binary.BigEndian.AppendUint16(out,
+			uint16(b.mapBack(word(4), sideTarget, "an exception table handler_pc")))
 		out = append(out, table[6:8]...)
 		if b.block.has(uint16(word(6))) {
-			b.report(word(4), rulePool, "only inserted code to use the new constants", fmt.Sprintf("catch_type %d", word(6)))
+			b.report(word(4), rulePool, "only inserted code to use the new constants",
+				fmt.Sprintf("catch_type %d", word(6)))
 		}
 	}
 	return out

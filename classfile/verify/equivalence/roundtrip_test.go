@@ -63,7 +63,8 @@ func TestCorpusRoundTrip(t *testing.T) {
 					t.Errorf("%s: %v", jar.Name, err)
 				}
 			}
-			t.Logf("measured: %s: %d jars, %d classes, %d methods traced, equivalent and stripped to what they were", m.Name, len(jars), classes, traced)
+			t.Logf("measured: %s: %d jars, %d classes, %d methods traced, equivalent and stripped to what they were",
+				m.Name, len(jars), classes, traced)
 		})
 	}
 }
@@ -89,7 +90,8 @@ func TestRoundTripCrafted(t *testing.T) {
 // TestCraftedIsWidened: the crafted classes would prove nothing if their branches still reached their targets.
 func TestCraftedIsWidened(t *testing.T) {
 	all := crafted.Classes(t)
-	for name, want := range map[string]int{"far branches": 3, "far branches, wide": 3, "far types": 5, "subroutines": 2} {
+	for name, want := range map[string]int{"far branches": 3, "far branches, wide": 3, "far types": 5,
+		"subroutines": 2} {
 		for _, m := range crafted.Modes {
 			data, _, _ := m.Instrument(t, all[name])
 			c, err := classfile.Parse(data)

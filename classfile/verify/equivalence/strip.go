@@ -195,7 +195,8 @@ func (b *body) checkConstants() {
 		at += 1 + int(holds.before)
 		for range holds.indexes {
 			if b.block.has(binary.BigEndian.Uint16(data[at:])) {
-				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start), fmt.Sprintf("a use of one by constant %d", i))
+				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start),
+					fmt.Sprintf("a use of one by constant %d", i))
 			}
 			at += 2
 		}
@@ -279,7 +280,8 @@ func (b *body) addedMethod() bool {
 	want := string([]byte{byte(code.Aload0), byte(code.Iload1), byte(code.Invokespecial)}) + u2(b.block.hook) +
 		string([]byte{byte(code.Aload0), byte(code.Iload1), byte(code.Invokestatic)}) + u2(b.block.focus) +
 		string([]byte{byte(code.Return)})
-	if string(c.Bytecode) != want || c.MaxStack != 2 || c.MaxLocals != 2 || len(c.ExceptionTable)+len(c.Attributes) > 0 {
+	if string(c.Bytecode) != want || c.MaxStack != 2 || c.MaxLocals != 2 ||
+		len(c.ExceptionTable)+len(c.Attributes) > 0 {
 		return false
 	}
 	header := b.class.Bytes()[last.Offset:]

@@ -77,7 +77,8 @@ func classForm(name string) (attributeForm, bool) {
 
 // checkForm checks one attribute, which stands behind others in its table, and reports whether its content may be
 // looked at.
-func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute, report func(rule, want, got string)) bool {
+func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute,
+	report func(rule, want, got string)) bool {
 	if k.major < form.since {
 		return false
 	}
@@ -241,7 +242,8 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 func (k *checker) checkEnclosingMethod(a *classfile.Attribute) {
 	class, method := u2(a.Info), u2(a.Info[2:])
 	if k.pool.Tag(class) != classfile.TagClass || method != 0 && k.pool.Tag(method) != classfile.TagNameAndType {
-		k.finding(ruleAttribute, "a Class and a NameAndType in EnclosingMethod", kindAt(k.pool, class)+", "+kindAt(k.pool, method))
+		k.finding(ruleAttribute, "a Class and a NameAndType in EnclosingMethod",
+			kindAt(k.pool, class)+", "+kindAt(k.pool, method))
 	}
 }
 

@@ -130,7 +130,8 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		return result
 	}
 	if k.checkPool() {
-		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(), AccessFlags: class.AccessFlags()}
+		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
+			AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
 		k.throwable = k.of("java/lang/Throwable")
 		k.checkClass()
@@ -246,7 +247,8 @@ func (k *checker) checkCode() (inferred bool) {
 	}
 	// The class is rejected: once more, for all that is wrong with it. What was said of it as a whole, when another
 	// class was looked up, is not said again.
-	k.findings = append(k.findings[:before], slices.DeleteFunc(byFrames, func(f verify.Finding) bool { return f.Method != "" })...)
+	k.findings = append(k.findings[:before], slices.DeleteFunc(byFrames,
+		func(f verify.Finding) bool { return f.Method != "" })...)
 	k.firstOnly = false
 	k.eachCode((*method).checkTypes)
 	return false

@@ -165,7 +165,8 @@ func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
 	const never = classfile.AccFinal | classfile.AccNative | classfile.AccPrivate | classfile.AccStatic
 	bad := manyVisibilities(flags)
 	if m.Name == "<init>" {
-		bad = bad || flags&(classfile.AccStatic|classfile.AccFinal|classfile.AccSynchronized|classfile.AccNative|classfile.AccAbstract) != 0 ||
+		bad = bad ||
+			flags&(classfile.AccStatic|classfile.AccFinal|classfile.AccSynchronized|classfile.AccNative|classfile.AccAbstract) != 0 ||
 			k.major >= majorJava5 && flags&classfile.AccBridge != 0
 	} else if flags&classfile.AccAbstract != 0 {
 		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|k.strict()) != 0
@@ -184,9 +185,11 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 		bad = has(classfile.AccPublic) == has(classfile.AccPrivate) || has(never) ||
 			has(classfile.AccAbstract) && has(classfile.AccPrivate|classfile.AccStatic|k.strict())
 	case k.major >= majorJava5:
-		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(never|classfile.AccPrivate|classfile.AccStatic|classfile.AccStrict)
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) ||
+			has(never|classfile.AccPrivate|classfile.AccStatic|classfile.AccStrict)
 	default:
-		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) ||
+			has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
 	}
 	if bad {
 		k.formatFinding(m, ruleMethodInfo, "access_flags that go together in an interface", fmt.Sprintf("%#04x", flags))

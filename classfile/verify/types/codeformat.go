@@ -39,7 +39,8 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	for t := body.ExceptionTable; len(t) >= 8; t = t[8:] {
 		start, end, handler, catch := int(u2(t)), int(u2(t[2:])), int(u2(t[4:])), u2(t[6:])
 		if start >= end || end > len(body.Bytecode) || handler >= len(body.Bytecode) {
-			report(ruleCodeFormat, "exception ranges and handlers in the code", fmt.Sprintf("%d to %d, handler %d", start, end, handler))
+			report(ruleCodeFormat, "exception ranges and handlers in the code",
+				fmt.Sprintf("%d to %d, handler %d", start, end, handler))
 		}
 		if catch != 0 && k.pool.Tag(catch) != classfile.TagClass {
 			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
@@ -118,7 +119,8 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 }
 
 // appendVariables checks a LocalVariableTable, or LocalVariableTypeTable, and adds its rows to keys.
-func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool, report func(rule, want, got string)) []variableKey {
+func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
+	report func(rule, want, got string)) []variableKey {
 	const row = 10
 	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
@@ -133,7 +135,8 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			return keys
 		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
 			!k.validOnce(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
-			described && !k.validOnce(descriptor, asFieldType, func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+			described && !k.validOnce(descriptor, asFieldType,
+				func() bool { return k.validField(descriptor, k.text(descriptor)) }):
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}

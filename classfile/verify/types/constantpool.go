@@ -115,7 +115,8 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 		ok = tag == classfile.TagMethodref
 	}
 	if !ok {
-		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind), kindAt(k.pool, to))
+		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind),
+			kindAt(k.pool, to))
 	}
 }
 
@@ -135,7 +136,8 @@ func (k *checker) hasKnownNames(tag classfile.Tag, raw []byte) bool {
 		return k.uses[u2(raw)]&asMethodType != 0
 	case classfile.TagNameAndType:
 		name, descriptor := k.uses[u2(raw)], k.uses[u2(raw[2:])]
-		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&hasAngle == 0 && descriptor&asMethodType != 0
+		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&hasAngle == 0 &&
+			descriptor&asMethodType != 0
 	case classfile.TagFieldref, classfile.TagDynamic:
 		return k.pairOf(u2(raw[2:]))&isPairOfMethod == 0
 	case classfile.TagMethodref:
@@ -199,7 +201,8 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
 		} else if tag == classfile.TagMethodref && strings.HasPrefix(name, "<") && name != "<init>" {
 			k.poolFinding(i, ruleNames, "a name other than "+name, name)
-		} else if tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed && !strings.HasSuffix(descriptor, ")V") {
+		} else if tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed &&
+			!strings.HasSuffix(descriptor, ")V") {
 			k.poolFinding(i, ruleDescriptors, "a constructor without a result", quoted(descriptor))
 		}
 	case classfile.TagMethodHandle:
@@ -303,7 +306,11 @@ func (k *checker) checkNameAndType(i uint16) {
 			as, of = asSpecialType, name
 		}
 		if !k.validOnce(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
-			!k.validOnce(descriptorIndex, as, func() bool { _, ok := k.argumentWords(descriptorIndex, of, descriptor); return ok }) {
+			!k.validOnce(descriptorIndex, as, func() bool {
+				_,
+					ok := k.argumentWords(descriptorIndex, of, descriptor)
+				return ok
+			}) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
 	case !k.validOnce(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||

@@ -135,7 +135,8 @@ func (m *method) checkResult(got vtype) {
 // none for references.
 var arrayComponents = [...][]vtype{{tInt}, {tLong}, {tFloat}, {tDouble}, nil, {tByte, tBoolean}, {tChar}, {tShort}}
 
-var arrayNames = [...]string{"int[]", "long[]", "float[]", "double[]", "an array of references", "byte[] or boolean[]", "char[]", "short[]"}
+var arrayNames = [...]string{"int[]", "long[]", "float[]", "double[]", "an array of references", "byte[] or boolean[]",
+	"char[]", "short[]"}
 
 func (m *method) stepArray(op code.Op) {
 	n := op - code.Iaload

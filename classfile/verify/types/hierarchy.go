@@ -47,7 +47,8 @@ func NewClassInfo(c *classfile.Class) *ClassInfo {
 	for i := range info.methods {
 		info.finalMethods = info.finalMethods || info.methods[i].flags&classfile.AccFinal != 0
 	}
-	if a, ok := classfile.FindAttribute(c.Attributes(), "PermittedSubclasses"); ok && len(a.Info) >= 2 && majorOf(c) >= majorSealed {
+	if a, ok := classfile.FindAttribute(c.Attributes(), "PermittedSubclasses"); ok && len(a.Info) >= 2 &&
+		majorOf(c) >= majorSealed {
 		info.Sealed = true
 		for at := 2; at+2 <= len(a.Info); at += 2 {
 			if name, err := c.ConstantPool().ClassName(u2(a.Info[at:])); err == nil {

@@ -60,7 +60,8 @@ func identifierSize(s string, slashes bool) int {
 	afterSlash := false
 	i := 0
 	for i < len(s) {
-		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9' {
+		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' &&
+			c <= '9' {
 			afterSlash = false
 			i++
 			continue
@@ -112,7 +113,8 @@ func fieldSize(s string, major int) int {
 		if major < majorJava5 {
 			end = identifierSize(name, true)
 		}
-		if end > 0 && end < len(name) && name[end] == ';' && (major < majorJava5 || validUnqualified(name[:end], nameOfClass)) {
+		if end > 0 && end < len(name) && name[end] == ';' &&
+			(major < majorJava5 || validUnqualified(name[:end], nameOfClass)) {
 			return i + end + 2
 		}
 	}
@@ -126,7 +128,8 @@ func validField(descriptor string, major int) bool {
 // argumentWords measures a method descriptor (JVMS 4.3.3): the words of its arguments without this. Methods with a
 // special name return nothing.
 func argumentWords(name, descriptor string, major int) (words int, ok bool) {
-	if descriptor == "" || descriptor[0] != '(' || name == "<clinit>" && major >= majorNoFailover && descriptor != "()V" {
+	if descriptor == "" || descriptor[0] != '(' || name == "<clinit>" && major >= majorNoFailover &&
+		descriptor != "()V" {
 		return 0, false
 	}
 	d := descriptor[1:]

@@ -63,7 +63,8 @@ func (m *method) infer() {
 	start.reached = true
 	f.mark(start)
 	start.locals = initial
-	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 && initial[0] == tUninitializedThis
+	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 &&
+		initial[0] == tUninitializedThis
 	for again := true; again && !m.stopped; {
 		again = false
 		m.spend(len(f.pending))
@@ -186,7 +187,8 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 		f.mergeHandlers()
-		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.stepQuickly(op); !quick && !f.stepFully() {
+		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.stepQuickly(op); !quick &&
+			!f.stepFully() {
 			return
 		}
 		if pc += size; pc >= len(f.joins) {
@@ -341,7 +343,8 @@ func (f *inference) keep(words []vtype) []vtype {
 
 func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 	if len(stack) != len(s.stack) {
-		f.failOnce(pc, ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc), fmt.Sprint(len(stack)))
+		f.failOnce(pc, ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc),
+			fmt.Sprint(len(stack)))
 		return
 	}
 	for i, old := range s.stack {
@@ -350,7 +353,8 @@ func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 		}
 		t := f.merge(old, stack[i], false)
 		if t == tTop {
-			f.failOnce(pc, ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d", f.describe(old), i, pc), f.describe(stack[i]))
+			f.failOnce(pc, ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d",
+				f.describe(old), i, pc), f.describe(stack[i]))
 			return
 		}
 		if t != old {

@@ -102,7 +102,8 @@ func (k *checker) checkOverrides() {
 			continue
 		}
 		for _, info := range with {
-			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil && k.overrides(info, overridden.flags) {
+			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil &&
+				k.overrides(info, overridden.flags) {
 				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
 				break
 			}
@@ -153,8 +154,10 @@ func (k *checker) checkLoads(other *ClassInfo) {
 			if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
 				continue
 			}
-			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(other.Name) == packageOf(k.class.Name())
-			if m.AccessFlags&classfile.AccFinal != 0 && m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
+			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
+				packageOf(other.Name) == packageOf(k.class.Name())
+			if m.AccessFlags&classfile.AccFinal != 0 &&
+				m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
 				fails("no final method "+m.Name+m.Descriptor+", as "+other.Name+" overrides it", "one")
 			}
 		}

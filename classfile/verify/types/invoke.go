@@ -104,7 +104,8 @@ func (m *method) checkInitHandlers() {
 			m.throws[h.pc] = throws
 		}
 		if !throws {
-			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor", "one that may return")
+			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor",
+				"one that may return")
 			return
 		}
 	}

@@ -37,7 +37,8 @@ func (k *checker) checkModule() {
 	case r.cut:
 		k.finding(ruleModuleAttribute, "a Module attribute as long as its counts say", "its end")
 	case len(r.b) > 0:
-		k.finding(ruleModuleAttribute, "a Module attribute as long as its counts say", fmt.Sprintf("%d bytes more", len(r.b)))
+		k.finding(ruleModuleAttribute, "a Module attribute as long as its counts say",
+			fmt.Sprintf("%d bytes more", len(r.b)))
 	}
 }
 

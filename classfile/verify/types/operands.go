@@ -33,7 +33,8 @@ var traits = func() (rows [code.JsrW + 1]trait) {
 		if op >= code.Istore && op <= code.Astore || op >= code.Istore0 && op <= code.Astore3 {
 			*t |= storing
 		}
-		if op.Operand() == code.OperandLocal || op == code.Iinc || op >= code.Iload0 && op <= code.Aload3 || *t&storing != 0 {
+		if op.Operand() == code.OperandLocal || op == code.Iinc || op >= code.Iload0 && op <= code.Aload3 ||
+			*t&storing != 0 {
 			*t |= local | constrained
 		}
 		if op == code.Newarray {

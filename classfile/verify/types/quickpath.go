@@ -423,7 +423,8 @@ func (m *method) constantQuickly(op code.Op) bool {
 
 // isCalledBy reports whether an invokeinterface with that operand may call the method.
 func (c *constant) isCalledBy(operand []byte) bool {
-	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 && c.name[0] != '<'
+	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 &&
+		c.name[0] != '<'
 }
 
 // onStack reports whether the words from base on are of these types or can be assigned to them, asked from the last on.
@@ -463,14 +464,16 @@ func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 
 // isObjectOf reports whether a member can be asked of an object.
 func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
-	return object.isReference() && (object == want || m.assignable(object, want)) && (object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
+	return object.isReference() && (object == want || m.assignable(object, want)) &&
+		(object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
 }
 
 // initialiseQuickly calls a constructor on the object at word base, this or one that a new has made, with all arguments
 // above it. No handler covers the call.
 func (m *method) initialiseQuickly(base int, c *constant) bool {
 	object := m.stack[base]
-	if object == tUninitializedThis && c.method.result == tTop && (c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
+	if object == tUninitializedThis && c.method.result == tTop &&
+		(c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
 		m.stack = m.stack[:base]
 		m.replace(tUninitializedThis, m.thisType)
 		m.thisUninitialized = false

@@ -25,17 +25,18 @@ func TestQuickWayAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	var classes [][]byte
 	known := knownClasses{}
-	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "classes", "bin"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".class" {
+	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "classes", "bin"),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".class" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			classes = append(classes, data)
+			if c, err := classfile.Parse(data); err == nil {
+				known[c.Name()] = NewClassInfo(c)
+			}
 			return err
-		}
-		data, err := os.ReadFile(path)
-		classes = append(classes, data)
-		if c, err := classfile.Parse(data); err == nil {
-			known[c.Name()] = NewClassInfo(c)
-		}
-		return err
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func TestQuickWayAgrees(t *testing.T) {
 			if judged++; len(want.Findings) > 0 {
 				rejected++
 			}
-			if !slices.Equal(got.Findings, want.Findings) || !slices.Equal(got.Unknown, want.Unknown) || got.Inferred != want.Inferred {
+			if !slices.Equal(got.Findings, want.Findings) || !slices.Equal(got.Unknown, want.Unknown) ||
+				got.Inferred != want.Inferred {
 				t.Fatalf("%s, variant %d: quick %v\nslow %v", c.Name(), n, got, want)
 			}
 		}

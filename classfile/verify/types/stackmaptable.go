@@ -58,7 +58,8 @@ func (m *method) readFrames() {
 	}
 	r := frameReader{method: m, b: table.Info}
 	n := r.u2()
-	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)], thisUninitialized: m.thisUninitialized}
+	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)],
+		thisUninitialized: m.thisUninitialized}
 	for i := 0; i < n && !m.failed(); i++ {
 		end := last.pc + 1
 		last = r.next(last)
@@ -219,7 +220,8 @@ func (r *frameReader) oneType() vtype {
 	case tagUninitialized:
 		pc := r.u2()
 		if pc >= len(r.starts) || r.starts[pc] != newStart {
-			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", fmt.Sprintf("none at %d", pc))
+			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type",
+				fmt.Sprintf("none at %d", pc))
 			r.report()
 			return tUnknown
 		}

@@ -137,7 +137,8 @@ func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, se
 		}
 		seen[i] = true
 		super := k.lookup(k.of(i))
-		if super == nil || findMember(super.fields, name, descriptor) != nil || k.interfaceHasField(super, name, descriptor, seen) {
+		if super == nil || findMember(super.fields, name, descriptor) != nil ||
+			k.interfaceHasField(super, name, descriptor, seen) {
 			return true
 		}
 	}

@@ -20,10 +20,12 @@ func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 // out.
 func (m *method) readHandlers() {
 	for table := m.code.ExceptionTable; len(table) >= 8 && !m.stopped; table = table[8:] {
-		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])), caught: [1]vtype{m.throwable}}
+		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])),
+			caught: [1]vtype{m.throwable}}
 		switch {
 		case h.start >= h.end || !m.isStart(h.start) || h.end != len(m.starts) && !m.isStart(h.end):
-			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another", fmt.Sprintf("%d to %d", h.start, h.end))
+			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another",
+				fmt.Sprintf("%d to %d", h.start, h.end))
 		case !m.isStart(h.pc):
 			m.failAt(h.pc, ruleCodeFormat, "an instruction at the handler's position", "none")
 		}
@@ -294,7 +296,8 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	}
 	if len(stack) != len(f.stack) {
 		f.unusable = !f.checked
-		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc), fmt.Sprint(len(stack)))
+		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc),
+			fmt.Sprint(len(stack)))
 		m.report()
 		return false
 	}
@@ -330,7 +333,8 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	case len(differ) > 0:
 		m.reportMismatch(f, stack, differ)
 	case thisUninitialized && !f.thisUninitialized:
-		m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc), "an uninitialised one")
+		m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc),
+			"an uninitialised one")
 		m.report()
 	}
 	f.checked, f.checkedTo = true, len(m.changed)
@@ -341,10 +345,12 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 // They are then unknown in the state, and, unless another state did fit, in the frame.
 func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
 	if local := words[0]; local < len(f.locals) {
-		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local, f.pc), m.describe(m.locals[local]))
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local,
+			f.pc), m.describe(m.locals[local]))
 	} else {
 		i := local - len(f.locals)
-		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]), i, f.pc), m.describe(stack[i]))
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]),
+			i, f.pc), m.describe(stack[i]))
 	}
 	m.report()
 	if !f.checked && f.doubtful == nil {
@@ -408,7 +414,8 @@ func (m *method) checkVariables() {
 			start := int(u2(row))
 			end := start + int(u2(row[2:]))
 			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
-				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another", fmt.Sprintf("%d to %d", start, end))
+				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another",
+					fmt.Sprintf("%d to %d", start, end))
 				m.report()
 			}
 		}

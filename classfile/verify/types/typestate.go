@@ -21,7 +21,8 @@ func (m *method) push(t vtype) {
 	second, two := t.secondWord()
 	room := int(m.code.MaxStack) - len(m.stack)
 	if room < 1 || two && room < 2 {
-		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)", "a push of "+m.describe(t)+" onto "+strconv.Itoa(len(m.stack)))
+		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)",
+			"a push of "+m.describe(t)+" onto "+strconv.Itoa(len(m.stack)))
 		return
 	}
 	m.stack = append(m.stack, t)
@@ -142,7 +143,8 @@ func (m *method) store(index int, want vtype) {
 	got := want
 	if want != tNull {
 		m.pop(want)
-	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && got != tUnknown && !(m.inferring && got.kind() == kindReturnAddress) {
+	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && got != tUnknown &&
+		!(m.inferring && got.kind() == kindReturnAddress) {
 		m.wrongOnStack("a reference", got)
 	}
 	if m.failed() {

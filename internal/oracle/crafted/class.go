@@ -45,7 +45,8 @@ type Attribute struct {
 
 // NewClass returns a public class without members.
 func NewClass(major uint16, name, super string) *Class {
-	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super, Count: 1, Known: map[string]uint16{}}
+	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super, Count: 1,
+		Known: map[string]uint16{}}
 }
 
 // Constant returns the index of the constant with these bytes, which it adds if there is none.
