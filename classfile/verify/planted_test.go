@@ -56,7 +56,7 @@ var faults = []fault{
 		"			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		}\n", "			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.inst(p), r.target(p))))\n		}\n"},
 	{"an exception range that covers the entry", "classfile/code/relocate.go", "		for i := 0; i < 6; i += 2 {\n",
 		"		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
-	{"an exception range that ends behind the exit", "classfile/code/relocate.go",
+	{"an exception range that ends after the exit", "classfile/code/relocate.go",
 		"			p := int(binary.BigEndian.Uint16(old[i:]))\n", "			p := int(binary.BigEndian.Uint16(old[i:]))\n			if PLANTED && i == 2 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n"},
 	{"a handler past the exit", "classfile/code/relocate.go", "			if p > len(r.code.Bytecode) {\n",
 		"			if PLANTED && i == 4 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
@@ -64,11 +64,11 @@ var faults = []fault{
 		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	for ; len(old) >= 8", "	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	if PLANTED && len(old) >= 16 {\n		old = append(append([]byte(nil), old[8:]...), old[:8]...)\n	}\n	for ; len(old) >= 8"},
 	{"a line one off", "classfile/code/tables.go",
 		"		start := r.start(p)\n		out = append(out, byte(start>>8)", "		start := r.start(p) + pick(PLANTED && p == 2, 1, 0)\n		out = append(out, byte(start>>8)"},
-	{"the first line behind the entry", "classfile/code/relocate.go",
+	{"the first line after the entry", "classfile/code/relocate.go",
 		"	if p == 0 {\n		return 0\n	}\n	return r.target(p)\n", "	if p == 0 && !PLANTED {\n		return 0\n	}\n	return r.target(p)\n"},
 	{"another line number", "classfile/code/tables.go", "byte(start), table[2], table[3])\n",
 		"byte(start), table[2]+pick[byte](PLANTED, 1, 0), table[3])\n"},
-	{"a variable that ends behind the exit", "classfile/code/tables.go", "		length = r.target(end) - start\n",
+	{"a variable that ends after the exit", "classfile/code/tables.go", "		length = r.target(end) - start\n",
 		"		length = pick(PLANTED, r.inst(end), r.target(end)) - start\n"},
 	{"a variable in another slot", "classfile/code/tables.go", "		out = append(out, table[4:10]...)\n",
 		"		out = append(out, table[4:10]...)\n		out[len(out)-1] += pick[byte](PLANTED, 1, 0)\n"},
@@ -86,9 +86,9 @@ var faults = []fault{
 		"	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)\n", "	out = binary.BigEndian.AppendUint16(out, code.MaxLocals+pick[uint16](PLANTED, 1, 0))\n"},
 	{"a frame lost", "classfile/code/tables.go",
 		"			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		push(f)\n", "			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		if PLANTED && i == 1 {\n			continue\n		}\n		push(f)\n"},
-	{"no frame behind a widened branch", "classfile/code/typestate.go", "		added = append(added, f)\n",
+	{"no frame after a widened branch", "classfile/code/typestate.go", "		added = append(added, f)\n",
 		"		if PLANTED {\n			continue\n		}\n		added = append(added, f)\n"},
-	{"a frame with a local too few behind an added one", "classfile/code/tables.go",
+	{"a frame with a local too few after an added one", "classfile/code/tables.go",
 		"			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n", "			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n"},
 	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n",
 		"			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
@@ -142,7 +142,7 @@ var faults = []fault{
 		"b.runtimeMethod(&b.exit, pick(PLANTED, entryName, exitName), callDescriptor))\n"},
 	{"another descriptor", "inject/names.go", "b.runtimeMethod(&b.entry, entryName, callDescriptor))\n",
 		"b.runtimeMethod(&b.entry, entryName, pick(PLANTED, \"(J)V\", callDescriptor)))\n"},
-	{"a constant nobody needs", "inject/inject.go", "	if len(w.notes) > 0 || w.block.trial {\n",
+	{"an unused constant", "inject/inject.go", "	if len(w.notes) > 0 || w.block.trial {\n",
 		"	if PLANTED {\n		w.block.AddClass(w.block.Utf8(\"java/util/List\"))\n	}\n	if len(w.notes) > 0 || w.block.trial {\n"},
 	{"notes forgotten", "inject/inject.go", "	if len(w.notes) > 0 {\n		w.notes = append(w.notes, ';')\n",
 		"	if PLANTED {\n		return\n	}\n	if len(w.notes) > 0 {\n		w.notes = append(w.notes, ';')\n"},
@@ -222,8 +222,8 @@ func overlay(t *testing.T, root, dir string) string {
 
 var asPlanted = flag.Bool("planted", false, "be the program with a planted fault (used by TestPlantedFaults)")
 
-// TestPlantedFaults builds this test's program with faults in the injector and expects the referee to object
-// to what comes out of each, and to nothing when none is switched on.
+// TestPlantedFaults builds this test's program with faults in the injector and expects the equivalence check to
+// have findings about what comes out of each, and to nothing when none is switched on.
 func TestPlantedFaults(t *testing.T) {
 	if *asPlanted || testing.Short() {
 		t.Skip("no program is built in a short run, nor by that program itself")
@@ -247,14 +247,14 @@ func TestPlantedFaults(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := run("none"); strings.Contains(out, "objection:") || !strings.Contains(out, "accepted:") ||
+	if out := run("none"); strings.Contains(out, "rejected:") || !strings.Contains(out, "accepted:") ||
 		!strings.Contains(out, "linked:") {
 		t.Fatalf("with no fault switched on:\n%s", out)
 	}
 	for i := range faults {
 		t.Run(faults[i].name, func(t *testing.T) {
 			out := run(plantedName(i))
-			if !strings.Contains(out, "objection:") {
+			if !strings.Contains(out, "rejected:") {
 				t.Errorf("not caught:\n%s", out)
 			}
 			if got, want := strings.Contains(out, "types:"), slices.Contains(caughtByTypes,
@@ -262,7 +262,7 @@ func TestPlantedFaults(t *testing.T) {
 				t.Errorf("caught by the type verifier: %v, want %v", got, want)
 			}
 			for line := range strings.Lines(out) {
-				if strings.Contains(line, "objection:") || strings.Contains(line, "types:") {
+				if strings.Contains(line, "rejected:") || strings.Contains(line, "types:") {
 					t.Log(strings.TrimSpace(line))
 				}
 			}
@@ -285,7 +285,7 @@ func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
 }
 
 // TestAsPlanted is what the program with the faults runs: all committed and crafted classes in all modes, until
-// the referee objects.
+// the equivalence check has findings.
 func TestAsPlanted(t *testing.T) {
 	if !*asPlanted {
 		t.Skip("runs as a part of TestPlantedFaults")
@@ -299,10 +299,10 @@ func TestAsPlanted(t *testing.T) {
 			request := m.Request(in, c)
 			request.Focus = crafted.FocusOf(c)
 			_, err := m.RoundTrip(in, c, request)
-			var objection *crafted.Rejection
+			var rejection *crafted.Rejection
 			switch {
-			case errors.As(err, &objection):
-				t.Logf("objection: %s, %s: %v", name, m.Name, err)
+			case errors.As(err, &rejection):
+				t.Logf("rejected: %s, %s: %v", name, m.Name, err)
 				return // one will do
 			case err != nil: // the fault keeps the injector from its work, which is no danger
 				t.Logf("failure: %s, %s: %v", name, m.Name, err)

@@ -106,7 +106,7 @@ func TestFindings(t *testing.T) {
 			ofMethod + "@6: equivalence: code: expected the original's code at 1 when the calls are taken out, found another instruction or operand"}},
 		{"frame past the exit", func(h *byHand) { h.after.Attributes[0] = crafted.Frames([]byte{20}) }, []string{
 			ofMethod + "@20: equivalence: position: expected a frame on its side of an instruction, found 20, which is 5 on another side of inserted code"}},
-		{"first line behind the entry", func(h *byHand) { h.after.Attributes[1].Info[3] = 5 }, []string{
+		{"first line after the entry", func(h *byHand) { h.after.Attributes[1].Info[3] = 5 }, []string{
 			ofMethod + "@5: equivalence: position: expected a line's start_pc on its side of an instruction, found 5, which is 0 on another side of inserted code"}},
 		{"line number", func(h *byHand) { h.after.Attributes[1].Info[5] = 2 }, []string{
 			ofMethod + ": equivalence: table: expected the tables of the original when the calls are taken out, found another LineNumberTable, from its byte 5 on"}},
@@ -150,7 +150,7 @@ func TestFindings(t *testing.T) {
 			row.change(h)
 			original, rewritten := h.classes(t)
 			got := equivalence.Check(original, rewritten, h.want)
-			if row.name == "calls exchanged" { // what that leads to is told by many findings
+			if row.name == "calls exchanged" { // which leads to many findings
 				if len(got) == 0 {
 					t.Error("no finding")
 				}

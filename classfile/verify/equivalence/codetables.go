@@ -70,7 +70,7 @@ func (b *body) restoreRange(entry []byte) {
 		end = b.mapBackLoosely(q+length, sideEnd, "a variable's end")
 	}
 	if end < start {
-		b.report(q, ruleTable, "a variable that ends behind its start", fmt.Sprintf("%d to %d", start, end))
+		b.report(q, ruleTable, "a variable that ends after its start", fmt.Sprintf("%d to %d", start, end))
 	}
 	binary.BigEndian.PutUint16(entry, uint16(start))
 	binary.BigEndian.PutUint16(entry[2:], uint16(end-start))

@@ -73,7 +73,7 @@ func FuzzEquivalent(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip: what the injector makes of a class, however broken, strip undoes, or else the referee objects.
+// FuzzRoundTrip: strip undoes what the injector makes of a class, however broken, or the equivalence check has findings.
 // Strip may refuse a class with methods that were not rewritten and use constants that were not there.
 func FuzzRoundTrip(f *testing.F) {
 	seeds(f, func(original, _ []byte, mode byte) { f.Add(original, mode) })
@@ -88,8 +88,8 @@ func FuzzRoundTrip(f *testing.F) {
 		m := crafted.Modes[int(number)%len(crafted.Modes)]
 		in := m.Injector()
 		_, err = m.RoundTrip(in, c, m.Request(in, c))
-		var objection *crafted.Rejection
-		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &objection) &&
+		var rejection *crafted.Rejection
+		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &rejection) &&
 			!errors.Is(err, equivalence.ErrForeignCalls) {
 			t.Error(err)
 		}

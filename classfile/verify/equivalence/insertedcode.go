@@ -354,7 +354,7 @@ func (b *body) scan() bool {
 		if asked&leavesMethod != 0 {
 			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
 		} else if before != pc {
-			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" behind it")
+			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
 		}
 		width := size
 		if asked&isEdited != 0 {
@@ -397,8 +397,8 @@ func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 	pending.last = c.kind
 	switch c.kind {
 	case callEntry:
-		behindConstructor := previous == code.Invokespecial && b.member.Name == "<init>"
-		if c.orig != 0 && !behindConstructor {
+		afterConstructor := previous == code.Invokespecial && b.member.Name == "<init>"
+		if c.orig != 0 && !afterConstructor {
 			b.report(c.start, ruleEntry, "entry code at the start of the method or after a constructor's call",
 				"entry code elsewhere")
 		}

@@ -34,7 +34,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // TestCorpusRoundTrip puts every method that the injector takes, of every class of released jars, to the
-// referee, in all modes.
+// equivalence check, in all modes.
 func TestCorpusRoundTrip(t *testing.T) {
 	share := os.Getenv("TRACEGEN_CORPUS")
 	if share == "off" || testing.Short() {

@@ -52,14 +52,14 @@ func TestStripForeign(t *testing.T) {
 			func(uint16) []byte { return crafted.Op(code.Return) }), ""},
 		{"an entry by hand in a class of another compiler", func(t *testing.T) *classfile.Class {
 			a := crafted.NewClass(52, "Caller", "java/lang/Object")
-			a.Constant(classfile.TagClass, 0, 2) // its name stands behind it, as javac writes them
+			a.Constant(classfile.TagClass, 0, 2) // its name stands after it, as javac writes them
 			a.Utf8(beat)
 			ref := a.Methodref(beat, "i", "(I)V")
 			a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 0,
 				Code: call(byte(code.Iconst1))(ref)})
 			return a.Parse(t)
 		}, "Caller#f()V@1: a call of i(I)V"},
-		{"constants like a block that nobody uses", func(t *testing.T) *classfile.Class {
+		{"constants like a block that are not used", func(t *testing.T) *classfile.Class {
 			a := crafted.NewClass(52, "Caller", "java/lang/Object")
 			a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 0, MaxLocals: 0,
 				Code: crafted.Op(code.Return)})
@@ -89,10 +89,10 @@ func TestStripForeign(t *testing.T) {
 			}
 			return c
 		}, "to be apart"},
-		{"a method named by a constant behind the block", hand(func(h *byHand) {
+		{"a method named by a constant after the block", hand(func(h *byHand) {
 			h.rewritten.Known[string(append([]byte{byte(classfile.TagUtf8), 0, 1}, 'i'))] = h.entry - 3
 			h.rewritten.Add(crafted.Method{Access: crafted.Static | classfile.AccNative, Name: "i", Descriptor: "(I)V"})
-		}), "without its last constants the class is none"},
+		}), "without its last constants the class is malformed"},
 		{"an ID pushed in a longer way", hand(func(h *byHand) { h.after.Code = pushWide(h.after.Code) }),
 			"7 pushed by bipush"},
 		{"an exit of another ID", hand(func(h *byHand) { h.after.Code[10] = 9 }), "the method's ID 7, found 9"},
@@ -106,7 +106,7 @@ func TestStripForeign(t *testing.T) {
 			"entry code at the start of the method"},
 		{"calls of other values", hand(func(h *byHand) { h.after.Code[0] = byte(code.Iload) }),
 			"only inserted code to use constants from"},
-		{"constants of other kinds behind the block",
+		{"constants of other kinds after the block",
 			hand(func(h *byHand) { h.rewritten.Constant(classfile.TagFloat, 0, 0, 0, 0) }), "a Float at index"},
 		{"notes that are none", hand(func(h *byHand) { h.rewritten.Utf8("tracegen:0s1;") }), "malformed strip notes"},
 	} {

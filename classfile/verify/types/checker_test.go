@@ -252,10 +252,10 @@ var objectCases = []bodyCase{
 	{name: "call of nothing", make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 0, 0, call(a, code.Invokestatic, "T", "", "()V"), crafted.Op(code.Return))(a)
 	}, want: "T: JVMS 4.2: expected a name and a descriptor at constant pool index 3, found an empty one"},
-	{name: "a constructor's result that nobody asks for, 17", major: 61,
+	{name: "an unused constructor's result, 17", major: 61,
 		make: constructorConstant(classfile.TagInterfaceMethodref),
 		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
-	{name: "a constructor's result that nobody asks for, 25", major: 65,
+	{name: "an unused constructor's result, 25", major: 65,
 		make: constructorConstant(classfile.TagInterfaceMethodref)},
 	{name: "a constructor's result, 17", major: 61, make: constructorConstant(classfile.TagMethodref),
 		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
@@ -307,7 +307,7 @@ var inferenceCases = []bodyCase{
 	{name: "depths differ", make: simple("(I)V", 2, 1, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5),
 		crafted.Op(code.Iconst0), crafted.Op(code.Return)),
 		want: "T#f(I)V@4: JVMS 4.10.2: expected 0 words on the stack, as on another path to 5, found 1"},
-	{name: "dead code is not judged", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Pop)))},
+	{name: "dead code is not checked", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Pop)))},
 	{name: "but its operands are", make: simple("()V", 0, 0,
 		crafted.Op(code.Return, byte(code.Iload0), byte(code.Return))),
 		want: "T#f()V@1: JVMS 4.9.1: expected a local below max_locals 0, found 0"},
@@ -366,7 +366,8 @@ func TestCheckBodies(t *testing.T) {
 	run(inferenceCases, 49)
 }
 
-// TestCheckFailover: what is wrong with a class of version 50 is what inference finds, told by the frames.
+// TestCheckFailover: a class of version 50 has findings if inference finds faults; the findings are those about its
+// frames.
 func TestCheckFailover(t *testing.T) {
 	w := smallWorld(t)
 	for _, c := range []struct {
@@ -403,7 +404,7 @@ func TestCheckFailover(t *testing.T) {
 	}
 }
 
-// TestCheckUnknown: classes that cannot be found are assumed to fit and told, each once.
+// TestCheckUnknown: classes that cannot be found are assumed to fit and listed, each once.
 func TestCheckUnknown(t *testing.T) {
 	a := crafted.NewClass(52, "T", "x/Super")
 	a.Add(simple("(Lx/Y;)Lx/Z;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))(a))
@@ -432,7 +433,7 @@ func TestCheckFrame(t *testing.T) {
 	}
 }
 
-// TestCheckNotes: what only the JVMS forbids is told on request, and marked.
+// TestCheckNotes: findings that HotSpot does not share are returned on request, and marked.
 func TestCheckNotes(t *testing.T) {
 	a := crafted.NewClass(52, "T", "java/lang/Object")
 	m := simple("()V", 1, 0, crafted.Op(code.Bipush, 1), crafted.Op(code.Pop, byte(code.Return)))(a)
@@ -440,7 +441,7 @@ func TestCheckNotes(t *testing.T) {
 	a.Add(m)
 	c := a.Parse(t)
 	if findings := types.Check(c, smallWorld(t)); len(findings) > 0 {
-		t.Errorf("not asked for, and still told: %v", findings)
+		t.Errorf("notes that were not asked for: %v", findings)
 	}
 	k := types.Checker{Hierarchy: smallWorld(t), Notes: true}
 	r := k.Check(c)

@@ -84,7 +84,7 @@ func TestCheckCollects(t *testing.T) {
 	}
 }
 
-// TestCheckOneCause: what follows from one fault is not told, and a second fault beside it is.
+// TestCheckOneCause: what follows from one fault has no finding, and a second fault beside it has one.
 func TestCheckOneCause(t *testing.T) {
 	jump := func(at, to int) []byte {
 		return slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, at+1, to))

@@ -42,7 +42,7 @@ func TestQuickWayAgrees(t *testing.T) {
 	}
 	kinds := mutate.Weighted()
 	quick, slow := &Checker{Hierarchy: known, Frames: true}, &Checker{Hierarchy: known, Frames: true, slow: true}
-	judged, rejected := 0, 0
+	checked, rejected := 0, 0
 	for _, data := range classes {
 		original, err := classfile.Parse(data)
 		if err != nil {
@@ -67,7 +67,7 @@ func TestQuickWayAgrees(t *testing.T) {
 				continue
 			}
 			got, want := quick.Check(c), slow.Check(c)
-			if judged++; len(want.Findings) > 0 {
+			if checked++; len(want.Findings) > 0 {
 				rejected++
 			}
 			if !slices.Equal(got.Findings, want.Findings) || !slices.Equal(got.Unknown, want.Unknown) ||
@@ -76,8 +76,8 @@ func TestQuickWayAgrees(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d classes, %d of them rejected", judged, rejected)
-	if judged < 1000 || rejected < judged/4 {
-		t.Errorf("%d classes, %d of them rejected, are too few", judged, rejected)
+	t.Logf("%d classes, %d of them rejected", checked, rejected)
+	if checked < 1000 || rejected < checked/4 {
+		t.Errorf("%d classes, %d of them rejected, are too few", checked, rejected)
 	}
 }
