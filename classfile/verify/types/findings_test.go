@@ -127,7 +127,7 @@ func TestCheckOneCause(t *testing.T) {
 					crafted.Op(code.Return)),
 				Attributes: []crafted.Attribute{crafted.Frames([]byte{13}, []byte{1}, []byte{1})}}
 		}, "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 12, found none"},
-		{"another depth on the way to a frame, and a fault behind the next", 52, func(*crafted.Class) crafted.Method {
+		{"another depth on the way to a frame, and a fault after the next", 52, func(*crafted.Class) crafted.Method {
 			return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 2, MaxLocals: 2,
 				Code: slices.Concat(crafted.Op(code.Iconst0), jump(1, 6), crafted.Op(code.Pop), crafted.Op(code.Pop),
 					crafted.Op(code.Fload0), crafted.Op(code.Return)),
@@ -141,7 +141,7 @@ func TestCheckOneCause(t *testing.T) {
 				Attributes: []crafted.Attribute{crafted.Frames([]byte{200})}}
 		}, "T#f(I)V: JVMS 4.7.4: expected a known frame_type, found 200\n" +
 			"T#f(I)V@0: JVMS 4.10.1.9: expected float in local 0, found int"},
-		{"an operand that is the descriptor of a call, and a fault behind the call", 52,
+		{"an operand that is the descriptor of a call, and a fault after the call", 52,
 			func(a *crafted.Class) crafted.Method {
 				call := a.Methodref("T", "g", "(F)V")
 				return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 2, MaxLocals: 2,
@@ -158,7 +158,7 @@ func TestCheckOneCause(t *testing.T) {
 				Attributes: []crafted.Attribute{crafted.Frames(slices.Concat([]byte{68, 7}, crafted.U2(name)))}}
 		}, "T#f(I)V@4: JVMS 4.10.1.5: expected a subclass of java/lang/Throwable, found java/lang/String\n" +
 			"T#f(I)V@2: JVMS 4.10.1.9: expected float in local 0, found int"},
-		{"a range that ends between instructions, and a fault behind it", 52, func(*crafted.Class) crafted.Method {
+		{"a range that ends between instructions, and a fault after it", 52, func(*crafted.Class) crafted.Method {
 			return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 1, MaxLocals: 1,
 				Code: crafted.Op(code.Bipush, 1, byte(code.Pop), byte(code.Fload0), byte(code.Return),
 					byte(code.Athrow)), Handlers: []crafted.Handler{{Start: 0, End: 1, Handler: 5, Catch: 0}},

@@ -169,7 +169,7 @@ func (m *method) prepare() bool {
 			m.starts[pc] = newStart
 		case op == code.Lookupswitch && size < 13 && pc+size == len(bytecode):
 			// HotSpot reads one byte more than there is, and calls the instruction illegal.
-			m.failAt(pc, ruleInstructions, "a byte behind a lookupswitch without cases", "the end of the code")
+			m.failAt(pc, ruleInstructions, "a byte after a lookupswitch without cases", "the end of the code")
 			return false
 		}
 		pc += size

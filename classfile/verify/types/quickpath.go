@@ -5,11 +5,19 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// The quick way is what nearly all instructions go. It does what [method.operands] and [method.step] would do where
-// they find nothing wrong, and asks the hierarchy the same questions in the same order. Whatever is in doubt, it leaves
-// as it was: then the instruction goes the other way, which tells what is wrong. So it can say yes only.
+// The quick path
+//
+// Nearly all instructions take the quick path. For an instruction in which [method.checkConstraints] and [method.step]
+// would find no fault, it changes the type state exactly as they do, and asks the hierarchy the same questions in the
+// same order. For every other instruction, and for one that it is not sure of, it returns false and leaves the type
+// state as it was. The instruction then takes the full path, which makes the finding. The quick path itself never makes
+// one, so that a fault in it can only hide findings; TestQuickWayAgrees compares the findings with and without it.
+//
+// It is quick because most opcodes need only a row of quickRows: a few words to compare on top of the stack, and a few
+// to write there. Whether a handler covers an instruction is decided for a range of code at once, and a constant is
+// checked once for all instructions of a kind.
 
-// quickWay says what the quick way knows of an opcode.
+// quickKind says how the quick path handles an opcode.
 type quickKind uint8
 
 const (
@@ -23,13 +31,13 @@ const (
 	quickDup
 )
 
-// quickRow is the quick way of an opcode.
+// quickRow is what the quick path needs of an opcode.
 type quickRow struct {
 	kind  quickKind
-	local int8 // of a load or store; -1 if the operand names it
-	// t is what a load or store moves; tNull is any reference.
+	local int8 // the local that a load or store uses; -1 if the operand names it
+	// t is the type that a load or store moves; tNull stands for any reference.
 	t vtype
-	// What is taken off the stack and left there, word by word, lowest first.
+	// The words that are popped, and then pushed, lowest first.
 	popped, pushed []vtype
 }
 
@@ -68,7 +76,7 @@ func appendWords(words []vtype, t vtype) []vtype {
 	return words
 }
 
-// setLocal is about loads and stores.
+// setLocal fills in the row of a load, store or iinc.
 func (row *quickRow) setLocal(op code.Op) {
 	plain, n := op, -1
 	switch {
@@ -88,7 +96,8 @@ func (row *quickRow) setLocal(op code.Op) {
 	}
 }
 
-// quickly lets the instruction at the current position act, if it can: it then leads to the next and to no other.
+// stepQuickly applies the instruction at the current position, and reports whether it did. If so, the instruction leads
+// to the next one and to no other.
 func (m *method) stepQuickly(op code.Op) bool {
 	row := &quickRows[op]
 	switch top := len(m.stack); row.kind {
@@ -117,7 +126,7 @@ func (m *method) stepQuickly(op code.Op) bool {
 	return false
 }
 
-// exchange takes exactly the words of the row off the stack and leaves its others there.
+// popAndPush pops the words of the row, which must have exactly its types, and pushes the words that the row pushes.
 func (m *method) popAndPush(row *quickRow) bool {
 	base := len(m.stack) - len(row.popped)
 	if base < 0 || base+len(row.pushed) > int(m.code.MaxStack) {
@@ -132,7 +141,7 @@ func (m *method) popAndPush(row *quickRow) bool {
 	return true
 }
 
-// quickLocal returns the local variable of the current instruction.
+// quickLocal returns the local variable that the current instruction uses.
 func (m *method) quickLocal(row *quickRow) int {
 	if row.local >= 0 {
 		return int(row.local)
@@ -140,6 +149,7 @@ func (m *method) quickLocal(row *quickRow) int {
 	return int(m.code.Bytecode[m.pc+1])
 }
 
+// loadQuickly applies a load.
 func (m *method) loadQuickly(row *quickRow) bool {
 	index, room := m.quickLocal(row), int(m.code.MaxStack)-len(m.stack)
 	if second, two := row.t.secondWord(); two {
@@ -160,6 +170,7 @@ func (m *method) loadQuickly(row *quickRow) bool {
 	return true
 }
 
+// storeQuickly applies a store, unless it changes one word of a long or double.
 func (m *method) storeQuickly(row *quickRow) bool {
 	index, top := m.quickLocal(row), len(m.stack)-1
 	if top < 0 || index >= int(m.code.MaxLocals) {
@@ -177,13 +188,14 @@ func (m *method) storeQuickly(row *quickRow) bool {
 	return true
 }
 
-// uncovered reports whether no handler covers the current position, and not even many would have to be looked at.
+// noHandlerCovers reports whether no handler covers the current position. It returns false, too, if that takes too many
+// comparisons. The answer is kept up to where the next handler begins.
 func (m *method) noHandlerCovers() bool {
 	if len(m.handlers) == 0 || m.pc < m.uncoveredUpTo {
 		return true
 	}
 	if len(m.handlers) >= wordsPerStep {
-		return false // each look is a step
+		return false // each comparison is a step
 	}
 	to := len(m.starts)
 	for i := range m.handlers {
@@ -199,7 +211,8 @@ func (m *method) noHandlerCovers() bool {
 	return true
 }
 
-// typeQuickly is quickly for type checking, which knows more: it says too whether the instruction leads to the next.
+// stepQuicklyByFrames is stepQuickly for type checking, which can handle more instructions because there are frames at
+// the targets of branches. flows reports whether the instruction leads to the next one.
 func (m *method) stepQuicklyByFrames(op code.Op) (done, flows bool) {
 	row := &quickRows[op]
 	if row.kind == quickBranch {
@@ -237,7 +250,7 @@ func (m *method) stepQuicklyByFrames(op code.Op) (done, flows bool) {
 	return m.constantQuickly(op), true
 }
 
-// compareQuickly takes as many references off the stack and branches.
+// compareQuickly applies a conditional branch that pops that many references.
 func (m *method) compareQuickly(references int) bool {
 	base := len(m.stack) - references
 	if base < 0 {
@@ -253,6 +266,7 @@ func (m *method) compareQuickly(references int) bool {
 	return true
 }
 
+// throwQuickly applies an athrow.
 func (m *method) throwQuickly() bool {
 	top := len(m.stack) - 1
 	if top < 0 || !m.stack[top].isReference() || !m.assignable(m.stack[top], m.throwable) {
@@ -262,7 +276,7 @@ func (m *method) throwQuickly() bool {
 	return true
 }
 
-// arrayQuickly is about loads and stores of an array, and its length.
+// arrayQuickly applies an array load, an array store, or arraylength.
 func (m *method) arrayQuickly(op code.Op) bool {
 	if op == code.Arraylength {
 		top := len(m.stack) - 1
@@ -309,7 +323,7 @@ func (m *method) arrayQuickly(op code.Op) bool {
 	return true
 }
 
-// moveQuickly is about what moves two values of one word each.
+// moveQuickly applies swap, dup_x1 or dup2 to two values of category 1.
 func (m *method) moveQuickly(op code.Op) bool {
 	top := len(m.stack) - 1
 	if top < 1 || !m.stack[top].isOneWord() || !m.stack[top-1].isOneWord() {
@@ -329,9 +343,10 @@ func (m *method) moveQuickly(op code.Op) bool {
 	return true
 }
 
-// returnTypes are what the six returns take off the stack, but for areturn and return.
+// returnTypes are the types that ireturn, lreturn, freturn and dreturn pop.
 var returnTypes = [...]vtype{tInt, tLong, tFloat, tDouble}
 
+// returnQuickly applies a return.
 func (m *method) returnQuickly(op code.Op) bool {
 	top := len(m.stack) - 1
 	switch op {
@@ -362,13 +377,13 @@ func (m *method) returnQuickly(op code.Op) bool {
 	return true
 }
 
-// loadConstant pushes constant i if it is of one of these kinds, of a type that its kind tells.
+// loadConstant pushes constant i if it has one of the kinds, and a type that its kind determines.
 func (m *method) loadConstant(i uint16, want kinds) bool {
 	c := m.constant(i)
 	return want.has(c.tag) && c.tag != classfile.TagDynamic && m.pushQuickly(m.loadedConstant(c))
 }
 
-// pushQuickly pushes a value, tTop for none, if there is room.
+// pushQuickly pushes a value, if there is room; tTop stands for no value.
 func (m *method) pushQuickly(t vtype) bool {
 	if t == tTop {
 		return true
@@ -384,7 +399,8 @@ func (m *method) pushQuickly(t vtype) bool {
 	return true
 }
 
-// constantQuickly is about instructions with a constant, which is checked if none of its kind has had it before.
+// constantQuickly applies an instruction with a constant. The constant is checked unless an instruction of the same
+// kind has used it before.
 func (m *method) constantQuickly(op code.Op) bool {
 	operand := m.code.Bytecode[m.pc+1:]
 	c := m.constant(u2(operand))
@@ -427,7 +443,8 @@ func (c *constant) isCalledBy(operand []byte) bool {
 		c.name[0] != '<'
 }
 
-// onStack reports whether the words from base on are of these types or can be assigned to them, asked from the last on.
+// onStack reports whether the words of the stack from index base on are assignable to these types. The last word is
+// compared first, as on the full path.
 func (m *method) onStack(base int, words []vtype) bool {
 	for i := len(words) - 1; i >= 0; i-- {
 		if got := m.stack[base+i]; got != words[i] && !m.assignable(got, words[i]) {
@@ -437,6 +454,7 @@ func (m *method) onStack(base int, words []vtype) bool {
 	return true
 }
 
+// fieldQuickly applies an access to a field.
 func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 	var value [2]vtype
 	words := appendWords(value[:0], c.value)
@@ -462,14 +480,14 @@ func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 	return true
 }
 
-// isObjectOf reports whether a member can be asked of an object.
+// isObjectOf reports whether a member that c names, of a class want, can be accessed through an object.
 func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
 	return object.isReference() && (object == want || m.assignable(object, want)) &&
 		(object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
 }
 
-// initialiseQuickly calls a constructor on the object at word base, this or one that a new has made, with all arguments
-// above it. No handler covers the call.
+// initialiseQuickly applies the call of a constructor. The object is the word at index base of the stack, with all
+// arguments above it. It is this, or one that a new made. No handler covers the call.
 func (m *method) initialiseQuickly(base int, c *constant) bool {
 	object := m.stack[base]
 	if object == tUninitializedThis && c.method.result == tTop &&
@@ -495,6 +513,7 @@ func (m *method) initialiseQuickly(base int, c *constant) bool {
 	return true
 }
 
+// callQuickly applies a call of a method.
 func (m *method) callQuickly(op code.Op, c *constant) bool {
 	base := len(m.stack) - len(c.method.words)
 	if base < 0 || !m.onStack(base, c.method.words) {

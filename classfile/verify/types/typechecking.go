@@ -11,13 +11,13 @@ import (
 type handler struct {
 	start, end, pc int
 	caught         [1]vtype    // the stack: the type it catches, Throwable for any
-	frame          *stackFrame // at pc, once it was looked for
+	frame          *stackFrame // at pc; nil if it was not needed yet
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 
-// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). An entry with wrong positions is left
-// out.
+// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). It leaves out entries with wrong
+// positions.
 func (m *method) readHandlers() {
 	for table := m.code.ExceptionTable; len(table) >= 8 && !m.stopped; table = table[8:] {
 		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])),
@@ -40,7 +40,7 @@ func (m *method) readHandlers() {
 	}
 }
 
-// readCaught finds out what a handler catches.
+// readCaught returns the type that a handler catches, the Class at index i.
 func (m *method) readCaught(pc int, i uint16) vtype {
 	m.pc = pc
 	c := m.constantOf(i, classKind)
@@ -54,8 +54,8 @@ func (m *method) readCaught(pc int, i uint16) vtype {
 	return c.class
 }
 
-// doubtCaught makes unknown what handlers have on their stacks by their frames if it was told that they catch something
-// else.
+// forgetCaught makes the stack of the frame at a handler unknown, if there was a finding about the type that the
+// handler catches.
 func (m *method) forgetCaught() {
 	for i := range m.handlers {
 		if h := &m.handlers[i]; h.caught[0] == tUnknown {
@@ -67,19 +67,21 @@ func (m *method) forgetCaught() {
 	}
 }
 
-// leaveOut takes a handler that has been told out of the method.
+// disable takes a handler about which there is a finding out of the method.
 func (h *handler) disable() { h.start, h.end = 0, 0 }
 
-// checkTypes is the verifier by type checking (JVMS 4.10.1): one pass over the code, with the frames at every
-// place that a branch leads to.
+// checkTypes checks the method by type checking (JVMS 4.10.1): it passes over the code once and applies each
+// instruction to the type state. Wherever a branch or handler leads there must be a frame; the state is compared with
+// it, and code after the frame starts from the frame's types.
 //
-// The pass itself is linear. A frame is compared whole once and later only in the locals that changed since,
-// so that neither many branches nor many handlers to one frame make it quadratic in practice; what remains is
-// bounded by the number of frames times the number of stores, each of which takes a byte of the code.
+// Comparing whole frames at every branch would make the work quadratic in the worst case: many branches times many
+// locals. A frame is therefore compared as a whole only once. Later states are compared only in the locals that have
+// changed since (typeState.changed), so that the work stays linear for code as compilers write it. The rest is bounded
+// by the number of frames times the number of stores, each of which takes a byte of code, and by spend.
 //
-// Behind an instruction that is wrong the type state is lost until the next frame; what does not need it, operands and
-// whether there are frames where branches lead, is checked all the same. Where a state does not fit a frame, nobody
-// knows which of the two is wrong: both go on with the words that differ unknown.
+// After a wrong instruction stateUnknown is set until the next frame. Until then, only what needs no types is checked:
+// operands, and that there are frames where branches lead. If a state does not fit a frame, either may be wrong: both
+// continue with the differing words unknown.
 func (m *method) checkTypes() {
 	descriptor := m.member.Descriptor
 	if m.result = m.typeOf(m.member).result; m.result == tInt {
@@ -105,7 +107,7 @@ func (m *method) checkTypes() {
 			m.enterFrame(next, flows)
 			next++
 		} else if !flows {
-			m.reportMissingFrame(pc, "a frame behind an instruction that never leads to the next")
+			m.reportMissingFrame(pc, "a frame after an instruction that never leads to the next")
 			m.stateUnknown = true
 		}
 		pc += size
@@ -130,21 +132,21 @@ func (m *method) checkTypes() {
 	}
 }
 
-// missFrame tells that there is no frame at a place that needs one, unless nobody knows.
+// reportMissingFrame reports that there is no frame at a place that needs one, unless it is not known where frames are.
 func (m *method) reportMissingFrame(pc int, want string) {
 	if pc >= m.framesUnknownFrom || m.failed() || m.places[pc] {
 		return
 	}
 	m.failOnce(pc, ruleFlow, want, "none")
 	m.report()
-	// If there is another frame that nothing needs, it has slipped from its place, and those behind it with it.
+	// If there is a frame that nothing needs, it has slipped from its place, and the frames after it, too.
 	if !m.stopped && m.hasIdleFrame() {
 		m.stop()
 	}
 }
 
-// hasIdleFrame reports whether there is a frame where no branch or handler leads, and not behind an instruction that
-// never leads to the next.
+// hasIdleFrame reports whether there is a frame that nothing needs: no branch or handler leads to it, and the
+// instruction before leads to the next.
 func (m *method) hasIdleFrame() bool {
 	needed := make([]bool, len(m.starts)+1)
 	for in := range code.Instructions(m.code.Bytecode) {
@@ -161,8 +163,8 @@ func (m *method) hasIdleFrame() bool {
 	return slices.ContainsFunc(m.frames, func(f stackFrame) bool { return !needed[f.pc] })
 }
 
-// checkInstruction lets one instruction act and compares the result with the frames it leads to. It says
-// whether it leads to the next instruction.
+// stepAndMatch applies one instruction to the type state and compares the result with the frames that it leads to. It
+// reports whether the instruction leads to the next one.
 func (m *method) stepAndMatch(in code.Instruction) (flows bool) {
 	t := traitsOf(in)
 	isStore := t&storing != 0
@@ -178,7 +180,7 @@ func (m *method) stepAndMatch(in code.Instruction) (flows bool) {
 	if m.failed() {
 		m.report()
 		m.stateUnknown = true
-		return in.PC+in.Size < len(m.starts) // nobody knows: it is not told that the end is reached, or no frame
+		return in.PC+in.Size < len(m.starts) // unknown: claim what leads to no further finding
 	}
 	if t&branching != 0 {
 		m.matchTargets(in)
@@ -189,7 +191,8 @@ func (m *method) stepAndMatch(in code.Instruction) (flows bool) {
 	return in.FallsThrough()
 }
 
-// enterFrame makes the frame that stands at the current instruction the type state.
+// enterFrame makes frame i, which stands at the current instruction, the type state. flows is set if the instruction
+// before leads here.
 func (m *method) enterFrame(i int, flows bool) {
 	f := &m.frames[i]
 	if flows && !m.stateUnknown {
@@ -231,9 +234,10 @@ func (m *method) enterFrame(i int, flows bool) {
 	}
 }
 
-// sameMemory reports whether two slices are one.
+// sameMemory reports whether two slices have the same length and memory.
 func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
+// matchTargets compares the type state with the frames at the targets of a branch or switch.
 func (m *method) matchTargets(in code.Instruction) {
 	last := -1
 	for target := range in.Targets() {
@@ -256,9 +260,9 @@ func (m *method) matchTarget(target int) {
 	}
 }
 
-// matchHandlers compares the type state with the frames of the handlers around the current instruction. The
-// stack there holds what was caught. thisUninitialized is set for what an instruction that initialises this
-// leaves behind if it throws.
+// matchHandlers compares the type state with the frames of the handlers that cover the current instruction. In those
+// frames the stack holds the caught exception. thisUninitialized is set for the state that an instruction that
+// initialises this leaves if it throws.
 func (m *method) matchHandlers(thisUninitialized bool) {
 	m.spend(len(m.handlers) / wordsPerStep)
 	for i := range m.handlers {
@@ -287,9 +291,9 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 	}
 }
 
-// matchFrame reports whether a type state may continue as a frame (JVMS 4.10.1.4): with the locals of the
-// method's, and the given stack and flag. What may not is told. The result is false if the state cannot go on either,
-// because it has another depth.
+// matchFrame reports whether a type state may continue as the frame f (JVMS 4.10.1.4). The state has the locals of the
+// method, and the given stack and flag. A mismatch is reported. The result is false only if the state cannot continue
+// at all, because its stack has another depth.
 func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool) bool {
 	if f.unusable {
 		return true
@@ -341,8 +345,8 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	return true
 }
 
-// differFrom tells the first of the words, locals and then the stack, in which the type state differs from a frame.
-// They are then unknown in the state, and, unless another state did fit, in the frame.
+// reportMismatch reports the first of the words, locals and then the stack, in which the type state differs from a
+// frame. These words are unknown from then on: in the state, and also in the frame if no other state has fit it so far.
 func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
 	if local := words[0]; local < len(f.locals) {
 		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local,
@@ -367,7 +371,7 @@ func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
 	}
 }
 
-// doubt makes what a word of a frame stands for unknown in the type state.
+// makeUnknown makes the word of the type state that stands for a word of the frame unknown.
 func (m *method) makeUnknown(f *stackFrame, word int) {
 	if word < len(f.locals) {
 		m.setLocal(word, tUnknown)
@@ -376,9 +380,9 @@ func (m *method) makeUnknown(f *stackFrame, word int) {
 	}
 }
 
-// spend counts steps of work against a bound that grows with the class file, while the work for a hostile one can grow
-// with the square of its size. A step is some twenty nanoseconds. Of the 200,000 classes of the corpus none needs more
-// than a ninetieth of what it may.
+// spend adds steps to the work that the class has taken so far, and fails if that exceeds the bound. The bound grows
+// with the size of the class file, whereas the work for a hostile one can grow with the square of its size. A step
+// takes some 20 ns. Of the 200,000 classes of the corpus, none needs more than a ninetieth of the bound.
 func (m *method) spend(steps int) {
 	m.work += int64(steps)
 	if m.exhausted() {
@@ -386,15 +390,17 @@ func (m *method) spend(steps int) {
 	}
 }
 
-// exhausted reports whether the class has had all the steps that it may take.
+// exhausted reports whether the class has taken more steps than it may.
 func (k *checker) exhausted() bool {
 	const base, perByte = 1 << 21, 1 << 6
 	return k.work > base+perByte*int64(len(k.class.Bytes()))
 }
 
-// Words that are compared in one step, as most of them are equal, and handlers whose ranges are.
+// wordsPerStep is how many words, or ranges of handlers, are compared in one step. That is fast, as most words are
+// equal.
 const wordsPerStep = 16
 
+// matchLocal reports whether a local of the type state fits the frame.
 func (m *method) matchLocal(f *stackFrame, local int) bool {
 	if local >= len(f.locals) {
 		return true
@@ -403,8 +409,8 @@ func (m *method) matchLocal(f *stackFrame, local int) bool {
 	return got == want || m.assignable(got, want) || f.isDoubtful(local)
 }
 
-// checkVariables demands that the ranges of LocalVariableTable begin and end at instructions, as HotSpot does
-// where it checks types (JVMS 4.7.13).
+// checkVariables checks that the ranges in LocalVariableTable begin and end at instructions, as HotSpot demands where
+// it checks types (JVMS 4.7.13).
 func (m *method) checkVariables() {
 	for _, a := range m.code.Attributes {
 		if a.Name != "LocalVariableTable" || len(a.Info) < 2 {
