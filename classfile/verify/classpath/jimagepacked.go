@@ -10,9 +10,9 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// A compressed resource of an image begins with a header: magic, the size of what follows, the size when that is
-// unpacked, where in the image's strings the way of packing is named, where its options are, and a byte more. What is
-// unpacked may be packed again in another way.
+// A compressed resource of an image begins with a header: magic, the size of the compressed data, the size of the data
+// when it is decompressed, the offset of the name of the method of compression among the strings of the image, the
+// offset of its options, and one more byte. The decompressed data may be a compressed resource again.
 const (
 	packedMagic  = 0xCAFEFAFA
 	packedHeader = 29
@@ -20,7 +20,7 @@ const (
 	maxUnpacked  = 1 << 28 // bytes; a class file is far smaller
 )
 
-// unpack returns a resource's content.
+// unpack returns the content of a resource, decompressed if necessary.
 func (m *image) unpack(data []byte) ([]byte, error) {
 	for range maxPackings {
 		if len(data) < packedHeader || m.order.Uint32(data) != packedMagic {
@@ -39,39 +39,42 @@ func (m *image) unpack(data []byte) ([]byte, error) {
 		case "compact-cp":
 			data, err = m.restoreStrings(content, int(unpacked))
 		default:
-			return nil, fmt.Errorf("resources are compressed by %q, which is not known here: use a JDK whose image is not", name)
+			return nil, fmt.Errorf("resources are compressed by %q, which is not supported: "+
+				"use a JDK whose image is not compressed", name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", errImage, name, err)
 		}
 	}
-	return nil, fmt.Errorf("%w: compressed again and again", errImage)
+	return nil, fmt.Errorf("%w: compressed more than %d times", errImage, maxPackings)
 }
 
+// inflate decompresses zlib data of a known size.
 func inflate(content []byte, size int) ([]byte, error) {
 	r, err := zlib.NewReader(bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	n, err := io.Copy(&b, io.LimitReader(r, int64(size)+1)) // grows with what is really there
+	// Memory grows with the data, not with the size that the image claims.
+	n, err := io.Copy(&b, io.LimitReader(r, int64(size)+1))
 	if err == nil && n != int64(size) {
 		err = fmt.Errorf("%d bytes instead of %d", n, size)
 	}
 	return b.Bytes(), err
 }
 
-// What "compact-cp" writes instead of a Utf8: the number of one of the image's strings, or a descriptor whose class
-// names are such.
+// The tags that "compact-cp" writes instead of that of a Utf8: for the number of a string of the image, and for a
+// descriptor whose class names are such numbers.
 const (
 	sharedString     = 23
 	sharedDescriptor = 25
 )
 
-// shareStrings undoes "compact-cp": a class file whose constant pool refers to the strings of the image.
+// restoreStrings undoes "compact-cp": a class file whose constant pool refers to strings of the image.
 func (m *image) restoreStrings(content []byte, size int) ([]byte, error) {
 	const poolAt = 10 // magic, versions, constant_pool_count
-	r := compactReader{image: m, b: content}
+	r := compactReader{image: m, rest: content}
 	r.copy(poolAt)
 	if r.truncated {
 		return nil, io.ErrUnexpectedEOF
@@ -82,33 +85,35 @@ func (m *image) restoreStrings(content []byte, size int) ([]byte, error) {
 			i++
 		}
 	}
-	r.copy(len(r.b))
+	r.copy(len(r.rest))
 	if r.truncated || len(r.out) != size {
 		return nil, fmt.Errorf("%d bytes instead of %d", len(r.out), size)
 	}
 	return r.out, nil
 }
 
-// sharedReader writes a class file out from its compact form.
+// compactReader writes the class file that a compact form stands for.
 type compactReader struct {
 	*image
-	b, out    []byte
+	rest, out []byte
 	truncated bool
 }
 
+// next returns the next n bytes, nil if there are not as many.
 func (r *compactReader) next(n int) []byte {
-	if n > len(r.b) {
-		r.truncated, r.b = true, nil
+	if n > len(r.rest) {
+		r.truncated, r.rest = true, nil
 		return nil
 	}
-	taken := r.b[:n]
-	r.b = r.b[n:]
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
 	return taken
 }
 
+// copy copies the next n bytes to the class file.
 func (r *compactReader) copy(n int) { r.out = append(r.out, r.next(n)...) }
 
-// constantSizes are those of what is copied behind the tag, but for Utf8.
+// constantSizes holds how many bytes follow the tag of each kind of constant, except for Utf8.
 var constantSizes = [...]int{
 	classfile.TagInteger: 4, classfile.TagFloat: 4, classfile.TagLong: 8, classfile.TagDouble: 8, classfile.TagClass: 2,
 	classfile.TagString: 2, classfile.TagFieldref: 4, classfile.TagMethodref: 4, classfile.TagInterfaceMethodref: 4,
@@ -116,7 +121,7 @@ var constantSizes = [...]int{
 	classfile.TagInvokeDynamic: 4, classfile.TagModule: 2, classfile.TagPackage: 2,
 }
 
-// constant writes one constant and says whether it takes two entries.
+// constant writes one constant, and reports whether it takes two indexes.
 func (r *compactReader) constant() (two bool) {
 	tag := r.next(1)
 	switch {
@@ -141,7 +146,7 @@ func (r *compactReader) constant() (two bool) {
 	return false
 }
 
-// utf8 writes a Utf8 with the text that is appended.
+// utf8 writes a Utf8; text must append its bytes.
 func (r *compactReader) utf8(text func()) {
 	r.out = append(r.out, byte(classfile.TagUtf8), 0, 0)
 	start := len(r.out)
@@ -153,18 +158,19 @@ func (r *compactReader) utf8(text func()) {
 	binary.BigEndian.PutUint16(r.out[start-2:], uint16(size))
 }
 
-// sharedName appends the string of the number that comes next.
+// sharedName appends the string whose number comes next, and reports whether it is empty.
 func (r *compactReader) sharedName() (empty bool) {
 	name := r.name(uint64(r.number()))
 	r.out = append(r.out, name...)
 	return name == ""
 }
 
-// descriptor appends a descriptor: each L in its pattern is followed by a package and a class.
+// descriptor appends a descriptor. It consists of a pattern, in which only the names of classes are missing, and the
+// numbers of the strings to insert after each L: a package and a class.
 func (r *compactReader) descriptor() {
 	pattern := r.name(uint64(r.number()))
-	numbers := compactReader{image: r.image, b: r.next(int(r.number()))}
-	shared := len(numbers.b) > 0
+	numbers := compactReader{image: r.image, rest: r.next(int(r.number()))}
+	shared := len(numbers.rest) > 0
 	numbers.out = r.out
 	for i := 0; i < len(pattern) && !numbers.truncated; i++ {
 		numbers.out = append(numbers.out, pattern[i])
@@ -178,15 +184,15 @@ func (r *compactReader) descriptor() {
 	r.out, r.truncated = numbers.out, r.truncated || numbers.truncated
 }
 
-// number reads a number of four bytes, or a shorter one, whose first byte has the highest bit set, then its length in
-// two bits.
+// number reads a number. It has four bytes, or fewer if the highest bit of its first byte is set; the next two bits are
+// then its length.
 func (r *compactReader) number() uint32 {
-	if len(r.b) == 0 {
+	if len(r.rest) == 0 {
 		r.truncated = true
 		return 0
 	}
 	size, value := 4, uint32(0)
-	if first := r.b[0]; first&0x80 != 0 {
+	if first := r.rest[0]; first&0x80 != 0 {
 		size, value = int(first>>5&3), uint32(first&0x1F)
 		if size == 0 {
 			r.truncated = true

@@ -322,8 +322,8 @@ func (b *body) scan() bool {
 	pending := insertion{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
 	for pc < b.end {
-		asked := scanned[bytecode[pc]]
-		if asked&mayBeInserted != 0 && b.beginsCall(pc) {
+		properties := scanned[bytecode[pc]]
+		if properties&mayBeInserted != 0 && b.beginsCall(pc) {
 			if c, ok := b.inserted(pc); ok {
 				c.orig = orig
 				b.addCall(&pending, c, previous)
@@ -342,7 +342,7 @@ func (b *body) scan() bool {
 			size = in.Size
 		}
 		previous = op
-		if asked&hasConstant != 0 {
+		if properties&hasConstant != 0 {
 			b.checkConstant(op, pc)
 		}
 		before := pc
@@ -351,13 +351,13 @@ func (b *body) scan() bool {
 		} else {
 			before = b.mapPositions(&pending, pc, orig)
 		}
-		if asked&leavesMethod != 0 {
+		if properties&leavesMethod != 0 {
 			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
 		} else if before != pc {
 			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
 		}
 		width := size
-		if asked&isEdited != 0 {
+		if properties&isEdited != 0 {
 			in, _ := code.At(bytecode, pc)
 			size, width = b.addEdit(in, orig)
 		}

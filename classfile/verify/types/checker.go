@@ -101,7 +101,7 @@ type checker struct {
 	variables, typed []variableKey // of the method whose Code attribute is checked
 
 	findings  []verify.Finding
-	thrown    bool                       // whether HotSpot throws for one of them, so that a class of version 50 gets no second chance
+	thrown    bool                       // whether HotSpot throws for one of them: no second chance for version 50
 	broken    map[*classfile.Member]bool // members with a finding about their format
 	work      int64                      // steps so far, see spend
 	firstOnly bool                       // stop at a method's first finding, because only whether there is one counts

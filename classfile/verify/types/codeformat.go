@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// checkBody checks a method's Code attribute but for its instructions (JVMS 4.7.3). arguments are the words that the
-// locals begin with.
+// checkBody checks a method's Code attribute, except for its instructions (JVMS 4.7.3). arguments is the number of
+// words that the arguments take, this included.
 func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
 	slot := k.nextBody()
@@ -49,16 +49,17 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	k.checkCodeAttributes(body, report)
 }
 
-// nextBody returns the memory for the next of bodies, which may be of a method of another class.
+// nextBody returns the next element of bodies, which may hold the memory of another class's method.
 func (k *checker) nextBody() *methodCode {
 	n := len(k.bodies)
 	k.bodies = slices.Grow(k.bodies, 1)
 	return &k.bodies[:n+1][n]
 }
 
-// variableKey is what may be in a LocalVariableTable but once: start, length, name and index.
+// variableKey identifies a row of a LocalVariableTable, which must be unique: start, length, name and index.
 type variableKey uint64
 
+// checkCodeAttributes checks the attributes of a Code attribute.
 func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
 	frames := 0
 	variables, typed := k.variables[:0], k.typed[:0]
@@ -82,7 +83,7 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		report("JVMS 4.7.13", "a variable once", "twice")
 	}
 	if len(variables) == 0 {
-		return // HotSpot then forgets about the types
+		return // HotSpot ignores LocalVariableTypeTable then
 	}
 	bad := hasDuplicate(typed)
 	for i := 0; i < len(typed) && !bad; i++ {
@@ -94,7 +95,7 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 	}
 }
 
-// hasTwice sorts the keys and says whether two are the same.
+// hasDuplicate sorts the keys and reports whether two are equal.
 func hasDuplicate(keys []variableKey) bool {
 	slices.Sort(keys)
 	for i := 1; i < len(keys); i++ {
@@ -105,6 +106,7 @@ func hasDuplicate(keys []variableKey) bool {
 	return false
 }
 
+// checkLines checks a LineNumberTable (JVMS 4.7.12).
 func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, report func(rule, want, got string)) {
 	if len(a.Info) < 2 || len(a.Info) != 2+4*int(u2(a.Info)) {
 		report("JVMS 4.7.12", "LineNumberTable as long as its count says", fmt.Sprint(len(a.Info)))
@@ -118,7 +120,8 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 	}
 }
 
-// appendVariables checks a LocalVariableTable, or LocalVariableTypeTable, and adds its rows to keys.
+// appendVariables checks a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14), and appends the keys of
+// its rows to keys. described is set for the former, whose rows have a descriptor.
 func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
 	report func(rule, want, got string)) []variableKey {
 	const row = 10
