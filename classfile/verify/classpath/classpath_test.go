@@ -133,7 +133,8 @@ func TestHierarchyReadsJDKs(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for name, super := range map[string]string{
-						"java/lang/Object": "", "java/util/ArrayList": "java/util/AbstractList", "java/sql/SQLException": "java/lang/Exception",
+						"java/lang/Object": "", "java/util/ArrayList": "java/util/AbstractList",
+						"java/sql/SQLException": "java/lang/Exception",
 						"javax/swing/JFrame": "java/awt/Frame", "java/lang/Thread$State": "java/lang/Enum",
 					} {
 						if info := h.Lookup(name); info == nil || info.Super != super {

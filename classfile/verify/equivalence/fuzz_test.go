@@ -73,8 +73,8 @@ func FuzzEquivalent(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip: strip undoes what the injector makes of a class, however broken, or the equivalence check has findings.
-// Strip may refuse a class with methods that were not rewritten and use constants that were not there.
+// FuzzRoundTrip: strip undoes what the injector makes of a class, however broken, or the equivalence check has
+// findings. Strip may refuse a class with methods that were not rewritten and use constants that were not there.
 func FuzzRoundTrip(f *testing.F) {
 	seeds(f, func(original, _ []byte, mode byte) { f.Add(original, mode) })
 	f.Fuzz(func(t *testing.T, data []byte, number byte) {

@@ -87,7 +87,8 @@ var bodyCases = []bodyCase{
 		crafted.Op(code.AconstNull, byte(code.Areturn)))},
 	{name: "Object is no String", make: simple("(Ljava/lang/Object;)Ljava/lang/String;", 1, 1,
 		crafted.Op(code.Aload0, byte(code.Areturn))),
-		want: "T#f(Ljava/lang/Object;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, found java/lang/Object"},
+		want: "T#f(Ljava/lang/Object;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, " +
+			"found java/lang/Object"},
 	{name: "Object is an interface", make: simple("(Ljava/lang/Object;)Lfar/Face;", 1, 1,
 		crafted.Op(code.Aload0, byte(code.Areturn)))},
 	{name: "an array is no interface", make: simple("([I)Lfar/Face;", 1, 1,
@@ -121,7 +122,8 @@ var bodyCases = []bodyCase{
 		crafted.Op(code.Return)),
 		want: "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 4, found none"},
 	{name: "no frame after", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Return))),
-		want: "T#f()V@1: JVMS 4.10.1.6: expected a frame after an instruction that never leads to the next, found none"},
+		want: "T#f()V@1: JVMS 4.10.1.6: expected a frame after an instruction that never leads to the next, " +
+			"found none"},
 	{name: "frame", make: withFrames("(I)V", []byte{4}, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
 		crafted.Op(code.Return))},
 	{name: "frame that differs", make: withFrames("(I)V", []byte{255, 0, 4, 0, 1, 2, 0, 0}, crafted.Op(code.Iload0),
@@ -135,7 +137,8 @@ var bodyCases = []bodyCase{
 	{name: "reserved frame", make: withFrames("()V", []byte{200}, crafted.Op(code.Return)),
 		want: "T#f()V: JVMS 4.7.4: expected a known frame_type, found 200"},
 	{name: "throws a String", make: simple("(Ljava/lang/String;)V", 1, 1, crafted.Op(code.Aload0, byte(code.Athrow))),
-		want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.9: expected java/lang/Throwable on the stack, found java/lang/String"},
+		want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.9: expected java/lang/Throwable on the stack, " +
+			"found java/lang/String"},
 	{name: "jsr in a class with frames", make: simple("()V", 1, 0, crafted.Branch(code.Jsr, 0, 3),
 		crafted.Op(code.Return)),
 		want: "T#f()V@0: JVMS 4.9.1: expected no jsr from class file version 51 on, found one"},
@@ -170,7 +173,8 @@ var objectCases = []bodyCase{
 			crafted.Op(code.Return))
 	})},
 	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
-		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, found none on some path"},
+		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, " +
+			"found none on some path"},
 	{name: "this left on the stack only", make: func(a *crafted.Class) crafted.Method {
 		call := call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V")
 		m := constructor(2, func(*crafted.Class) []byte {
@@ -179,11 +183,13 @@ var objectCases = []bodyCase{
 		})(a)
 		m.Attributes = []crafted.Attribute{crafted.Frames([]byte{255, 0, 5, 0, 0, 0, 1, 6})}
 		return m
-	}, want: "T#<init>()V@2: JVMS 4.10.1.4: expected an initialised this, as in the frame at 5, found an uninitialised one"},
+	}, want: "T#<init>()V@2: JVMS 4.10.1.4: expected an initialised this, as in the frame at 5, " +
+		"found an uninitialised one"},
 	{name: "a stranger's constructor", make: constructor(1, func(a *crafted.Class) []byte {
 		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "<init>", "()V"),
 			crafted.Op(code.Return))
-	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected a constructor of the class or its superclass, found one of java/lang/Error"},
+	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected a constructor of the class or its superclass, " +
+		"found one of java/lang/Error"},
 	{name: "this before super", make: constructor(1, func(a *crafted.Class) []byte {
 		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "notify", "()V"),
 			crafted.Op(code.Return))
@@ -218,11 +224,13 @@ var objectCases = []bodyCase{
 		return simple("(Ljava/lang/String;)V", 1, 1, crafted.Op(code.Aload0),
 			call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), crafted.Op(code.Pop,
 				byte(code.Return)))(a)
-	}, want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, found java/lang/String"},
+	}, want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, " +
+		"found java/lang/String"},
 	{name: "invokespecial of a stranger", make: func(a *crafted.Class) crafted.Method {
 		return simple("(Ljava/lang/Error;)V", 1, 1, crafted.Op(code.Aload0),
 			call(a, code.Invokespecial, "java/lang/Error", "g", "()V"), crafted.Op(code.Return))(a)
-	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct superinterface, found one of java/lang/Error"},
+	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct " +
+		"superinterface, found one of java/lang/Error"},
 	{name: "indirect interface by a Methodref, 17", major: 61,
 		make: specialOfInterface(classfile.TagMethodref, "far/Face")},
 	{name: "indirect interface by a Methodref, 25", major: 65,
@@ -326,7 +334,8 @@ var inferenceCases = []bodyCase{
 		crafted.Op(code.Iload1, byte(code.Ireturn)), crafted.Op(code.Astore0), crafted.Op(code.Ret, 0))},
 	{name: "frames do not count", make: withFrames("()V", []byte{200}, crafted.Op(code.Return))},
 	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
-		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, found none on some path"},
+		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, " +
+			"found none on some path"},
 	{name: "ldc of a class", major: 48, make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 1, 0, crafted.Op(code.Ldc, byte(a.ClassIndex("T"))),
 			crafted.Op(code.Pop, byte(code.Return)))(a)

@@ -147,7 +147,9 @@ func TestCheckOneCause(t *testing.T) {
 				return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 2, MaxLocals: 2,
 					Code: slices.Concat(crafted.Op(code.New), crafted.U2(a.Utf8("(F)V")), crafted.Op(code.Pop),
 						jump(4, 8),
-						crafted.Op(code.Fconst0), crafted.Op(code.Invokestatic), crafted.U2(call), crafted.Op(code.Pop), crafted.Op(code.Return)), Attributes: []crafted.Attribute{crafted.Frames([]byte{8})}}
+						crafted.Op(code.Fconst0), crafted.Op(code.Invokestatic), crafted.U2(call), crafted.Op(code.Pop),
+						crafted.Op(code.Return)),
+					Attributes: []crafted.Attribute{crafted.Frames([]byte{8})}}
 			}, "T#f(I)V@0: JVMS 4.9.1: expected a constant of kind Class at index 2, found Utf8\n" +
 				"T#f(I)V@12: JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
 		{"handlers of one wrong type, and a fault in the code", 52, func(a *crafted.Class) crafted.Method {

@@ -386,7 +386,7 @@ func (m *method) makeUnknown(f *stackFrame, word int) {
 func (m *method) spend(steps int) {
 	m.work += int64(steps)
 	if m.exhausted() {
-		m.fail(ruleLimit, "a class that can be verified in a bounded number of steps", "one that takes more")
+		m.fail(ruleLimit, "a class that is checked in a bounded number of steps", "a class that needs more")
 	}
 }
 
