@@ -223,7 +223,10 @@ func overlay(t *testing.T, root, dir string) string {
 var asPlanted = flag.Bool("planted", false, "be the program with a planted fault (used by TestPlantedFaults)")
 
 // TestPlantedFaults builds this test's program with faults in the injector and expects the equivalence check to
-// have findings about what comes out of each, and to nothing when none is switched on.
+// have findings about what comes out of each, and none if no fault is switched on.
+//
+// Invariant: The equivalence checker finds a fault of the injector, and the type checker finds by itself those that
+// make a class fail to link.
 func TestPlantedFaults(t *testing.T) {
 	if *asPlanted || testing.Short() {
 		t.Skip("no program is built in a short run, nor by that program itself")

@@ -135,7 +135,7 @@ func TestHierarchyReadsJDKs(t *testing.T) {
 					for name, super := range map[string]string{
 						"java/lang/Object": "", "java/util/ArrayList": "java/util/AbstractList",
 						"java/sql/SQLException": "java/lang/Exception",
-						"javax/swing/JFrame": "java/awt/Frame", "java/lang/Thread$State": "java/lang/Enum",
+						"javax/swing/JFrame":    "java/awt/Frame", "java/lang/Thread$State": "java/lang/Enum",
 					} {
 						if info := h.Lookup(name); info == nil || info.Super != super {
 							t.Errorf("%s: %s is %+v, want one that extends %s", path, name, info, super)

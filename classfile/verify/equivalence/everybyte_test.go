@@ -13,6 +13,8 @@ import (
 var mutationStep = flag.Int("mutation-step", 4, "change each so-many-th byte of a class in TestEveryByteCounts")
 
 // TestEveryByteCounts changes the rewritten classes byte by byte. There is no byte that may be another.
+//
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
 func TestEveryByteCounts(t *testing.T) {
 	const large, stride = 8192, 501 // of large classes, which are padded with nops, some bytes must do
 	accepted, tried := 0, 0

@@ -50,6 +50,8 @@ func FuzzStrip(f *testing.F) {
 }
 
 // FuzzEquivalent: no bytes make it panic or loop, and of what it accepts strip gives the original.
+//
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func FuzzEquivalent(f *testing.F) {
 	seeds(f, func(original, rewritten []byte, mode byte) { f.Add(original, rewritten, mode) })
 	f.Fuzz(func(t *testing.T, before, after []byte, number byte) {

@@ -11,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestRoundTrip(t *testing.T) {
 	for _, m := range crafted.Modes {
 		t.Run(m.Name, func(t *testing.T) {
@@ -35,6 +36,8 @@ func TestRoundTrip(t *testing.T) {
 
 // TestCorpusRoundTrip puts every method that the injector takes, of every class of released jars, to the
 // equivalence check, in all modes.
+//
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestCorpusRoundTrip(t *testing.T) {
 	share := os.Getenv("TRACEGEN_CORPUS")
 	if share == "off" || testing.Short() {

@@ -342,6 +342,7 @@ var inferenceCases = []bodyCase{
 	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Integer or Float or String at index 2, found Class"},
 }
 
+// Invariant: The type checker reports a finding for each kind of fault in code, and none for correct code.
 func TestCheckBodies(t *testing.T) {
 	w := smallWorld(t)
 	run := func(cases []bodyCase, major uint16) {

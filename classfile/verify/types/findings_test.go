@@ -67,6 +67,8 @@ func foundIn(a *crafted.Class, t *testing.T) []string {
 }
 
 // TestCheckCollects plants every choice of faults in two methods: all are found, in order, and nothing else.
+//
+// Invariant: The type checker reports every fault of a class, in every method, with one finding for each cause.
 func TestCheckCollects(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, major := range []uint16{49, 50, 52, 61} {
@@ -85,6 +87,8 @@ func TestCheckCollects(t *testing.T) {
 }
 
 // TestCheckOneCause: what follows from one fault has no finding, and a second fault beside it has one.
+//
+// Invariant: The type checker reports every fault of a class, in every method, with one finding for each cause.
 func TestCheckOneCause(t *testing.T) {
 	jump := func(at, to int) []byte {
 		return slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, at+1, to))
@@ -211,6 +215,9 @@ func TestCheckOneCause(t *testing.T) {
 }
 
 // TestCheckMost: a method has a bounded number of findings, and those after it have theirs.
+//
+// Invariant: The type checker reports a bounded number of findings for a method, and a method with too many does not
+// hide those of the next one.
 func TestCheckMost(t *testing.T) {
 	const most = 16
 	for _, major := range []uint16{49, 52} {

@@ -206,6 +206,8 @@ func longNames() *crafted.Class {
 }
 
 // TestCheckHostile: the work for a class file is bounded, whatever is in it.
+//
+// Invariant: The time and memory of the type checker are bounded, whatever a class contains.
 func TestCheckHostile(t *testing.T) {
 	w := smallWorld(t)
 	cases := hostile()
@@ -228,6 +230,8 @@ func TestCheckHostile(t *testing.T) {
 }
 
 // FuzzCheck: no bytes make the verifier panic or run away.
+//
+// Invariant: The time and memory of the type checker are bounded, whatever a class contains.
 func FuzzCheck(f *testing.F) {
 	for _, c := range crafted.All(f) {
 		if len(c.Bytes()) <= 8192 {
