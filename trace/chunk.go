@@ -1,7 +1,7 @@
 package trace
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
-// [*Messages], [*Sample], [*Frames], [*Jank], [*Pending] and [*End].
+// [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending] and [*End].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -37,7 +37,7 @@ type Meta struct {
 func (m *Meta) MappingID() string { return m.Values["mappingId"] }
 
 // Clock says how the clocks stood to each other at one moment. There is one after [Meta], and one before
-// every [Jank].
+// every [StallChunk].
 type Clock struct {
 	// NanoTime is the clock that all times here are of, in nanoseconds: monotonic, with any base.
 	NanoTime int64
@@ -69,7 +69,7 @@ type Thread struct {
 	Main bool
 }
 
-// Records is a stretch of what one thread did.
+// Records is a segment of what one thread did.
 type Records struct {
 	// Thread is its index.
 	Thread uint32
@@ -133,8 +133,8 @@ func (s ThreadState) String() string {
 	return "unknown"
 }
 
-// Sample is the stack of a thread at one moment while a message took long, on this thread or on one that waited for it.
-type Sample struct {
+// StackSample is the stack of a thread at one moment while a message took long, on this thread or on one that waited for it.
+type StackSample struct {
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
 	// Thread is its index.
@@ -167,8 +167,8 @@ type Frame struct {
 	Durations [10]int64
 }
 
-// Jank is a message that took too long.
-type Jank struct {
+// StallChunk is a message that took too long.
+type StallChunk struct {
 	// Thread is the index of the thread that it ran on.
 	Thread uint32
 	// Kind is 0, a slow message; others may come.
@@ -230,13 +230,13 @@ type End struct {
 	Overwritten uint64
 }
 
-func (*Meta) chunk()     {}
-func (*Clock) chunk()    {}
-func (*Threads) chunk()  {}
-func (*Records) chunk()  {}
-func (*Messages) chunk() {}
-func (*Sample) chunk()   {}
-func (*Frames) chunk()   {}
-func (*Jank) chunk()     {}
-func (*Pending) chunk()  {}
-func (*End) chunk()      {}
+func (*Meta) chunk()        {}
+func (*Clock) chunk()       {}
+func (*Threads) chunk()     {}
+func (*Records) chunk()     {}
+func (*Messages) chunk()    {}
+func (*StackSample) chunk() {}
+func (*Frames) chunk()      {}
+func (*StallChunk) chunk()  {}
+func (*Pending) chunk()     {}
+func (*End) chunk()         {}

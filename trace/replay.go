@@ -13,16 +13,16 @@ import (
 type Handler interface {
 	// Chunk gets every chunk but [*Records], [*Meta] first.
 	Chunk(Chunk) error
-	// Named introduces a method that has a name and no ID, before the first stretch that it is in.
+	// Named introduces a method that has a name and no ID, before the first segment that it is in.
 	Named(m Method, name string) error
-	// Stretch gets a part of what a thread did, once it is over. Those of one thread come in the order of time,
-	// those of several mixed. One may come after chunks that stand behind its records, but before the [*Jank] that
-	// is about it. The stretch and its calls are good until Stretch returns.
-	Stretch(*Stretch) error
+	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time,
+	// those of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that
+	// is about it. The segment and its calls are good until Segment returns.
+	Segment(*Segment) error
 }
 
 const (
-	// maxCalls is how many calls a stretch has at most before it is handed on in parts.
+	// maxCalls is how many calls a segment has at most before it is handed on in parts.
 	maxCalls = 1 << 18
 	// heldBack is how many records wait for those behind them, which may tell what is wrong with them.
 	heldBack = 1 << 10
@@ -35,7 +35,7 @@ const (
 )
 
 // Replay reads a recording to its end and gives h what was called. An error is the source's or h's. What is damaged is
-// mended, and counted in [Stretch.Repairs]: what a damaged record costs are the calls that it is part of, and rarely one
+// mended, and counted in [Segment.Repairs]: what a damaged record costs are the calls that it is part of, and rarely one
 // more. Which of several calls of one method that call each other lacks a record cannot be told; a guess is made.
 //
 // The time it takes follows the number of records, the memory the depth of calls and a fixed number of them.
@@ -75,7 +75,7 @@ func (p *replay) chunk(c Chunk) error {
 		p.slowOnly = c.Values["records"] == "slow"
 	case *Clock:
 		p.base = min(max(c.BaseNanos, -furthest), furthest)
-	case *Jank:
+	case *StallChunk:
 		if err := p.settle(c); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (p *replay) chunk(c Chunk) error {
 }
 
 // settle looks at all records of a message that has ended.
-func (p *replay) settle(c *Jank) error {
+func (p *replay) settle(c *StallChunk) error {
 	t := p.threads[c.Thread]
 	if t == nil {
 		return nil
@@ -106,7 +106,7 @@ func (p *replay) records(c *Records) error {
 	t := p.threads[c.Thread]
 	if t == nil {
 		t = &thread{next: c.First, number: c.First, first: true, credit: creditFirst, last: -1, now: math.MinInt64}
-		t.stretch.Thread = c.Thread
+		t.segment.Thread = c.Thread
 		p.threads[c.Thread] = t
 	}
 	list := c.List
@@ -183,7 +183,7 @@ func (p *replay) advance(t *thread, keep int) error {
 		switch k := len(t.open) - 1; {
 		case r.Entry():
 			if m == MethodDispatch && len(t.open) > 0 && t.bogusDispatch(i) {
-				t.stretch.Repairs.Stray++
+				t.segment.Repairs.Stray++
 				continue
 			}
 			if err := p.enter(t, m, marks); err != nil {
@@ -224,8 +224,8 @@ func (p *replay) gap(t *thread) error {
 	}
 	t.number = max(t.number, g.first)
 	if g.lost > 0 {
-		t.stretch.Repairs.Gaps++
-		t.stretch.Repairs.Lost += g.lost
+		t.segment.Repairs.Gaps++
+		t.segment.Repairs.Lost += g.lost
 	}
 	if g.lost > 0 || !g.apart {
 		if len(t.open) == 0 {
@@ -234,7 +234,7 @@ func (p *replay) gap(t *thread) error {
 			}
 		}
 		t.wrap()
-		t.scope = scope{on: true, depth: len(t.open), start: len(t.stretch.Calls), number: t.number, begin: math.MinInt64}
+		t.scope = scope{on: true, depth: len(t.open), start: len(t.segment.Calls), number: t.number, begin: math.MinInt64}
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (p *replay) enter(t *thread, m Method, marks Marks) error {
 			return err
 		}
 	}
-	if len(t.stretch.Calls)+len(t.scope.wraps) >= max(p.maxCalls, 2*t.resumed) {
+	if len(t.segment.Calls)+len(t.scope.wraps) >= max(p.maxCalls, 2*t.resumed) {
 		if err := p.suspend(t); err != nil {
 			return err
 		}
@@ -260,22 +260,22 @@ func (p *replay) enter(t *thread, m Method, marks Marks) error {
 func (p *replay) cut(t *thread) error {
 	for len(t.open) > 0 {
 		t.close(MarkOpen)
-		t.stretch.Repairs.Open++
+		t.segment.Repairs.Open++
 	}
 	return p.emit(t, t.number)
 }
 
-// emit hands on the stretches that are over: each call that no other encloses is one. The records up to end are theirs.
+// emit hands on the segments that are over: each call that no other encloses is one. The records up to end are theirs.
 func (p *replay) emit(t *thread, end uint64) error {
 	t.wrap()
 	t.scope = scope{}
-	calls, repairs := t.stretch.Calls, t.stretch.Repairs
+	calls, repairs := t.segment.Calls, t.segment.Repairs
 	for from, k := int32(0), 0; int(from) < len(calls); k++ {
 		to := calls[from].Next
-		s := Stretch{Thread: t.stretch.Thread, Kind: StretchOutermost, FirstRecord: t.roots[k], EndRecord: end,
+		s := Segment{Thread: t.segment.Thread, Kind: SegmentOutermost, FirstRecord: t.roots[k], EndRecord: end,
 			Begin: calls[from].Begin, End: calls[from].End, Calls: calls[from:to:to], Repairs: repairs}
 		if calls[from].Method == MethodDispatch {
-			s.Kind = StretchMessage
+			s.Kind = SegmentMessage
 		}
 		if int(to) < len(calls) {
 			s.EndRecord = t.roots[k+1]
@@ -286,19 +286,19 @@ func (p *replay) emit(t *thread, end uint64) error {
 				s.Calls[i].Parent = max(-1, s.Calls[i].Parent-from)
 			}
 		}
-		if err := p.h.Stretch(&s); err != nil {
+		if err := p.h.Segment(&s); err != nil {
 			return err
 		}
 		from, repairs = to, Repairs{}
 	}
 	if len(calls) > 0 {
-		t.stretch.Repairs = Repairs{}
+		t.segment.Repairs = Repairs{}
 	}
-	t.stretch.Calls, t.roots, t.resumed = calls[:0], t.roots[:0], 0
+	t.segment.Calls, t.roots, t.resumed = calls[:0], t.roots[:0], 0
 	return nil
 }
 
-// suspend hands on what is there of a stretch that goes on.
+// suspend hands on what is there of a segment that goes on.
 func (p *replay) suspend(t *thread) error {
 	methods := make([]Method, len(t.open))
 	for i, o := range t.open {

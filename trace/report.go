@@ -43,7 +43,7 @@ var private = []string{"imei", "uid"}
 // maxCost is the greatest cost that is believed, in milliseconds: 24 days.
 const maxCost = 1 << 31
 
-// told is what was told of a report's source so far, and where the next stretch begins.
+// told is what was told of a report's source so far, and where the next segment begins.
 type told struct {
 	h       Handler
 	meta    map[string]string
@@ -112,7 +112,7 @@ func (t *told) tree(r *report) error {
 	if err != nil {
 		return err
 	}
-	s := Stretch{Thread: index, Kind: StretchReport, Begin: t.at, Calls: make([]Call, 0, len(r.lines))}
+	s := Segment{Thread: index, Kind: SegmentReport, Begin: t.at, Calls: make([]Call, 0, len(r.lines))}
 	depths := make([]int64, len(r.lines))
 	var open []int32
 	for i, l := range r.lines {
@@ -147,12 +147,12 @@ func (t *told) tree(r *report) error {
 		}
 	}
 	if len(s.Calls) > 0 {
-		if err := t.h.Stretch(&s); err != nil {
+		if err := t.h.Segment(&s); err != nil {
 			return err
 		}
 	}
 	for _, stack := range r.stacks {
-		if err := t.h.Chunk(&Sample{Nanos: s.End, Thread: index, State: stack.state, Frames: stack.frames, CPU: -1}); err != nil {
+		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stack.state, Frames: stack.frames, CPU: -1}); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (t *told) tree(r *report) error {
 
 // layOut gives calls that have durations for their ends, and callers, times that are one behind the other. A call that took less than
 // those below it ends with them.
-func layOut(s *Stretch) {
+func layOut(s *Segment) {
 	inner := make([]int64, len(s.Calls))
 	for i := len(s.Calls) - 1; i >= 0; i-- {
 		c := &s.Calls[i]
@@ -191,8 +191,8 @@ func layOut(s *Stretch) {
 }
 
 // jank is what the report says of the message, which was laid out from begin to end.
-func (r *report) jank(t *told, thread uint32, begin, end int64) *Jank {
-	j := &Jank{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1, GCMillis: -1,
+func (r *report) jank(t *told, thread uint32, begin, end int64) *StallChunk {
+	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1, GCMillis: -1,
 		Scene: first(r.facts, "scene", "Scene"), StackKey: r.key}
 	t.number++
 	cost := r.wall
@@ -245,12 +245,12 @@ func (t *told) stacks(r *report) error {
 		if err != nil {
 			return err
 		}
-		stretch, err := t.samples(index, byThread[name], begin, end, year(r.facts))
+		segment, err := t.samples(index, byThread[name], begin, end, year(r.facts))
 		if err != nil {
 			return err
 		}
-		if len(stretch.Calls) > 0 {
-			if err := t.h.Stretch(stretch); err != nil {
+		if len(segment.Calls) > 0 {
+			if err := t.h.Segment(segment); err != nil {
 				return err
 			}
 		}
@@ -309,10 +309,10 @@ func logTime(text string, year int) (nanos int64, ok bool) {
 	return at.UnixNano(), true
 }
 
-// samples makes a stretch of stacks: each stands for the time until the next, the first one also for that before it, the last
+// samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it, the last
 // one until end.
-func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, year int) (*Stretch, error) {
-	s := &Stretch{Thread: thread, Kind: StretchSamples, Begin: begin, End: end}
+func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, year int) (*Segment, error) {
+	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
 	var open []int32
 	at := begin
 	for i, stack := range stacks {
@@ -350,7 +350,7 @@ func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, ye
 		if !ok || taken < begin || taken > end {
 			taken = at
 		}
-		sample := &Sample{Nanos: taken, Thread: thread, State: stack.state, Frames: stack.frames, CPU: -1}
+		sample := &StackSample{Nanos: taken, Thread: thread, State: stack.state, Frames: stack.frames, CPU: -1}
 		if err := t.h.Chunk(sample); err != nil {
 			return nil, err
 		}
@@ -360,7 +360,7 @@ func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, ye
 }
 
 // closeFrom ends the open calls from the given depth on.
-func (s *Stretch) closeFrom(open []int32, depth int, at int64) []int32 {
+func (s *Segment) closeFrom(open []int32, depth int, at int64) []int32 {
 	for len(open) > depth {
 		c := &s.Calls[open[len(open)-1]]
 		c.End, c.Next = at, int32(len(s.Calls))

@@ -32,8 +32,8 @@ func (h *tell) Named(m Method, name string) error {
 	return nil
 }
 
-func (h *tell) Stretch(s *Stretch) error {
-	fmt.Fprintf(h, "stretch of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6, s.Repairs)
+func (h *tell) Segment(s *Segment) error {
+	fmt.Fprintf(h, "segment of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6, s.Repairs)
 	depths := make([]int, len(s.Calls))
 	for i, c := range s.Calls {
 		if c.Parent >= 0 {
@@ -45,7 +45,7 @@ func (h *tell) Stretch(s *Stretch) error {
 		}
 		fmt.Fprintln(h)
 	}
-	return h.balance.Stretch(s)
+	return h.balance.Segment(s)
 }
 
 func toldOf(t testing.TB, in io.Reader) string {
@@ -171,7 +171,7 @@ func FuzzReports(f *testing.F) {
 		if again := read(iotest.HalfReader(strings.NewReader(text))); again != got {
 			t.Errorf("%q, then %q", got, again)
 		}
-		if promising(text) != strings.Contains(got, "*trace.Jank") {
+		if promising(text) != strings.Contains(got, "*trace.StallChunk") {
 			t.Errorf("a report is promised: %t; %s", promising(text), got)
 		}
 	})

@@ -76,8 +76,8 @@ func NewSource(in io.Reader) (*Source, error) {
 // Reader gives the recording's reader, nil if the source is a text. What was read there is not replayed.
 func (s *Source) Reader() *Reader { return s.reader }
 
-// Replay reads the source to its end and gives h what was called, as [Replay] does. Of a text, each report is a stretch of
-// [StretchReport] or [StretchSamples], behind a [*Meta] if it says something new of itself, and before a [*Jank] with
+// Replay reads the source to its end and gives h what was called, as [Replay] does. Of a text, each report is a segment of
+// [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk] with
 // what it says of the message. Methods that only have a name are introduced.
 func (s *Source) Replay(h Handler) error {
 	if s.reader != nil {

@@ -7,7 +7,7 @@ import (
 
 // thread is what one thread is doing, as far as its records were looked at.
 type thread struct {
-	stretch Stretch  // of which Calls and Repairs grow
+	segment Segment  // of which Calls and Repairs grow
 	roots   []uint64 // for each call that no other encloses, the number of its first record
 	open    []opened // the calls that have not returned, the outermost first
 	resumed int      // how many of Calls are there because they were suspended
@@ -49,7 +49,7 @@ type gap struct {
 type scope struct {
 	on     bool
 	depth  int    // how many calls were open before
-	start  int    // how many calls of the stretch come before
+	start  int    // how many calls of the segment come before
 	number uint64 // of the first record
 	begin  int64  // its time
 	wraps  []wrap // the innermost first
@@ -71,7 +71,7 @@ func (s *scope) over(t *thread) bool {
 
 // enter begins a call at the time of the last record.
 func (t *thread) enter(m Method, marks Marks) {
-	s := &t.stretch
+	s := &t.segment
 	t.begin()
 	o := opened{method: m, call: int32(len(s.Calls)), before: -1}
 	parent := int32(-1)
@@ -106,8 +106,8 @@ func (t *thread) close(marks Marks) {
 		t.scope = scope{}
 	}
 	o := t.open[k]
-	c := &t.stretch.Calls[o.call]
-	c.End, c.Next = t.now, int32(len(t.stretch.Calls))
+	c := &t.segment.Calls[o.call]
+	c.End, c.Next = t.now, int32(len(t.segment.Calls))
 	c.Marks |= marks
 	t.open = t.open[:k]
 	if t.where != nil {
@@ -154,8 +154,8 @@ func (t *thread) find(m Method) int {
 // truncate ends a call that was entered in the gap.
 func (t *thread) truncate(m Method, marks Marks) {
 	t.begin()
-	t.scope.wraps = append(t.scope.wraps, wrap{m, int32(len(t.stretch.Calls)), t.now, marks | MarkTruncated})
-	t.stretch.Repairs.Truncated++
+	t.scope.wraps = append(t.scope.wraps, wrap{m, int32(len(t.segment.Calls)), t.now, marks | MarkTruncated})
+	t.segment.Repairs.Truncated++
 }
 
 // wrap puts the calls that were entered in the gap around those that they enclose.
@@ -170,7 +170,7 @@ func (t *thread) wrap() {
 	if s.depth > 0 {
 		parent = t.open[:s.depth][s.depth-1].call
 	}
-	calls := append(t.stretch.Calls, make([]Call, n)...)
+	calls := append(t.segment.Calls, make([]Call, n)...)
 	copy(calls[start+n:], calls[start:])
 	for k, w := range s.wraps {
 		at := start + n - 1 - int32(k)
@@ -201,5 +201,5 @@ func (t *thread) wrap() {
 	if s.depth == 0 {
 		t.roots = slices.Insert(t.roots[roots:], 0, s.number)
 	}
-	t.stretch.Calls, s.wraps = calls, nil
+	t.segment.Calls, s.wraps = calls, nil
 }

@@ -25,10 +25,10 @@ type Recording struct {
 	// Precision is how far a time of a method's entry or exit can be off: the period of the clock that records are
 	// stamped with, or their unit. Times of messages are exact.
 	Precision time.Duration
-	// Threads, Records, Overwritten and Slow are how many there are; Overwritten records were lost on the device.
+	// Threads, Records, Overwritten and Stalls are how many there are; Overwritten records were lost on the device.
 	Threads              int
 	Records, Overwritten uint64
-	Slow                 int
+	Stalls               int
 	// Methods is how many different methods were called, Unresolved how many of them the mapping does not have.
 	Methods, Unresolved int
 	// Span is from the first to the last call.
@@ -40,8 +40,8 @@ type Recording struct {
 	clock      *trace.Clock // the first
 	begin, end int64
 	met        map[trace.Method]bool
-	threads    map[uint32]string // names
-	samples    []*trace.Sample   // the last
+	threads    map[uint32]string    // names
+	samples    []*trace.StackSample // the last
 }
 
 // HasCalls tells whether calls were recorded, or may still be.
@@ -69,10 +69,10 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for none.
 	R8 *r8.Mapping
-	// Begin, if it is set, is called when a recording's meta data are read, Slow for each slow message, End behind the
+	// Begin, if it is set, is called when a recording's meta data are read, Stall for each slow message, End behind the
 	// last.
 	Begin func(*Recording) error
-	Slow  func(*Slow) error
+	Stall func(*Stall) error
 	End   func(*Recording) error
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
@@ -194,7 +194,7 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		for _, t := range c.List {
 			r.threads[t.Index] = t.Name
 		}
-	case *trace.Sample:
+	case *trace.StackSample:
 		r.samples = append(r.samples[max(0, len(r.samples)-maxOtherSamples+1):], c)
 	case *trace.End:
 		r.Overwritten = c.Overwritten
@@ -231,8 +231,8 @@ func (a *analyzer) Named(m trace.Method, name string) error {
 	return a.joiner.Named(m, name)
 }
 
-// Stretch takes calls.
-func (a *analyzer) Stretch(s *trace.Stretch) error {
+// Segment takes calls.
+func (a *analyzer) Segment(s *trace.Segment) error {
 	if err := a.start(); err != nil {
 		return err
 	}
@@ -252,9 +252,9 @@ func (a *analyzer) Stretch(s *trace.Stretch) error {
 	if a.calls != nil {
 		a.calls.Add(s)
 	}
-	err := a.joiner.Stretch(s)
+	err := a.joiner.Segment(s)
 	if a.also != nil {
-		err = errors.Join(err, a.also.Stretch(s))
+		err = errors.Join(err, a.also.Segment(s))
 	}
 	return err
 }
@@ -268,22 +268,22 @@ func (a *analyzer) meet(m trace.Method) {
 }
 
 // found takes a slow message.
-func (a *analyzer) found(s *trace.Slow) error {
-	out := newSlow(s, a.recording, a.names, a.by)
-	a.recording.Slow++
-	out.Number = a.recording.Slow
+func (a *analyzer) found(s *trace.Stall) error {
+	out := newStall(s, a.recording, a.names, a.by)
+	a.recording.Stalls++
+	out.Number = a.recording.Stalls
 	if a.Methods != nil {
 		a.Methods.hot(out)
 	}
-	if a.Slow != nil {
-		return a.Slow(out)
+	if a.Stall != nil {
+		return a.Stall(out)
 	}
 	return nil
 }
 
-// recordsOf is how many records a stretch was made of, those left out as strays not counted.
-func recordsOf(s *trace.Stretch) uint64 {
-	if s.Kind == trace.StretchReport || s.Kind == trace.StretchSamples {
+// recordsOf is how many records a segment was made of, those left out as strays not counted.
+func recordsOf(s *trace.Segment) uint64 {
+	if s.Kind == trace.SegmentReport || s.Kind == trace.SegmentSamples {
 		return 0
 	}
 	n := uint64(0)

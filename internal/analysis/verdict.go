@@ -47,7 +47,7 @@ func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 
 // is of one moment: what it saw counts for the method that took the time only if that was on the stack, and if the
 // thread was off the processor long enough for it. Two looks that follow each other and met the method tell more of it
 // than the whole message's time on a processor.
-func judge(s *Slow) Verdict {
+func judge(s *Stall) Verdict {
 	v := Verdict{Kind: KindUnknown}
 	took := s.Wall
 	if enough(s.traced(), s.Wall) && len(s.MostSelf) > 0 {
@@ -83,7 +83,7 @@ func judge(s *Slow) Verdict {
 }
 
 // traced is how much of the time was spent in traced methods.
-func (s *Slow) traced() time.Duration {
+func (s *Stall) traced() time.Duration {
 	nanos := int64(0)
 	for i := range s.Tree.Nodes {
 		n := &s.Tree.Nodes[i]
@@ -99,10 +99,10 @@ func (s *Slow) traced() time.Duration {
 
 // seen gives the look that speaks for a method: the first of those that saw most often what it saw. elsewhere is a look
 // that did not meet the method, if none did.
-func (s *Slow) seen(m *Method) (seen, elsewhere *Look) {
-	looks := s.Looks
+func (s *Stall) seen(m *Method) (seen, elsewhere *StackSample) {
+	looks := s.Samples
 	if len(looks) == 0 && s.State != trace.ThreadState(0).String() {
-		looks = []Look{{State: s.State, Activity: activityOf(s.State, nil)}}
+		looks = []StackSample{{State: s.State, Activity: activityOf(s.State, nil)}}
 	}
 	counts := map[Activity]int{}
 	for i := range looks {
@@ -130,9 +130,9 @@ func (s *Slow) seen(m *Method) (seen, elsewhere *Look) {
 
 // cpuIn tells how long the thread was on a processor between looks that follow each other and both met a method, of how
 // long in all; 0 of 0 if there are no two.
-func (s *Slow) cpuIn(m *Method) (cpu, of time.Duration) {
-	for i := 1; i < len(s.Looks); i++ {
-		a, b := &s.Looks[i-1], &s.Looks[i]
+func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
+	for i := 1; i < len(s.Samples); i++ {
+		a, b := &s.Samples[i-1], &s.Samples[i]
 		if m != nil && a.cpu >= 0 && b.cpu >= a.cpu && mentions(a.Frames, *m) && mentions(b.Frames, *m) {
 			cpu += b.cpu - a.cpu
 			of += b.After - a.After
@@ -167,7 +167,7 @@ func inPlatform(frames []string) string {
 }
 
 // sentence says a verdict in a line.
-func (s *Slow) sentence(v Verdict, elsewhere *Look) string {
+func (s *Stall) sentence(v Verdict, elsewhere *StackSample) string {
 	who, own := "most of it was in no traced method", ""
 	if v.Method != nil {
 		self := time.Duration(s.MostSelf[0].Self)
@@ -208,7 +208,7 @@ func (s *Slow) sentence(v Verdict, elsewhere *Look) string {
 }
 
 // evidence says what a verdict stands on, and what is missing.
-func (s *Slow) evidence(v Verdict, elsewhere *Look) []string {
+func (s *Stall) evidence(v Verdict, elsewhere *StackSample) []string {
 	var parts []string
 	switch {
 	case s.CPU >= 0:

@@ -1,0 +1,275 @@
+package export
+
+import (
+	"bufio"
+	"strconv"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// stage makes of what replay tells what exporters write.
+type stage struct {
+	out      *bufio.Writer
+	exporter exporter
+	names    trace.Names
+	number   int
+	now      *recording
+	begun    bool // the exporter knows of now
+	lanes    []int64
+	early    []trace.Chunk // come before it is known since when times count
+}
+
+// Recording begins a recording.
+func (s *stage) Recording(r Recording) error {
+	if err := s.end(); err != nil {
+		return err
+	}
+	names := r.Names
+	if names == nil {
+		names = s.names
+	}
+	s.number++
+	s.now = &recording{number: s.number, title: r.Title, banner: r.Banner, names: names, named: map[trace.Method]string{},
+		threads: map[uint32]*thread{}, frames: map[frameKey]int32{}, nameless: map[trace.Method]bool{}}
+	s.begun, s.lanes = false, nil
+	return nil
+}
+
+// recording gives the one that is being told.
+func (s *stage) recording() (*recording, error) {
+	if s.now == nil {
+		if err := s.Recording(Recording{}); err != nil {
+			return nil, err
+		}
+	}
+	return s.now, nil
+}
+
+// begin tells the exporter of the recording, once. What a recording says of itself comes before.
+func (s *stage) begin() (*recording, error) {
+	r, err := s.recording()
+	if err != nil || s.begun {
+		return r, err
+	}
+	s.begun = true
+	return r, s.exporter.begin(r)
+}
+
+// end ends the recording that is being told, if there is one.
+func (s *stage) end() error {
+	if s.now == nil {
+		return nil
+	}
+	r, err := s.begin()
+	if err != nil {
+		return err
+	}
+	if err := s.fix(0); err != nil {
+		return err
+	}
+	for _, t := range r.ordered() {
+		if err := s.leftEvidence(t); err != nil {
+			return err
+		}
+	}
+	s.now = nil
+	return s.exporter.end(r)
+}
+
+// Damage notes what the reader found wrong.
+func (s *stage) Damage(d trace.Damage) error {
+	r, err := s.recording()
+	if err == nil {
+		r.damage = &d
+	}
+	return err
+}
+
+// Named notes a method's name.
+func (s *stage) Named(m trace.Method, name string) error {
+	r, err := s.recording()
+	if err == nil {
+		r.named[m] = name
+	}
+	return err
+}
+
+// Close ends the export.
+func (s *stage) Close() error {
+	if err := s.end(); err != nil {
+		return err
+	}
+	if err := s.exporter.close(); err != nil {
+		return err
+	}
+	return s.out.Flush()
+}
+
+// Segment puts a segment behind the one before on its thread.
+func (s *stage) Segment(st *trace.Segment) error {
+	r, err := s.begin()
+	if err != nil {
+		return err
+	}
+	origin := st.Begin
+	if st.Kind == trace.SegmentReport {
+		origin = 0
+	}
+	if err := s.fix(origin); err != nil {
+		return err
+	}
+	t, err := s.thread(st.Thread)
+	if err != nil {
+		return err
+	}
+	t.shift = 0
+	if early := difference(t.last, difference(st.Begin, r.origin)); early > 0 {
+		t.shift = early
+		if st.Kind != trace.SegmentReport {
+			r.moved++
+		}
+	}
+	t.last = t.at(st.End)
+	r.repairs.Add(st.Repairs)
+	r.kinds[st.Kind&3]++
+	for i := range st.Calls {
+		if st.Calls[i].Marks&trace.MarkResumed == 0 {
+			r.calls += uint64(st.Calls[i].Count)
+		}
+	}
+	return s.exporter.segment(t, st)
+}
+
+// thread gives a thread, which is introduced when it is first asked for.
+func (s *stage) thread(index uint32) (*thread, error) {
+	r, err := s.begin()
+	if err != nil {
+		return nil, err
+	}
+	t := r.threads[index]
+	if t == nil {
+		t = &thread{Thread: trace.Thread{Index: index}}
+		r.threads[index] = t
+	}
+	if t.of != nil {
+		return t, nil
+	}
+	t.of = r
+	r.told++
+	t.order = r.told
+	if t.tid = r.pid(); !t.Main || r.main {
+		t.tid = r.nextTID()
+	}
+	r.main = r.main || t.Main
+	if t.Name == "" {
+		t.Name = "thread " + strconv.FormatUint(uint64(index), 10)
+	}
+	return t, s.exporter.thread(t)
+}
+
+// Chunk notes what is about the recording, and makes events of the rest.
+func (s *stage) Chunk(c trace.Chunk) error {
+	r, err := s.recording()
+	if err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case *trace.Meta:
+		if r.meta == nil {
+			r.meta = map[string]string{}
+		}
+		// A text has one for each report: what the first says of all holds.
+		for key, value := range c.Values {
+			if _, said := r.meta[key]; !said {
+				r.meta[key] = value
+			}
+		}
+	case *trace.Clock:
+		if r.clock == nil {
+			r.clock = c
+		}
+		if r.meta["source"] != "" {
+			// A text: nothing has ticks, and the clock stands where the first report begins.
+			return s.fix(c.NanoTime)
+		}
+		return s.fix(c.BaseNanos)
+	case *trace.Threads:
+		for _, t := range c.List {
+			if r.threads[t.Index] == nil {
+				r.threads[t.Index] = &thread{Thread: t}
+			}
+		}
+	case *trace.End:
+		r.end = c
+	case *trace.StallChunk:
+		if err := s.fix(c.Begin); err != nil {
+			return err
+		}
+		return s.jank(c)
+	default:
+		if !r.fixed && len(s.early) < maxEarly {
+			s.early = append(s.early, c)
+			return nil
+		}
+		return s.tell(c)
+	}
+	return nil
+}
+
+// maxEarly is how many chunks wait until it is known since when times count.
+const maxEarly = 1 << 10
+
+// fix says since when times count, unless that has been said, and tells what has waited for it.
+func (s *stage) fix(origin int64) error {
+	if s.now.fixed {
+		return nil
+	}
+	s.now.origin, s.now.fixed = origin, true
+	early := s.early
+	s.early = nil
+	for _, c := range early {
+		if err := s.tell(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell makes events of a chunk.
+func (s *stage) tell(c trace.Chunk) error {
+	r, err := s.begin()
+	if err != nil {
+		return err
+	}
+	switch c := c.(type) {
+	case *trace.Messages:
+		t, err := s.thread(c.Thread)
+		if err != nil {
+			return err
+		}
+		for _, m := range c.List {
+			if err := s.message(t, m, nil); err != nil {
+				return err
+			}
+		}
+	case *trace.Frames:
+		for _, f := range c.List {
+			if err := s.frame(r, f); err != nil {
+				return err
+			}
+		}
+	case *trace.StackSample:
+		return s.sample(c)
+	case *trace.Pending:
+		t, err := s.thread(c.Thread)
+		if err != nil {
+			return err
+		}
+		if t.pending != nil {
+			err = s.leftEvidence(t)
+		}
+		t.pending = c
+		return err
+	}
+	return nil
+}
