@@ -1,312 +1,320 @@
 package trace
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math"
 
-// An exit that is not the innermost call's may mean that exits before it are missing (an exception went by), that it is
-// stray (its entry is missing, or it was an entry), that it is the innermost call's under another ID, that it and the
-// next have changed places, or that its entry was lost in a gap. Each of these is tried on the records that follow, as
-// far as they are held: until calls end that were open before, which shows who is right. The one that leaves the
-// least to be mended is taken.
+// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records back until
+// those behind them show what is wrong with them.
+type repairer struct {
+	limits *limits
+	events []event      // that were made since the builder took them
+	open   []openMethod // the calls that have not ended, the outermost first
+	scope  repairScope
+	calls  int // how many calls the segment has
+	kept   int // how many of these were open when the segment before was paused
 
-const (
-	// What it costs to assume something, in no unit.
-	costStray     = 4
-	costRenamed   = 4
-	costSwapped   = 3
-	costTruncated = 1
-	costMissing   = 3 // and one for each exit, up to
-	costMissings  = 12
+	held  []Record // the records that come next
+	gaps  []gap    // between them
+	next  uint64   // the number of the record behind them
+	first bool     // no records have come yet
 
-	// evidence is how many calls that were open must end until the records behind are no longer of interest.
-	evidence = 4
-	// splits is how often a trial tries both.
-	splits = 2
-	// leastAhead is how many records are always looked at; more are as long as there are few that need it.
-	leastAhead  = 32
-	creditEach  = 16
-	creditLimit = 1 << 20
-	creditFirst = 1 << 14
-	// nearTimes is how many records a time is compared with.
-	nearTimes = 16
-)
+	number uint64 // of the record that is looked at next
+	last   int64  // the latest tick, -1 if there is none
+	far    int64  // how many ticks may pass between two records if no later one confirms it
+	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
+	now    int64  // the time of the last record, in nanoseconds
 
-// costMissed is what it costs to assume that n exits are missing at one place.
-func costMissed(n int) int {
-	if n == 0 {
-		return 0
-	}
-	return min(costMissing+n, costMissings)
+	where   map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
+	credit  int              // how many records may be looked ahead at
+	weighed uint64           // the number of the last record that was weighed
+	pushed  []Method         // room for a trial; empty
 }
 
-// ahead gives the index behind the held records that tell what the one before from means; whether they tell it is
-// clear.
-func (t *thread) ahead(from int) (to int, clear bool) {
-	t.credit = min(t.credit+creditEach*int(min(t.number-t.weighed, creditLimit)), creditLimit)
-	t.weighed = t.number
-	end := min(len(t.held), from+max(leastAhead, t.credit/4))
-	if len(t.gaps) > 0 {
-		end = min(end, max(from, t.gaps[0].at))
+// openMethod is a call that has not ended.
+type openMethod struct {
+	method Method
+	before int32 // the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
+}
+
+// gap is a place where records are missing, or where a thread's records begin.
+type gap struct {
+	at    int    // the index in held of the first record behind it
+	first uint64 // the number of that record
+	lost  uint64 // how many records are missing
+	apart bool   // what comes behind it has nothing to do with what was before
+}
+
+// repairScope is what lies behind a gap within a call that was open before it, or within none. An exit here that has no
+// entry is of a call that was entered in the gap, and so encloses all that came before in the scope.
+type repairScope struct {
+	on       bool
+	depth    int    // how many calls were open before
+	number   uint64 // of the first record
+	dispatch bool   // the last call that was entered in the gap is a dispatch
+}
+
+func newRepairer(l *limits, first uint64) *repairer {
+	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1, now: math.MinInt64}
+}
+
+// take takes the records of a chunk, and returns those of them that are new. They are held next.
+func (r *repairer) take(c *Records, slowOnly bool) []Record {
+	list := c.List
+	if c.First < r.next {
+		// Some were there before.
+		list = list[min(r.next-c.First, uint64(len(list))):]
 	}
-	level := 0
-	for to = from; to < end && level > -evidence; to++ {
-		r := t.held[to]
-		if r.Entry() {
-			level++
-			if r.ID() == MethodDispatch {
-				clear = true
-				to++
-				break
+	if c.First > r.next || c.Overwritten > 0 || r.first && c.First > 0 {
+		g := gap{at: len(r.held), first: c.First, lost: c.Overwritten}
+		g.apart = slowOnly && c.First > r.next
+		if !slowOnly && !r.first {
+			g.lost = c.First - min(r.next, c.First)
+		}
+		r.gaps = append(r.gaps, g)
+	}
+	r.first = false
+	r.next = max(r.next, c.First+uint64(len(c.List)))
+	return list
+}
+
+// repair makes events of the records that are held but for the last keep.
+func (r *repairer) repair(keep int) {
+	r.far = longest / r.limits.tick
+	i := 0
+	for n := len(r.held) - keep; i < n; i++ {
+		for len(r.gaps) > 0 && r.gaps[0].at == i {
+			r.gap()
+		}
+		record := r.held[i]
+		ticks := record.Ticks()
+		marks := Marks(0)
+		if r.outOfOrder(i, ticks) {
+			ticks, marks = r.retime(i)
+			record = r.held[i]
+		}
+		r.last = ticks
+		r.now = max(r.now, r.limits.nanos(ticks+r.shift))
+		r.number++
+		m := Method(record.ID())
+		switch k := len(r.open) - 1; {
+		case record.Entry():
+			if m == MethodDispatch && len(r.open) > 0 && r.bogusDispatch(i) {
+				r.repaired(repairStray, 1)
+			} else {
+				r.enter(m, marks)
 			}
 			continue
-		}
-		level--
-		clear = clear || level < 0
-	}
-	t.credit = max(0, t.credit-4*(to-from))
-	return to, clear
-}
-
-// trial gives what it would cost to go on with records if only the first depth of the open calls were open.
-func (t *thread) trial(depth int, records []Record) int {
-	if t.pushed == nil {
-		t.pushed = make([]Method, 0, heldBack)
-	}
-	return t.tryOn(depth, t.pushed, records, splits)
-}
-
-// tryOn is a trial that has pushed calls upon those that were open.
-func (t *thread) tryOn(depth int, pushed []Method, records []Record, splits int) int {
-	cost := 0
-	for i, r := range records {
-		m := Method(r.ID())
-		k := len(pushed)
-		switch {
-		case r.Entry():
-			if m == MethodDispatch {
-				cost += costMissed(depth + k)
-				depth, pushed = 0, pushed[:0]
-			}
-			pushed = append(pushed, m)
-		case k > 0 && pushed[k-1] == m:
-			pushed = pushed[:k-1]
-		case k == 0 && depth > 0 && t.open[depth-1].method == m:
-			depth--
-		case k == 0 && t.scope.on && depth == t.scope.depth:
-			cost += costTruncated
+		case k >= 0 && r.open[k].method == m:
+			r.exit(marks)
 		default:
-			over := t.passedOver(depth, pushed, m)
-			if over > 0 && splits > 0 {
-				stray := costStray + t.tryOn(depth, slices.Clone(pushed), records[i+1:], splits-1)
-				stay := max(0, k-over)
-				missed := costMissed(1) + t.tryOn(depth-(over-(k-stay)), pushed[:stay], records[i+1:], splits-1)
-				return cost + min(stray, missed)
+			if r.repairExit(i, m, marks) {
+				// Again, as the next record has taken its place.
+				r.number--
+				i--
+				continue
 			}
-			if over > 0 {
-				stay := max(0, k-over)
-				depth, pushed = depth-(over-(k-stay)), pushed[:stay]
-			}
-			// A missing exit costs the same.
-			cost += costStray
+		}
+		if len(r.open) == 0 && (!r.scope.on || r.scopeIsOver()) {
+			r.done(r.number)
 		}
 	}
-	return cost
+	r.held = r.held[:copy(r.held, r.held[i:])]
+	for k := range r.gaps {
+		r.gaps[k].at -= i
+	}
 }
 
-// passedOver gives how many of the innermost calls an exit of m ends in a trial that is not the innermost one's: 2 if its
-// call's last one lacks its exit, 3 if the exit of that has become an entry; 0 if m is not near. Farther ones are left
-// alone: their exit is taken as stray, which costs less and leaves open what others may end.
-func (t *thread) passedOver(depth int, pushed []Method, m Method) int {
-	inner := func(k int) Method {
-		if k < len(pushed) {
-			return pushed[len(pushed)-1-k]
+// outOfOrder reports whether the time of held[i] must be looked at: it is before the last one, behind one of the next two,
+// or much later than the last one.
+func (r *repairer) outOfOrder(i int, ticks int64) bool {
+	return ticks < r.last ||
+		i+2 < len(r.held) && (r.held[i+1].Ticks() < ticks || r.held[i+2].Ticks() < ticks) ||
+		i+2 == len(r.held) && r.held[i+1].Ticks() < ticks ||
+		ticks-r.last > r.far && r.last >= 0
+}
+
+// emit makes an event.
+func (r *repairer) emit(e event) {
+	e.at = r.now
+	r.events = append(r.events, e)
+}
+
+// repaired says that n records were repaired.
+func (r *repairer) repaired(kind repairKind, n uint64) {
+	r.emit(event{kind: eventRepair, repair: kind, number: n})
+}
+
+// finish makes the last events: records end here.
+func (r *repairer) finish() {
+	r.repair(0)
+	for len(r.gaps) > 0 {
+		r.gap()
+	}
+	r.cut()
+}
+
+// gap goes on behind records that are missing.
+func (r *repairer) gap() {
+	g := r.gaps[0]
+	r.gaps = r.gaps[1:]
+	if g.apart {
+		r.cut()
+	}
+	r.number = max(r.number, g.first)
+	if g.lost > 0 {
+		r.repaired(repairGaps, 1)
+		r.repaired(repairLost, g.lost)
+	}
+	if g.lost > 0 || !g.apart {
+		if len(r.open) == 0 {
+			r.done(r.number)
 		}
-		return t.open[depth-1-(k-len(pushed))].method
+		r.emit(event{kind: eventGap, number: r.number})
+		r.scope = repairScope{on: true, depth: len(r.open), number: r.number}
 	}
-	switch n := depth + len(pushed); {
-	case n > 1 && inner(1) == m:
-		return 2
-	case n > 2 && inner(2) == m && inner(0) == inner(1):
-		return 3
-	}
-	return 0
 }
 
-// guess is what an exit may mean that is not the innermost call's.
-type guess int
+// cut ends what has not ended, as the records end here.
+func (r *repairer) cut() {
+	for len(r.open) > 0 {
+		r.exit(MarkOpen)
+	}
+	r.done(r.number)
+}
 
-const (
-	guessStray guess = iota
-	guessMissing
-	guessRenamed
-	guessTruncated
-)
+// done ends the segment. The records before number are its.
+func (r *repairer) done(number uint64) {
+	r.scope, r.calls, r.kept = repairScope{}, 0, 0
+	r.emit(event{kind: eventDone, number: number})
+}
 
-// mend deals with an exit that is not the innermost call's: held[i], of method m. It tells whether to look again, as
-// held[i] is another one now.
-func (t *thread) mend(i int, m Method, marks Marks) (again bool) {
-	at := t.find(m)
-	to, clear := t.ahead(i + 1)
-	g, cost := t.likely(m, at), costMissings
+// enter enters a call.
+func (r *repairer) enter(m Method, marks Marks) {
+	if m == MethodDispatch && (len(r.open) > 0 || r.scope.on) {
+		r.unwind(0)
+		r.done(r.number - 1)
+	}
+	if r.calls >= max(r.limits.calls, 2*r.kept) {
+		// The record that is looked at belongs to what follows.
+		r.done(r.number - 1)
+		r.events[len(r.events)-1].kind = eventPause
+		r.calls, r.kept = len(r.open), len(r.open)
+	}
+	o := openMethod{method: m, before: -1}
+	if r.where != nil {
+		if k, ok := r.where[m]; ok {
+			o.before = k
+		}
+		r.where[m] = int32(len(r.open))
+	}
+	r.open = append(r.open, o)
+	r.calls++
+	r.emit(event{kind: eventEntry, method: m, marks: marks, number: r.number - 1})
+}
+
+// exit ends the innermost call.
+func (r *repairer) exit(marks Marks) {
+	k := len(r.open) - 1
+	if r.scope.on && k < r.scope.depth {
+		// The call that was open before the gap is over, and with it what may enclose calls behind the gap.
+		r.scope = repairScope{}
+	}
+	o := r.open[k]
+	r.open = r.open[:k]
+	if r.where != nil {
+		if o.before < 0 {
+			delete(r.where, o.method)
+		} else {
+			r.where[o.method] = o.before
+		}
+		if k == 0 {
+			r.where = nil
+		}
+	}
+	r.emit(event{kind: eventExit, marks: marks})
+}
+
+// unwind ends all but the first open calls, whose exits are missing.
+func (r *repairer) unwind(depth int) {
+	for len(r.open) > depth {
+		r.exit(MarkUnwound)
+	}
+}
+
+// exitOfLost ends a call that was entered in the gap.
+func (r *repairer) exitOfLost(m Method, marks Marks) {
+	r.scope.dispatch = m == MethodDispatch
+	r.calls++
+	r.emit(event{kind: eventLostEntry, method: m, marks: marks})
+}
+
+// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is held
+// stays bounded, it is also over after many records.
+func (r *repairer) scopeIsOver() bool { return r.scope.dispatch || r.number-r.scope.number > piece }
+
+// find returns the index in open of the innermost call of a method, -1 if there is none.
+func (r *repairer) find(m Method) int {
+	const near = 64
+	n := len(r.open)
+	for k := n - 1; k >= max(0, n-near); k-- {
+		if r.open[k].method == m {
+			return k
+		}
+	}
+	if n <= near {
+		return -1
+	}
+	if r.where == nil {
+		r.where = make(map[Method]int32)
+		for i := range r.open {
+			o := &r.open[i]
+			o.before = -1
+			if k, ok := r.where[o.method]; ok {
+				o.before = k
+			}
+			r.where[o.method] = int32(i)
+		}
+	}
+	if k, ok := r.where[m]; ok {
+		return int(k)
+	}
+	return -1
+}
+
+// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is another
+// record now, which must be looked at again.
+func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
+	at := r.find(m)
+	to, clear := r.ahead(i + 1)
+	g, cost := r.likely(m, at), costMissings
 	if clear {
-		g, cost = t.weigh(m, at, t.held[i+1:to])
+		g, cost = r.weigh(m, at, r.held[i+1:to])
 	}
-	if to > i+1 && t.held[i].Ticks() == t.held[i+1].Ticks() && costSwapped < cost {
-		t.held[i], t.held[i+1] = t.held[i+1], t.held[i]
-		if costSwapped+t.trial(len(t.open), t.held[i:to]) < cost {
-			t.segment.Repairs.Swapped++
+	if to > i+1 && r.held[i].Ticks() == r.held[i+1].Ticks() && costSwapped < cost {
+		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
+		if costSwapped+r.trial(len(r.open), r.held[i:to]) < cost {
+			r.repaired(repairSwapped, 1)
 			return true
 		}
-		t.held[i], t.held[i+1] = t.held[i+1], t.held[i]
+		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
 	}
 	switch g {
 	case guessStray:
-		t.segment.Repairs.Stray++
+		r.repaired(repairStray, 1)
 	case guessMissing:
-		t.unwind(at + 1)
-		t.close(marks)
+		r.unwind(at + 1)
+		r.exit(marks)
 	case guessRenamed:
-		t.segment.Repairs.Renamed++
-		t.close(marks)
+		r.repaired(repairRenamed, 1)
+		r.exit(marks)
 	case guessTruncated:
-		t.unwind(t.scope.depth)
-		t.truncate(m, marks)
+		r.unwind(r.scope.depth)
+		r.exitOfLost(m, marks)
 	}
 	return false
 }
 
-// likely is what an exit means as long as nothing else is known: m is open at the given place, or nowhere.
-func (t *thread) likely(m Method, at int) guess {
-	top := len(t.open)
-	switch {
-	case at >= 0:
-		return guessMissing
-	case t.scope.on && top == t.scope.depth:
-		return guessTruncated
-	case top > 0 && bits.OnesCount32(uint32(m^t.open[top-1].method)) == 1:
-		return guessRenamed
-	}
-	return guessStray
-}
-
-// weigh tells what costs least, given the records behind the exit, and what that is.
-func (t *thread) weigh(m Method, at int, records []Record) (best guess, cost int) {
-	top := len(t.open)
-	best, cost = guessStray, costStray+t.trial(top, records)
-	better := func(g guess, c int) {
-		if c < cost || c == cost && g == t.likely(m, at) {
-			best, cost = g, c
-		}
-	}
-	if top > 0 {
-		better(guessRenamed, costRenamed+t.trial(top-1, records))
-	}
-	if t.scope.on {
-		better(guessTruncated, costTruncated+costMissed(top-t.scope.depth)+t.trial(t.scope.depth, records))
-	}
-	if at >= 0 {
-		missing := top - 1 - at
-		if missing == 2 && t.open[top-1].method == t.open[top-2].method {
-			missing = 1 // see passedOver
-		}
-		c := costMissed(missing)
-		if t.scope.on && at < t.scope.depth {
-			// The exits are missing because of the gap.
-			c = costTruncated + costMissed(top-t.scope.depth)
-		}
-		better(guessMissing, c+t.trial(at, records))
-	}
-	return best, cost
-}
-
-// unwind ends all but the first open calls, whose exits are missing.
-func (t *thread) unwind(depth int) {
-	for len(t.open) > depth {
-		t.close(MarkUnwound)
-		t.segment.Repairs.Unwound++
-	}
-}
-
-// bogusDispatch tells whether held[i], a dispatch while another is open, is none: what was open goes on behind it.
-func (t *thread) bogusDispatch(i int) bool {
-	to, clear := t.ahead(i + 1)
-	return clear && costStray+t.trial(len(t.open), t.held[i+1:to]) < costMissed(len(t.open))+t.trial(0, t.held[i:to])
-}
-
-// retime gives held[i] a time that can be: it is before the last one, or behind the next. The record may have changed
-// places with the next.
-func (t *thread) retime(i int) (ticks int64, marks Marks) {
-	if t.exchanged(i) {
-		t.held[i], t.held[i+1] = t.held[i+1], t.held[i]
-		t.segment.Repairs.Swapped++
-	}
-	ticks = t.held[i].Ticks()
-	if ticks >= t.last && t.fits(i) {
-		return ticks, 0
-	}
-	t.segment.Repairs.Retimed++
-	if behind := t.held[i+1 : min(len(t.held), i+nearTimes)]; ticks < t.last && 2*inOrder(behind, t.last) < inOrder(behind, ticks) {
-		// The last one was wrong, and taken for right. What follows keeps its distances, and comes behind it.
-		t.shift += t.last - ticks
-		return ticks, MarkRetimed
-	}
-	if ticks < t.last {
-		return t.last, MarkRetimed
-	}
-	// As near to what it says as the next ones let it be.
-	for _, r := range t.held[min(i+1, len(t.held)):min(i+3, len(t.held))] {
-		ticks = min(ticks, r.Ticks())
-	}
-	return max(ticks, t.last, 0), MarkRetimed
-}
-
-// exchanged tells whether held[i] and the next one fit better the other way round.
-func (t *thread) exchanged(i int) bool {
-	if i+1 >= len(t.held) || len(t.gaps) > 0 && t.gaps[0].at <= i+1 {
-		return false
-	}
-	first, second := t.held[i], t.held[i+1]
-	if second.Ticks() < t.last || first.Ticks() <= second.Ticks() || i+2 < len(t.held) && t.held[i+2].Ticks() < first.Ticks() {
-		return false
-	}
-	to, _ := t.ahead(i)
-	if to < i+2 {
-		return false
-	}
-	asIs := t.trial(len(t.open), t.held[i:to])
-	t.held[i], t.held[i+1] = second, first
-	swapped := t.trial(len(t.open), t.held[i:to])
-	t.held[i], t.held[i+1] = first, second
-	return swapped < asIs
-}
-
-// fits tells whether the time of held[i], which is not before the last, fits to those behind it: whether more of them
-// are in order with it than without it.
-func (t *thread) fits(i int) bool {
-	ticks := t.held[i].Ticks()
-	behind := t.held[i+1 : min(len(t.held), i+nearTimes)]
-	if len(behind) == 0 {
-		return t.last < 0 || ticks-t.last <= t.longest
-	}
-	return 1+inOrder(behind, ticks) > inOrder(behind, t.last)
-}
-
-// inOrder gives how many of a few records, at most, are in order and not before a time.
-func inOrder(records []Record, from int64) (most int) {
-	var length [nearTimes]int
-	for k, r := range records {
-		if r.Ticks() < from {
-			continue
-		}
-		length[k] = 1
-		for j := range k {
-			if length[j] > 0 && records[j].Ticks() <= r.Ticks() {
-				length[k] = max(length[k], length[j]+1)
-			}
-		}
-		most = max(most, length[k])
-	}
-	return most
+// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind it.
+func (r *repairer) bogusDispatch(i int) bool {
+	to, clear := r.ahead(i + 1)
+	return clear && costStray+r.trial(len(r.open), r.held[i+1:to]) < costMissed(len(r.open))+r.trial(0, r.held[i:to])
 }

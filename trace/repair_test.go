@@ -56,7 +56,8 @@ func replayed(t testing.TB, records []Record, size int) *collect {
 func replayedIn(t testing.TB, records []Record, size, most int) *collect {
 	t.Helper()
 	c := &collect{balance: balance{t: t}}
-	p := replay{h: c, threads: map[uint32]*thread{}, tick: 1, maxCalls: most}
+	p := newReplay(c)
+	p.limits = limits{tick: 1, calls: most}
 	for from := 0; from < len(records); from += size {
 		if err := p.chunk(&Records{First: uint64(from), List: records[from:min(len(records), from+size)]}); err != nil {
 			t.Fatal(err)
@@ -337,7 +338,8 @@ func (g program) numbered(r *rand.Rand, n int) []Record {
 func replayedParts(t *testing.T, parts ...*Records) *collect {
 	t.Helper()
 	c := &collect{balance: balance{t: t}}
-	p := replay{h: c, threads: map[uint32]*thread{}, tick: 1, maxCalls: maxCalls}
+	p := newReplay(c)
+	p.limits = limits{tick: 1, calls: maxCalls}
 	for _, part := range parts {
 		if err := p.chunk(part); err != nil {
 			t.Fatal(err)
@@ -437,7 +439,8 @@ func TestSlowOnly(t *testing.T) {
 		return []Record{entry(MethodDispatch, t), entry(1, t+1), exit(1, t+2), exit(MethodDispatch, t+5)}
 	}
 	c := &collect{balance: balance{t: t}}
-	p := replay{h: c, threads: map[uint32]*thread{}, tick: 1, maxCalls: maxCalls}
+	p := newReplay(c)
+	p.limits = limits{tick: 1, calls: maxCalls}
 	for i, part := range []Chunk{meta, &Records{First: 10, List: at(10)}, &StallChunk{FirstRecord: 10, EndRecord: 14},
 		&Records{First: 14, List: at(20)}, &StallChunk{FirstRecord: 14, EndRecord: 18}, &Records{First: 40, List: at(40)[:3]}, &StallChunk{FirstRecord: 40, EndRecord: 44},
 		&Records{First: 90, Overwritten: 5, List: at(90)[2:]}, &StallChunk{FirstRecord: 85, EndRecord: 92}, &Records{First: 90, List: at(90)[2:]}} {

@@ -254,7 +254,8 @@ func BenchmarkReplay(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			h := treeHandler{}
-			p := replay{h: &h, threads: map[uint32]*thread{}, tick: 1, maxCalls: maxCalls}
+			p := newReplay(&h)
+			p.limits = limits{tick: 1, calls: maxCalls}
 			for _, c := range chunks {
 				p.chunk(c)
 			}
@@ -308,7 +309,8 @@ func FuzzReplay(f *testing.F) {
 		replayedIn(t, records, 1+int(size%64), 1+int(size>>8))
 		// The same with gaps, doublings, other threads, and the ends of messages.
 		c := &collect{balance: balance{t: t}}
-		p := replay{h: c, threads: map[uint32]*thread{}, tick: 1 + int64(size), base: -int64(size), maxCalls: 5, slowOnly: size%2 == 1}
+		p := newReplay(c)
+		p.limits, p.slowOnly = limits{tick: 1 + int64(size), base: -int64(size), calls: 5}, size%2 == 1
 		for i, part := range slices.Collect(slices.Chunk(records, 1+int(size%64))) {
 			first := uint64(part[0]) % uint64(len(data)*(i+1))
 			p.chunk(&Records{Thread: uint32(first % 3), First: first, Overwritten: uint64(part[0]) >> 60, List: part})
