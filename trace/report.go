@@ -1,44 +1,13 @@
 package trace
 
 import (
+	"io"
 	"maps"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/tracegen/tracegen/internal/matrix"
+	"github.com/tracegen/tracegen/internal/textreport"
 )
-
-// report is what a device wrote of one slow message: a tree of calls, or stacks.
-type report struct {
-	facts    map[string]string
-	key      string // of Matrix's stack
-	lines    []reportLine
-	stacks   []reportStack
-	hasStack bool  // it has said what was called, if only that nothing was
-	over     bool  // nothing more belongs to it
-	wall     int64 // milliseconds that a headline says, -1 if none does
-	skipped  uint64
-}
-
-// reportLine is a call of a tree.
-type reportLine struct {
-	matrix.Record
-	name string // if it was put there
-}
-
-// reportStack is a stack that was taken.
-type reportStack struct {
-	at     string // when, as the log says it
-	thread string // empty for the main one
-	state  ThreadState
-	frames []string
-}
-
-func newReport() *report { return &report{facts: map[string]string{}, wall: -1} }
-
-// private is what a log says of the device's owner. It goes no further.
-var private = []string{"imei", "uid"}
 
 // maxCost is the greatest cost that is believed, in milliseconds: 24 days.
 const maxCost = 1 << 31
@@ -57,15 +26,29 @@ func newTold(h Handler) *told {
 	return &told{h: h, threads: map[string]uint32{}, methods: map[string]Method{}}
 }
 
-// report tells one.
-func (t *told) report(r *report) error {
-	for _, key := range private {
-		delete(r.facts, key)
+// replayReports has a handler told of all reports of a text.
+func replayReports(in *textreport.Reader, h Handler) error {
+	t := newTold(h)
+	for {
+		r, err := in.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = t.report(r)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	meta := maps.Clone(r.facts)
+}
+
+// report tells one.
+func (t *told) report(r *textreport.Report) error {
+	meta := maps.Clone(r.Facts)
 	meta["source"] = "matrix"
 	meta["tickNanos"] = "1000000"
-	onlyStacks := len(r.stacks) > 0 && len(r.lines) == 0
+	onlyStacks := len(r.Stacks) > 0 && len(r.Lines) == 0
 	if onlyStacks {
 		meta["source"] = "stacks"
 	} else {
@@ -107,18 +90,18 @@ func (t *told) method(name string) (Method, error) {
 }
 
 // tree tells a report of Matrix.
-func (t *told) tree(r *report) error {
+func (t *told) tree(r *textreport.Report) error {
 	index, err := t.thread("")
 	if err != nil {
 		return err
 	}
-	s := Segment{Thread: index, Kind: SegmentReport, Begin: t.at, Calls: make([]Call, 0, len(r.lines))}
-	depths := make([]int64, len(r.lines))
+	s := Segment{Thread: index, Kind: SegmentReport, Begin: t.at, Calls: make([]Call, 0, len(r.Lines))}
+	depths := make([]int64, len(r.Lines))
 	var open []int32
-	for i, l := range r.lines {
+	for i, l := range r.Lines {
 		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)), End: min(l.Cost, maxCost) * 1e6}
-		if l.name != "" {
-			if c.Method, err = t.method(l.name); err != nil {
+		if l.Name != "" {
+			if c.Method, err = t.method(l.Name); err != nil {
 				return err
 			}
 		}
@@ -138,9 +121,9 @@ func (t *told) tree(r *report) error {
 		s.Calls = append(s.Calls, c)
 	}
 	layOut(&s)
-	j := r.jank(t, index, s.Begin, s.End)
+	j := t.stall(r, index, s.Begin, s.End)
 	t.at = max(s.End, s.Begin+int64(j.Wall))
-	if millis, err := strconv.ParseInt(r.facts["time"], 10, 64); err == nil {
+	if millis, err := strconv.ParseInt(r.Facts["time"], 10, 64); err == nil {
 		// It is told when the message is over.
 		if err := t.h.Chunk(&Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
 			return err
@@ -151,8 +134,8 @@ func (t *told) tree(r *report) error {
 			return err
 		}
 	}
-	for _, stack := range r.stacks {
-		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stack.state, Frames: stack.frames, CPU: -1}); err != nil {
+	for _, stack := range r.Stacks {
+		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State), Frames: stack.Frames, CPU: -1}); err != nil {
 			return err
 		}
 	}
@@ -190,29 +173,29 @@ func layOut(s *Segment) {
 	}
 }
 
-// jank is what the report says of the message, which was laid out from begin to end.
-func (r *report) jank(t *told, thread uint32, begin, end int64) *StallChunk {
+// stall returns what the report says of the message, which was laid out from begin to end.
+func (t *told) stall(r *textreport.Report, thread uint32, begin, end int64) *StallChunk {
 	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1, GCMillis: -1,
-		Scene: first(r.facts, "scene", "Scene"), StackKey: r.key}
+		Scene: firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
 	t.number++
-	cost := r.wall
-	if n, err := strconv.ParseInt(r.facts["cost"], 10, 64); err == nil {
+	cost := r.Wall
+	if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
 		cost = n
 	}
 	if cost >= 0 {
 		j.Wall = uint64(min(cost, maxCost)) * 1e6
 	}
-	if usage, found := strings.CutSuffix(r.facts["usage"], "%"); found {
+	if usage, found := strings.CutSuffix(r.Facts["usage"], "%"); found {
 		if part, err := strconv.ParseFloat(usage, 64); err == nil && part >= 0 && part <= 10_000 {
 			j.CPU = int64(float64(j.Wall) * part / 100)
 		}
 	}
-	j.Foreground = first(r.facts, "isProcessForeground", "Foreground") == "true"
+	j.Foreground = firstOf(r.Facts, "isProcessForeground", "Foreground") == "true"
 	return j
 }
 
-// first gives the value of the first key that there is.
-func first(facts map[string]string, keys ...string) string {
+// firstOf returns the value of the first key that there is.
+func firstOf(facts map[string]string, keys ...string) string {
 	for _, key := range keys {
 		if v := facts[key]; v != "" {
 			return v
@@ -225,7 +208,7 @@ func first(facts map[string]string, keys ...string) string {
 const assumed = 1_000_000
 
 // stacks tells stacks that were taken, thread by thread.
-func (t *told) stacks(r *report) error {
+func (t *told) stacks(r *textreport.Report) error {
 	begin, end, dated := t.span(r)
 	if dated {
 		if err := t.h.Chunk(&Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
@@ -233,19 +216,19 @@ func (t *told) stacks(r *report) error {
 		}
 	}
 	var order []string
-	byThread := map[string][]reportStack{}
-	for _, s := range r.stacks {
-		if _, ok := byThread[s.thread]; !ok {
-			order = append(order, s.thread)
+	byThread := map[string][]textreport.Stack{}
+	for _, s := range r.Stacks {
+		if _, ok := byThread[s.Thread]; !ok {
+			order = append(order, s.Thread)
 		}
-		byThread[s.thread] = append(byThread[s.thread], s)
+		byThread[s.Thread] = append(byThread[s.Thread], s)
 	}
 	for i, name := range order {
 		index, err := t.thread(name)
 		if err != nil {
 			return err
 		}
-		segment, err := t.samples(index, byThread[name], begin, end, year(r.facts))
+		segment, err := t.samples(r, index, byThread[name], begin, end)
 		if err != nil {
 			return err
 		}
@@ -257,9 +240,9 @@ func (t *told) stacks(r *report) error {
 		if i > 0 {
 			continue // one thread is slow, the others are told with it
 		}
-		j := r.jank(t, index, begin, end)
-		j.Wall, j.State = uint64(end-begin), byThread[name][0].state
-		if millis, err := strconv.ParseInt(r.facts["thread-time"], 10, 64); err == nil && millis >= 0 {
+		j := t.stall(r, index, begin, end)
+		j.Wall, j.State = uint64(end-begin), stateOf(byThread[name][0].State)
+		if millis, err := strconv.ParseInt(r.Facts["thread-time"], 10, 64); err == nil && millis >= 0 {
 			j.CPU = min(millis, maxCost) * 1e6
 		}
 		if err := t.h.Chunk(j); err != nil {
@@ -272,52 +255,34 @@ func (t *told) stacks(r *report) error {
 
 // span says from when to when the stacks are: if the log has times, which is told, in nanoseconds since 1970 by the device's
 // clock.
-func (t *told) span(r *report) (begin, end int64, dated bool) {
-	y := year(r.facts)
-	begin, dated = logTime(r.facts["time-start"], y)
+func (t *told) span(r *textreport.Report) (begin, end int64, dated bool) {
+	begin, dated = r.Nanos(r.Facts["time-start"])
 	if !dated {
-		begin, dated = logTime(r.stacks[0].at, y)
+		begin, dated = r.Nanos(r.Stacks[0].At)
 	}
 	begin = max(begin, t.at)
 	length := int64(0)
-	if until, ok := logTime(r.facts["time-end"], y); ok {
+	if until, ok := r.Nanos(r.Facts["time-end"]); ok {
 		length = until - begin
-	} else if n, err := strconv.ParseInt(r.facts["cost"], 10, 64); err == nil {
+	} else if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
 		length = min(n, maxCost) * 1e6
-	} else if r.wall >= 0 {
-		length = min(r.wall, maxCost) * 1e6
-	} else if last, ok := logTime(r.stacks[len(r.stacks)-1].at, y); ok {
+	} else if r.Wall >= 0 {
+		length = min(r.Wall, maxCost) * 1e6
+	} else if last, ok := r.Nanos(r.Stacks[len(r.Stacks)-1].At); ok {
 		length = last - begin
 	}
 	return begin, begin + min(max(length, assumed), maxCost*1e6), dated
 }
 
-// year gives the one in which the log was written; its times have none.
-func year(facts map[string]string) int {
-	if n, err := strconv.Atoi(facts["year"]); err == nil && n < 2100 {
-		return max(n, 1970)
-	}
-	return 1970
-}
-
-// logTime reads a time such as "10-29 10:32:13.403".
-func logTime(text string, year int) (nanos int64, ok bool) {
-	at, err := time.Parse("2006 01-02 15:04:05.000", strconv.Itoa(year)+" "+text)
-	if err != nil {
-		return 0, false
-	}
-	return at.UnixNano(), true
-}
-
 // samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it, the last
 // one until end.
-func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, year int) (*Segment, error) {
+func (t *told) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin, end int64) (*Segment, error) {
 	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
 	var open []int32
 	at := begin
 	for i, stack := range stacks {
 		if i > 0 {
-			when, ok := logTime(stack.at, year)
+			when, ok := r.Nanos(stack.At)
 			if !ok {
 				// Without times they share what there is.
 				when = begin + (end-begin)/int64(len(stacks))*int64(i)
@@ -325,12 +290,12 @@ func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, ye
 			at = min(max(at, when), end)
 		}
 		same := 0
-		for k := len(stack.frames) - 1; k >= 0; k-- {
-			m, err := t.method(methodOf(stack.frames[k]))
+		for k := len(stack.Frames) - 1; k >= 0; k-- {
+			m, err := t.method(textreport.FrameMethod(stack.Frames[k]))
 			if err != nil {
 				return nil, err
 			}
-			depth := len(stack.frames) - 1 - k
+			depth := len(stack.Frames) - 1 - k
 			if depth == same && depth < len(open) && s.Calls[open[depth]].Method == m {
 				same++
 				continue
@@ -345,12 +310,12 @@ func (t *told) samples(thread uint32, stacks []reportStack, begin, end int64, ye
 			open = append(open, int32(len(s.Calls)))
 			s.Calls = append(s.Calls, Call{Method: m, Parent: parent, Count: 1, Begin: at})
 		}
-		open = s.closeFrom(open, len(stack.frames), at)
-		taken, ok := logTime(stack.at, year)
+		open = s.closeFrom(open, len(stack.Frames), at)
+		taken, ok := r.Nanos(stack.At)
 		if !ok || taken < begin || taken > end {
 			taken = at
 		}
-		sample := &StackSample{Nanos: taken, Thread: thread, State: stack.state, Frames: stack.frames, CPU: -1}
+		sample := &StackSample{Nanos: taken, Thread: thread, State: stateOf(stack.State), Frames: stack.Frames, CPU: -1}
 		if err := t.h.Chunk(sample); err != nil {
 			return nil, err
 		}
@@ -369,11 +334,12 @@ func (s *Segment) closeFrom(open []int32, depth int, at int64) []int32 {
 	return open
 }
 
-// methodOf gives class and method of a stack's frame.
-func methodOf(frame string) string {
-	name, _, _ := strings.Cut(frame, "(")
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:] // the module
+// stateOf returns the state of a name of Java.
+func stateOf(name string) ThreadState {
+	for s := ThreadState(1); s.String() != ThreadState(0).String(); s++ {
+		if s.String() == name {
+			return s
+		}
 	}
-	return name
+	return 0
 }

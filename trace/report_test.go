@@ -14,6 +14,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/textreport"
 )
 
 // tell is a Handler that writes down all that it is told.
@@ -160,7 +162,7 @@ func FuzzReports(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		read := func(in io.Reader) string {
-			s := &Source{text: newReports(bufio.NewReader(in))}
+			s := &Source{text: textreport.NewReader(bufio.NewReader(in))}
 			h := tell{balance: balance{t: t}}
 			if err := s.Replay(&h); err != nil {
 				t.Fatal(err)
@@ -171,8 +173,8 @@ func FuzzReports(f *testing.F) {
 		if again := read(iotest.HalfReader(strings.NewReader(text))); again != got {
 			t.Errorf("%q, then %q", got, again)
 		}
-		if promising(text) != strings.Contains(got, "*trace.StallChunk") {
-			t.Errorf("a report is promised: %t; %s", promising(text), got)
+		if textreport.Promising(text) != strings.Contains(got, "*trace.StallChunk") {
+			t.Errorf("a report is promised: %t; %s", textreport.Promising(text), got)
 		}
 	})
 }

@@ -1,6 +1,10 @@
 package analysis
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/textreport"
+)
 
 // Activity is what a stack says that its thread was doing.
 type Activity string
@@ -110,7 +114,7 @@ const nearTop = 3
 func activityOf(state string, frames []string) Activity {
 	found := ActivityUnknown
 	for i, f := range frames {
-		method := frameMethod(f)
+		method := textreport.FrameMethod(f)
 		if !ofPlatform(method) || state == "RUNNABLE" && i == nearTop {
 			break
 		}
@@ -141,12 +145,6 @@ func activityOfMethod(method string) Activity {
 	return ActivityUnknown
 }
 
-// frameMethod gives "class.method" of a frame as Java prints it: "app//a.b.C.m(C.java:1)", "java.base/a.B.m(Native Method)".
-func frameMethod(frame string) string {
-	method, _, _ := strings.Cut(frame, "(")
-	return method[strings.LastIndexByte(method, '/')+1:]
-}
-
 // ofPlatform tells whether a method is the JDK's or Android's own.
 func ofPlatform(method string) bool {
 	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.", "dalvik.", "libcore.",
@@ -161,7 +159,7 @@ func ofPlatform(method string) bool {
 // firstOfApp gives the innermost frame that is not the platform's; empty if there is none.
 func firstOfApp(frames []string) string {
 	for _, f := range frames {
-		if !ofPlatform(frameMethod(f)) {
+		if !ofPlatform(textreport.FrameMethod(f)) {
 			return f
 		}
 	}
@@ -174,7 +172,7 @@ func mentions(frames []string, m Method) bool {
 		return true
 	}
 	for _, f := range frames {
-		if frameMethod(f) == m.Identity() {
+		if textreport.FrameMethod(f) == m.Identity() {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/textreport"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -160,10 +161,10 @@ func kindOf(a Activity, owner string) Kind {
 
 // inPlatform gives the innermost frame's method if it is the platform's.
 func inPlatform(frames []string) string {
-	if len(frames) == 0 || !ofPlatform(frameMethod(frames[0])) {
+	if len(frames) == 0 || !ofPlatform(textreport.FrameMethod(frames[0])) {
 		return ""
 	}
-	return frameMethod(frames[0])
+	return textreport.FrameMethod(frames[0])
 }
 
 // sentence says a verdict in a line.
@@ -229,7 +230,7 @@ func (s *Stall) evidence(v Verdict, elsewhere *StackSample) []string {
 		if where == "" {
 			where = elsewhere.Frames[0]
 		}
-		parts = append(parts, fmt.Sprintf("when it was looked at it was elsewhere, in %s (%s)", frameMethod(where), elsewhere.Activity))
+		parts = append(parts, fmt.Sprintf("when it was looked at it was elsewhere, in %s (%s)", textreport.FrameMethod(where), elsewhere.Activity))
 	case v.Activity == "" && v.Kind != KindOwnWork && v.Kind != KindGC:
 		parts = append(parts, "nobody looked at what it did")
 	case v.Kind == KindUnknown || v.Kind == KindOwnWork && v.Activity != ActivityRunning && v.Activity != "":

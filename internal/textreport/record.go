@@ -1,8 +1,4 @@
-// Package matrix knows the lines of Matrix's reports, wherever they are met: in JSON, in logs, in what people paste.
-//
-// A record is "depth,ID,count,cost", the line of Matrix's MethodItem, with milliseconds for the cost. In the table that
-// Matrix logs below "[id count cost]" the same is "..ID count cost", with a dot for each level.
-package matrix
+package textreport
 
 import (
 	"regexp"
@@ -65,6 +61,16 @@ func CutFields(s string) (r Record, length int) {
 		return r, 0
 	}
 	return r, length
+}
+
+// CutNewline returns the length of a line's end as it stands in escaped text, n behind one backslash or several, at the start
+// of s; 0 if there is none.
+func CutNewline(s string) (length int) {
+	bare := strings.TrimLeft(s, `\`)
+	if len(bare) == len(s) || bare == "" || bare[0] != 'n' {
+		return 0
+	}
+	return len(s) - len(bare) + 1
 }
 
 var tableRow = regexp.MustCompile(`(?:^|[\s*|])(\.*)([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})(?: (\S+))?$`)

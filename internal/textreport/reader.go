@@ -1,25 +1,22 @@
-package trace
+package textreport
 
 import (
 	"bufio"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tracegen/tracegen/internal/matrix"
 )
 
-// reports finds reports in a text, of whatever stands around them. A report begins where a fact comes that the one before has
+// Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one before has
 // already, and ends where something else says so: the text knows no other bounds.
-type reports struct {
-	in     *bufio.Reader
-	told   *told
-	now    *report
-	done   []*report // those that are over
-	follow follow
-	damage Damage
+type Reader struct {
+	in      *bufio.Reader
+	now     *Report
+	done    []*Report // those that are over
+	failed  error     // of in, or its end
+	follow  follow
+	skipped uint64
 }
 
 // follow says what the next lines may go on with.
@@ -56,14 +53,15 @@ var (
 	stateRow   = regexp.MustCompile(`^java\.lang\.Thread\.State: (\w+)`)
 )
 
-func newReports(in *bufio.Reader) *reports { return &reports{in: in} }
+// NewReader returns a reader of a text.
+func NewReader(in *bufio.Reader) *Reader { return &Reader{in: in, now: newReport()} }
 
-// promising tells whether there seems to be a report in a text.
-func promising(head string) bool {
-	p := reports{now: newReport()}
+// Promising reports whether there seems to be a report in a text.
+func Promising(head string) bool {
+	p := Reader{now: newReport()}
 	for line := range strings.Lines(head) {
 		p.line(strings.TrimRight(line, "\r\n"))
-		if p.now.hasStack || slices.ContainsFunc(p.done, func(r *report) bool { return r.hasStack }) {
+		if p.now.hasStack || slices.ContainsFunc(p.done, func(r *Report) bool { return r.hasStack }) {
 			return true
 		}
 		p.done = p.done[:0]
@@ -71,39 +69,42 @@ func promising(head string) bool {
 	return false
 }
 
-// replay tells all reports.
-func (p *reports) replay(h Handler) error {
-	p.told, p.now = newTold(h), newReport()
+// Next returns the next report that has records or stacks. The error is [io.EOF] behind the last one, or that of the source.
+func (p *Reader) Next() (*Report, error) {
 	for {
+		for len(p.done) > 0 {
+			r := p.done[0]
+			p.done = p.done[1:]
+			p.skipped += r.skipped
+			if r.hasStack { // other facts are of something else
+				r.forgetOwner()
+				return r, nil
+			}
+		}
+		if p.failed != nil {
+			return nil, p.failed
+		}
 		line, err := p.readLine()
 		p.line(line)
 		if err != nil {
+			p.failed = err
 			p.fresh()
-		}
-		for _, r := range p.done {
-			if err := p.tell(r); err != nil {
-				return err
-			}
-		}
-		p.done = p.done[:0]
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
 		}
 	}
 }
 
+// Skipped returns how many bytes of records were cut off, up to the report that Next returned last.
+func (p *Reader) Skipped() uint64 { return p.skipped }
+
 // readLine reads a line without its end. Of one that is too long it gives the beginning.
-func (p *reports) readLine() (string, error) {
+func (p *Reader) readLine() (string, error) {
 	var line []byte
 	for {
 		part, err := p.in.ReadSlice('\n')
 		if len(line) < maxReportLine {
 			line = append(line, part...)
 		} else {
-			p.damage.SkippedBytes += uint64(len(part))
+			p.skipped += uint64(len(part))
 		}
 		if err != bufio.ErrBufferFull {
 			return strings.TrimRight(string(line), "\r\n"), err
@@ -111,16 +112,8 @@ func (p *reports) readLine() (string, error) {
 	}
 }
 
-func (p *reports) tell(r *report) error {
-	p.damage.SkippedBytes += r.skipped
-	if !r.hasStack {
-		return nil // what is said of something else
-	}
-	return p.told.report(r)
-}
-
 // line takes a line.
-func (p *reports) line(line string) {
+func (p *Reader) line(line string) {
 	if at := logPrefix.FindStringIndex(line[:min(len(line), 400)]); at != nil {
 		line = line[at[1]:]
 	}
@@ -139,26 +132,26 @@ func (p *reports) line(line string) {
 }
 
 // follows tells whether a line goes on with a stack; behind that there may be a rest.
-func (p *reports) follows(text string) (ok bool, rest string) {
+func (p *Reader) follows(text string) (ok bool, rest string) {
 	switch p.follow {
 	case followTable:
-		r, name, ok := matrix.TableRow(text)
+		r, name, ok := TableRow(text)
 		if ok {
 			p.add(r, name)
 		}
 		return ok, ""
 	case followStack:
 		if logClock.MatchString(text) {
-			p.now.stacks = append(p.now.stacks, reportStack{at: text})
+			p.now.Stacks = append(p.now.Stacks, Stack{At: text})
 			return true, ""
 		}
-		if n := p.records(text, len(p.now.stacks) == 0); n > 0 {
+		if n := p.records(text, len(p.now.Stacks) == 0); n > 0 {
 			return true, text[n:]
 		}
-		return len(p.now.stacks) > 0 && p.frame(text), ""
+		return len(p.now.Stacks) > 0 && p.frame(text), ""
 	case followFrames:
 		if m := stateRow.FindStringSubmatch(text); m != nil {
-			p.now.stacks[len(p.now.stacks)-1].state = stateOf(m[1])
+			p.now.Stacks[len(p.now.Stacks)-1].State = m[1]
 			return true, ""
 		}
 		return p.frame(text) || between.MatchString(text), ""
@@ -167,17 +160,18 @@ func (p *reports) follows(text string) (ok bool, rest string) {
 }
 
 // frame adds a frame to the last stack.
-func (p *reports) frame(text string) bool {
+func (p *Reader) frame(text string) bool {
 	m := stackLine.FindStringSubmatch(text)
-	s := &p.now.stacks[len(p.now.stacks)-1]
-	if m == nil || len(s.frames) == maxFrames {
+	s := &p.now.Stacks[len(p.now.Stacks)-1]
+	if m == nil || len(s.Frames) == maxFrames {
 		return m != nil
 	}
-	s.frames = append(s.frames, m[1])
+	s.Frames = append(s.Frames, m[1])
 	return true
 }
 
 const (
+	maxLines  = 1 << 18 // in a report
 	maxFrames = 4096    // in a stack
 	maxStacks = 1 << 12 // in a report
 	maxFacts  = 256     // of a report
@@ -185,15 +179,15 @@ const (
 )
 
 // begins takes a line that no stack goes on with.
-func (p *reports) begins(text string) {
-	r, n := matrix.CutFields(text)
+func (p *Reader) begins(text string) {
+	r, n := CutFields(text)
 	switch {
 	case separator.MatchString(text):
 		p.now.over = p.now.hasStack
-	case strings.Contains(text, matrix.TableHead):
+	case strings.Contains(text, TableHead):
 		p.stack()
 		p.follow, p.now.over = followTable, true
-	case strings.ToLower(text) == matrix.Columns:
+	case strings.ToLower(text) == Columns:
 		p.stack()
 		p.follow, p.now.over = followStack, true
 	case n > 0 && r.Depth == 0 && (n == len(text) || text[n] == ','):
@@ -206,17 +200,17 @@ func (p *reports) begins(text string) {
 }
 
 // beginsStack takes the beginning of a stack trace, a headline, or else facts.
-func (p *reports) beginsStack(text string) {
+func (p *Reader) beginsStack(text string) {
 	for _, pattern := range []*regexp.Regexp{headline, waited} {
 		if m := pattern.FindStringSubmatch(text); m != nil {
 			p.fresh()
-			p.now.wall, _ = strconv.ParseInt(m[1], 10, 64)
+			p.now.Wall, _ = strconv.ParseInt(m[1], 10, 64)
 			return
 		}
 	}
-	thread, state := "", ThreadState(0)
+	thread, state := "", ""
 	if m := threadOf.FindStringSubmatch(text); m != nil {
-		thread, state = m[1], stateOf(m[2])
+		thread, state = m[1], m[2]
 	} else if m := threadRow.FindStringSubmatch(text); m != nil {
 		thread = m[1]
 	} else if !stackLine.MatchString(text) {
@@ -226,30 +220,20 @@ func (p *reports) beginsStack(text string) {
 	if thread == "main" {
 		thread = ""
 	}
-	again := slices.ContainsFunc(p.now.stacks, func(s reportStack) bool { return s.thread == thread })
-	if p.now.over || again || len(p.now.lines) > 0 || len(p.now.stacks) == maxStacks {
+	again := slices.ContainsFunc(p.now.Stacks, func(s Stack) bool { return s.Thread == thread })
+	if p.now.over || again || len(p.now.Lines) > 0 || len(p.now.Stacks) == maxStacks {
 		p.fresh()
 	}
-	p.now.stacks = append(p.now.stacks, reportStack{thread: thread, state: state})
+	p.now.Stacks = append(p.now.Stacks, Stack{Thread: thread, State: state})
 	p.frame(text)
 	p.now.hasStack, p.follow = true, followFrames
 }
 
-// stateOf gives the state that Java calls so.
-func stateOf(name string) ThreadState {
-	for s := ThreadState(1); s.String() != ThreadState(0).String(); s++ {
-		if s.String() == name {
-			return s
-		}
-	}
-	return 0
-}
-
 // fresh begins another report.
-func (p *reports) fresh() { p.done, p.now = append(p.done, p.now), newReport() }
+func (p *Reader) fresh() { p.done, p.now = append(p.done, p.now), newReport() }
 
 // stack begins the stack of the report, or of another if it has one.
-func (p *reports) stack() {
+func (p *Reader) stack() {
 	if p.now.hasStack || p.now.over {
 		p.fresh()
 	}
@@ -257,23 +241,23 @@ func (p *reports) stack() {
 }
 
 // add adds a record. In lines that have no key another dispatch begins another report.
-func (p *reports) add(r matrix.Record, name string) {
-	if r.ID == matrix.Dispatch && r.Depth == 0 && p.now.over && len(p.now.lines) > 0 {
+func (p *Reader) add(r Record, name string) {
+	if r.ID == Dispatch && r.Depth == 0 && p.now.over && len(p.now.Lines) > 0 {
 		p.stack()
 		p.now.over = true
 	}
-	if len(p.now.lines) == maxCalls {
+	if len(p.now.Lines) == maxLines {
 		p.now.skipped++
 		return
 	}
-	p.now.lines = append(p.now.lines, reportLine{r, strings.Clone(name)})
+	p.now.Lines = append(p.now.Lines, Line{r, strings.Clone(name)})
 }
 
 // records adds records at the start of a text, with names or without, divided by \n with any number of backslashes, and gives where
 // they end. The last one may be cut off where it must have an end and has none.
-func (p *reports) records(text string, ends bool) (n int) {
+func (p *Reader) records(text string, ends bool) (n int) {
 	for {
-		r, length := matrix.CutFields(text[n:])
+		r, length := CutFields(text[n:])
 		if length == 0 {
 			return n
 		}
@@ -292,16 +276,16 @@ func (p *reports) records(text string, ends bool) (n int) {
 		}
 		p.add(r, name)
 		n = len(text) - len(rest)
-		bare := strings.TrimLeft(rest, `\`)
-		if len(bare) == len(rest) || bare == "" || bare[0] != 'n' {
+		end := CutNewline(rest)
+		if end == 0 {
 			return n
 		}
-		n = len(text) - len(bare) + 1
+		n += end
 	}
 }
 
 // facts takes the keys and values of a line.
-func (p *reports) facts(text string) {
+func (p *Reader) facts(text string) {
 	if text == "{" || text == "[{" || strings.Contains(text, `{"`) || strings.Contains(text, `{\"`) {
 		p.now.over = p.now.over || p.now.hasStack
 	}
@@ -360,7 +344,7 @@ func cutValue(text string) (value string, closed bool, n int) {
 }
 
 // value takes what a report says of a key. A string that is not closed goes on in the next line, or was cut off.
-func (p *reports) value(key, value string, closed bool) {
+func (p *Reader) value(key, value string, closed bool) {
 	switch key {
 	case "stack":
 		p.stack()
@@ -369,12 +353,12 @@ func (p *reports) value(key, value string, closed bool) {
 			p.follow = followStack
 		}
 		if logClock.MatchString(value) {
-			p.now.stacks = append(p.now.stacks, reportStack{at: value})
+			p.now.Stacks = append(p.now.Stacks, Stack{At: value})
 			return
 		}
 		p.records(value, !cut)
 	case "stackKey", "StackKey":
-		p.now.key = strings.TrimRight(value, `\n `)
+		p.now.Key = strings.TrimRight(value, `\n `)
 	case "threadStack":
 		p.threadStack(value)
 	default:
@@ -385,25 +369,25 @@ func (p *reports) value(key, value string, closed bool) {
 }
 
 // threadStack takes a stack trace in a string.
-func (p *reports) threadStack(value string) {
-	if len(p.now.stacks) == maxStacks {
+func (p *Reader) threadStack(value string) {
+	if len(p.now.Stacks) == maxStacks {
 		return
 	}
-	p.now.stacks = append(p.now.stacks, reportStack{})
+	p.now.Stacks = append(p.now.Stacks, Stack{})
 	for _, line := range escapedEnd.Split(value, maxFrames) {
 		p.frame(escapedTab.ReplaceAllString(strings.TrimSpace(line), ""))
 	}
 }
 
 // fact takes a fact. One that the report has already is of the next.
-func (p *reports) fact(key, value string) {
-	if _, again := p.now.facts[key]; again || p.now.over {
+func (p *Reader) fact(key, value string) {
+	if _, again := p.now.Facts[key]; again || p.now.over {
 		p.fresh()
 	}
-	if len(p.now.facts) < maxFacts && len(value) < maxFact {
+	if len(p.now.Facts) < maxFacts && len(value) < maxFact {
 		if text, err := strconv.Unquote(`"` + value + `"`); err == nil {
 			value = text
 		}
-		p.now.facts[key] = strings.Clone(value)
+		p.now.Facts[key] = strings.Clone(value)
 	}
 }
