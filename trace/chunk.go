@@ -1,5 +1,11 @@
 package trace
 
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending] and [*End].
 type Chunk interface{ chunk() }
@@ -35,6 +41,45 @@ type Meta struct {
 // MappingID returns the digest of the mapping that the program was instrumented with: 16 hexadecimal
 // digits, zeros if it was not stamped, empty if the recording does not say.
 func (m *Meta) MappingID() string { return m.Values["mappingId"] }
+
+// number returns the number, not negative, that a key has for its value; ok is false if it has none.
+func (m *Meta) number(key string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(m.Values[key], 10, 40)
+	return n, err == nil && n >= 0
+}
+
+// SlowThreshold returns how long a message or an outermost call lasts at least that is a stall. ok is false if the recording does
+// not say.
+func (m *Meta) SlowThreshold() (threshold time.Duration, ok bool) {
+	n, ok := m.number("slowMillis")
+	return time.Duration(n) * time.Millisecond, ok
+}
+
+// Tick returns the unit of the records' times. ok is false if the recording does not say: it has no records then.
+func (m *Meta) Tick() (tick time.Duration, ok bool) {
+	n, ok := m.number("tickNanos")
+	return time.Duration(n), ok && n > 0
+}
+
+// ClockPeriod returns how often the clock moves that records are stamped with, 0 if each has its exact time or if the recording
+// does not say.
+func (m *Meta) ClockPeriod() time.Duration {
+	n, _ := m.number("clockPeriodMillis")
+	return time.Duration(n) * time.Millisecond
+}
+
+// Precision returns how far off the time of a method's entry or exit can be: the period of the clock or the unit of times,
+// whichever is greater; at least 1 ms if the recording does not say what its unit is. Times of messages are exact.
+func (m *Meta) Precision() time.Duration {
+	tick, ok := m.Tick()
+	if !ok {
+		tick = time.Millisecond
+	}
+	return max(m.ClockPeriod(), tick)
+}
+
+// OnlyStalls reports whether only the records of stalls were written.
+func (m *Meta) OnlyStalls() bool { return m.Values["records"] == "slow" }
 
 // Clock says how the clocks stood to each other at one moment. There is one after [Meta], and one before
 // every [StallChunk].
@@ -118,6 +163,14 @@ type Message struct {
 	CPU int64
 	// Description says what ran.
 	Description string
+}
+
+// DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for any other
+// description.
+func DescribedMethod(description string) (m Method, ok bool) {
+	digits, ok := strings.CutPrefix(description, "method ")
+	id, err := strconv.ParseUint(digits, 10, 20)
+	return Method(id), ok && err == nil
 }
 
 // ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's

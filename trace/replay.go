@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 )
 
 // Handler is told what is in a recording, in the order of the file.
@@ -89,10 +88,10 @@ func (p *replay) chunk(c Chunk) error {
 	case *Records:
 		return p.records(c)
 	case *Meta:
-		if n, err := strconv.ParseInt(c.Values["tickNanos"], 10, 64); err == nil && n > 0 {
-			p.limits.tick = n
+		if tick, ok := c.Tick(); ok {
+			p.limits.tick = tick.Nanoseconds()
 		}
-		p.slowOnly = c.Values["records"] == "slow"
+		p.slowOnly = c.OnlyStalls()
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
 	case *StallChunk:

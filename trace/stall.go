@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Stall is a message, or an outermost call, that took too long, with all that a recording has on it.
@@ -31,12 +29,20 @@ type Stall struct {
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
 	Samples []*StackSample
-	// Others are stacks of other threads that were taken meanwhile, as of one that holds the lock it waits for.
-	Others []*StackSample
+	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it waited for
+	// a lock, that is how the runtime looks at the thread that holds it.
+	Holders []HolderSample
 	// Pending is what waited behind it; nil if nobody looked.
 	Pending *Pending
 	// Before is what ran before it on its thread, the oldest first.
 	Before []Message
+}
+
+// HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it.
+type HolderSample struct {
+	Waiting, Holder *StackSample
+	// Thread is the holder's.
+	Thread Thread
 }
 
 // Joiner is a [Handler] that puts together what belongs to one slow message and stands in many chunks: a [StallChunk] names
@@ -47,12 +53,17 @@ type Stall struct {
 // ran when the recording ended, or was one too many. Those of one thread come in order, mostly as soon as they are
 // complete.
 type Joiner struct {
-	// Found gets each slow message. The joiner does not use it any more.
+	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
+	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found while it
+	// lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that passed the
+	// threshold and whose report never came.
+	Evidence func(*Stall) error
 
 	meta    *Meta
 	clock   *Clock
 	threads map[uint32]*joining
+	samples []*StackSample // the last of all threads
 }
 
 const (
@@ -60,7 +71,7 @@ const (
 	maxStallNodes = 1 << 14
 	// maxStallsWaiting is how many slow messages of a thread wait for what belongs to them.
 	maxStallsWaiting = 32
-	// maxSamples is how many samples of a thread wait for their message.
+	// maxSamples is how many samples of a thread wait for their message, and how many of all threads.
 	maxSamples = 256
 )
 
@@ -99,10 +110,14 @@ func (j *Joiner) Chunk(c Chunk) error {
 	case *StackSample:
 		t := j.thread(c.Thread)
 		t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
+		j.samples = append(j.samples[max(0, len(j.samples)-maxSamples+1):], c)
 	case *Pending:
-		j.thread(c.Thread).pending = c
+		t := j.thread(c.Thread)
+		err := j.unreported(t)
+		t.pending = c
+		return err
 	case *StallChunk:
-		return j.jank(c)
+		return j.report(c)
 	}
 	return nil
 }
@@ -157,7 +172,7 @@ func (j *Joiner) Segment(s *Segment) error {
 
 // slow tells whether a segment that took so long may be of use.
 func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
-	if kind == SegmentReport || kind == SegmentSamples || j.meta != nil && j.meta.Values["records"] == "slow" {
+	if kind == SegmentReport || kind == SegmentSamples || j.meta != nil && j.meta.OnlyStalls() {
 		return true
 	}
 	return nanos >= j.threshold()
@@ -166,11 +181,11 @@ func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
 // threshold is in nanoseconds; it is never passed if the recording does not tell.
 func (j *Joiner) threshold() int64 {
 	if j.meta != nil {
-		if n, err := strconv.ParseInt(j.meta.Values["slowMillis"], 10, 40); err == nil {
-			return n * 1e6
+		if threshold, ok := j.meta.SlowThreshold(); ok {
+			return threshold.Nanoseconds()
 		}
 	}
-	return 1<<63 - 1
+	return math.MaxInt64
 }
 
 // expecting gives the message that was reported and has records of the segment.
@@ -191,9 +206,29 @@ func (j *Joiner) complete(t *joining, k *joint) error {
 	return j.give(t)
 }
 
-// jank takes what the device wrote of a message, whose calls are there or will come.
-func (j *Joiner) jank(c *StallChunk) error {
+// unreported hands on what was found of a message whose report has not come, if there is one.
+func (j *Joiner) unreported(t *joining) error {
+	p := t.pending
+	if p == nil {
+		return nil
+	}
+	t.pending = nil
+	if j.Evidence == nil {
+		return nil
+	}
+	s := &Stall{Thread: t.thread, Samples: slices.Clone(t.samples), Pending: p, Clock: j.clock}
+	s.Report.Thread, s.Report.Message, s.Report.CPU, s.Report.GCCount, s.Report.GCMillis = p.Thread, p.Message, -1, -1, -1
+	return j.Evidence(s)
+}
+
+// report takes what the device wrote of a message, whose calls are there or will come.
+func (j *Joiner) report(c *StallChunk) error {
 	t := j.thread(c.Thread)
+	if t.pending != nil && t.pending.Message < c.Message {
+		if err := j.unreported(t); err != nil {
+			return err
+		}
+	}
 	i := slices.IndexFunc(t.waiting, func(k *joint) bool {
 		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
 	})
@@ -213,27 +248,30 @@ func (j *Joiner) jank(c *StallChunk) error {
 	if t.pending != nil && t.pending.Message == c.Message {
 		k.Pending, t.pending = t.pending, nil
 	}
+	if j.Evidence != nil {
+		k.Thread = t.thread
+		if err := j.Evidence(&k.Stall); err != nil {
+			return err
+		}
+	}
 	return j.give(t)
 }
 
 // attach gives a message the samples and the history that are its own.
 func (j *Joiner) attach(t *joining, s *Stall) {
 	end := s.Report.Begin + int64(s.Report.Wall)
-	meanwhile := func(list, samples []*StackSample) []*StackSample {
-		for _, sample := range samples {
-			if s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
-				list = append(list, sample)
+	for _, sample := range t.samples {
+		if s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
+			s.Samples = append(s.Samples, sample)
+		}
+	}
+	for i, sample := range j.samples {
+		if i > 0 && sample.Thread != s.Report.Thread && s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
+			if before := j.samples[i-1]; before.Thread == s.Report.Thread {
+				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
 			}
 		}
-		return list
 	}
-	s.Samples = meanwhile(nil, t.samples)
-	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
-		if other := j.threads[index]; other != t {
-			s.Others = meanwhile(s.Others, other.samples)
-		}
-	}
-	slices.SortStableFunc(s.Others, func(a, b *StackSample) int { return cmp.Compare(a.Nanos, b.Nanos) })
 	t.samples = slices.DeleteFunc(t.samples, func(sample *StackSample) bool { return sample.Nanos <= end })
 	for _, m := range t.history {
 		if m.Begin < s.Report.Begin {
@@ -293,14 +331,13 @@ func (t *joining) explains(k *joint) bool {
 // narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by others
 // there: of several the calls that took most nearly as long.
 func (s *Stall) narrow(t *Tree) bool {
-	id, isCall := strings.CutPrefix(s.Report.Description, "method ")
-	n, err := strconv.ParseUint(id, 10, 20)
-	if !isCall || err != nil {
+	method, isCall := DescribedMethod(s.Report.Description)
+	if !isCall {
 		return false
 	}
 	nearest, off := int32(0), int64(math.MaxInt64)
 	for k := range t.Nodes {
-		if d := t.Nodes[k].Total - int64(s.Report.Wall); k > 0 && t.Nodes[k].Method == Method(n) && max(d, -d) < off {
+		if d := t.Nodes[k].Total - int64(s.Report.Wall); k > 0 && t.Nodes[k].Method == method && max(d, -d) < off {
 			nearest, off = int32(k), max(d, -d)
 		}
 	}
@@ -326,6 +363,11 @@ func (t *joining) describe(s *Stall) {
 
 // Finish hands on what still waits, when the recording is over.
 func (j *Joiner) Finish() error {
+	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
+		if err := j.unreported(j.threads[index]); err != nil {
+			return err
+		}
+	}
 	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
 		t := j.threads[index]
 		t.part = nil

@@ -16,8 +16,8 @@ func joined(t *testing.T, parts ...any) []string {
 		for _, m := range s.Before {
 			before = append(before, m.Description)
 		}
-		found = append(found, fmt.Sprintf("message %d of %q %q wall %d reported %t ended %t: %d calls in %d nodes, %d samples%s, pending %t, before %v",
-			s.Report.Message, s.Thread.Name, s.Report.Description, s.Report.Wall/1e6, s.Reported, s.Ended, s.calls(), max(0, len(s.Tree.Nodes)-1), len(s.Samples), strings.Repeat(" and another's", len(s.Others)), s.Pending != nil, before))
+		found = append(found, fmt.Sprintf("message %d of %q %q wall %d reported %t ended %t: %d calls in %d nodes, %d samples, pending %t, before %v",
+			s.Report.Message, s.Thread.Name, s.Report.Description, s.Report.Wall/1e6, s.Reported, s.Ended, s.calls(), max(0, len(s.Tree.Nodes)-1), len(s.Samples), s.Pending != nil, before))
 		return nil
 	}}
 	for _, part := range parts {
@@ -75,7 +75,7 @@ func TestJoiner(t *testing.T) {
 		{"others' sample and queue", []any{meta("all"), main, &StackSample{Nanos: 90e6}, &Pending{Message: 2}, jank(3, 4, 100), message(4, 100, 300, 0)},
 			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}},
 		{"another's sample", []any{meta("all"), main, sample, &StackSample{Thread: 5, Nanos: 160e6}, &StackSample{Thread: 5, Nanos: 301e6}, jank(3, 4, 100), message(4, 100, 300, 0)},
-			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 1 samples and another's, pending false, before []`}},
+			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 1 samples, pending false, before []`}},
 		{"in parts", []any{meta("all"), main, message(4, 100, 150, MarkSuspended), message(8, 150, 160, MarkResumed|MarkSuspended), jank(3, 4, 100), message(12, 160, 300, MarkResumed)},
 			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}},
 		{"parts of a short one", []any{meta("all"), message(4, 100, 150, MarkSuspended), message(8, 150, 160, MarkResumed)}, nil},

@@ -303,28 +303,14 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 
 // export writes one of the forms of package export.
 func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	type message struct {
-		recording int
-		thread    uint32
-		sequence  uint64
-	}
-	verdicts := map[message]string{}
-	recording := 0
-	judge := func(recording int, j *trace.StallChunk) string {
-		return verdicts[message{recording, j.Thread, j.Message}]
-	}
-	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version(), Judgement: judge})
+	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return nil, err
 	}
 	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		recording++
 		return v, v.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
 	}
-	o.Stall = func(s *analysis.Stall) error {
-		verdicts[message{recording, s.Thread.Index, s.Sequence}] = s.Verdict.Text
-		return nil
-	}
+	o.Evidence, o.Stall = v.Evidence, v.Stall
 	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }

@@ -3,7 +3,6 @@ package analysis
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -40,8 +39,6 @@ type Recording struct {
 	clock      *trace.Clock // the first
 	begin, end int64
 	met        map[trace.Method]bool
-	threads    map[uint32]string    // names
-	samples    []*trace.StackSample // the last
 }
 
 // HasCalls tells whether calls were recorded, or may still be.
@@ -59,8 +56,8 @@ func (r *Recording) Version() string {
 	return version + " (" + code + ")"
 }
 
-// SlowMillis gives the threshold of slow messages, "" if it is not known.
-func (r *Recording) SlowMillis() string { return r.Meta["slowMillis"] }
+// about returns the recording's meta data.
+func (r *Recording) about() *trace.Meta { return &trace.Meta{Values: r.Meta} }
 
 // Options say how recordings are read. The zero value reads them without names.
 type Options struct {
@@ -77,6 +74,8 @@ type Options struct {
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
 	Calls   *Calls
+	// Evidence, if it is set, is called as [trace.Joiner.Evidence] is, before Also gets the chunk.
+	Evidence func(*trace.Stall) error
 	// Also, if it is set, is given the names, and gives who gets all that is read as well.
 	Also func(*Recording, *Names) (trace.Handler, error)
 }
@@ -84,8 +83,8 @@ type Options struct {
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the functions returned, or a
 // [*MismatchError].
 func Analyze(name string, in *trace.Source, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}, threads: map[uint32]string{}}, names: NewNames(nil, nil), by: residual{o.R8}}
-	a.joiner.Found = a.found
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
+	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -184,18 +183,13 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		for k, v := range c.Values {
 			r.Meta[printable(k)] = printable(v)
 		}
-		r.Precision = precision(c)
+		r.Precision = c.Precision()
 	case *trace.Clock:
 		if r.clock == nil {
 			r.clock = c
 		}
 	case *trace.Threads:
 		r.Threads += len(c.List)
-		for _, t := range c.List {
-			r.threads[t.Index] = t.Name
-		}
-	case *trace.StackSample:
-		r.samples = append(r.samples[max(0, len(r.samples)-maxOtherSamples+1):], c)
 	case *trace.End:
 		r.Overwritten = c.Overwritten
 	}
@@ -207,16 +201,6 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		err = errors.Join(err, a.also.Chunk(c))
 	}
 	return err
-}
-
-// precision is the coarser one of the clock's period and the unit.
-func precision(m *trace.Meta) time.Duration {
-	period, _ := strconv.ParseInt(m.Values["clockPeriodMillis"], 10, 32)
-	tick, err := strconv.ParseInt(m.Values["tickNanos"], 10, 40)
-	if err != nil {
-		tick = 1e6
-	}
-	return max(time.Duration(period)*time.Millisecond, time.Duration(tick))
 }
 
 // Named takes the name of a method that has no ID.

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -135,10 +134,13 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	for _, sample := range s.Samples {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
 	}
-	for _, sample := range r.samplesOfHolder(j, by) {
-		out.Holder = append(out.Holder, newStackSample(sample, j.Begin, by))
+	for _, h := range s.Holders {
+		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
+			continue
+		}
+		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
 		if out.LockOwner == "" {
-			out.LockOwner = printable(r.threads[sample.Thread]) + " holds it"
+			out.LockOwner = printable(h.Thread.Name) + " holds it"
 		}
 	}
 	out.setBefore(s, by)
@@ -151,25 +153,6 @@ func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample 
 	frames := by.frames(s.Frames)
 	state := s.State.String()
 	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames), Frames: frames, cpu: time.Duration(s.CPU)}
-}
-
-// maxOtherSamples is how many samples of threads a recording keeps for the message that waits for one of them.
-const maxOtherSamples = 256
-
-// samplesOfHolder gives what was seen, while a message ran, of a thread that held its lock: the runtime looks at that one
-// right after it has seen the message wait.
-func (r *Recording) samplesOfHolder(j *trace.StallChunk, by residual) []*trace.StackSample {
-	var found []*trace.StackSample
-	for i, s := range r.samples {
-		if i == 0 || s.Thread == j.Thread || s.Nanos < j.Begin || s.Nanos > j.Begin+int64(j.Wall) {
-			continue
-		}
-		waits := r.samples[i-1]
-		if waits.Thread == j.Thread && activityOf(waits.State.String(), by.frames(waits.Frames)) == ActivityLock {
-			found = append(found, s)
-		}
-	}
-	return found
 }
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
@@ -195,8 +178,8 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 	}
 	s.PendingKnown = true
 	// The queue was looked at when the threshold was passed, as was the stack then.
-	threshold, _ := strconv.ParseInt(s.Recording.Meta["slowMillis"], 10, 40)
-	looked := from.Report.Begin + threshold*1e6
+	threshold, _ := s.Recording.about().SlowThreshold()
+	looked := from.Report.Begin + threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples, func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
 		looked = from.Samples[i].Nanos
 	}

@@ -34,7 +34,7 @@ func (t *Text) Begin(r *Recording) error {
 	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
-	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.about())
+	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.origin())
 	return t.w.Flush()
 }
 
@@ -46,8 +46,8 @@ func (r *Recording) Banner() string {
 	return ""
 }
 
-// about says whose recording it is.
-func (r *Recording) about() string {
+// origin says whose recording it is.
+func (r *Recording) origin() string {
 	var parts []string
 	for _, key := range []string{"package", "process", "sun.java.command"} {
 		if v := r.Meta[key]; v != "" && (key != "process" || v != r.Meta["package"]) {

@@ -31,9 +31,9 @@ type event struct {
 	facts      []fact
 	// flow is the same number for events that belong together, 0 if there are none.
 	flow uint64
-	// message and jank are what the event was made of, or nil.
+	// message and stall are what the event was made of, or nil.
 	message *trace.Message
-	jank    *trace.StallChunk
+	stall   *trace.StallChunk
 }
 
 var messageKinds = [...]string{"message", "idle", "system message", "running", "merged messages"}
@@ -67,19 +67,17 @@ func (s *stage) message(t *thread, m trace.Message, j *event) error {
 	}
 	t.messages = e.end
 	if j != nil {
-		e.flow, e.jank = j.flow, j.jank
+		e.flow, e.stall = j.flow, j.stall
 	}
 	return s.exporter.event(&e)
 }
 
-// what gives the name of the method that a message's text has the ID of: an outermost call has nothing else to say.
+// what returns what a message's text says. Of an outermost call it is the name of its method.
 func (r *recording) what(text string) string {
-	digits, ok := strings.CutPrefix(text, "method ")
-	id, err := strconv.ParseUint(digits, 10, 20)
-	if !ok || err != nil {
-		return text
+	if m, ok := trace.DescribedMethod(text); ok {
+		return "call of " + r.name(m).String()
 	}
-	return "call of " + r.name(trace.Method(id)).String()
+	return text
 }
 
 func messageFacts(m trace.Message) []fact {
@@ -144,70 +142,57 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 	return all
 }
 
-// jank tells a slow message: the message, the instant, and what was found when it passed the threshold.
-func (s *stage) jank(j *trace.StallChunk) error {
-	t, err := s.thread(j.Thread)
-	if err != nil {
-		return err
-	}
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(j.Begin), name: "jank", jank: j,
-		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (j.Message + 1)}
+// stall tells a stall: the message, the instant, and what was found while it lasted.
+func (s *stage) stall(t *thread, stall *trace.Stall) error {
+	c := &stall.Report
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "jank", stall: c,
+		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (c.Message + 1)}
 	e.end = e.begin
-	if t.pending != nil && t.pending.Message != j.Message {
-		if err := s.leftEvidence(t); err != nil {
-			return err
-		}
-	}
-	e.facts = append(jankFacts(t.of, j), t.evidence(sum(j.Begin, int64(min(j.Wall, math.MaxInt64))))...)
-	err = s.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: j.Message, Count: 1, Begin: j.Begin,
-		Wall: j.Wall, CPU: j.CPU, Description: j.Description}, &e)
+	e.facts = append(stallFacts(t.of, c), evidenceFacts(t.of, stall)...)
+	err := s.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: c.Message, Count: 1, Begin: c.Begin,
+		Wall: c.Wall, CPU: c.CPU, Description: c.Description}, &e)
 	if err == nil {
 		err = s.exporter.event(&e)
 	}
-	if p := t.pending; err == nil && p != nil && p.Available {
+	if p := stall.Pending; err == nil && p != nil && p.Available {
 		err = s.exporter.event(&event{kind: eventCounter, of: t.of, thread: t, begin: e.begin, end: e.begin,
 			name: "messages waiting", value: float64(len(p.List))})
 	}
-	t.samples, t.pending = nil, nil
 	return err
 }
 
-func jankFacts(r *recording, j *trace.StallChunk) []fact {
-	all := []fact{{"message", clean(r.what(j.Description))}, {"number", j.Message}, {"wall ms", millis(int64(min(j.Wall, math.MaxInt64)))}}
+func stallFacts(r *recording, c *trace.StallChunk) []fact {
+	all := []fact{{"message", clean(r.what(c.Description))}, {"number", c.Message}, {"wall ms", millis(int64(min(c.Wall, math.MaxInt64)))}}
 	known := func(key string, n int64) {
 		if n >= 0 {
 			all = append(all, fact{key, n})
 		}
 	}
-	if j.CPU >= 0 {
-		all = append(all, fact{"cpu ms", millis(j.CPU)})
+	if c.CPU >= 0 {
+		all = append(all, fact{"cpu ms", millis(c.CPU)})
 	}
-	if j.Scene != "" {
-		all = append(all, fact{"scene", clean(j.Scene)})
+	if c.Scene != "" {
+		all = append(all, fact{"scene", clean(c.Scene)})
 	}
-	all = append(all, fact{"foreground", j.Foreground}, fact{"state", j.State.String()})
-	if j.LockOwner != "" {
-		all = append(all, fact{"lock owner", clean(j.LockOwner)})
+	all = append(all, fact{"foreground", c.Foreground}, fact{"state", c.State.String()})
+	if c.LockOwner != "" {
+		all = append(all, fact{"lock owner", clean(c.LockOwner)})
 	}
-	known("gc count", j.GCCount)
-	known("gc ms", j.GCMillis)
-	all = append(all, fact{"stack key", clean(j.StackKey)}, fact{"first record", j.FirstRecord}, fact{"end record", j.EndRecord})
-	if j.Repairs > 0 {
-		all = append(all, fact{"repairs on the device", j.Repairs})
+	known("gc count", c.GCCount)
+	known("gc ms", c.GCMillis)
+	all = append(all, fact{"stack key", clean(c.StackKey)}, fact{"first record", c.FirstRecord}, fact{"end record", c.EndRecord})
+	if c.Repairs > 0 {
+		all = append(all, fact{"repairs on the device", c.Repairs})
 	}
 	return all
 }
 
-// maxSamples is how many samples of a thread wait for their message.
-const maxSamples = 64
-
-// sample tells a sample, and keeps it for the message that it was taken of.
+// sample tells a stack sample.
 func (s *stage) sample(c *trace.StackSample) error {
 	t, err := s.thread(c.Thread)
 	if err != nil {
 		return err
 	}
-	t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
 	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack", facts: sampleFacts(t.of, c)}
 	e.end = e.begin
 	return s.exporter.event(&e)
@@ -221,17 +206,13 @@ func sampleFacts(r *recording, c *trace.StackSample) []fact {
 	return append(all, fact{"stack", lines(c.Frames)})
 }
 
-// evidence is what was found on the thread while a message took long: the last stack before the given time, and what waited.
-func (t *thread) evidence(until int64) []fact {
+// evidenceFacts are what was found while a message took long: the last stack, and what waited.
+func evidenceFacts(r *recording, s *trace.Stall) []fact {
 	var all []fact
-	n := 0
-	for n < len(t.samples) && t.samples[n].Nanos <= until {
-		n++
+	if n := len(s.Samples); n > 0 {
+		all = append(sampleFacts(r, s.Samples[n-1]), fact{"stacks", uint64(n)})
 	}
-	if n > 0 {
-		all = append(sampleFacts(t.of, t.samples[n-1]), fact{"stacks", uint64(n)})
-	}
-	p := t.pending
+	p := s.Pending
 	if p == nil {
 		return all
 	}
@@ -240,7 +221,7 @@ func (t *thread) evidence(until int64) []fact {
 	}
 	waiting := make([]string, len(p.List))
 	for k, m := range p.List {
-		waiting[k] = pendingText(t.of, m)
+		waiting[k] = pendingText(r, m)
 	}
 	return append(all, fact{"pending", uint64(len(p.List))}, fact{"pending messages", lines(waiting)})
 }
@@ -270,16 +251,12 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 	return text + " what " + strconv.FormatInt(m.What, 10)
 }
 
-// leftEvidence tells what waited behind a message of which no more is told: the recording was cut.
-func (s *stage) leftEvidence(t *thread) error {
-	if t.pending == nil {
-		return nil
-	}
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: t.evidence(math.MaxInt64)}
-	if n := len(t.samples); n > 0 {
-		e.begin = t.of.rel(t.samples[n-1].Nanos)
+// unreported tells what was found of a message whose report never came: the recording was cut.
+func (s *stage) unreported(t *thread, stall *trace.Stall) error {
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: evidenceFacts(t.of, stall)}
+	if n := len(stall.Samples); n > 0 {
+		e.begin = t.of.rel(stall.Samples[n-1].Nanos)
 	}
 	e.end = e.begin
-	t.samples, t.pending = nil, nil
 	return s.exporter.event(&e)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -17,6 +18,11 @@ type Writer interface {
 	// Recording begins a recording: what is told from now on is of it. Where it is not called there is one
 	// recording without a title, whose names are those that [New] got.
 	Recording(Recording) error
+	// Evidence takes a stall when its report is read, or what was found of a message whose report never came; see
+	// [trace.Joiner.Evidence].
+	Evidence(*trace.Stall) error
+	// Stall takes a stall when all of it is known, with its verdict.
+	Stall(*analysis.Stall) error
 	// Damage tells what a reader found wrong with the recording's bytes.
 	Damage(trace.Damage) error
 	// Close writes what is left. It closes nothing else. What was written without it is not whole.
@@ -38,9 +44,6 @@ type Recording struct {
 type Options struct {
 	// Program is what the export says that it was made by, "tracegen" if empty.
 	Program string
-	// Judgement says in a line why a message was slow, for html; recording counts from 1. It is called when a
-	// recording ends.
-	Judgement func(recording int, j *trace.StallChunk) string
 }
 
 // Format is a form that recordings can be written in.
@@ -101,4 +104,11 @@ type exporter interface {
 	end(*recording) error
 	// close ends the export.
 	close() error
+}
+
+// verdictExporter is an exporter of a format that shows verdicts.
+type verdictExporter interface {
+	exporter
+	// stall gets a stall when all of it is known: after the event of it, before the recording ends.
+	stall(*analysis.Stall) error
 }

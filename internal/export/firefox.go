@@ -99,8 +99,8 @@ func (f *firefox) begin(r *recording) error {
 	if c := r.clock; c != nil && f.start == 0 {
 		f.start = difference(c.WallMillis, difference(c.NanoTime, r.origin)/1_000_000)
 	}
-	if tick, err := strconv.ParseInt(r.meta["tickNanos"], 10, 64); err == nil && tick > 0 && f.tick == 0 {
-		f.tick = tick
+	if tick, ok := r.about().Tick(); ok && f.tick == 0 {
+		f.tick = tick.Nanoseconds()
 	}
 	f.noThread = nil
 	return nil

@@ -14,9 +14,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/flate"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -73,8 +75,9 @@ type pageRecording struct {
 	Frames  []pageFrame   `json:"frames"`
 	Facts   []pageFact    `json:"facts"`
 
-	threads map[*thread]*pageThread
-	janks   []*trace.StallChunk // of Stalls
+	threads  map[*thread]*pageThread
+	reports  []*trace.StallChunk // of Stalls, nil for those without
+	verdicts map[stallKey]string
 }
 
 // pageThread is a thread with its calls and what is known of its messages.
@@ -126,17 +129,15 @@ func pageFacts(facts []fact) []pageFact {
 }
 
 func (p *page) begin(r *recording) error {
-	number := func(key string) int64 {
-		n, err := strconv.ParseInt(r.meta[key], 10, 64)
-		if err != nil {
-			return 0
-		}
-		return max(n, 0)
+	threshold, ok := r.about().SlowThreshold()
+	if !ok || threshold == 0 {
+		threshold = 700 * time.Millisecond
 	}
+	tick, _ := r.about().Tick()
 	p.now = &pageRecording{
-		Name: cmp.Or(r.title, r.process()), Timed: true, Clock: r.uncertainty(), Slow: cmp.Or(number("slowMillis"), 700) * 1e6,
-		Off:     max(number("tickNanos"), number("clockPeriodMillis")*1e6),
-		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{},
+		Name: cmp.Or(r.title, r.process()), Timed: true, Clock: r.uncertainty(), Slow: threshold.Nanoseconds(),
+		Off:     max(tick, r.about().ClockPeriod()).Nanoseconds(),
+		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{}, verdicts: map[stallKey]string{},
 	}
 	p.Recordings = append(p.Recordings, p.now)
 	if r.banner != "" {
@@ -192,21 +193,32 @@ func (p *page) event(e *event) error {
 		if e.thread != nil {
 			s.Thread = e.thread.Index
 		}
-		if e.jank != nil {
-			s.Wall, s.What = int64(min(e.jank.Wall, 1<<62)), clean(e.of.what(e.jank.Description))
+		if e.stall != nil {
+			s.Wall, s.What = int64(min(e.stall.Wall, 1<<62)), clean(e.of.what(e.stall.Description))
 			r.End = max(r.End, sum(s.Begin, s.Wall))
 		}
 		r.Stalls = append(r.Stalls, s)
-		r.janks = append(r.janks, e.jank)
+		r.reports = append(r.reports, e.stall)
 	}
+	return nil
+}
+
+// stallKey identifies a stall of a recording.
+type stallKey struct {
+	thread  uint32
+	message uint64
+}
+
+func (p *page) stall(s *analysis.Stall) error {
+	p.now.verdicts[stallKey{s.Thread.Index, s.Sequence}] = s.Verdict.Text
 	return nil
 }
 
 func (p *page) end(of *recording) error {
 	r := p.now
 	for i, s := range r.Stalls {
-		if p.opts.Judgement != nil && r.janks[i] != nil {
-			s.Judgement = p.opts.Judgement(of.number, r.janks[i])
+		if c := r.reports[i]; c != nil {
+			s.Judgement = r.verdicts[stallKey{c.Thread, c.Message}]
 		}
 	}
 	slices.SortStableFunc(r.Stalls, func(a, b *pageStall) int { return cmp.Compare(a.Begin, b.Begin) })
@@ -218,7 +230,7 @@ func (p *page) end(of *recording) error {
 		p.Names = append(p.Names, n)
 	}
 	r.Facts = pageFacts(of.facts())
-	r.threads, r.janks = nil, nil
+	r.threads, r.reports, r.verdicts = nil, nil, nil
 	return nil
 }
 

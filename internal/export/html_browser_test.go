@@ -98,7 +98,7 @@ func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
 		s.End = now
 		must(v.Segment(&s))
 		if budget >= 800 {
-			must(v.Chunk(&trace.StallChunk{Message: uint64(m.stalls), Begin: s.Begin, Wall: uint64(s.End - s.Begin), CPU: -1, Description: "Handler (a.B) null: 1"}))
+			must(v.Evidence(report(trace.StallChunk{Message: uint64(m.stalls), Begin: s.Begin, Wall: uint64(s.End - s.Begin), CPU: -1, Description: "Handler (a.B) null: 1"})))
 		}
 		m.calls += len(s.Calls)
 	}

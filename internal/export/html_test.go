@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/export"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -146,7 +147,10 @@ func hostile(v export.Writer) error {
 	if err := v.Segment(&s); err != nil {
 		return err
 	}
-	if err := v.Chunk(&trace.StallChunk{Begin: 1, Wall: 8, Description: evil, Scene: evil}); err != nil {
+	if err := v.Evidence(report(trace.StallChunk{Begin: 1, Wall: 8, Description: evil, Scene: evil})); err != nil {
+		return err
+	}
+	if err := v.Stall(&analysis.Stall{Verdict: analysis.Verdict{Text: "own work"}}); err != nil {
 		return err
 	}
 	return v.Close()
@@ -154,8 +158,7 @@ func hostile(v export.Writer) error {
 
 func TestHTMLKeepsStringsInTheirPlace(t *testing.T) {
 	var b bytes.Buffer
-	judge := func(recording int, j *trace.StallChunk) string { return fmt.Sprintf("%d: %d ns", recording, j.Wall) }
-	v, err := export.New("html", &b, nil, export.Options{Judgement: judge})
+	v, err := export.New("html", &b, nil, export.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,7 @@ func TestHTMLKeepsStringsInTheirPlace(t *testing.T) {
 	if got := calls[r.Threads[0].Events]; len(got) != 1 || !strings.HasSuffix(got[0], " x3 0-8 m1") {
 		t.Errorf("calls %q", got)
 	}
-	if len(r.Stalls) != 1 || r.Stalls[0].Judgement != "1: 8 ns" {
+	if len(r.Stalls) != 1 || r.Stalls[0].Judgement != "own work" {
 		t.Errorf("stalls %+v", r.Stalls)
 	}
 }
@@ -186,7 +189,7 @@ func TestOutermostCallsHaveNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Chunk(&trace.StallChunk{Begin: 1, Wall: 8, Description: "method 7"}); err != nil {
+	if err := v.Evidence(report(trace.StallChunk{Begin: 1, Wall: 8, Description: "method 7"})); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Close(); err != nil {

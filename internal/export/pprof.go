@@ -200,11 +200,11 @@ func (p *pprof) event(e *event) error {
 	var l labels
 	var is func(*group) bool
 	switch {
-	case e.kind == eventInstant && e.jank != nil:
-		j := e.jank
+	case e.kind == eventInstant && e.stall != nil:
+		j := e.stall
 		l = labels{scene: j.Scene, message: j.Description}
 		is = func(g *group) bool { return g.first < j.EndRecord && j.FirstRecord < g.end }
-	case e.kind == eventMessage && e.jank == nil && e.message.Kind != trace.MessageIdle:
+	case e.kind == eventMessage && e.stall == nil && e.message.Kind != trace.MessageIdle:
 		m := span{e.begin, e.end, e.name}
 		told := p.told[e.thread]
 		p.told[e.thread] = append(told[max(0, len(told)-maxGroups+1):], m)

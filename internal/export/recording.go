@@ -114,8 +114,6 @@ type thread struct {
 	last, messages int64
 	// sequence is the number of the message that is to be told next.
 	sequence uint64
-	samples  []*trace.StackSample
-	pending  *trace.Pending
 }
 
 // at gives a time of the segment that is being told, in nanoseconds since the recording's origin.
@@ -170,15 +168,18 @@ func (r *recording) facts() []fact {
 	return append(all, r.mended()...)
 }
 
+// about returns the recording's meta data.
+func (r *recording) about() *trace.Meta { return &trace.Meta{Values: r.meta} }
+
 // uncertainty says how exact times are; it is empty if the recording does not say.
 func (r *recording) uncertainty() string {
-	tick, err := strconv.ParseInt(r.meta["tickNanos"], 10, 64)
-	if err != nil || tick <= 0 {
+	tick, ok := r.about().Tick()
+	if !ok {
 		return ""
 	}
-	text := fmt.Sprintf("in ticks of %s", nanosText(tick))
-	if period := r.meta["clockPeriodMillis"]; period != "" && period != "0" {
-		text += fmt.Sprintf(" by a clock that moves every %s ms: a duration may be wrong by that much", period)
+	text := fmt.Sprintf("in ticks of %s", nanosText(tick.Nanoseconds()))
+	if period := r.about().ClockPeriod(); period > 0 {
+		text += fmt.Sprintf(" by a clock that moves every %d ms: a duration may be wrong by that much", period.Milliseconds())
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -16,7 +17,7 @@ type stage struct {
 	now      *recording
 	begun    bool // the exporter knows of now
 	lanes    []int64
-	early    []trace.Chunk // come before it is known since when times count
+	early    []func() error // what came before it is known since when times count
 }
 
 // Recording begins a recording.
@@ -66,11 +67,6 @@ func (s *stage) end() error {
 	}
 	if err := s.fix(0); err != nil {
 		return err
-	}
-	for _, t := range r.ordered() {
-		if err := s.leftEvidence(t); err != nil {
-			return err
-		}
 	}
 	s.now = nil
 	return s.exporter.end(r)
@@ -201,14 +197,10 @@ func (s *stage) Chunk(c trace.Chunk) error {
 		}
 	case *trace.End:
 		r.end = c
-	case *trace.StallChunk:
-		if err := s.fix(c.Begin); err != nil {
-			return err
-		}
-		return s.jank(c)
+	case *trace.StallChunk: // comes by Evidence
 	default:
 		if !r.fixed && len(s.early) < maxEarly {
-			s.early = append(s.early, c)
+			s.early = append(s.early, func() error { return s.tell(c) })
 			return nil
 		}
 		return s.tell(c)
@@ -216,7 +208,7 @@ func (s *stage) Chunk(c trace.Chunk) error {
 	return nil
 }
 
-// maxEarly is how many chunks wait until it is known since when times count.
+// maxEarly is how many of them wait until it is known since when times count.
 const maxEarly = 1 << 10
 
 // fix says since when times count, unless that has been said, and tells what has waited for it.
@@ -227,8 +219,8 @@ func (s *stage) fix(origin int64) error {
 	s.now.origin, s.now.fixed = origin, true
 	early := s.early
 	s.early = nil
-	for _, c := range early {
-		if err := s.tell(c); err != nil {
+	for _, tell := range early {
+		if err := tell(); err != nil {
 			return err
 		}
 	}
@@ -261,15 +253,43 @@ func (s *stage) tell(c trace.Chunk) error {
 	case *trace.StackSample:
 		return s.sample(c)
 	case *trace.Pending:
-		t, err := s.thread(c.Thread)
-		if err != nil {
-			return err
-		}
-		if t.pending != nil {
-			err = s.leftEvidence(t)
-		}
-		t.pending = c
+		// What waited comes by Evidence.
+		_, err := s.thread(c.Thread)
 		return err
+	}
+	return nil
+}
+
+// Evidence tells a stall, or what was found of a message whose report never came.
+func (s *stage) Evidence(stall *trace.Stall) error {
+	r, err := s.recording()
+	if err != nil {
+		return err
+	}
+	if !r.fixed && !stall.Reported && len(s.early) < maxEarly {
+		s.early = append(s.early, func() error { return s.Evidence(stall) })
+		return nil
+	}
+	if err := s.fix(stall.Report.Begin); err != nil {
+		return err
+	}
+	t, err := s.thread(stall.Report.Thread)
+	if err != nil {
+		return err
+	}
+	if stall.Reported {
+		return s.stall(t, stall)
+	}
+	return s.unreported(t, stall)
+}
+
+// Stall hands on a stall that is complete.
+func (s *stage) Stall(stall *analysis.Stall) error {
+	if _, err := s.begin(); err != nil {
+		return err
+	}
+	if e, ok := s.exporter.(verdictExporter); ok {
+		return e.stall(stall)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package export_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,11 +56,33 @@ func feed(v export.Writer, data []byte) error {
 	if err := v.Recording(export.Recording{Title: "a.tgd"}); err != nil {
 		return err
 	}
-	if err := s.Replay(v); err != nil {
+	j := &joined{Writer: v}
+	j.joiner = trace.Joiner{Evidence: v.Evidence, Found: func(*trace.Stall) error { return nil }}
+	if err := s.Replay(j); err != nil {
+		return err
+	}
+	if err := j.joiner.Finish(); err != nil {
 		return err
 	}
 	return v.Damage(s.Damage())
 }
+
+// joined feeds a writer as package analysis does.
+type joined struct {
+	export.Writer
+	joiner trace.Joiner
+}
+
+func (j *joined) Chunk(c trace.Chunk) error {
+	return errors.Join(j.joiner.Chunk(c), j.Writer.Chunk(c))
+}
+
+func (j *joined) Segment(s *trace.Segment) error {
+	return errors.Join(j.joiner.Segment(s), j.Writer.Segment(s))
+}
+
+// report is what a joiner makes of a stall's chunk.
+func report(c trace.StallChunk) *trace.Stall { return &trace.Stall{Report: c, Reported: true} }
 
 // reading is a format and a program that reads it.
 type reading struct {
