@@ -82,20 +82,16 @@ func analyzeHelp() string {
 	for _, f := range export.Formats() {
 		fmt.Fprintf(&exports, "  %-12s%s\n", f.Name, f.Summary)
 	}
+	var verdicts strings.Builder
+	for _, v := range analysis.Verdicts() {
+		fmt.Fprintf(&verdicts, "%s\n", strings.TrimRight(fmt.Sprintf("  %-21s%s", v.Name, v.Help), " "))
+	}
 	return `analyze reads recordings of tracegen's runtime and tells of each message that took too
 long: what it was, how long it took and how much of that on a processor, the path to
 where the time went, what ran before it and what waited behind it, and in one line what
 it was slow for, judged by what was recorded:
 
-  own work             it was on a processor; the method with the most time of its own
-  waiting for a lock   it was BLOCKED, or waited for a lock; who held it
-  I/O                  it was in a method of files, sockets, SQLite, Binder or processes
-  sleep                it was in Thread.sleep or SystemClock.sleep
-  waiting for another thread
-  starved              it could have run, and got no processor
-  garbage collection   that took half of the time or more
-  the recording does not tell
-
+` + verdicts.String() + `
 What the recording lacks is named in that line. "not available" is what nobody could
 see, "nothing" what was seen to be empty. On a thread without a looper, as all are on a
 plain JVM, a message is an outermost call of a traced method.
