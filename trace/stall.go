@@ -40,6 +40,7 @@ type Stall struct {
 
 // HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it.
 type HolderSample struct {
+	// Waiting is the stack of the waiting thread, Holder the other one.
 	Waiting, Holder *StackSample
 	// Thread is the holder's.
 	Thread Thread

@@ -39,7 +39,7 @@ type art struct {
 	w       *bufio.Writer
 	program string
 	dual    bool
-	frames  *frames
+	methods *methods
 	of      map[*thread]*artThread
 	threads []*artThread
 	facts   []fact
@@ -70,7 +70,7 @@ const (
 )
 
 func newART(w *bufio.Writer, o Options, dual bool) *art {
-	return &art{w: w, program: o.Program, dual: dual, frames: newFrames(), of: map[*thread]*artThread{}}
+	return &art{w: w, program: o.Program, dual: dual, methods: newMethods(), of: map[*thread]*artThread{}}
 }
 
 func (a *art) begin(*recording) error { return nil }
@@ -92,7 +92,7 @@ func (a *art) segment(t *thread, s *trace.Segment) error {
 	to := a.of[t]
 	to.calls(t, s, func(i int, left bool) uint64 {
 		c := &s.Calls[i]
-		step := uint64(a.frames.of(t.of, c.Method, 0)+1) << 2
+		step := uint64(a.methods.of(t.of, c.Method, 0)+1) << 2
 		switch {
 		case !left:
 			a.calls++
@@ -155,8 +155,8 @@ func (a *art) close() error {
 		a.w.WriteString(strconv.Itoa(int(t.id)) + "\t" + t.name + "\n")
 	}
 	a.w.WriteString("*methods\n")
-	for k := range a.frames.list {
-		f := &a.frames.list[k]
+	for k := range a.methods.list {
+		f := &a.methods.list[k]
 		class, method := clean(f.Class), clean(f.Method)
 		if f.Class == "" {
 			class = "(no class)"

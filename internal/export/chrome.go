@@ -13,7 +13,7 @@ func chromeFormat() Format {
 		Summary: "Trace Event JSON, for Chrome's DevTools and Perfetto; speedscope loses calls of no time in it and has its own format",
 		Marks:   "as args",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &chrome{w: w, program: o.Program, frames: newFrames(), list: list{w: w}, lanes: map[lane]int64{}}
+			return &chrome{w: w, program: o.Program, methods: newMethods(), list: list{w: w}, lanes: map[lane]int64{}}
 		},
 	}
 }
@@ -23,7 +23,7 @@ func chromeFormat() Format {
 type chrome struct {
 	w       *bufio.Writer
 	program string
-	frames  *frames
+	methods *methods
 	names   []string // quoted, per frame
 	list    list
 	lanes   map[lane]int64
@@ -106,9 +106,9 @@ func (c *chrome) call(phase byte, t *thread, call *trace.Call, at int64) {
 
 // name is a method's, quoted.
 func (c *chrome) name(t *thread, m trace.Method) string {
-	k := c.frames.of(t.of, m, 0)
-	for len(c.names) < len(c.frames.list) {
-		c.names = append(c.names, quoted(c.frames.list[len(c.names)].label))
+	k := c.methods.of(t.of, m, 0)
+	for len(c.names) < len(c.methods.list) {
+		c.names = append(c.names, quoted(c.methods.list[len(c.names)].label))
 	}
 	return c.names[k]
 }

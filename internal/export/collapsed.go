@@ -16,20 +16,20 @@ func collapsedFormat() Format {
 		Marks:   "behind the name, in brackets",
 		Memory:  "one number for each path; recordings are merged",
 		start: func(w *bufio.Writer, _ Options) exporter {
-			return &collapsed{w: w, frames: newFrames(), paths: newPaths()}
+			return &collapsed{w: w, methods: newMethods(), paths: newPaths()}
 		},
 	}
 }
 
 // collapsed is Brendan Gregg's form: thread;outer;inner and a number.
 type collapsed struct {
-	w      *bufio.Writer
-	frames *frames
-	paths  *paths
-	self   []int64 // per path
-	roots  map[string]int32
-	names  []string // of the roots, which are threads
-	at     []int32  // per call of the segment: its path
+	w       *bufio.Writer
+	methods *methods
+	paths   *paths
+	self    []int64 // per path
+	roots   map[string]int32
+	names   []string // of the roots, which are threads
+	at      []int32  // per call of the segment: its path
 }
 
 func (c *collapsed) begin(*recording) error { return nil }
@@ -58,7 +58,7 @@ func (c *collapsed) segment(t *thread, s *trace.Segment) error {
 		if call.Parent >= 0 {
 			parent = c.at[call.Parent]
 		}
-		k := c.paths.below(parent, c.frames.of(t.of, call.Method, call.Marks))
+		k := c.paths.below(parent, c.methods.of(t.of, call.Method, call.Marks))
 		c.at = append(c.at, k)
 		for len(c.self) < len(c.paths.list) {
 			c.self = append(c.self, 0)
@@ -81,7 +81,7 @@ func (c *collapsed) close() error {
 			text[k] = oneFrame(c.names[-1-p.frame])
 			continue
 		}
-		text[k] = text[p.parent] + ";" + oneFrame(c.frames.list[p.frame].text())
+		text[k] = text[p.parent] + ";" + oneFrame(c.methods.list[p.frame].text())
 		if c.self[k] > 0 {
 			lines = append(lines, text[k]+" "+strconv.FormatInt(c.self[k], 10)+"\n")
 		}

@@ -3,9 +3,9 @@
 // [Formats] lists the forms, [New] begins an export. A [Writer] is a [trace.Handler]: whoever replays a recording feeds
 // it, several recordings one after the other if there are several, and closes it.
 //
-//	replay ─► Segment, Chunk ─► stage ─► exporter ─► w
+//	replay ─► Segment, Chunk ─► writer ─► exporter ─► w
 //
-// What all forms have in common is done once, in the stage: times are made relative to the recording's begin and put
+// What all forms have in common is done once, in the writer: times are made relative to the recording's begin and put
 // in order, messages that a history repeats are left out, what was found when a message passed the threshold is put
 // together with the message. An exporter has one thread's segments in the order of time, and events beside them.
 //

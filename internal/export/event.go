@@ -40,7 +40,7 @@ var messageKinds = [...]string{"message", "idle", "system message", "running", "
 
 // message tells a message unless it has been told: a history repeats what was in the one before. One that has grown
 // by merging is told as far as it is new.
-func (s *stage) message(t *thread, m trace.Message, j *event) error {
+func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	begin := t.of.rel(m.Begin)
 	end := t.of.rel(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
 	next := sum(int64(min(m.Sequence, math.MaxInt64)), int64(min(m.Count, math.MaxInt64)))
@@ -69,7 +69,7 @@ func (s *stage) message(t *thread, m trace.Message, j *event) error {
 	if j != nil {
 		e.flow, e.stall = j.flow, j.stall
 	}
-	return s.exporter.event(&e)
+	return w.exporter.event(&e)
 }
 
 // what returns what a message's text says. Of an outermost call it is the name of its method.
@@ -101,17 +101,17 @@ func messageFacts(m trace.Message) []fact {
 func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
 
 // frame tells a frame, in the first lane that is free by then, and what is counted of it.
-func (s *stage) frame(r *recording, f trace.Frame) error {
+func (w *writer) frame(r *recording, f trace.Frame) error {
 	e := event{kind: eventFrame, of: r, begin: r.rel(f.Start), name: "frame"}
 	e.end = max(e.begin, r.rel(f.End))
-	for e.lane = 0; e.lane < len(s.lanes) && s.lanes[e.lane] > e.begin; e.lane++ {
+	for e.lane = 0; e.lane < len(w.lanes) && w.lanes[e.lane] > e.begin; e.lane++ {
 	}
-	if e.lane == len(s.lanes) {
-		s.lanes = append(s.lanes, 0)
+	if e.lane == len(w.lanes) {
+		w.lanes = append(w.lanes, 0)
 	}
-	s.lanes[e.lane] = e.end
+	w.lanes[e.lane] = e.end
 	e.facts = frameFacts(r, f)
-	if err := s.exporter.event(&e); err != nil {
+	if err := w.exporter.event(&e); err != nil {
 		return err
 	}
 	counters := []struct {
@@ -123,7 +123,7 @@ func (s *stage) frame(r *recording, f trace.Frame) error {
 		if !c.known || math.IsNaN(c.value) || math.IsInf(c.value, 0) {
 			continue
 		}
-		if err := s.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name, value: c.value}); err != nil {
+		if err := w.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name, value: c.value}); err != nil {
 			return err
 		}
 	}
@@ -143,19 +143,19 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 }
 
 // stall tells a stall: the message, the instant, and what was found while it lasted.
-func (s *stage) stall(t *thread, stall *trace.Stall) error {
+func (w *writer) stall(t *thread, stall *trace.Stall) error {
 	c := &stall.Report
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "jank", stall: c,
 		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (c.Message + 1)}
 	e.end = e.begin
 	e.facts = append(stallFacts(t.of, c), evidenceFacts(t.of, stall)...)
-	err := s.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: c.Message, Count: 1, Begin: c.Begin,
+	err := w.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: c.Message, Count: 1, Begin: c.Begin,
 		Wall: c.Wall, CPU: c.CPU, Description: c.Description}, &e)
 	if err == nil {
-		err = s.exporter.event(&e)
+		err = w.exporter.event(&e)
 	}
 	if p := stall.Pending; err == nil && p != nil && p.Available {
-		err = s.exporter.event(&event{kind: eventCounter, of: t.of, thread: t, begin: e.begin, end: e.begin,
+		err = w.exporter.event(&event{kind: eventCounter, of: t.of, thread: t, begin: e.begin, end: e.begin,
 			name: "messages waiting", value: float64(len(p.List))})
 	}
 	return err
@@ -188,14 +188,14 @@ func stallFacts(r *recording, c *trace.StallChunk) []fact {
 }
 
 // sample tells a stack sample.
-func (s *stage) sample(c *trace.StackSample) error {
-	t, err := s.thread(c.Thread)
+func (w *writer) sample(c *trace.StackSample) error {
+	t, err := w.thread(c.Thread)
 	if err != nil {
 		return err
 	}
 	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack", facts: sampleFacts(t.of, c)}
 	e.end = e.begin
-	return s.exporter.event(&e)
+	return w.exporter.event(&e)
 }
 
 func sampleFacts(r *recording, c *trace.StackSample) []fact {
@@ -252,11 +252,11 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 }
 
 // unreported tells what was found of a message whose report never came: the recording was cut.
-func (s *stage) unreported(t *thread, stall *trace.Stall) error {
+func (w *writer) unreported(t *thread, stall *trace.Stall) error {
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: evidenceFacts(t.of, stall)}
 	if n := len(stall.Samples); n > 0 {
 		e.begin = t.of.rel(stall.Samples[n-1].Nanos)
 	}
 	e.end = e.begin
-	return s.exporter.event(&e)
+	return w.exporter.event(&e)
 }

@@ -83,7 +83,7 @@ func New(format string, w io.Writer, names trace.Names, o Options) (Writer, erro
 	for _, f := range Formats() {
 		if f.Name == format {
 			out := bufio.NewWriterSize(w, 1<<16)
-			return &stage{out: out, exporter: f.start(out, o), names: names}, nil
+			return &writer{out: out, exporter: f.start(out, o), names: names}, nil
 		}
 		known = append(known, f.Name)
 	}

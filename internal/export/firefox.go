@@ -18,7 +18,7 @@ func firefoxFormat() Format {
 		Marks:   "as the category Mended",
 		Memory:  "some 4 bytes for each entry and exit, some numbers for each path",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &firefox{w: w, program: o.Program, frames: newFrames(), of: map[*thread]*foxThread{}}
+			return &firefox{w: w, program: o.Program, methods: newMethods(), of: map[*thread]*foxThread{}}
 		},
 	}
 }
@@ -31,7 +31,7 @@ const foxVersion = 48
 type firefox struct {
 	w          *bufio.Writer
 	program    string
-	frames     *frames
+	methods    *methods
 	of         map[*thread]*foxThread
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
@@ -121,7 +121,7 @@ func (f *firefox) segment(t *thread, s *trace.Segment) error {
 		if c.Parent >= 0 {
 			parent = to.at[c.Parent]
 		}
-		to.at = append(to.at, to.paths.below(parent, f.frames.of(t.of, c.Method, c.Marks)))
+		to.at = append(to.at, to.paths.below(parent, f.methods.of(t.of, c.Method, c.Marks)))
 	}
 	to.calls(t, s, func(i int, left bool) uint64 {
 		if !left {
@@ -374,7 +374,7 @@ func (f *firefox) writeTables(t *foxThread) {
 		return append(b, "null"...)
 	})
 	category := func(k int32) (int64, int64) {
-		m := marksText(f.frames.list[k].marks)
+		m := marksText(f.methods.list[k].marks)
 		if m == "" {
 			return foxMethod, 0
 		}
@@ -397,15 +397,15 @@ func (f *firefox) writeTables(t *foxThread) {
 	var functions []int32
 	function := map[string]int{}
 	for _, k := range used {
-		if _, ok := function[f.frames.list[k].label]; !ok {
-			function[f.frames.list[k].label] = len(functions)
+		if _, ok := function[f.methods.list[k].label]; !ok {
+			function[f.methods.list[k].label] = len(functions)
 			functions = append(functions, k)
 		}
 	}
 	f.constant(n, "-1", "address")
 	f.constant(n, "0", "inlineDepth")
 	f.column("func", n, func(b []byte, i int) []byte {
-		return strconv.AppendInt(b, int64(function[f.frames.list[used[i]].label]), 10)
+		return strconv.AppendInt(b, int64(function[f.methods.list[used[i]].label]), 10)
 	})
 	columns(n, func(i int) int32 { return used[i] })
 	f.constant(n, "null", "nativeSymbol", "innerWindowID", "implementation", "line", "column")
@@ -413,16 +413,16 @@ func (f *firefox) writeTables(t *foxThread) {
 	f.w.WriteString(",\n\"funcTable\":{")
 	n = len(functions)
 	f.column("name", n, func(b []byte, i int) []byte {
-		return strconv.AppendInt(b, int64(t.text(f.frames.list[functions[i]].label)), 10)
+		return strconv.AppendInt(b, int64(t.text(f.methods.list[functions[i]].label)), 10)
 	})
 	f.column("fileName", n, func(b []byte, i int) []byte {
-		if file := f.frames.list[functions[i]].File; file != "" {
+		if file := f.methods.list[functions[i]].File; file != "" {
 			return strconv.AppendInt(b, int64(t.text(file)), 10)
 		}
 		return append(b, "null"...)
 	})
 	f.column("lineNumber", n, func(b []byte, i int) []byte {
-		if line := f.frames.list[functions[i]].Line; line > 0 {
+		if line := f.methods.list[functions[i]].Line; line > 0 {
 			return strconv.AppendInt(b, int64(line), 10)
 		}
 		return append(b, "null"...)

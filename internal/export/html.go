@@ -34,7 +34,7 @@ func htmlFormat() Format {
 		Marks:   "hatched, and in a call's details",
 		Memory:  "some 4 bytes a call, deflated, and what is there beside calls",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &page{w: w, opts: o, frames: newFrames(), Recordings: []*pageRecording{}, Names: []pageName{}}
+			return &page{w: w, opts: o, methods: newMethods(), Recordings: []*pageRecording{}, Names: []pageName{}}
 		},
 	}
 }
@@ -43,10 +43,10 @@ func htmlFormat() Format {
 // thread are one deflated stream of events, which [pageEvents] specifies. What is exported here is what the page's
 // script reads as JSON; times in it are nanoseconds since the recording's origin.
 type page struct {
-	w      *bufio.Writer
-	opts   Options
-	frames *frames
-	now    *pageRecording
+	w       *bufio.Writer
+	opts    Options
+	methods *methods
+	now     *pageRecording
 
 	Names      []pageName       `json:"names"`
 	Recordings []*pageRecording `json:"recordings"`
@@ -161,7 +161,7 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 	s.Walk(func(i int) {
 		c := &s.Calls[i]
 		pt.Calls++
-		pt.events.enter(t.at(c.Begin), p.frames.of(t.of, c.Method, 0), c.Count)
+		pt.events.enter(t.at(c.Begin), p.methods.of(t.of, c.Method, 0), c.Count)
 	}, func(i int) {
 		c := &s.Calls[i]
 		pt.events.leave(t.at(c.End), c.Marks&shown)
@@ -222,7 +222,7 @@ func (p *page) end(of *recording) error {
 		}
 	}
 	slices.SortStableFunc(r.Stalls, func(a, b *pageStall) int { return cmp.Compare(a.Begin, b.Begin) })
-	for _, f := range p.frames.list[len(p.Names):] {
+	for _, f := range p.methods.list[len(p.Names):] {
 		n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor, Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#")}
 		if n.Source = f.File; f.Line > 0 {
 			n.Source += ":" + strconv.Itoa(f.Line)

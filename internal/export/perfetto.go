@@ -15,7 +15,7 @@ func perfettoFormat() Format {
 		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, janks, frames, counters",
 		Marks:   "as arguments",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &perfetto{w: w, program: o.Program, frames: newFrames(), threads: map[*thread]*tracks{}, counters: map[counter]uint64{}}
+			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{}, counters: map[counter]uint64{}}
 		},
 	}
 }
@@ -106,7 +106,7 @@ var categories = []string{"method", "message", "frame", "jank", "recording"}
 type perfetto struct {
 	w        *bufio.Writer
 	program  string
-	frames   *frames
+	methods  *methods
 	interned int // how many of frames have been written
 	uuid     uint64
 	process  uint64 // the track of the recording
@@ -250,8 +250,8 @@ func (p *perfetto) segment(t *thread, s *trace.Segment) error {
 	track := p.threads[t].calls
 	s.Walk(func(i int) {
 		c := &s.Calls[i]
-		k := p.frames.of(t.of, c.Method, 0)
-		f := &p.frames.list[k]
+		k := p.methods.of(t.of, c.Method, 0)
+		f := &p.methods.list[k]
 		p.trackEvent(sliceBegin, track)
 		p.inner = number(number(p.inner, eventNameIID, uint64(k)+1), eventCategory, categoryMethod)
 		if f.File != "" {
@@ -274,8 +274,8 @@ func (p *perfetto) segment(t *thread, s *trace.Segment) error {
 // intern gives the names and places of methods that no packet has had.
 func (p *perfetto) intern() []byte {
 	var b []byte
-	for ; p.interned < len(p.frames.list); p.interned++ {
-		f, iid := &p.frames.list[p.interned], uint64(p.interned)+1
+	for ; p.interned < len(p.methods.list); p.interned++ {
+		f, iid := &p.methods.list[p.interned], uint64(p.interned)+1
 		b = message(b, internedNames, text(number(nil, internedIID, iid), internedText, f.label))
 		if f.File != "" {
 			place := text(text(number(nil, internedIID, iid), sourceFile, f.File), sourceFunction, f.label)

@@ -17,7 +17,7 @@ func pprofFormat() Format {
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &pprof{w: w, program: o.Program, frames: newFrames(), paths: newPaths(), label: map[labels]int32{}, samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
+			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{}, samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
 		},
 	}
 }
@@ -26,7 +26,7 @@ func pprofFormat() Format {
 type pprof struct {
 	w       *bufio.Writer
 	program string
-	frames  *frames
+	methods *methods
 	paths   *paths
 	at      []int32 // per call of a segment: its path
 	self    []int64 // likewise: its own time
@@ -138,7 +138,7 @@ func (p *pprof) segment(t *thread, s *trace.Segment) error {
 			parent = p.at[c.Parent]
 			p.self[c.Parent] = sum(p.self[c.Parent], -took)
 		}
-		p.at = append(p.at, p.paths.below(parent, p.frames.of(t.of, c.Method, 0)))
+		p.at = append(p.at, p.paths.below(parent, p.methods.of(t.of, c.Method, 0)))
 		p.self = append(p.self, took)
 	}
 	for i := range s.Calls {
@@ -248,8 +248,8 @@ func (p *pprof) close() error {
 		DefaultSampleType: "wall", TimeNanos: p.wall, DurationNanos: p.span,
 		Comments: append([]string{"made by " + p.program}, p.comments...),
 	}
-	for k := range p.frames.list {
-		f, id := &p.frames.list[k], uint64(k)+1
+	for k := range p.methods.list {
+		f, id := &p.methods.list[k], uint64(k)+1
 		system := f.label
 		if f.Descriptor != "" {
 			system = clean(f.Name.String() + f.Descriptor)

@@ -25,7 +25,7 @@ type recording struct {
 	origin  int64
 	fixed   bool
 	threads map[uint32]*thread
-	frames  map[frameKey]int32
+	methods map[methodKey]int32
 	tids    int64 // given so far, beside the main thread's
 	told    int   // threads
 	main    bool  // one of which is the main thread

@@ -14,7 +14,7 @@ func speedscopeFormat() Format {
 		Marks:   "behind the name, in brackets",
 		Memory:  "some 4 bytes for each entry and exit",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &speedscope{w: w, program: o.Program, frames: newFrames(), texts: map[string]uint64{}, of: map[*thread][2]*timeline{}}
+			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{}, of: map[*thread][2]*timeline{}}
 		},
 	}
 }
@@ -23,7 +23,7 @@ func speedscopeFormat() Format {
 type speedscope struct {
 	w        *bufio.Writer
 	program  string
-	frames   *frames
+	methods  *methods
 	texts    map[string]uint64 // what messages are called
 	ordered  []string          // the same in the order of their numbers
 	of       map[*thread][2]*timeline
@@ -57,7 +57,7 @@ func (s *speedscope) segment(t *thread, st *trace.Segment) error {
 			// What is told in parts must have one name, and its last part's marks are not known when it begins.
 			marks = 0
 		}
-		step := uint64(s.frames.of(t.of, c.Method, marks)) << 2
+		step := uint64(s.methods.of(t.of, c.Method, marks)) << 2
 		if left {
 			step |= 1
 		}
@@ -110,7 +110,7 @@ func (s *speedscope) close() error {
 	}
 	s.w.WriteString("],\n\"activeProfileIndex\":" + strconv.Itoa(max(0, active)) + ",\n\"shared\":{\"frames\":[")
 	frames := list{w: s.w}
-	for _, f := range s.frames.list {
+	for _, f := range s.methods.list {
 		frames.element()
 		s.w.WriteString(`{"name":` + quoted(f.text()))
 		if f.File != "" {
@@ -143,7 +143,7 @@ func (s *speedscope) profile(p *timeline) {
 			kind = "C"
 		}
 		if step&2 != 0 {
-			frame += int64(len(s.frames.list))
+			frame += int64(len(s.methods.list))
 		}
 		b = append(append(append(b[:0], `{"type":"`...), kind...), `","at":`...)
 		b = strconv.AppendInt(b, at, 10)

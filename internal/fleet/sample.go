@@ -65,7 +65,7 @@ type Sample struct {
 	now      *sampler
 }
 
-// Slow takes a slow message.
+// Stall takes a stall.
 func (s *Sample) Stall(stall *analysis.Stall) error {
 	if s.stalls == nil {
 		s.stalls = map[string]*groupSample{}

@@ -180,7 +180,7 @@ const (
 
 // begins takes a line that no stack goes on with.
 func (p *Reader) begins(text string) {
-	r, n := CutFields(text)
+	r, n := cutFields(text)
 	switch {
 	case separator.MatchString(text):
 		p.now.over = p.now.hasStack
@@ -257,7 +257,7 @@ func (p *Reader) add(r Record, name string) {
 // they end. The last one may be cut off where it must have an end and has none.
 func (p *Reader) records(text string, ends bool) (n int) {
 	for {
-		r, length := CutFields(text[n:])
+		r, length := cutFields(text[n:])
 		if length == 0 {
 			return n
 		}

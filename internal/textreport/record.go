@@ -29,16 +29,16 @@ func (r Record) valid() bool {
 // CutRecord reads a record at the start of s, and says how long it is; 0 if there is none. What goes on as a number, or
 // with a fifth field, is none.
 func CutRecord(s string) (r Record, length int) {
-	r, length = CutFields(s)
+	r, length = cutFields(s)
 	if length < len(s) && s[length] == ',' {
 		return r, 0
 	}
 	return r, length
 }
 
-// CutFields is as CutRecord for a record that may have more fields, the first of which begins with a comma behind what
+// cutFields is as CutRecord for a record that may have more fields, the first of which begins with a comma behind what
 // was read.
-func CutFields(s string) (r Record, length int) {
+func cutFields(s string) (r Record, length int) {
 	fields := [...]*int64{&r.Depth, &r.ID, &r.Count, &r.Cost}
 	for i, field := range fields {
 		from := length

@@ -7,14 +7,14 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// frameKey is a method of one recording, with marks if the format tells calls with marks from others.
-type frameKey struct {
+// methodKey is a method of one recording, with marks if the format tells calls with marks from others.
+type methodKey struct {
 	method trace.Method
 	marks  trace.Marks
 }
 
-// frame is a method as the whole export knows it.
-type frame struct {
+// method is a method as the whole export knows it.
+type method struct {
 	trace.Name
 	// label is what it is shown as, and different for each method.
 	label string
@@ -22,16 +22,16 @@ type frame struct {
 }
 
 // text is the label with the marks behind it.
-func (f *frame) text() string {
+func (f *method) text() string {
 	if m := marksText(f.marks); m != "" {
 		return f.label + " [" + m + "]"
 	}
 	return f.label
 }
 
-// frames numbers methods over all recordings of an export: one that has the same name in two is one.
-type frames struct {
-	list  []frame
+// methods numbers methods over all recordings of an export: one that has the same name in two is one.
+type methods struct {
+	list  []method
 	index map[identity]int32
 	owner map[string]identity // whose a label is
 }
@@ -42,14 +42,14 @@ type identity struct {
 	marks                     trace.Marks
 }
 
-func newFrames() *frames {
-	return &frames{index: map[identity]int32{}, owner: map[string]identity{}}
+func newMethods() *methods {
+	return &methods{index: map[identity]int32{}, owner: map[string]identity{}}
 }
 
 // of gives the number of a method of a recording. Marks that are not shown are left out.
-func (f *frames) of(r *recording, m trace.Method, marks trace.Marks) int32 {
-	key := frameKey{m, marks & shown}
-	if k, ok := r.frames[key]; ok {
+func (f *methods) of(r *recording, m trace.Method, marks trace.Marks) int32 {
+	key := methodKey{m, marks & shown}
+	if k, ok := r.methods[key]; ok {
 		return k
 	}
 	name := r.name(m)
@@ -58,14 +58,14 @@ func (f *frames) of(r *recording, m trace.Method, marks trace.Marks) int32 {
 	if !ok {
 		k = int32(len(f.list))
 		f.index[id] = k
-		f.list = append(f.list, frame{name, f.label(name), key.marks})
+		f.list = append(f.list, method{name, f.label(name), key.marks})
 	}
-	r.frames[key] = k
+	r.methods[key] = k
 	return k
 }
 
 // label is a method's short name if it is the first that has it; the next ones' have their parameters.
-func (f *frames) label(name trace.Name) string {
+func (f *methods) label(name trace.Name) string {
 	who := identity{class: name.Class, method: name.Method, descriptor: name.Descriptor}
 	label := clean(name.String())
 	for n := 1; ; n++ {
@@ -142,25 +142,4 @@ func parameters(descriptor string) string {
 
 var primitives = map[byte]string{
 	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean", 'V': "void",
-}
-
-// paths numbers ways down from a root: each is a frame below another path, -1 being above all.
-type paths struct {
-	list  []path
-	index map[path]int32
-}
-
-type path struct{ parent, frame int32 }
-
-func newPaths() *paths { return &paths{index: map[path]int32{}} }
-
-func (p *paths) below(parent, frame int32) int32 {
-	key := path{parent, frame}
-	if k, ok := p.index[key]; ok {
-		return k
-	}
-	k := int32(len(p.list))
-	p.index[key] = k
-	p.list = append(p.list, key)
-	return k
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// stage makes of what replay tells what exporters write.
-type stage struct {
+// writer makes of what replay tells what exporters write.
+type writer struct {
 	out      *bufio.Writer
 	exporter exporter
 	names    trace.Names
@@ -21,60 +21,60 @@ type stage struct {
 }
 
 // Recording begins a recording.
-func (s *stage) Recording(r Recording) error {
-	if err := s.end(); err != nil {
+func (w *writer) Recording(r Recording) error {
+	if err := w.end(); err != nil {
 		return err
 	}
 	names := r.Names
 	if names == nil {
-		names = s.names
+		names = w.names
 	}
-	s.number++
-	s.now = &recording{number: s.number, title: r.Title, banner: r.Banner, names: names, named: map[trace.Method]string{},
-		threads: map[uint32]*thread{}, frames: map[frameKey]int32{}, nameless: map[trace.Method]bool{}}
-	s.begun, s.lanes = false, nil
+	w.number++
+	w.now = &recording{number: w.number, title: r.Title, banner: r.Banner, names: names, named: map[trace.Method]string{},
+		threads: map[uint32]*thread{}, methods: map[methodKey]int32{}, nameless: map[trace.Method]bool{}}
+	w.begun, w.lanes = false, nil
 	return nil
 }
 
 // recording gives the one that is being told.
-func (s *stage) recording() (*recording, error) {
-	if s.now == nil {
-		if err := s.Recording(Recording{}); err != nil {
+func (w *writer) recording() (*recording, error) {
+	if w.now == nil {
+		if err := w.Recording(Recording{}); err != nil {
 			return nil, err
 		}
 	}
-	return s.now, nil
+	return w.now, nil
 }
 
 // begin tells the exporter of the recording, once. What a recording says of itself comes before.
-func (s *stage) begin() (*recording, error) {
-	r, err := s.recording()
-	if err != nil || s.begun {
+func (w *writer) begin() (*recording, error) {
+	r, err := w.recording()
+	if err != nil || w.begun {
 		return r, err
 	}
-	s.begun = true
-	return r, s.exporter.begin(r)
+	w.begun = true
+	return r, w.exporter.begin(r)
 }
 
 // end ends the recording that is being told, if there is one.
-func (s *stage) end() error {
-	if s.now == nil {
+func (w *writer) end() error {
+	if w.now == nil {
 		return nil
 	}
-	r, err := s.begin()
+	r, err := w.begin()
 	if err != nil {
 		return err
 	}
-	if err := s.fix(0); err != nil {
+	if err := w.fix(0); err != nil {
 		return err
 	}
-	s.now = nil
-	return s.exporter.end(r)
+	w.now = nil
+	return w.exporter.end(r)
 }
 
 // Damage notes what the reader found wrong.
-func (s *stage) Damage(d trace.Damage) error {
-	r, err := s.recording()
+func (w *writer) Damage(d trace.Damage) error {
+	r, err := w.recording()
 	if err == nil {
 		r.damage = &d
 	}
@@ -82,8 +82,8 @@ func (s *stage) Damage(d trace.Damage) error {
 }
 
 // Named notes a method's name.
-func (s *stage) Named(m trace.Method, name string) error {
-	r, err := s.recording()
+func (w *writer) Named(m trace.Method, name string) error {
+	r, err := w.recording()
 	if err == nil {
 		r.named[m] = name
 	}
@@ -91,19 +91,19 @@ func (s *stage) Named(m trace.Method, name string) error {
 }
 
 // Close ends the export.
-func (s *stage) Close() error {
-	if err := s.end(); err != nil {
+func (w *writer) Close() error {
+	if err := w.end(); err != nil {
 		return err
 	}
-	if err := s.exporter.close(); err != nil {
+	if err := w.exporter.close(); err != nil {
 		return err
 	}
-	return s.out.Flush()
+	return w.out.Flush()
 }
 
 // Segment puts a segment behind the one before on its thread.
-func (s *stage) Segment(st *trace.Segment) error {
-	r, err := s.begin()
+func (w *writer) Segment(st *trace.Segment) error {
+	r, err := w.begin()
 	if err != nil {
 		return err
 	}
@@ -111,10 +111,10 @@ func (s *stage) Segment(st *trace.Segment) error {
 	if st.Kind == trace.SegmentReport {
 		origin = 0
 	}
-	if err := s.fix(origin); err != nil {
+	if err := w.fix(origin); err != nil {
 		return err
 	}
-	t, err := s.thread(st.Thread)
+	t, err := w.thread(st.Thread)
 	if err != nil {
 		return err
 	}
@@ -133,12 +133,12 @@ func (s *stage) Segment(st *trace.Segment) error {
 			r.calls += uint64(st.Calls[i].Count)
 		}
 	}
-	return s.exporter.segment(t, st)
+	return w.exporter.segment(t, st)
 }
 
 // thread gives a thread, which is introduced when it is first asked for.
-func (s *stage) thread(index uint32) (*thread, error) {
-	r, err := s.begin()
+func (w *writer) thread(index uint32) (*thread, error) {
+	r, err := w.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -160,12 +160,12 @@ func (s *stage) thread(index uint32) (*thread, error) {
 	if t.Name == "" {
 		t.Name = "thread " + strconv.FormatUint(uint64(index), 10)
 	}
-	return t, s.exporter.thread(t)
+	return t, w.exporter.thread(t)
 }
 
 // Chunk notes what is about the recording, and makes events of the rest.
-func (s *stage) Chunk(c trace.Chunk) error {
-	r, err := s.recording()
+func (w *writer) Chunk(c trace.Chunk) error {
+	r, err := w.recording()
 	if err != nil {
 		return err
 	}
@@ -186,9 +186,9 @@ func (s *stage) Chunk(c trace.Chunk) error {
 		}
 		if r.meta["source"] != "" {
 			// A text: nothing has ticks, and the clock stands where the first report begins.
-			return s.fix(c.NanoTime)
+			return w.fix(c.NanoTime)
 		}
-		return s.fix(c.BaseNanos)
+		return w.fix(c.BaseNanos)
 	case *trace.Threads:
 		for _, t := range c.List {
 			if r.threads[t.Index] == nil {
@@ -199,11 +199,11 @@ func (s *stage) Chunk(c trace.Chunk) error {
 		r.end = c
 	case *trace.StallChunk: // comes by Evidence
 	default:
-		if !r.fixed && len(s.early) < maxEarly {
-			s.early = append(s.early, func() error { return s.tell(c) })
+		if !r.fixed && len(w.early) < maxEarly {
+			w.early = append(w.early, func() error { return w.tell(c) })
 			return nil
 		}
-		return s.tell(c)
+		return w.tell(c)
 	}
 	return nil
 }
@@ -212,13 +212,13 @@ func (s *stage) Chunk(c trace.Chunk) error {
 const maxEarly = 1 << 10
 
 // fix says since when times count, unless that has been said, and tells what has waited for it.
-func (s *stage) fix(origin int64) error {
-	if s.now.fixed {
+func (w *writer) fix(origin int64) error {
+	if w.now.fixed {
 		return nil
 	}
-	s.now.origin, s.now.fixed = origin, true
-	early := s.early
-	s.early = nil
+	w.now.origin, w.now.fixed = origin, true
+	early := w.early
+	w.early = nil
 	for _, tell := range early {
 		if err := tell(); err != nil {
 			return err
@@ -228,67 +228,67 @@ func (s *stage) fix(origin int64) error {
 }
 
 // tell makes events of a chunk.
-func (s *stage) tell(c trace.Chunk) error {
-	r, err := s.begin()
+func (w *writer) tell(c trace.Chunk) error {
+	r, err := w.begin()
 	if err != nil {
 		return err
 	}
 	switch c := c.(type) {
 	case *trace.Messages:
-		t, err := s.thread(c.Thread)
+		t, err := w.thread(c.Thread)
 		if err != nil {
 			return err
 		}
 		for _, m := range c.List {
-			if err := s.message(t, m, nil); err != nil {
+			if err := w.message(t, m, nil); err != nil {
 				return err
 			}
 		}
 	case *trace.Frames:
 		for _, f := range c.List {
-			if err := s.frame(r, f); err != nil {
+			if err := w.frame(r, f); err != nil {
 				return err
 			}
 		}
 	case *trace.StackSample:
-		return s.sample(c)
+		return w.sample(c)
 	case *trace.Pending:
 		// What waited comes by Evidence.
-		_, err := s.thread(c.Thread)
+		_, err := w.thread(c.Thread)
 		return err
 	}
 	return nil
 }
 
 // Evidence tells a stall, or what was found of a message whose report never came.
-func (s *stage) Evidence(stall *trace.Stall) error {
-	r, err := s.recording()
+func (w *writer) Evidence(stall *trace.Stall) error {
+	r, err := w.recording()
 	if err != nil {
 		return err
 	}
-	if !r.fixed && !stall.Reported && len(s.early) < maxEarly {
-		s.early = append(s.early, func() error { return s.Evidence(stall) })
+	if !r.fixed && !stall.Reported && len(w.early) < maxEarly {
+		w.early = append(w.early, func() error { return w.Evidence(stall) })
 		return nil
 	}
-	if err := s.fix(stall.Report.Begin); err != nil {
+	if err := w.fix(stall.Report.Begin); err != nil {
 		return err
 	}
-	t, err := s.thread(stall.Report.Thread)
+	t, err := w.thread(stall.Report.Thread)
 	if err != nil {
 		return err
 	}
 	if stall.Reported {
-		return s.stall(t, stall)
+		return w.stall(t, stall)
 	}
-	return s.unreported(t, stall)
+	return w.unreported(t, stall)
 }
 
 // Stall hands on a stall that is complete.
-func (s *stage) Stall(stall *analysis.Stall) error {
-	if _, err := s.begin(); err != nil {
+func (w *writer) Stall(stall *analysis.Stall) error {
+	if _, err := w.begin(); err != nil {
 		return err
 	}
-	if e, ok := s.exporter.(verdictExporter); ok {
+	if e, ok := w.exporter.(verdictExporter); ok {
 		return e.stall(stall)
 	}
 	return nil
