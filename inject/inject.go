@@ -46,6 +46,23 @@ const (
 	ExitsExact
 )
 
+// ExitModes returns all exit modes, those that report less first. Whatever must handle each of them is made from this list
+// or tested with it.
+func ExitModes() []ExitMode { return []ExitMode{ExitsNormal, ExitsThrows, ExitsExact} }
+
+// String returns the exit mode's name on the command line.
+func (m ExitMode) String() string {
+	switch m {
+	case ExitsNormal:
+		return "normal"
+	case ExitsThrows:
+		return "throws"
+	case ExitsExact:
+		return "exact"
+	}
+	return strconv.Itoa(int(m))
+}
+
 // ConstructorEntry says where a constructor's entry is reported.
 type ConstructorEntry uint8
 
@@ -58,6 +75,22 @@ const (
 	EntryAfterSuper
 )
 
+// ConstructorEntries returns all constructor entries.
+func ConstructorEntries() []ConstructorEntry {
+	return []ConstructorEntry{EntryAtStart, EntryAfterSuper}
+}
+
+// String returns the constructor entry's name on the command line.
+func (e ConstructorEntry) String() string {
+	switch e {
+	case EntryAtStart:
+		return "start"
+	case EntryAfterSuper:
+		return "after-super"
+	}
+	return strconv.Itoa(int(e))
+}
+
 // Options are what holds for all classes of a run.
 type Options struct {
 	RuntimeClass     string // internal form; "" is [DefaultRuntimeClass]
@@ -66,6 +99,18 @@ type Options struct {
 	// KeepCompilable refuses methods that would cross the 8,000 bytes past which HotSpot does not compile
 	// a method (-XX:-DontCompileHugeMethods aside).
 	KeepCompilable bool
+}
+
+// Normalized returns o with all that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass], and
+// [ExitsExact] sets [EntryAfterSuper]. Options that mean the same have equal normalized forms.
+func (o Options) Normalized() Options {
+	if o.RuntimeClass == "" {
+		o.RuntimeClass = DefaultRuntimeClass
+	}
+	if o.Exits == ExitsExact {
+		o.ConstructorEntry = EntryAfterSuper
+	}
+	return o
 }
 
 // The reasons for which a method or class is refused; errors of [Refusal] wrap them.
@@ -116,15 +161,9 @@ type MethodCost struct {
 // Cost gives what the last [Injector.Rewrite] cost, if it succeeded. It is overwritten by the next.
 func (in *Injector) Cost() Cost { return in.cost }
 
-// New gives an Injector. Exact exits imply entries after super.
+// New returns an Injector with the options in their [Options.Normalized] form.
 func New(o Options) *Injector {
-	if o.RuntimeClass == "" {
-		o.RuntimeClass = DefaultRuntimeClass
-	}
-	if o.Exits == ExitsExact {
-		o.ConstructorEntry = EntryAfterSuper
-	}
-	return &Injector{options: o}
+	return &Injector{options: o.Normalized()}
 }
 
 // Focus says what is done about onWindowFocusChanged in a class.

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
@@ -11,7 +13,7 @@ import (
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
-const MethodDispatch = 0xFFFFE
+const MethodDispatch = contract.DispatchID
 
 // Record is an entry into a method or an exit out of it.
 type Record uint64

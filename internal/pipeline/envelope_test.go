@@ -79,6 +79,9 @@ var readers = map[format]func(*sealed) ([]byte, error){
 
 // TestDamagedFiles reads scan files and slices that are cut, changed in any byte, of another kind or number, and
 // such as say more than they are.
+//
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func TestDamagedFiles(t *testing.T) {
 	scan, slice := sealedFiles(t)
 	for want, data := range map[format][]byte{scanFormat: scan, sliceFormat: slice} {
@@ -128,6 +131,9 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 // TestModestContent says that a little is very much.
+//
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func TestModestContent(t *testing.T) {
 	much := &sealed{scanFormat, Origin{}, make([]byte, 100<<20)}
 	var b bytes.Buffer
@@ -187,6 +193,10 @@ func fuzzReader(f *testing.F, want format) {
 	})
 }
 
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func FuzzScanFile(f *testing.F) { fuzzReader(f, scanFormat) }
 
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func FuzzSlice(f *testing.F) { fuzzReader(f, sliceFormat) }

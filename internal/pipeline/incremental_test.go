@@ -129,6 +129,9 @@ func says(t testing.TB, what, said, pattern string) {
 func named(inputs []string) pipeline.Config { return appConfig(inputs, "") }
 
 // TestIncremental builds an app of all kinds of inputs again and again, each time with something else changed.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestIncremental(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -249,6 +252,9 @@ func times(t testing.TB, dir string) map[string]time.Time {
 }
 
 // TestIncrementalMerge has one output of all inputs.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestIncrementalMerge(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -270,6 +276,9 @@ func TestIncrementalMerge(t *testing.T) {
 }
 
 // TestIncrementalSlices carries out slices with a cache.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestIncrementalSlices(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -287,6 +296,9 @@ func TestIncrementalSlices(t *testing.T) {
 }
 
 // TestTamperedOutput has outputs changed behind the program's back, as cunningly as it can be done.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestTamperedOutput(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -337,6 +349,9 @@ func TestTamperedOutput(t *testing.T) {
 }
 
 // TestDamagedCache damages all entries at once, in every way, and wants nothing to come of it but work.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestDamagedCache(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	k := newKept(t)
@@ -369,6 +384,9 @@ func TestDamagedCache(t *testing.T) {
 
 // TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should be is
 // made again.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestForeignRecords(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	k := newKept(t)
@@ -400,6 +418,9 @@ func TestForeignRecords(t *testing.T) {
 }
 
 // TestVanishedInputs removes what earlier runs wrote for inputs that are gone, and nothing else.
+//
+// Invariant: Of earlier outputs a run removes only those that it wrote, that are unchanged and that no input has any
+// more.
 func TestVanishedInputs(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	k := newKept(t)
@@ -479,6 +500,8 @@ func must[T any](v T, err error) T {
 
 // TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew in
 // every run, or makes no difference. A new field has to be thought about.
+//
+// Invariant: Every option is part of a cache key, or is evaluated anew in every run.
 func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
@@ -519,6 +542,8 @@ func TestIncrementalRefusals(t *testing.T) {
 
 // TestChangedWhileKept changes an input while it is worked on. The run fails, and what it found out is kept for neither
 // content.
+//
+// Invariant: An input that changes while it is read gets no cache entry, and the run fails.
 func TestChangedWhileKept(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "in.jar")

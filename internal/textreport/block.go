@@ -1,6 +1,10 @@
 package textreport
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tracegen/tracegen/internal/contract"
+)
 
 // judged is how many records a block is judged by.
 const judged = 8
@@ -24,7 +28,7 @@ func NewBlock(first Record, announced bool, known func(id int64) bool) *Block {
 	if first.Depth != 0 && !announced {
 		return nil
 	}
-	return &Block{known: known, accepted: announced || first.ID == Dispatch, last: first.Depth}
+	return &Block{known: known, accepted: announced || first.ID == contract.DispatchID, last: first.Depth}
 }
 
 // Add takes the next line that is a record.

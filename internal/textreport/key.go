@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 // Key is a key in a line of text that has records or a stack's key for its value. The value may be a string in JSON, or a string
@@ -45,7 +47,7 @@ func CutStackKey(text string) (id int64, length int) {
 		return 0, 0
 	}
 	id, err := strconv.ParseInt(text[:n], 10, 32)
-	if err != nil || id < 1 || id > Dispatch {
+	if err != nil || id < 1 || id > contract.DispatchID {
 		id = 0
 	}
 	return id, n

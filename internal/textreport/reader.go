@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 // Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one before has
@@ -242,7 +244,7 @@ func (p *Reader) stack() {
 
 // add adds a record. In lines that have no key another dispatch begins another report.
 func (p *Reader) add(r Record, name string) {
-	if r.ID == Dispatch && r.Depth == 0 && p.now.over && len(p.now.Lines) > 0 {
+	if r.ID == contract.DispatchID && r.Depth == 0 && p.now.over && len(p.now.Lines) > 0 {
 		p.stack()
 		p.now.over = true
 	}
