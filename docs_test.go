@@ -19,7 +19,7 @@ var (
 	citedTest    = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9_]*)`")
 )
 
-// documents lists the Markdown files, but those that are test inputs.
+// documents returns the Markdown files, except those that are test inputs.
 func documents(t *sourceTree) []string {
 	return slices.DeleteFunc(slices.Clone(t.paths), func(p string) bool {
 		return path.Ext(p) != ".md" || inTestdata(p)
@@ -102,8 +102,8 @@ var (
 	shownFlag    = regexp.MustCompile(`(?:^|\s)(--?[a-z][a-z0-9-]*)`)
 )
 
-// TestDocumentedCommandsExist asks the built tool for the help of every command that a document shows,
-// and wants every flag shown with it there.
+// TestDocumentedCommandsExist runs the built tool with --help for every command that a document shows, and checks that
+// every flag in that document is in the help.
 //
 // Invariant: Every command, flag, make target, test and link that a document shows exists.
 func TestDocumentedCommandsExist(t *testing.T) {

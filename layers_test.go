@@ -12,7 +12,7 @@ import (
 
 const architecture = "ARCHITECTURE.md"
 
-// The layer table's rows are numbers, and two words for what stands beside the layers.
+// The rows of the layer table are numbers, and two words for packages that are not part of a layer.
 const (
 	rowTests = "tests" // imported by tests only; may import anything
 	rowTools = "tools" // programs for developers, imported by nobody; may import anything
@@ -20,7 +20,7 @@ const (
 
 var (
 	codeSpan = regexp.MustCompile("`([^`]+)`")
-	// testOnlyModules are second opinions. The tool itself must not come to need them.
+	// testOnlyModules are decoders and libraries for tests. The tool itself must not depend on them.
 	testOnlyModules = []string{"github.com/zxh0/jvm.go", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
 		"github.com/santhosh-tekuri/jsonschema/v6"}
 )
@@ -65,11 +65,11 @@ func layerTable(t *sourceTree) map[string]string {
 	return rowOf
 }
 
-// strangers are packages that check each other's work: none may import another, not even indirectly. They hold to that by
-// sharing a row of the layer table.
+// strangers are packages that check each other's work: none may import another, not even indirectly. They are kept
+// apart by sharing a row of the layer table.
 var strangers = []string{"inject", "classfile/verify/equivalence", "classfile/verify/types"}
 
-// strangerViolations demands that all strangers are in one row of the layer table.
+// strangerViolations reports if the strangers are not all in one row of the layer table.
 func strangerViolations(rowOf map[string]string) (found []string) {
 	for _, dir := range strangers[1:] {
 		if row, first := rowOf[dir], rowOf[strangers[0]]; row != first {
@@ -80,8 +80,8 @@ func strangerViolations(rowOf map[string]string) (found []string) {
 	return found
 }
 
-// layerViolations holds every import of a non-test file against the layer table: a package imports
-// only from rows below its own. Tests may look anywhere; what they import is no part of the tool.
+// layerViolations compares every import of a non-test file with the layer table: a package imports only from rows below
+// its own. Tests may import anything, because their imports are not part of the tool.
 func layerViolations(t *sourceTree) []string {
 	rowOf := layerTable(t)
 	if len(rowOf) == 0 {
@@ -109,7 +109,7 @@ func layerViolations(t *sourceTree) []string {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(rowOf)) {
-		// Oracles may consist of tests alone, so any Go file will do.
+		// Oracles may consist of tests alone, so that any Go file counts.
 		if !slices.ContainsFunc(t.gos, func(f goFile) bool { return f.dir() == dir }) {
 			found = append(found, architecture+": the layer table has "+dir+", which holds no package")
 		}
@@ -117,7 +117,7 @@ func layerViolations(t *sourceTree) []string {
 	return found
 }
 
-// importFault says why a package of the given row must not import another; "" if it may.
+// importFault returns why a package of the given row must not import another; "" if it may.
 func importFault(row, imported string, rowOf map[string]string) string {
 	for _, m := range testOnlyModules {
 		if imported == m || strings.HasPrefix(imported, m+"/") {
@@ -146,8 +146,8 @@ func importFault(row, imported string, rowOf map[string]string) string {
 	return ""
 }
 
-// dependencyViolations wants a line in ARCHITECTURE.md for every module that go.mod requires directly,
-// so that each one earns its place, and no line for one that is gone.
+// dependencyViolations reports a module that go.mod requires directly without a line in ARCHITECTURE.md that explains
+// why, and a line for a module that is not required.
 func dependencyViolations(t *sourceTree) []string {
 	text, _ := t.text(architecture)
 	explained := map[string]bool{}
@@ -172,8 +172,8 @@ func dependencyViolations(t *sourceTree) []string {
 	return found
 }
 
-// directRequirements lists the modules that go.mod requires without calling them indirect. A module
-// that is there for a tool line alone counts as direct.
+// directRequirements returns the modules that go.mod requires and does not mark as indirect. A module that is there for
+// a tool line alone counts as direct.
 func directRequirements(gomod string) []string {
 	var direct, tools []string
 	block := ""

@@ -21,8 +21,8 @@ import (
 
 const sampleJar = "testdata/sample/sample.jar"
 
-// TestSampleIsAsItsRecipeSays looks for what a jar gets that was made in another way than by
-// testdata/sample/build: other times, other bytecode, classes without a source.
+// TestSampleIsAsItsRecipeSays checks properties that the sample jar has only if testdata/sample/build has made it:
+// times, version of the bytecode, a source for each class.
 //
 // Invariant: The sample jar is the one that its recipe builds.
 func TestSampleIsAsItsRecipeSays(t *testing.T) {
@@ -66,8 +66,8 @@ const (
 
 var update = flag.Bool("update", false, "rewrite the picture in README.md, and docs/invariants.md")
 
-// TestReadmeShowsWhatHappens runs the commands of the README's picture where they find the sample, and wants
-// to see what the README shows.
+// TestReadmeShowsWhatHappens runs the commands of the README's picture in a directory with the sample, and compares
+// their output with the README.
 //
 // Invariant: The commands of the README print what the README shows.
 func TestReadmeShowsWhatHappens(t *testing.T) {
@@ -138,7 +138,7 @@ func buildTool(t *testing.T) string {
 	return tool
 }
 
-// TestSampleRunsInstrumented does what the README says first, in every exit mode.
+// TestSampleRunsInstrumented runs the README's first command in every exit mode, and then the instrumented sample.
 //
 // Invariant: The README's first command works in every exit mode, and the instrumented sample runs and prints what
 // it printed before.

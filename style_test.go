@@ -16,9 +16,9 @@ import (
 // maxFunctionLines is the longest that a function may be, its signature and closing brace included.
 const maxFunctionLines = 150
 
-// undocumentedNames lists exported names without a comment, and packages without one. A comment on a
-// group of constants, variables or fields covers the group, up to the next blank line for fields. A
-// type's own comment covers the fields that it names.
+// undocumentedNames returns exported names without a comment, and packages without one. A comment on a group of
+// constants, variables or fields is for the whole group; a group of fields ends at the next blank line. A type's own
+// comment is also for the fields that it names.
 func undocumentedNames(t *sourceTree) []string {
 	var found []string
 	for _, dir := range packageDirs(t) {
@@ -47,8 +47,8 @@ func undocumentedNames(t *sourceTree) []string {
 	return found
 }
 
-// exportedReceiver reports whether a function is no method, or a method of an exported type. Methods
-// of unexported types are seen through interfaces only, where they are documented.
+// exportedReceiver reports whether a function is not a method, or a method of an exported type. Methods of unexported
+// types are used through interfaces only, and are documented there.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true
@@ -78,7 +78,7 @@ func (t *sourceTree) undocumentedSpecs(d *ast.GenDecl) []string {
 			if !s.Name.IsExported() {
 				continue
 			}
-			// A comment above `type ( … )` says nothing of the single type.
+			// A comment above `type ( … )` does not document a single type.
 			if s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Lparen.IsValid()) {
 				found = append(found, t.at(s.Pos(), "type %s is exported and has no comment", s.Name.Name))
 			}
@@ -126,7 +126,7 @@ func (t *sourceTree) undocumentedFields(owner, about string, fields *ast.FieldLi
 	return found
 }
 
-// wordsOf gives the words of a text in lower case: a comment may call the field Name "its name".
+// wordsOf returns the words of a text in lower case: a comment may call the field Name "its name".
 func wordsOf(text string) map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
@@ -152,7 +152,7 @@ func longFunctions(t *sourceTree) []string {
 	return found
 }
 
-// emptyNames are names that say nothing about what is inside.
+// emptyNames matches names that do not describe the content.
 var emptyNames = regexp.MustCompile(`^(?i)(utils?|commons?|helpers?|managers?|misc|stuff)$`)
 
 func forbiddenNames(t *sourceTree) []string {
@@ -177,8 +177,8 @@ func forbiddenNames(t *sourceTree) []string {
 	return found
 }
 
-// Where packages come from and where tools lie is the machine's business: clients are configured for
-// it, and a build that names a host or a directory works on one machine only.
+// Registries and the places of tools depend on the machine and its configuration. A build that names a host or a
+// directory works on one machine only.
 var (
 	registryHost = regexp.MustCompile(`(?i)\b(repo1?[.]maven[.]|maven[.]google[.]|plugins[.]gradle[.]org|services[.]gradle[.]org|` +
 		`proxy[.]golang[.]|sum[.]golang[.]|go[.]dev/dl|dl[.]google[.]|registry[.]npmjs|pypi[.]org|index[.]crates|` +
@@ -258,7 +258,7 @@ func TestNameRuleFindsPlantedFaults(t *testing.T) {
 
 // Invariant: No file names the host of a package registry or a directory of one machine.
 func TestPlaceRuleFindsPlantedFaults(t *testing.T) {
-	// Put together here, for this file is read by the rule as well.
+	// These are concatenated because the rule also reads this file.
 	host := "https://" + "repo" + ".maven.apache.org/x"
 	jdk := "/usr/lib" + "/jvm/java-17"
 	checkPlanted(t, foreignPlaces, []planted{

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// writeJar makes a jar of the given entries, in order, each deflated.
+// writeJar writes a jar of the given entries, in order, each deflated.
 func writeJar(t *testing.T, path string, entries ...[2]string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -73,7 +73,7 @@ func readJar(t *testing.T, path string) (entries [][2]string, raw map[string][]b
 	return entries, raw
 }
 
-// sampleClass is a class with two methods, of which the second ends in two ways.
+// sampleClass is a class with two methods; the second has two ways out.
 func sampleClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "()V", Code: "return"},
@@ -81,14 +81,14 @@ func sampleClass(name string) assembly.Class {
 	}}
 }
 
-// oldClass is one of before Java 7, when a finally block was a subroutine.
+// oldClass is a class of before Java 7, when a finally block was a subroutine.
 func oldClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Major: 48, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "()V", Stack: 1, Locals: 1, Code: "jsr sub | return | sub: astore_0 | ret 0"},
 	}}
 }
 
-// instrumented gives a class calls and tells how many.
+// instrumented returns a class with calls, and their number.
 func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
 	t.Helper()
 	injector := inject.New(inject.Options{})
@@ -100,7 +100,7 @@ func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
 	return string(out), len(c.Methods) + strings.Count(c.Methods[0].Code+c.Methods[1].Code, "return")
 }
 
-// jobIn makes the list of the jars, and names for the rest of a job, in dir.
+// jobIn writes the list of the jars, and returns a job with names in dir.
 func jobIn(t *testing.T, dir string, jars ...string) job {
 	t.Helper()
 	j := job{filepath.Join(dir, "list"), filepath.Join(dir, "out"), filepath.Join(dir, "mapping.txt"), filepath.Join(dir, "changes")}
@@ -124,7 +124,7 @@ func TestFloorKeepsEveryByte(t *testing.T) {
 			writeJar(t, in[0], one...)
 			writeJar(t, in[1], two...)
 			j := jobIn(t, dir, in...)
-			// Of all entries only a/A.class and b/C.class are said to change.
+			// Only a/A.class and b/C.class are marked as changed.
 			if err := os.WriteFile(j.changes, []byte("001001"), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	a, b := string(sampleClass("A").Bytes()), string(sampleClass("B").Bytes())
 	changed, calls := instrumented(t, sampleClass("A"))
 	writeJar(t, in, [2]string{"A.class", a}, [2]string{"text", "x"}, [2]string{"B.class", b}, [2]string{"C.class", b})
-	// Another order is no other work.
+	// The same contestants in another order have done the same work.
 	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"B.class", b}, [2]string{"A.class", changed})
 	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID + "1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
 	if err := os.WriteFile(j.mapping, []byte(mapping), 0o644); err != nil {

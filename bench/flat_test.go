@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// TestSeedCopies has two classes that refer to each other, and to one that is not copied: in a copy, they refer to the other
-// copy, and nothing else is different.
+// TestSeedCopies copies two classes that refer to each other, and to one that is not copied. In a copy, they refer to
+// the copy, and nothing else differs.
 func TestSeedCopies(t *testing.T) {
 	a := assembly.Class{Name: "org/a/A", Super: "org/a/B", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "f",
 		Descriptor: "(Lorg/a/A;[Lorg/a/B;Lorg/a/C;)V", Locals: 3, Code: "invokestatic org/a/B.g(Lorg/a/A;)V | invokestatic org/a/C.h()V | return"}}}

@@ -15,11 +15,11 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// mappingCommand makes this program write the mapping that look-ups are measured on: in a process of its own, as
-// the memory for it would be charged to every process that is started afterwards.
+// mappingCommand makes this program write the mapping for the look-ups. It runs in a process of its own, because the
+// memory that it uses would be counted for every process that is started afterwards.
 const mappingCommand = "mapping"
 
-// mappingMain writes a mapping with every ID taken, 100 bytes a line, to the file that it is given.
+// mappingMain writes a mapping with every ID taken, 100 bytes per line, to the given file.
 func mappingMain(args []string) error {
 	if len(args) != 1 {
 		return errors.New("usage: mapping FILE")
@@ -46,7 +46,7 @@ func mappingMain(args []string) error {
 	return f.Close()
 }
 
-// questions are what a look-up is asked; the first asks nothing, and is what the others are compared with.
+// questions are the arguments of the look-ups. The first asks nothing; the others are compared with it.
 var questions = []struct {
 	name string
 	args []string

@@ -14,7 +14,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestMain lets the test program be what the program is to itself: the floor, and what prepares the inputs.
+// TestMain makes the test program also run the commands that the program runs in processes of its own: the floor, and
+// those that prepare the inputs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		if err := dispatch(context.Background(), os.Args[1:]); err != nil {
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// loopClass is one with a method that nobody thinks too small to trace.
+// loopClass is a class with a method that every contestant traces.
 func loopClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Major: 49, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "(I)I", Stack: 2, Locals: 1, Code: "top: iload_0 | iconst_1 | isub | istore_0 | " +
@@ -34,7 +35,7 @@ func loopClass(name string) assembly.Class {
 	}}
 }
 
-// TestEveryContestantDoesItsWork lets all of them run once, on two jars, of which one holds jsr.
+// TestEveryContestantDoesItsWork runs each contestant once, on two jars, of which one contains jsr.
 //
 // Invariant: Every contestant of the benchmark does its work, and the hand-written ASM program does the same work as
 // --trivial none.

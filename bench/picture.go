@@ -20,7 +20,7 @@ const (
 	gapHeight    = 22 // below them
 )
 
-// pictureStyle follows the reader's light or dark page; nothing is painted behind the text.
+// pictureStyle adapts to a light or dark page; there is no background behind the text.
 const pictureStyle = `
 text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2328 }
 .title { font-weight: 600 }
@@ -40,7 +40,7 @@ text { fill: #e6edf3 }
 }
 `
 
-// printPicture draws wall time and peak memory of the rows that are shown, with a line where the floor is.
+// printPicture draws the wall time and peak memory of the shown rows, with a line for the floor.
 func (r *record) printPicture(w io.Writer) {
 	var b strings.Builder
 	top := 8

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// goldenRecord is a record with all that can be in one: a row that failed, one with a note, rounds of different number.
+// goldenRecord is a record with everything that can occur: a row that failed, one with a note, rows with different
+// numbers of runs.
 func goldenRecord(t *testing.T) *record {
 	t.Helper()
 	r, err := loadRecord("testdata")
@@ -63,7 +64,7 @@ func TestReadRecordRefuses(t *testing.T) {
 	}
 }
 
-// TestGolden holds the page, the picture and the section of testdata/peers.tsv to the files beside it.
+// TestGolden compares the page, the picture and the section for testdata/peers.tsv with the files beside it.
 //
 // Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestGolden(t *testing.T) {
@@ -143,7 +144,7 @@ func TestParseProcessorTime(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsItsRun holds the README's section, and the page and picture of every record, to what the record says.
+// TestReadmeShowsItsRun compares the README's section, and the page and picture of every record, with the record.
 //
 // Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestReadmeShowsItsRun(t *testing.T) {

@@ -55,10 +55,10 @@ func (r *record) printTable(w io.Writer, input string) {
 	}
 }
 
-// cell makes what others have said fit into a table.
+// cell returns a text with which a cell of a Markdown table can begin and end.
 func cell(note string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(note) }
 
-// times says how many times another row's a row's median is.
+// times returns the quotient of the medians of two rows.
 func times(r, other *row, of func(*row) float64) string {
 	if other == nil || of(other) == 0 {
 		return ""
@@ -66,7 +66,7 @@ func times(r, other *row, of func(*row) float64) string {
 	return figure(of(r) / of(other))
 }
 
-// shown are the rows of the README's table and of the picture, in their order, with the names they have there.
+// shown are the rows of the README's table and of the picture, in order, with their names there.
 func shown() [][2]string {
 	return [][2]string{
 		{rowFloor, "the floor: unzip and zip"},
@@ -81,7 +81,7 @@ func shown() [][2]string {
 	}
 }
 
-// shownRows are the rows with runs that are shown of an input, under their names there. Matrix is there once.
+// shownRows returns the rows with runs that are shown for an input, with their names there. Matrix is shown once.
 func (r *record) shownRows(input string) (rows []*row, names []string) {
 	for _, s := range shown() {
 		if row := r.row(input, s[0]); row != nil && !slices.Contains(names, s[1]) {
@@ -91,7 +91,7 @@ func (r *record) shownRows(input string) (rows []*row, names []string) {
 	return rows, names
 }
 
-// shownInputs are the first input and the corpus.
+// shownInputs returns the first input and the corpus.
 func (r *record) shownInputs() []string {
 	inputs := r.inputs()
 	if len(inputs) > 1 && slices.Contains(inputs[1:], corpusInput) {
@@ -100,7 +100,7 @@ func (r *record) shownInputs() []string {
 	return inputs[:min(len(inputs), 1)]
 }
 
-// printSection writes the README's section on speed; dir is where the record lies, as links name it there.
+// printSection writes the README's section on speed. dir is the directory of the record, for links.
 func (r *record) printSection(w io.Writer, dir string) {
 	fmt.Fprintf(w, "![wall time and peak memory, beside peers](%s/peers.svg)\n", dir)
 	if r.disturbed() {

@@ -5,27 +5,27 @@ import (
 	"io"
 )
 
-// target is a promise: a quotient of two rows' medians that is to be at most, or at least, a number.
+// target is a promise: the quotient of two rows' medians must be at most, or at least, a number.
 type target struct {
 	says   string
 	over   string // the row above the line
 	under  string // the row below
 	of     func(*row) float64
-	most   float64 // the quotient must not be greater, if it is not 0
-	least  float64 // or not less
-	goal   float64 // better still; 0 if none is set
-	detail bool    // told beside another, and no promise by itself
+	most   float64 // the quotient must not be greater; 0 for no bound
+	least  float64 // the quotient must not be less
+	goal   float64 // a better value to aim at; 0 for none
+	detail bool    // shown with another one, and not a promise itself
 }
 
-// Of what quotients are made.
+// What quotients compare.
 func wallOf(r *row) float64 { return r.median(wallSeconds) }
 func cpuOf(r *row) float64  { return r.median(cpuSeconds) }
 func peakOf(r *row) float64 { return r.median(peakMB) }
 func sizeOf(r *row) float64 { return float64(r.work.size) }
 
-// targets are what issue 5 asks for. The expert is the fastest that we know to write, with IDs from a counter: one pass, and
-// other IDs in every run. Matrix is judged by what it takes where it does its work; where only the run is to be had in
-// which it gives jars up, by that, which flatters it.
+// targets are the promises about speed. The hand-written ASM program is the fastest that we know to write, with IDs
+// from a counter: one pass, and other IDs in every run. Matrix is compared by its run with jars that it can instrument
+// completely; if only the run exists in which it fails for some jars, by that one, which makes Matrix look faster.
 func targets(matrix string) []target {
 	faster := func(says, peer string, factor float64) []target {
 		return []target{
@@ -53,14 +53,14 @@ func targets(matrix string) []target {
 	)
 }
 
-// judged is a target and what was measured.
+// judged is a target and the measured values.
 type judged struct {
 	target
 	quotient  float64
 	low, high float64 // of single rounds
 }
 
-// verdict is met, missed, or nothing where no promise was made.
+// verdict returns met, missed, or nothing if the target has no bound.
 func (j judged) verdict() string {
 	switch {
 	case j.detail:
@@ -73,7 +73,7 @@ func (j judged) verdict() string {
 	return "met"
 }
 
-// wanted is the target in words.
+// wanted returns the target in words.
 func (j judged) wanted() string {
 	switch {
 	case j.detail:
@@ -86,10 +86,10 @@ func (j judged) wanted() string {
 	return fmt.Sprintf("≤ %g", j.most)
 }
 
-// rounds is the row with its runs from one up to another.
+// rounds returns the row with its runs from one round up to another.
 func (r *row) rounds(from, to int) row { return row{work: r.work, runs: r.runs[from:to]} }
 
-// judge computes the targets for an input, as far as both rows were measured, of the rounds in which both took part.
+// judge computes the targets for an input, if both rows were measured, from the rounds in which both have a run.
 func (r *record) judge(input string) []judged {
 	matrix := rowMatrix
 	if r.row(input, matrix) == nil {
@@ -127,7 +127,7 @@ func (r *record) printVerdicts(w io.Writer, input string) {
 	}
 }
 
-// figure writes a number with three digits that count.
+// figure returns a number with three significant digits.
 func figure(f float64) string {
 	switch {
 	case f >= 100:

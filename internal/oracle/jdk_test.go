@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fakeJDK makes a directory that looks like a JDK as far as we look.
+// fakeJDK makes a directory that featureOf takes for a JDK.
 func fakeJDK(t *testing.T, parent, name, release string) string {
 	t.Helper()
 	home := filepath.Join(parent, name)

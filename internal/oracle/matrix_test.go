@@ -15,14 +15,14 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// oddMethods are names that a class file may have and that break what reads mappings line by line.
+// oddMethods are names that a class file may have and that break programs that read mappings line by line.
 var oddMethods = []string{
 	"reads it, then 100% closes #1", "größe", "名前", "emoji\xed\xa0\xbd\xed\xb8\x80", "a\u2028b", "a\u0085b", "tab\tname", "lambda$f$1",
 	" leads", "trails ", "nbsp\u00a0name", "-dash", "a=b", "'quoted\"", "\\back\\slash",
 }
 
-// matrixJar writes a jar of the classes of another, as far as ASM 7 reads them, and of one with odd names. It
-// returns the methods with code.
+// matrixJar writes a jar with the classes of another that ASM 7 can read, and with one that has odd names. It returns
+// the methods with code.
 func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	t.Helper()
 	in, err := zip.OpenReader(from)
@@ -82,8 +82,8 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	return methods
 }
 
-// TestMatrixReadsAndWrites: Matrix's own reader reads our mapping of a real jar line by line as it was meant, gives
-// the methods of the next build the IDs of that base; and we read what its writer then writes, and keep those IDs.
+// TestMatrixReadsAndWrites checks that Matrix's own reader reads our mapping of a real jar line by line and gives the
+// methods of the next build the IDs of that base, and that we read what its writer then writes, and keep those IDs.
 //
 // Invariant: Matrix's own reader accepts our mapping, and we accept what its writer writes.
 func TestMatrixReadsAndWrites(t *testing.T) {
@@ -99,7 +99,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	stdlib := matrixArtifacts[len(matrixArtifacts)-1]
 	jar := filepath.Join(dir, "in.jar")
 	methods := matrixJar(t, filepath.Join(cache, stdlib.File()), jar)
-	// Every fifth is new in the next build; some of the base's are gone.
+	// Every fifth method is new in the next build; some of the base's are gone.
 	var known []mapping.Method
 	for i, m := range methods {
 		if i%5 != 0 {
@@ -107,8 +107,8 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 		}
 	}
 	gone := mapping.Method{Access: 1, Identity: mapping.Identity{Class: "a/Gone", Name: "f", Descriptor: "()V"}}
-	// Compact, as Matrix numbers new methods from the highest ID of the base on: behind IDs placed by hash it soon
-	// gives that of the dispatch, and then such as its runtime drops.
+	// The IDs are compact, because Matrix numbers new methods from the highest ID of the base on: after IDs that are
+	// placed by hash it would soon use the ID of the dispatch, and then IDs that its runtime drops.
 	first, err := mapping.Assign(append(known, gone), mapping.Options{Order: mapping.OrderCompact, Runtime: "com/tencent/matrix/trace/core/AppMethodBeat"})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	}
 }
 
-// literal gives a raw name as Matrix writes it: dots for slashes, nothing escaped.
+// literal returns a raw name as Matrix writes it: dots for slashes, nothing escaped.
 func literal(raw string) string {
 	s, _ := classfile.DecodeMUTF8(raw)
 	return strings.ReplaceAll(s, "/", ".")

@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// TestBytes holds a class with a bit of everything to what it must be, spelled out by hand (JVMS 4.1, 4.4, 4.6).
+// TestBytes compares a class that uses every feature with bytes that were written by hand (JVMS 4.1, 4.4, 4.6).
 func TestBytes(t *testing.T) {
 	c := assembly.Class{Name: "T", Super: "S", Major: 50, Minor: 3, Methods: []assembly.Method{{
 		Access: 9, Name: "f", Descriptor: "(I)V", Stack: 1, Locals: 1, Handlers: []string{"from to to any"},

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestCorpusCached builds the corpus, in bunches, without a cache and with one: into an empty one, when all is known, when all is
-// known and the outputs are gone, and when a rule has been added. Files, lists, reports and all that is printed have to be
-// the same.
+// TestCorpusCached builds the corpus, some jars at a time, without a cache and with one: with an empty cache, with a
+// full one, with a full one after the outputs were removed, and after a rule was added. Files, lists, reports and
+// everything that is printed must be the same.
 //
 // Invariant: A build with a cache writes for the corpus what a build without one writes.
 func TestCorpusCached(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCorpusCached(t *testing.T) {
 	t.Logf("measured: %d files are the same with a cache as without one; %d outputs were left alone", files, left)
 }
 
-// compareOutputs wants two directories to hold the same files, but for their own names, and counts these.
+// compareOutputs compares the files of two directories, except for their names, and returns their number.
 func compareOutputs(t *testing.T, what, cold, warm string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(cold, func(path string, d fs.DirEntry, err error) error {

@@ -31,8 +31,8 @@ const newInFront = `
         new Thread() { public void run() { sum = -1; names.sort(null); } }.start();
         names.removeIf(n -> n.isEmpty() || n.length() == sum);`
 
-// TestNumberedBodies compiles a class before and after lambdas were put in front of others: the names that javac
-// numbers stay or move by their numbers, and a comparison of the mappings tells which code is where.
+// TestNumberedBodies compiles a class before and after lambdas were inserted before others. The numbers in the names
+// that javac makes shift, and comparing the mappings reports which code has moved where.
 //
 // Invariant: A lambda whose number changes is found again by the fingerprint of its code.
 func TestNumberedBodies(t *testing.T) {

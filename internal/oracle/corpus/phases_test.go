@@ -14,11 +14,11 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// bunchBytes is how much of the corpus counts as one app: all of it has more methods than there are IDs.
+// bunchBytes is the size of the jars that are taken as one app: the whole corpus has more methods than there are IDs.
 const bunchBytes = 40 << 20
 
-// TestCorpusPhases takes the corpus for apps of many jars, and instruments each at once and in phases, with one to
-// three jars in a part and the parts in a random order. Outputs, mapping and lists have to be the same files.
+// TestCorpusPhases makes apps of many jars from the corpus, and instruments each in one run and in phases, with one to
+// three jars in a part and the parts in random order. Outputs, mapping and lists must be the same files.
 //
 // Invariant: Three steps write for the corpus what one run writes.
 func TestCorpusPhases(t *testing.T) {
@@ -69,7 +69,7 @@ func (c *phaseCosts) add(o phaseCosts) {
 
 func (c *phaseCosts) of(bytes int64) float64 { return 100 * float64(bytes) / float64(c.jars) }
 
-// phasedApp is an app of some jars, and what came of it.
+// phasedApp is an app of some jars, and the results of instrumenting it.
 type phasedApp struct {
 	bin, dir string
 	jars     []corpus.Jar
@@ -86,7 +86,7 @@ func (a *phasedApp) output(way string, jar int) string {
 	return a.path(way, fmt.Sprint(jar)+filepath.Ext(a.jars[jar].Path))
 }
 
-// run runs the tool and books its time.
+// run runs the tool and adds its time to the costs.
 func (a *phasedApp) run(t *testing.T, phase int, args ...string) {
 	t.Helper()
 	cmd := exec.Command(a.bin, args...)

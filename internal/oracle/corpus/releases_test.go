@@ -11,9 +11,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestCorpusEveryRelease compiles small programs for every release that the newest javac here knows,
-// since hardly any released jar has the versions between the long-term ones, and puts them through
-// what the released ones go through. Outside of the full corpus some releases stand for all.
+// TestCorpusEveryRelease compiles small programs for every release that the newest installed javac supports, because
+// released jars hardly have versions between the long-term ones, and checks them as released jars are checked. Without
+// the full corpus it uses some releases only.
 func TestCorpusEveryRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short")

@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// names reads a mapping of ProGuard by the words of its documentation alone: original classes, and of each residual
-// class and method name the original methods' names.
+// names reads a ProGuard mapping by the description of its format alone. It returns the original classes, and for each
+// class and method name after renaming the original methods' names.
 func proGuardNames(t *testing.T, file string) (classes map[string]string, methods map[[2]string][]string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -39,9 +39,9 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 	return classes, methods
 }
 
-// TestCorpusRenamed lets ProGuard rename a real library in two ways, and instruments both: under their original names
-// methods have the IDs that they have in the library as it was compiled, a base in the names of the first keeps all
-// IDs in the second, and what linked before does.
+// TestCorpusRenamed instruments a real library that ProGuard has renamed in two ways. Under their original names
+// methods have the IDs that they have without renaming, a base mapping in the names of the first build keeps all IDs in
+// the second, and every class that linked before still links.
 //
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
@@ -73,7 +73,7 @@ func TestCorpusRenamed(t *testing.T) {
 	if !maps.Equal(first, second) {
 		t.Errorf("renamed %d and %d methods; they differ: %s", len(first), len(second), firstDifference(first, second))
 	}
-	// ProGuard takes the flag from bridges that it renames, so that there are more methods to be traced.
+	// ProGuard removes the bridge flag from bridges that it renames, so that more methods are traced.
 	for name, id := range compiled {
 		if first[name] != id {
 			t.Errorf("%s had ID %d as compiled, renamed it has %d", name, id, first[name])
@@ -91,7 +91,7 @@ func TestCorpusRenamed(t *testing.T) {
 	for name, id := range residual {
 		f := strings.Split(name, " ")
 		if _, still := original[id]; !still && slices.ContainsFunc(methods[[2]string{f[0], f[1]}], func(s string) bool { return strings.HasPrefix(s, "access$") }) {
-			accessors++ // which only its original name shows it to be: it is not traced any more
+			accessors++ // only its original name shows that, and it is no longer traced
 			continue
 		}
 		now := strings.Split(original[id], " ")
@@ -104,7 +104,8 @@ func TestCorpusRenamed(t *testing.T) {
 			renamed++
 		}
 	}
-	// One class has become "R", and its initialisers look like what Android's tools generate, but for its name before.
+	// One class is now called "R", and its initialisers look like generated Android code, unless the original name is
+	// used.
 	if text, err := os.ReadFile(at("moved.txt")); err != nil || kept+accessors != len(residual) || strings.Count(string(text), "\n# retired ") != accessors || renamed < 1000 {
 		t.Errorf("%d methods, of %d there were %d kept, %d renamed, %d accessors; %v", len(moved), len(residual), kept, renamed, accessors, err)
 	}
@@ -134,7 +135,7 @@ func TestCorpusRenamed(t *testing.T) {
 		"%d had another name, %d are known for accessors now; no class links less", len(compiled), len(second), kept, len(residual), renamed, accessors)
 }
 
-// firstDifference names a method that has not the same ID everywhere.
+// firstDifference returns a method whose ID is not the same everywhere.
 func firstDifference(list ...map[string]int) string {
 	for _, m := range list {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -148,8 +149,8 @@ func firstDifference(list ...map[string]int) string {
 	return ""
 }
 
-// TestCorpusRenamedRuns renames the sample, all but its runtime and its entry, instruments it, and wants it to say
-// what it says otherwise.
+// TestCorpusRenamedRuns renames the sample, except for its runtime and its main class, instruments it, and checks that
+// it prints what it prints without renaming.
 //
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.

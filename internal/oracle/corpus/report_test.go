@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// runReport is what these tests read of a JSON report.
+// runReport is the part of a JSON report that these tests read.
 type runReport struct {
 	Mapping  struct{ Digest string }
 	Totals   reportCounts
@@ -49,7 +49,7 @@ func readReport(t *testing.T, file string) (r runReport) {
 	return r
 }
 
-// reported is a jar that was instrumented, with what was said of it: before, by a dry run, and then.
+// reported is an instrumented jar with its reports: predicted is that of a dry run, measured that of the run.
 type reported struct {
 	instrumented
 	predicted, measured runReport
@@ -94,9 +94,9 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	return r
 }
 
-// TestCorpusReport compares what is said of every jar, before it is written and then, with what other programs find in
-// what was written: the bytes of the classes and the calls of each package, and that every method with code has
-// either its one ID or one reason.
+// TestCorpusReport compares the reports about every jar, of a dry run and of the run, with what other programs find in
+// the outputs: the bytes of the classes and the calls of each package. It checks that every method with code has either
+// one ID or one reason.
 //
 // Invariant: A dry run predicts bytes, calls and IDs; each method has one ID or one reason, and the sums of the
 // report are right.
@@ -149,7 +149,7 @@ func ofJob(methods []oracle.AsmMethod, job string) (list []oracle.AsmMethod) {
 	return list
 }
 
-// compareBytes adds up the class files of both jars as the standard library's zip reader gives them.
+// compareBytes adds up the sizes of the class files of both jars as archive/zip reads them.
 func compareBytes(t *testing.T, r reported) {
 	t.Helper()
 	size := func(jar string) (n int64) {
@@ -171,7 +171,7 @@ func compareBytes(t *testing.T, r reported) {
 	}
 }
 
-// compareCounts holds the report's numbers, the mapping and the list of skipped methods against what ASM finds.
+// compareCounts compares the numbers of the report, the mapping and the list of skipped methods with what ASM finds.
 func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	t.Helper()
 	calls := map[string]int{}
@@ -182,7 +182,7 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 			traced[strings.ReplaceAll(m.Class+" "+m.Name+" "+m.Desc, "/", ".")]++
 		}
 	}
-	for _, f := range r.measured.Focus { // whose call ASM's side does not count
+	for _, f := range r.measured.Focus { // ASM's numbers do not include the call of the focus hook
 		calls[packageText(f.Class)]++
 	}
 	all := 0
@@ -226,7 +226,7 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	}
 }
 
-// packageText gives the package of a class, with dots.
+// packageText returns the package of a class, with dots.
 func packageText(class string) string {
 	class = strings.ReplaceAll(class, "/", ".")
 	return class[:max(0, strings.LastIndexByte(class, '.'))]

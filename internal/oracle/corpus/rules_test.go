@@ -16,16 +16,16 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// ASM's flags for what has no bit in the JVMS.
+// ASM's flags for properties that have no bit in the JVMS.
 const asmRecord = 0x10000
 
-// rule is a rule and what it matches according to ASM.
+// rule is a rule, and the methods that it matches according to ASM.
 type rule struct {
 	conditions string
 	matches    func(*oracle.ClassTraits, *oracle.MethodTraits) bool
 }
 
-// rulesOf makes rules on flags, sizes, loops and on the annotations that a jar has.
+// rulesOf makes rules on flags, sizes, loops and on the annotations that occur in a jar.
 func rulesOf(classes []oracle.ClassTraits) []rule {
 	type side = func(*oracle.ClassTraits, *oracle.MethodTraits) int
 	ofClass := func(c *oracle.ClassTraits, _ *oracle.MethodTraits) int { return c.Access }
@@ -87,7 +87,7 @@ func parseRules(t *testing.T, conditions string) *filter.Filter {
 	return filter.New(filter.Options{Rules: c.Rules, Trivial: filter.None})
 }
 
-// TestCorpusRulesAgree: the methods that rules match are those that ASM says have what the rules ask for.
+// TestCorpusRulesAgree compares the methods that rules match with those that meet the conditions according to ASM.
 //
 // Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusRulesAgree(t *testing.T) {
@@ -131,7 +131,8 @@ func TestCorpusRulesAgree(t *testing.T) {
 	}
 }
 
-// compareRule compares what a rule matches of a class. Decisions that come before rules are left out.
+// compareRule compares which methods of a class a rule matches. It leaves out methods that are skipped before rules are
+// evaluated.
 func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits, c *classfile.Class) (asked, matched int) {
 	if c == nil || c.AccessFlags()&classfile.AccModule != 0 {
 		return 0, 0
@@ -160,8 +161,8 @@ func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits
 	return asked, matched
 }
 
-// TestCorpusSupertypesAgree: the classes that a rule on supertypes matches, found by a whole run, are those of which
-// ASM says so.
+// TestCorpusSupertypesAgree compares the classes that a rule on supertypes matches in a whole run with those that ASM
+// finds.
 //
 // Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusSupertypesAgree(t *testing.T) {
@@ -186,7 +187,7 @@ func TestCorpusSupertypesAgree(t *testing.T) {
 				ancestors[name]++
 			}
 		}
-		// Those with the most classes below them, and some with few.
+		// The supertypes with the most subclasses, and some with few.
 		names := slices.SortedFunc(maps.Keys(ancestors), func(a, b string) int {
 			return cmp.Or(cmp.Compare(ancestors[b], ancestors[a]), cmp.Compare(a, b))
 		})
@@ -201,7 +202,7 @@ func TestCorpusSupertypesAgree(t *testing.T) {
 	t.Logf("measured: ASM agrees on %d classes with %d rules on supertypes: %d classes matched", len(all), rules, matched)
 }
 
-// above gives all supertypes of a class.
+// above returns all supertypes of a class.
 func above(c *oracle.ClassTraits, direct map[string][]string) map[string]bool {
 	found := map[string]bool{}
 	for open := slices.Clone(c.Supers); len(open) > 0; {

@@ -13,11 +13,11 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// typeTally counts what the type verifier and HotSpot make of the same classes.
+// typeTally counts the results of the type checker and HotSpot for the same classes.
 type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, missed, missing, modules int }
 
-// TestCorpusTypesAgree holds the type verifier to HotSpot's word on every class of the corpus: what links has no
-// findings, what does not has some, if it was not for want of a class.
+// TestCorpusTypesAgree compares the type checker with HotSpot for every class of the corpus: a class that links has no
+// findings, and one that does not has some, unless it fails because another class is missing.
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusTypesAgree(t *testing.T) {
@@ -37,12 +37,12 @@ func TestCorpusTypesAgree(t *testing.T) {
 	for _, j := range jars {
 		homes := []oracle.JDK{jdks[len(jdks)-1]}
 		if first, err := oracle.FindJDK(17); err == nil && first != homes[0] {
-			homes = append([]oracle.JDK{first}, homes...) // the newer one has what the older lacks
+			homes = append([]oracle.JDK{first}, homes...) // the newer JDK has classes that the older one lacks
 		}
 		if j.Module != "" {
 			homes = []oracle.JDK{j.JDK}
 		}
-		judgeTypes(t, j, homes, byJob[j.Name], &all)
+		compareTypes(t, j, homes, byJob[j.Name], &all)
 	}
 	t.Logf("measured: %d module declarations", all.modules)
 	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d told otherwise); %d do not: %d missed; %d fail for want of a class and the like",
@@ -52,8 +52,9 @@ func TestCorpusTypesAgree(t *testing.T) {
 	}
 }
 
-// judgeModule has no finding on a module declaration, which no JVM links but the module system read at build time.
-func judgeModule(t *testing.T, name string, e *jar.Entry) {
+// checkModule checks that a module declaration has no findings. No JVM links it, but the module system read it at build
+// time.
+func checkModule(t *testing.T, name string, e *jar.Entry) {
 	var codec jar.Codec
 	data, err := codec.Read(e, nil)
 	if err != nil {
@@ -61,14 +62,14 @@ func judgeModule(t *testing.T, name string, e *jar.Entry) {
 	}
 	c, err := classfile.Parse(data)
 	if err != nil {
-		return // of a version that nobody here knows
+		return // no installed JDK supports this version
 	}
 	for _, f := range types.Check(c, nil) {
 		t.Errorf("%s!%s: %v", name, e.Name, f)
 	}
 }
 
-func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult, all *typeTally) {
+func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult, all *typeTally) {
 	paths := append([]string{j.Classes}, j.DepPaths...)
 	for _, home := range homes {
 		paths = append(paths, home.Home)
@@ -87,7 +88,7 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if path.Base(e.Name) == "module-info.class" {
-			judgeModule(t, j.Name, e)
+			checkModule(t, j.Name, e)
 			all.modules++
 			continue
 		}
@@ -117,7 +118,7 @@ func saysNothing(r oracle.LinkResult, got types.Result) bool {
 			return true
 		}
 	}
-	// Of a class of version 50 that fails twice, the message tells the first failure only.
+	// For a class of version 50 that fails twice, the message is that of the first failure only.
 	return r.Major == 50 && got.Inferred && len(got.Unknown) > 0
 }
 

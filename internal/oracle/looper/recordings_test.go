@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// A recording is what one file held, sorted.
+// A recording is the content of one file, sorted.
 type recording struct {
 	meta    trace.Meta
 	damage  trace.Damage
@@ -22,7 +22,7 @@ type recording struct {
 	frames  []trace.Frame
 }
 
-// readRecordings reads every recording that the proofs left below a directory.
+// readRecordings reads every recording that the proofs wrote below a directory.
 func readRecordings(t *testing.T, dir string) []recording {
 	t.Helper()
 	var all []recording
@@ -79,8 +79,8 @@ func readRecording(t *testing.T, path string) recording {
 	return all
 }
 
-// judge holds a recording against the mapping, the platform, and what any recording must be.
-func (r recording) judge(t *testing.T, b bench, p platform) {
+// check compares a recording with the mapping and the platform, and checks what must hold for any recording.
+func (r recording) check(t *testing.T, b bench, p platform) {
 	t.Helper()
 	if d := r.damage; d != (trace.Damage{Closed: true}) {
 		t.Errorf("damage: %+v", d)
@@ -110,7 +110,7 @@ func (r recording) judge(t *testing.T, b bench, p platform) {
 	}
 }
 
-// entries gives the methods that were entered in a jank, by name.
+// entries returns the methods that were entered in a stall, by name.
 func (r recording) entries(b bench, j trace.Jank) string {
 	var names []string
 	for _, c := range r.records {
@@ -124,16 +124,16 @@ func (r recording) entries(b bench, j trace.Jank) string {
 	return strings.Join(names, " ")
 }
 
-// feedEntries are the methods that a message enters that opens a feed.
+// feedEntries are the methods that run in a message that opens a feed.
 const feedEntries = "dispatchMessage open load rest decode rest decode rest decode rest bind layout rest rest"
 
-// judgeFeeds holds the recordings of RecordingProofs to what the app did: two slow messages by the sources of the main
-// looper, one on a thread, one in an idle handler. It tells how many slow messages there are: more where the machine was
-// so slow that a proof had to try again.
-func judgeFeeds(t *testing.T, all []recording, b bench, p platform) (janks int) {
+// checkFeeds compares the recordings of RecordingProofs with what the app did: two slow messages by the sources of the
+// main looper, one on a thread, one in an idle handler. It returns the number of slow messages. There are more if the
+// machine was so slow that a proof had to try again.
+func checkFeeds(t *testing.T, all []recording, b bench, p platform) (janks int) {
 	t.Helper()
 	for _, r := range all {
-		r.judge(t, b, p)
+		r.check(t, b, p)
 		for _, j := range r.janks {
 			janks++
 			if got := r.entries(b, j); got != feedEntries {
@@ -148,16 +148,16 @@ func judgeFeeds(t *testing.T, all []recording, b bench, p platform) (janks int) 
 	return janks
 }
 
-// judgeAnswers holds what is said of the same recordings, with so many slow messages, to what the app did: it slept, in
-// one method.
-func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
+// checkAnswers compares the report about the same recordings, with so many slow messages, with what the app did: it
+// slept, in one method.
+func checkAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 	t.Helper()
 	mappings, err := analysis.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ran := map[string]int{}
-	judge := func(s *analysis.Slow) error {
+	countSlow := func(s *analysis.Slow) error {
 		m := s.Message
 		ran[m.Kind]++
 		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil || v.Method.Identity() != "app.Feed.rest" {
@@ -179,7 +179,7 @@ func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Slow: judge}); err != nil {
+		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Slow: countSlow}); err != nil {
 			t.Error(err)
 		}
 		r.Close()
@@ -189,12 +189,13 @@ func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 	}
 }
 
-// judgeFrames holds the recordings of FrameProofs to one frame at least for each that was drawn while they were asked for.
-func judgeFrames(t *testing.T, all []recording, b bench, p platform) {
+// checkFrames checks that the recordings of FrameProofs have at least one frame for each that was drawn while frames
+// were recorded.
+func checkFrames(t *testing.T, all []recording, b bench, p platform) {
 	t.Helper()
 	frames, records := 0, uint64(0)
 	for _, r := range all {
-		r.judge(t, b, p)
+		r.check(t, b, p)
 		frames += len(r.frames)
 		records += r.end.Records + r.end.Overwritten
 		for _, f := range r.frames {

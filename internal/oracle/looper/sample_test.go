@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// TestSample compiles one app against the jars of the runtime and against the no-op, which must give the same class
-// files, instruments it, and runs it with either on Android's classes.
+// TestSample compiles one app against the jars of the runtime and against the no-op, which must result in the same
+// class files, instruments it, and runs it with either on Android's classes.
 //
 // Invariant: An app compiles to the same bytes against the runtime and the no-op, and runs with either.
 func TestSample(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// TestAssembled runs what no compiler of today makes, and what is almost too big: subroutines, branches and
+// TestAssembled runs code that no compiler of today makes, and code that is almost too big: subroutines, branches and
 // switches over 32 KiB, methods near 64 KiB, with frames and without; and the wide jumps of javac itself.
 func TestAssembled(t *testing.T) {
 	if testing.Short() {
@@ -46,8 +46,8 @@ func TestAssembled(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					judge(t, m.mode, s)
-					checked := want.hold(t, m.word, scenarios(t, got.text, events, ids))
+					checkSummary(t, m.mode, s)
+					checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
 					t.Logf("measured: assembled classes on %d, %s: %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
 						feature, m.word, checked, s.Entries+s.Exits, s.ExitsTooMany, s.ClosedLate)
 				})
@@ -65,7 +65,7 @@ func runAssembled(t *testing.T, j oracle.JDK, classes string, flags ...string) o
 	return o
 }
 
-// checkTraced makes sure that the methods in question are not left alone, but for those that cannot grow.
+// checkTraced checks that the methods of the test are traced, except for those that cannot grow.
 func checkTraced(t *testing.T, ids *mapping.Mapping) {
 	t.Helper()
 	var names []string
@@ -82,7 +82,7 @@ func checkTraced(t *testing.T, ids *mapping.Mapping) {
 	}
 }
 
-// checkWidened makes sure that the far branches are what they are for: short before and wide after.
+// checkWidened checks that the far branches are short in the original and wide in the output.
 func checkWidened(t *testing.T, before, after string) {
 	t.Helper()
 	for _, name := range []string{"Far48", "Far52"} {
@@ -125,7 +125,7 @@ func wideBranches(t *testing.T, file string) int {
 	return n
 }
 
-// assemble makes the classes, of three kinds: written by ASM, compiled from generated source, and what calls
+// assemble returns the classes, of three kinds: written by ASM, compiled from generated source, and those that call
 // them.
 func assemble(t *testing.T) string {
 	t.Helper()
@@ -151,8 +151,8 @@ func assemble(t *testing.T) string {
 	return classes
 }
 
-// fatSource is a method whose loop is longer than a short branch reaches, so that javac compiles all of its
-// jumps in their wide form, within a try whose finally is there twice.
+// fatSource has a method whose loop is longer than a short branch can span, so that javac compiles all of its jumps in
+// their wide form, within a try whose finally is there twice.
 func fatSource() string {
 	var b strings.Builder
 	b.WriteString("class Fat {\n\tstatic int run(int a, int n) {\n\t\tint sum = a;\n\t\tfor (int k = 0; k < 3; k++) {\n\t\t\ttry {\n")

@@ -18,11 +18,12 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// recordedProgram runs in one thread, and does the same every time.
+// recordedProgram has one thread, and does the same in every run.
 const recordedProgram = "Xalan transforms"
 
-// TestCorpusRecording runs a real program with the real runtime: what its recording holds, and says was lost, is what
-// the recorder of the other tests saw in a run of its own, record by record as far as that keeps them.
+// TestCorpusRecording runs a real program with the real runtime. The records of its recording, and the number of lost
+// ones, must be those that the recorder of the other tests saw in a run of its own, record by record as far as that
+// recorder keeps them.
 //
 // Invariant: A recording of a real program has every record in order, or counts it as lost.
 func TestCorpusRecording(t *testing.T) {
@@ -55,7 +56,7 @@ func TestCorpusRecording(t *testing.T) {
 	}
 }
 
-// recorded instruments the program along with the runtime, and runs it with the runtime and with the other recorder.
+// recorded instruments the program and the runtime, and runs it with the runtime and with the other recorder.
 func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, want outcome) {
 	dir := t.TempDir()
 	config := pipeline.Config{
@@ -95,14 +96,14 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 		t.Errorf("the recording is not whole: %+v", d)
 	}
 	if class != "" {
-		// The other recorder has only the one name.
+		// The other recorder records one name only.
 		t.Logf("measured: drop-in: %d records, %d lost, %d bytes", recording.records, recording.overwritten, recording.size)
 		return
 	}
 	r.compareEvents(t, recording, other)
 }
 
-// compareEvents has the other recorder count, and keep a million events of the main thread.
+// compareEvents compares with the other recorder's numbers, and with a million events of the main thread.
 func (r *runner) compareEvents(t *testing.T, recording recording, classes []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -142,7 +143,7 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 		recording.overwritten, recording.janks, compared)
 }
 
-// A recording is what a recording's chunks come to.
+// A recording is the sum of the chunks of a recording.
 type recording struct {
 	digest               string
 	damage               trace.Damage

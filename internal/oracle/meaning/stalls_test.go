@@ -18,9 +18,9 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints what it took
-// by clocks of its own: name, nanoseconds, nanoseconds of CPU. They are read inside of the call: on a busy machine, what the
-// recorder does behind a slow call may take long.
+// stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints its own
+// measurements: name, nanoseconds, nanoseconds of CPU. It measures inside of the call, because on a busy machine the
+// work that the recorder does after a slow call may take long.
 const stallingProgram = `import java.lang.management.*;
 class Stalls {
     static final Object lock = new Object();
@@ -82,11 +82,12 @@ public class Driver {
     }
 }`
 
-// A stall is what the program says of one.
+// A stall is the program's own measurement of one.
 type stall struct{ wall, cpu int64 }
 
-// TestStalls has a program stall in every way, and its recording say how: what state its thread was in, who held the
-// lock and what that did, how much CPU time it took, what was collected. Times are held to what the program measured.
+// TestStalls runs a program that stalls in every way. Its recording must show why: the state of its thread, the owner
+// of the lock and what that did, the CPU time, the garbage collections. Times are compared with those that the program
+// measured.
 //
 // Invariant: A recording shows why a call stalled: CPU time, sleep, a lock and its owner, I/O, garbage collection;
 // its times are those that the program measured.
@@ -141,14 +142,15 @@ func TestStalls(t *testing.T) {
 			if collected := row.name == "collecting"; collected != (jank.GCCount > 2) || jank.GCCount < 0 {
 				t.Errorf("%d collections in %d ms", jank.GCCount, jank.GCMillis)
 			}
-			judgeSamples(t, all, jank, row.frame, row.owner != "")
+			checkSamples(t, all, jank, row.frame, row.owner != "")
 			t.Logf("measured: %s: %d ms (truth %d), %d ms of CPU (truth %d), %d collections", row.name,
 				jank.Wall/1e6, want.wall/1e6, jank.CPU/1e6, want.cpu/1e6, jank.GCCount)
 		})
 	}
 }
 
-// The recorder looks every 20 ms, and stamps by a clock that moves every 5; a busy machine lets it wait.
+// The recorder takes a sample every 20 ms, and stamps it by a clock with steps of 5 ms; on a busy machine it has to
+// wait.
 const (
 	wallSlack = 100 * time.Millisecond
 	cpuSlack  = 150 * time.Millisecond
@@ -161,8 +163,9 @@ func closeTo(t *testing.T, what string, got, want int64, slack time.Duration) {
 	}
 }
 
-// judgeSamples wants several samples of a slow call with a frame in them, and if it waits for a lock as many of the holder.
-func judgeSamples(t *testing.T, all []trace.Chunk, jank *trace.Jank, frame string, held bool) {
+// checkSamples checks that a slow call has several samples with a traced method in them, and, if it waits for a lock,
+// as many of the owner.
+func checkSamples(t *testing.T, all []trace.Chunk, jank *trace.Jank, frame string, held bool) {
 	t.Helper()
 	own, holders := 0, 0
 	for _, c := range all {
@@ -183,11 +186,11 @@ func judgeSamples(t *testing.T, all []trace.Chunk, jank *trace.Jank, frame strin
 	}
 }
 
-// runStalls instruments the program's stalls, runs it, and gives what it printed, the mapping, and its recording.
+// runStalls instruments the program, runs it, and returns its output, the mapping, and its recording.
 func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, *mapping.Mapping, []trace.Chunk) {
 	t.Helper()
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
-	// The calls of what is not traced are the outermost ones.
+	// Calls made by a method that is not traced are the outermost ones.
 	rule, err := filter.ParseRule(false, "Driver", filter.Position{})
 	if err != nil {
 		t.Fatal(err)

@@ -31,23 +31,23 @@ var (
 	rows    = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
-// mutantRows are rows of the corpus by different compilers, of class file versions from 45 to 69.
+// mutantRows are rows of the corpus, made by different compilers, of class file versions from 45 to 69.
 var mutantRows = []string{
 	"commons-lang3-3.17.0", "groovy-4.0.28", "spring-core-6.2.7", "kotlin-stdlib-2.2.20", "rhino-1.7.15", "guava-18.0",
 	"proguard-base-5.3.3", "ant-1.5.4", "h2-1.3.176", "itext-1.3",
 }
 
-// How many mutants are made unless the flag says so: what an ordinary test run can afford, and what the project promises.
+// The numbers of mutants without the flag: for an ordinary test run, and for the full corpus.
 const someMutants, manyMutants = 2000, 140000
 
-// tally counts verdicts of one kind of mutants.
+// tally counts the results for one kind of mutants.
 type tally struct {
 	made, rejected, falseAlarms, missed, left int
 	jdkFalse, jdkMissed, asmFalse, asmMissed  int // of the other verifiers
-	findings, single                          int // of mutants that both reject; and such with one finding
+	findings, single                          int // of mutants that both reject, and those of them with one finding
 }
 
-// tell adds one verdict on a mutant that HotSpot links or does not.
+// tell adds the result for a mutant that HotSpot links or does not.
 func tell(accepted, linked bool, falseAlarms, missed *int) {
 	switch {
 	case linked && !accepted:
@@ -57,7 +57,7 @@ func tell(accepted, linked bool, falseAlarms, missed *int) {
 	}
 }
 
-// TestCorpusMutantsAgree puts mutants of real classes to HotSpot and to the verifier, with the same class path.
+// TestCorpusMutantsAgree compares the type checker with HotSpot for mutants of real classes, with the same class path.
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
@@ -122,7 +122,7 @@ func TestCorpusMutantsAgree(t *testing.T) {
 				tell(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
 				tell(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
 			}
-			complaint, unknown, findings := judge(m.variant, h)
+			complaint, unknown, findings := firstFinding(m.variant, h)
 			if (complaint == "") == v.Linked {
 				row.findings += findings
 				if findings == 1 {
@@ -157,7 +157,7 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 		}
 		line(t, string(kind), *row)
 		if wrong := row.falseAlarms + row.missed; wrong > 1 && wrong*100 > row.made {
-			t.Errorf("%s: %d of %d mutants are judged otherwise than by HotSpot", kind, wrong, row.made)
+			t.Errorf("%s: %d of %d mutants have another result than with HotSpot", kind, wrong, row.made)
 		}
 		all.made += row.made
 		all.rejected += row.rejected
@@ -173,7 +173,7 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 	}
 	line(t, "all", all)
 	if wrong := all.falseAlarms + all.missed; wrong > 1 && wrong*1000 > all.made {
-		t.Errorf("%d of %d mutants are judged otherwise than by HotSpot", wrong, all.made)
+		t.Errorf("%d of %d mutants have another result than with HotSpot", wrong, all.made)
 	}
 }
 
@@ -239,7 +239,7 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 			continue
 		}
 		seen[sum.Sum64()] = true
-		// A class by another name is not found, whatever is in it.
+		// A class with another name is not found, whatever it contains.
 		if changed, err := classfile.Parse(data); err == nil && changed.Name() != c.Name() {
 			continue
 		}
@@ -248,8 +248,8 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	return made
 }
 
-// judge gives the verifier's first finding, "" if it has none, and how many there are.
-func judge(v oracle.Variant, h types.Hierarchy) (complaint string, unknown []string, findings int) {
+// firstFinding returns the type checker's first finding, "" if there is none, and the number of findings.
+func firstFinding(v oracle.Variant, h types.Hierarchy) (complaint string, unknown []string, findings int) {
 	c, err := classfile.Parse(v.Data)
 	if err != nil {
 		return err.Error(), nil, 1

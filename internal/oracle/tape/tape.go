@@ -1,9 +1,9 @@
-// Package tape makes recordings for tests, from text that says what is in them. It is written from trace/FORMAT.md
-// alone: package trace, which reads what it writes, shares nothing with it.
+// Package tape makes recordings for tests from text that describes them. It is written from trace/FORMAT.md alone and
+// shares no code with package trace, which reads what it writes.
 //
-// A line is a chunk, a word and then fields, KEY=VALUE or KEY="VALUE WITH SPACES". Times are in milliseconds.
-// What is not given is 0 or empty, for cpu, gc and gcCount -1. Lines that follow each other with the word message are one
-// chunk, and those with waits belong to the pending before them.
+// A line describes a chunk: a word, and then fields, KEY=VALUE or KEY="VALUE WITH SPACES". Times are in milliseconds. A
+// missing field is 0 or empty; cpu, gc and gcCount are then -1. Consecutive lines with the word message are one chunk,
+// and lines with waits belong to the pending before them.
 //
 //	meta KEY=VALUE...                      mappingId and the rest are as given; tickNanos=1000000 if not
 //	clock now= wall=
@@ -44,7 +44,7 @@ const (
 	end
 )
 
-// Make gives the bytes of the recording that text describes. The error names the line.
+// Make returns the recording that text describes. Its error names the line.
 func Make(text string) ([]byte, error) {
 	w := &writer{strings: map[string]uint64{"": 0}}
 	w.out = append(w.out, "TGD1"...)
@@ -98,7 +98,7 @@ func parse(text string) (line, error) {
 	return l, nil
 }
 
-// number gives a field's number; a field that is not there is standard.
+// number returns the number in a field, or standard if the field is missing.
 func (l line) number(key string, standard float64) float64 {
 	text, ok := l.fields[key]
 	if !ok {
@@ -111,7 +111,7 @@ func (l line) number(key string, standard float64) float64 {
 	return n
 }
 
-// nanos gives a field's time; -1 stays that.
+// nanos returns the time in a field; -1 stays -1.
 func (l line) nanos(key string, standard float64) int64 {
 	ms := l.number(key, standard)
 	if ms == -1 {
@@ -120,7 +120,7 @@ func (l line) nanos(key string, standard float64) int64 {
 	return int64(ms * 1e6)
 }
 
-// writer puts chunks behind each other.
+// writer appends chunks to a recording.
 type writer struct {
 	out     []byte
 	chunks  uint32
@@ -199,7 +199,7 @@ func state(name string) byte {
 	return byte(k)
 }
 
-// freshStrings writes the strings that are new, before the chunk that has them.
+// freshStrings writes the strings that are new, before the chunk that refers to them.
 func (w *writer) freshStrings() {
 	if len(w.fresh) == 0 {
 		return
@@ -227,7 +227,7 @@ func (w *writer) frame(kind uint16, body []byte) {
 	}
 }
 
-// payload is what is in a chunk.
+// payload is the content of a chunk.
 type payload struct {
 	w     *writer
 	bytes []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// TestMake reads back what is written, chunk by chunk.
+// TestMake reads what Make writes, chunk by chunk.
 func TestMake(t *testing.T) {
 	data, err := Make(`
 # every kind of chunk

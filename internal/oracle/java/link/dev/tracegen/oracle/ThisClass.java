@@ -25,7 +25,7 @@ final class ThisClass {
         return ((String) pool[(Integer) pool[in.readUnsignedShort()]]).replace('/', '.');
     }
 
-    /** Reads one constant and tells how many entries of the pool it takes beyond its own. */
+    /** Reads one constant and reports how many entries of the pool it takes beyond its own. */
     private static int constant(DataInputStream in, Object[] pool, int k) throws IOException {
         int tag = in.readUnsignedByte();
         switch (tag) {
