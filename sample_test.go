@@ -116,7 +116,7 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		return
 	}
 	if picture != want {
-		t.Errorf("README.md shows\n%s\nbut what happens is\n%s\nmake golden rewrites it", picture, want)
+		t.Errorf("README.md shows\n%s\nbut the commands print\n%s\nmake golden rewrites it", picture, want)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestSampleRunsInstrumented(t *testing.T) {
 	}
 	answers, _, found := strings.Cut(string(original), "no events")
 	if !found {
-		t.Fatalf("the original sample does not say that it is not instrumented:\n%s", original)
+		t.Fatalf("the original sample does not print that it is not instrumented:\n%s", original)
 	}
 	for _, exits := range []string{"normal", "throws", "exact"} {
 		t.Run(exits, func(t *testing.T) {
@@ -166,10 +166,10 @@ func TestSampleRunsInstrumented(t *testing.T) {
 			}
 			m := recordedLine.FindStringSubmatchIndex(string(said))
 			if m == nil || string(said[:m[0]]) != answers {
-				t.Fatalf("the instrumented sample says\n%s\nwant the same answers as the original:\n%s", said, answers)
+				t.Fatalf("the instrumented sample prints\n%s\nwant the output of the original:\n%s", said, answers)
 			}
 			if digest := string(said[m[6]:m[7]]); digest == strings.Repeat("0", len(digest)) {
-				t.Error("the mapping's digest was not stamped into MappingInfo")
+				t.Error("the mapping's digest is not in MappingInfo")
 			}
 		})
 	}

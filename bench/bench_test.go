@@ -233,7 +233,7 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if s.note != "leaves out 1 classes" {
-		t.Errorf("it is noted as %q", s.note)
+		t.Errorf("the note is %q", s.note)
 	}
 	if _, err := os.Stat(j.out); err == nil {
 		t.Error("the outputs are still there")
@@ -261,7 +261,7 @@ func TestWhatFailsIsTold(t *testing.T) {
 	s := program(t, "echo no memory; echo more; exit 3", true)
 	s.once()
 	if s.inspect(); s.failed == nil || len(s.runs) != 0 || s.note != "failed: no memory" {
-		t.Errorf("failed %v, %d runs, noted as %q", s.failed, len(s.runs), s.note)
+		t.Errorf("failed %v, %d runs, with the note %q", s.failed, len(s.runs), s.note)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestOutputThatIsNoJarIsTold(t *testing.T) {
 	s := program(t, `echo x > "$2/in.jar"`, false)
 	s.once()
 	if s.inspect(); s.failed == nil || !strings.HasPrefix(s.note, "unreadable: ") {
-		t.Errorf("failed %v, noted as %q", s.failed, s.note)
+		t.Errorf("failed %v, with the note %q", s.failed, s.note)
 	}
 }
 
@@ -277,13 +277,13 @@ func TestOutcomeOfALenientProgramIsTold(t *testing.T) {
 	s := program(t, `cp "$1" "$2" && echo fails the build: check && exit 1`, true)
 	s.once()
 	if s.inspect(); s.failed != nil || len(s.runs) != 1 || s.note != "fails the build: check" {
-		t.Errorf("failed %v, %d runs, noted as %q", s.failed, len(s.runs), s.note)
+		t.Errorf("failed %v, %d runs, with the note %q", s.failed, len(s.runs), s.note)
 	}
 	if s = program(t, "exit 1", false); true {
 		s.once()
 	}
 	if s.failed == nil {
-		t.Error("exit code 1 of any other program was taken for an outcome")
+		t.Error("exit code 1 of another contestant was accepted")
 	}
 }
 
@@ -306,7 +306,7 @@ func TestInterruptedRowsAreLeftOut(t *testing.T) {
 	late.most = 0
 	got, err := rounds(ctx, []*series{turn("a"), turn("b"), turn("c"), late}, 3)
 	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" || len(got[0].runs) != 2 || len(got[1].runs) != 1 {
-		t.Errorf("got %d rows (%v), want a with two runs and c with one", len(got), err)
+		t.Errorf("got %d rows (%v), want row a with two runs and row c with one", len(got), err)
 	}
 }
 

@@ -92,7 +92,7 @@ func (f *floorRun) copy(in, out string, changes []byte) ([]byte, error) {
 	defer a.Close()
 	entries := a.Entries()
 	if len(changes) < len(entries) {
-		return nil, errors.New("the list of changes is of other jars")
+		return nil, errors.New("the list of changes was made for other jars")
 	}
 	file, err := os.Create(out)
 	if err != nil {

@@ -68,7 +68,7 @@ func buildDriver(ctx context.Context, corpora *corpus.Corpus, jdk oracle.JDK, na
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("run me from the repository's root: %w", err)
+		return "", fmt.Errorf("run this program in the root directory of the repository: %w", err)
 	}
 	if said, err := exec.CommandContext(ctx, jdk.Tool("javac"), args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("javac: %w\n%s", err, said)

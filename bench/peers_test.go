@@ -41,7 +41,7 @@ func loopClass(name string) assembly.Class {
 // --trivial none.
 func TestEveryContestantDoesItsWork(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no downloads wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	t.Chdir("..")
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 	}
 	ours, expert := rows[rowAll], rows[rowExpert]
 	if ours.calls != expert.calls || ours.methods != expert.methods || ours.changed != expert.changed {
-		t.Errorf("tracegen did %+v, the expert %+v: it should be the same work", ours, expert)
+		t.Errorf("tracegen did %+v, the expert %+v; want the same work", ours, expert)
 	}
 	if asIs, legible := rows[rowMatrixAsIs], rows[rowMatrix]; asIs.changed != 1 || legible.changed != 2 {
 		t.Errorf("Matrix changed %d classes as they are, want 1, and %d without jsr, want 2", asIs.changed, legible.changed)

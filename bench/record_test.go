@@ -140,7 +140,7 @@ func TestParseProcessorTime(t *testing.T) {
 		t.Errorf("got %+v, %v, want %+v", got, ok, want)
 	}
 	if _, ok := parseProcessorTime("intr 1"); ok {
-		t.Error("another line was taken for it")
+		t.Error("another line was used instead")
 	}
 }
 
@@ -185,7 +185,7 @@ func TestReadmeShowsItsRun(t *testing.T) {
 func TestInsertSectionWantsItsPlace(t *testing.T) {
 	r := goldenRecord(t)
 	if _, err := r.insertSection("no section", "d"); err == nil {
-		t.Error("a text without a section was taken")
+		t.Error("a text without a section was accepted")
 	}
 	got, err := r.insertSection("a\n"+sectionBegin+"old\n"+sectionEnd+"b\n", "d")
 	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") || strings.Contains(got, "old") {

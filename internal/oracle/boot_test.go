@@ -113,7 +113,7 @@ func TestSecondOpinions(t *testing.T) {
 	Require(t, err)
 	for _, want := range []string{"major version: 61", "StackMapTable", "int guarded(java.lang.Object)"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("javap does not say %q", want)
+			t.Errorf("the output of javap lacks %q", want)
 		}
 	}
 	if _, err := DecodeJVMGo(data); err == nil {

@@ -43,7 +43,7 @@ func FindJDKs() ([]JDK, error) {
 		}
 	}
 	if len(byFeature) == 0 {
-		return nil, fmt.Errorf("no JDK: set JAVA_HOME or put java on PATH: %w", ErrMissing)
+		return nil, fmt.Errorf("no JDK is installed: set JAVA_HOME or add java to PATH: %w", ErrMissing)
 	}
 	jdks := make([]JDK, 0, len(byFeature))
 	for _, j := range byFeature {
@@ -64,7 +64,7 @@ func FindJDK(atLeast int) (JDK, error) {
 			return j, nil
 		}
 	}
-	return JDK{}, fmt.Errorf("no JDK %d or newer, the newest is %d: %w",
+	return JDK{}, fmt.Errorf("no JDK %d or newer is installed, the newest is %d: %w",
 		atLeast, jdks[len(jdks)-1].Feature, ErrMissing)
 }
 

@@ -182,7 +182,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	}
 	t.Logf("measured: Matrix reads our %d methods; of the %d that it writes %d keep the IDs of our base, %d are new", len(read), theirs.Len()+1, kept, added)
 	if kept < ours.Len()-len(oddMethods) || added == 0 {
-		t.Errorf("of %d methods of the base only %d are kept; %d are new", ours.Len(), kept, added)
+		t.Errorf("only %[2]d of %[1]d methods of the base are kept; %[3]d are new", ours.Len(), kept, added)
 	}
 }
 

@@ -45,7 +45,7 @@ func FindReaders(ctx context.Context) (*Readers, error) {
 	}
 	dir := filepath.Join(cache, fmt.Sprintf("%x", h.Sum(nil)[:8]))
 	if _, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("the readers of exports are not in %s, `make deps` installs them: %w", dir, ErrMissing)
+		return nil, fmt.Errorf("the readers of exports are not in %s; `make deps` installs them: %w", dir, ErrMissing)
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *Readers) Ask(reader, file string, more map[string]any, result any) erro
 		return fmt.Errorf("%s: %w", reader, err)
 	}
 	if line, err = r.out.ReadBytes('\n'); err != nil {
-		return fmt.Errorf("%s: it ended: %w", reader, err)
+		return fmt.Errorf("%s: the process ended: %w", reader, err)
 	}
 	var answer struct {
 		Result json.RawMessage

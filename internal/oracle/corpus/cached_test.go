@@ -52,7 +52,7 @@ func TestCorpusCached(t *testing.T) {
 					}
 				}
 				if got := build(what, "warm", append(mode, "--cache", "kept")...); got != want {
-					t.Errorf("%v, %s: said\n%s\nwithout a cache\n%s", mode, what, got, want)
+					t.Errorf("%v, %s: printed\n%s\nwithout a cache\n%s", mode, what, got, want)
 				}
 				files += compareOutputs(t, fmt.Sprint(mode, what), filepath.Join(dir, "cold"), filepath.Join(dir, "warm"))
 			}
@@ -60,7 +60,7 @@ func TestCorpusCached(t *testing.T) {
 			if strings.Contains(told, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written", len(inputs))) {
 				left += len(inputs)
 			} else {
-				t.Errorf("%v: not all is taken over: %s", mode, told)
+				t.Errorf("%v: the cache was not used for all inputs: %s", mode, told)
 			}
 			if err := os.RemoveAll(filepath.Join(dir, "cold")); err != nil {
 				t.Fatal(err)

@@ -20,7 +20,7 @@ func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 func fetch(t *testing.T) []corpus.Jar {
 	t.Helper()
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no corpus wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	c, err := corpus.Load()
 	if err != nil {
@@ -30,7 +30,7 @@ func fetch(t *testing.T) []corpus.Jar {
 	oracle.Require(t, err)
 	for _, n := range c.Names(isFull()) {
 		if !slices.ContainsFunc(jars, func(j corpus.Jar) bool { return j.Name == n }) {
-			t.Logf("measured: not run for want of its JDK: %s", n)
+			t.Logf("measured: not run, because its JDK is missing: %s", n)
 		}
 	}
 	return jars
@@ -40,7 +40,7 @@ func fetch(t *testing.T) []corpus.Jar {
 func fetchOne(t *testing.T, name string) corpus.Jar {
 	t.Helper()
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no corpus wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	c, err := corpus.Load()
 	if err != nil {
@@ -192,9 +192,9 @@ func TestCorpusKinds(t *testing.T) {
 		return
 	}
 	if released+fromJDK < 60000 || fromJDK > 20000 || subroutines < 300 {
-		t.Error("the corpus no longer has 60,000 classes, at most 20,000 of JDKs, 300 with jsr/ret")
+		t.Error("the corpus must have 60,000 classes, at most 20,000 of them of JDKs, and 300 with jsr/ret")
 	}
 	if majors[45] == 0 {
-		t.Error("no class of major version 45")
+		t.Error("there is no class of major version 45")
 	}
 }

@@ -186,7 +186,7 @@ func (e *evolving) build(t *testing.T, dir, base, file string) []pipeline.Input 
 		t.Fatal(err)
 	}
 	if result.Introduced+result.PreExisting > 0 {
-		t.Fatalf("classes were put back: %v", result.Warnings)
+		t.Fatalf("classes were rejected: %v", result.Warnings)
 	}
 	return c.Inputs
 }
@@ -242,7 +242,7 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 		return int(binary.BigEndian.Uint32(c.ConstantPool().Raw(in.Constant())))
 	}
 	if in.Op < code.Iconst1 || in.Op > code.Iconst5 {
-		t.Fatalf("%s: %v pushes no ID", c.Name(), in.Op)
+		t.Fatalf("%s: the runtime call after %v has no constant ID", c.Name(), in.Op)
 	}
 	return int(in.Op - code.Iconst0)
 }
@@ -305,13 +305,13 @@ func TestCorpusEvolutions(t *testing.T) {
 		base, most = file, max(most, len(now))
 	}
 	if most < 5000 || len(ids) <= len(now) || back == 0 {
-		t.Errorf("%d methods at most, %d in all, %d came back: not enough happens", most, len(ids), back)
+		t.Errorf("%d methods at most, %d in all, %d came back: the app changes too little", most, len(ids), back)
 	}
-	t.Logf("measured: %d builds of up to %d methods, edits %v: %d times a method stayed, and kept its ID; %d came back to theirs; %d IDs given in all, none twice",
+	t.Logf("measured: %d builds of up to %d methods, edits %v: %d times a method stayed and kept its ID; %d came back and got theirs again; %d IDs in all, none used twice",
 		steps+1, most, e.done, stayed, back, len(owner))
 	for _, order := range []mapping.Order{mapping.OrderHash, mapping.OrderCompact} {
 		p := free[order]
-		t.Logf("measured: without a base, %s: %d methods came, %d went, %d of %d that stayed moved: %.4f for each that came", map[mapping.Order]string{mapping.OrderHash: "by hash", mapping.OrderCompact: "compact"}[order],
+		t.Logf("measured: without a base, %s: %d methods were added, %d removed, %d of %d others got another ID: %.4f for each added one", map[mapping.Order]string{mapping.OrderHash: "by hash", mapping.OrderCompact: "compact"}[order],
 			p.came, p.went, p.moved, p.stayed, float64(p.moved)/float64(p.came))
 	}
 }
@@ -382,6 +382,6 @@ func compareWithASM(t *testing.T, outputs []pipeline.Input, want map[string]int)
 		}
 	}
 	if !maps.Equal(got, want) {
-		t.Fatalf("ASM finds %d methods with calls, the mapping has %d, or other IDs", len(got), len(want))
+		t.Fatalf("ASM finds %d methods with calls, but the mapping has %d, or other IDs", len(got), len(want))
 	}
 }

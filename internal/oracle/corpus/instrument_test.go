@@ -252,7 +252,7 @@ func compareAsm(t *testing.T, before, after asmView) {
 	}
 	for key := range before.methods {
 		if after.methods[key] == nil {
-			t.Errorf("%v is gone", key)
+			t.Errorf("%v is missing", key)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func compareMethods(t *testing.T, made []instrumented, before, after asmView, mo
 		for name, id := range m.mapping {
 			if !seen[m.Name][name] {
 				if shown++; shown < 20 {
-					t.Errorf("%s: ID %d of the mapping, %s, is in no class", m.Name, id, name)
+					t.Errorf("%s: no class uses ID %d of the mapping, %s", m.Name, id, name)
 				}
 			}
 		}
@@ -463,6 +463,6 @@ func compareClassFile(t *testing.T, before, after map[[2]string]string) {
 		}
 	}
 	if bad > 0 {
-		t.Errorf("java.lang.classfile objects to %d classes that it took before", bad)
+		t.Errorf("java.lang.classfile rejects %d classes whose originals it accepts", bad)
 	}
 }

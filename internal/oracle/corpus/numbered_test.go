@@ -65,10 +65,10 @@ func TestNumberedBodies(t *testing.T) {
 	}
 	for _, d := range c.Suspicious {
 		if !mapping.Numbered(d.New.Identity) {
-			t.Errorf("suspicious without a number: %s", d.New.Line())
+			t.Errorf("suspicious, but without a number: %s", d.New.Line())
 		}
 	}
 	if len(c.Suspicious) == 0 {
-		t.Error("names that stand for other code are not told")
+		t.Error("names that stand for other code are not reported")
 	}
 }

@@ -47,7 +47,7 @@ func TestCorpusPhases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("measured: %d files are the same at once and in phases; scan files are %.1f %%, slices %.1f %% of the jars; "+
+	t.Logf("measured: %d files are the same in one run and in phases; scan files are %.1f %%, slices %.1f %% of the jars; "+
 		"CPU of scan %.2f, assign %.2f, instrument --ids %.2f of that of all at once",
 		sum.same, sum.of(sum.scans), sum.of(sum.slices), sum.cpu[1]/sum.cpu[0], sum.cpu[2]/sum.cpu[0], sum.cpu[3]/sum.cpu[0])
 }

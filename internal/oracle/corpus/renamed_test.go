@@ -76,7 +76,7 @@ func TestCorpusRenamed(t *testing.T) {
 	// ProGuard removes the bridge flag from bridges that it renames, so that more methods are traced.
 	for name, id := range compiled {
 		if first[name] != id {
-			t.Errorf("%s had ID %d as compiled, renamed it has %d", name, id, first[name])
+			t.Errorf("%s has ID %d without renaming, but %d with it", name, id, first[name])
 		}
 	}
 
@@ -131,7 +131,7 @@ func TestCorpusRenamed(t *testing.T) {
 			t.Errorf("%s: %s linked before: %s", after, r.Entry, r.Message)
 		}
 	}
-	t.Logf("measured: guava 18 renamed by ProGuard in two ways: %d methods kept the IDs that they have as compiled, and %d theirs from one to the other; from a base in the first's names %d of %d kept them, "+
+	t.Logf("measured: guava 18 renamed by ProGuard in two ways: %d methods have the IDs that they have without renaming, and %d keep them from one to the other; with a base in the names of the first build %d of %d keep them, "+
 		"%d had another name, %d are known for accessors now; no class links less", len(compiled), len(second), kept, len(residual), renamed, accessors)
 }
 
@@ -156,7 +156,7 @@ func firstDifference(list ...map[string]int) string {
 // before.
 func TestCorpusRenamedRuns(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no corpus wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	bin := buildTool(t)
 	dir := t.TempDir()
@@ -182,7 +182,7 @@ func TestCorpusRenamedRuns(t *testing.T) {
 		return string(out)
 	}
 	if want, got := run("plain-out.jar"), run("renamed-out.jar"); got != want || !strings.Contains(got, "entries") {
-		t.Errorf("renamed, it says\n%s, otherwise\n%s", got, want)
+		t.Errorf("renamed, it prints\n%s, otherwise\n%s", got, want)
 	}
 }
 

@@ -69,7 +69,7 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 		t.Fatalf("%s: %v", j.Name, err)
 	}
 	if _, err := os.Stat(out); err == nil {
-		t.Errorf("%s: the dry run has written %s", j.Name, out)
+		t.Errorf("%s: the dry run wrote %s", j.Name, out)
 	}
 	tracegen(t, bin, append(args, "--skipped", at("skipped.tsv"), "--report", at("report.json"))...)
 	r := reported{measured: readReport(t, at("report.json")), reasons: map[string]int{}}
@@ -160,14 +160,14 @@ func compareBytes(t *testing.T, r reported) {
 	}
 	in, out := size(r.original), size(r.Classes)
 	if got := r.measured.Totals; got.ClassBytes != in || got.OutputClassBytes != out {
-		t.Errorf("%s: %d and %d bytes of classes, reported %d and %d", r.Name, in, out, got.ClassBytes, got.OutputClassBytes)
+		t.Errorf("%s: the classes have %d and %d bytes, but the report has %d and %d", r.Name, in, out, got.ClassBytes, got.OutputClassBytes)
 	}
 	sum := int64(0)
 	for _, p := range r.measured.Packages {
 		sum += p.AddedBytes
 	}
 	if sum != out-in {
-		t.Errorf("%s: %d bytes more, the packages add up to %d", r.Name, out-in, sum)
+		t.Errorf("%s: %d bytes added, but the packages add up to %d", r.Name, out-in, sum)
 	}
 }
 
@@ -189,14 +189,14 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	for _, p := range r.measured.Packages {
 		name := unescapeText(p.Package)
 		if p.Calls != calls[name] {
-			t.Errorf("%s: package %q has %d calls, reported %d", r.Name, name, calls[name], p.Calls)
+			t.Errorf("%s: package %q has %d calls, but the report has %d", r.Name, name, calls[name], p.Calls)
 		}
 		all += p.Calls
 		delete(calls, name)
 	}
 	for name, n := range calls {
 		if n > 0 {
-			t.Errorf("%s: package %q has %d calls, and is not in the report", r.Name, name, n)
+			t.Errorf("%s: package %q has %d calls, but is not in the report", r.Name, name, n)
 		}
 	}
 	occurrences := map[string]int{}
@@ -206,7 +206,7 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	for name, n := range occurrences {
 		_, hasID := r.mapping[name]
 		if reasons := r.reasons[name]; traced[name]+reasons != n || hasID != (traced[name] > 0) {
-			t.Errorf("%s: %s is there %d times: %d traced (has an ID: %v), %d with a reason", r.Name, name, n, traced[name], hasID, reasons)
+			t.Errorf("%s: %s occurs %d times: %d traced (has an ID: %v), %d with a reason", r.Name, name, n, traced[name], hasID, reasons)
 		}
 	}
 	got := r.measured.Totals

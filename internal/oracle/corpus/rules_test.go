@@ -127,7 +127,7 @@ func TestCorpusRulesAgree(t *testing.T) {
 	t.Logf("measured: ASM agrees on %d classes with rules on flags, sizes, loops and annotations: %d of %d questions answered yes",
 		len(all), matched, asked)
 	if matched == 0 {
-		t.Error("no rule matches anything")
+		t.Error("no rule matches any method")
 	}
 }
 

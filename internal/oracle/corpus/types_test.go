@@ -45,7 +45,7 @@ func TestCorpusTypesAgree(t *testing.T) {
 		compareTypes(t, j, homes, byJob[j.Name], &all)
 	}
 	t.Logf("measured: %d module declarations", all.modules)
-	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d told otherwise); %d do not: %d missed; %d fail for want of a class and the like",
+	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d with another result); %d do not: %d missed; %d fail because a class is missing and the like",
 		all.linked, all.falseAlarms, all.inferred, all.inferredWrong, all.rejected, all.missed, all.missing)
 	if all.falseAlarms > 0 {
 		t.Errorf("%d false alarms", all.falseAlarms)

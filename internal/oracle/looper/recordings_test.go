@@ -96,12 +96,12 @@ func (r recording) check(t *testing.T, b bench, p platform) {
 		records += uint64(len(c.List))
 		for _, rec := range c.List {
 			if _, ok := b.methods.ByID(rec.ID()); !ok {
-				t.Fatalf("the record %#x is of no method", uint64(rec))
+				t.Fatalf("the record %#x has the ID of no method", uint64(rec))
 			}
 		}
 	}
 	if records != r.end.Records {
-		t.Errorf("%d records, the end says %d", records, r.end.Records)
+		t.Errorf("%d records, the last chunk says %d", records, r.end.Records)
 	}
 	for _, pending := range r.pending {
 		if pending.Available == p.lockFree {
@@ -167,7 +167,7 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 			t.Errorf("%q is read as %s", m.Text, m)
 		}
 		if s.PendingKnown == p.lockFree {
-			t.Errorf("%s: what waited is known: %t", m, s.PendingKnown)
+			t.Errorf("%s: pending messages are available: %t", m, s.PendingKnown)
 		}
 		if s.Repairs != (trace.Repairs{}) || !s.Reported {
 			t.Errorf("%s: repairs %+v, reported %t", m, s.Repairs, s.Reported)

@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 	}
 	for name, data := range compiled[0] {
 		if !bytes.Equal(data, compiled[1][name]) {
-			t.Errorf("%s is another when compiled against the no-op", name)
+			t.Errorf("%s differs when compiled against the no-op", name)
 		}
 	}
 }

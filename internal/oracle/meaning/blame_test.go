@@ -102,7 +102,7 @@ func (p planted) checkVerdict(t *testing.T, s *analysis.Slow) {
 	t.Helper()
 	v := s.Verdict
 	if v.Method == nil || v.Method.Identity() != p.method {
-		t.Errorf("to blame is %v, want %s", v.Method, p.method)
+		t.Errorf("the reported method is %v, want %s", v.Method, p.method)
 	}
 	want := p.kind
 	if want == analysis.KindOwnWork && s.CPU >= 0 && s.CPU*2 < s.Wall {
@@ -247,5 +247,5 @@ func TestCorpusBlocklist(t *testing.T) {
 	if list.Records == 0 || after.Records != before.Records-list.Records {
 		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records, &text)
 	}
-	t.Logf("measured: %d rules take %d of %d records away, %d are left", len(config.Rules), list.Records, before.Records, after.Records)
+	t.Logf("measured: %d rules remove %d of %d records, %d are left", len(config.Rules), list.Records, before.Records, after.Records)
 }

@@ -39,7 +39,7 @@ func TestFocus(t *testing.T) {
 			}
 			checkSummary(t, m.mode, s)
 			if s.FocusCalls != calls {
-				t.Errorf("%d focus changes reported, want %d", s.FocusCalls, calls)
+				t.Errorf("reported %d focus changes, want %d", s.FocusCalls, calls)
 			}
 			t.Logf("measured: focus hook, %s: %d changes reported, %d events, %d exits too many", m.word, s.FocusCalls,
 				s.Entries+s.Exits, s.ExitsTooMany)

@@ -82,7 +82,7 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 	}
 	for _, w := range result.Warnings {
 		if strings.Contains(w, "module-info") {
-			t.Errorf("the runtime's module need not read itself, but: %s", w)
+			t.Errorf("the runtime's module must not require itself, but: %s", w)
 		}
 	}
 	file := filepath.Join(dir, "recording.tgd")
@@ -115,7 +115,7 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 		t.Fatal(err)
 	}
 	if s.Threads != 1 {
-		t.Fatalf("%d threads, and events can be compared of one only", s.Threads)
+		t.Fatalf("%d threads, but events can be compared for one only", s.Threads)
 	}
 	if uint64(s.Entries+s.Exits) != recording.records+recording.overwritten {
 		t.Errorf("%d records and %d lost, want %d events", recording.records, recording.overwritten, s.Entries+s.Exits)
@@ -188,7 +188,7 @@ func readRecording(t *testing.T, file string) recording {
 			sum.janks++
 		case *trace.End:
 			if c.Records != sum.records || c.Overwritten != sum.overwritten {
-				t.Errorf("the end says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records, sum.overwritten)
+				t.Errorf("the last chunk says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records, sum.overwritten)
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func header(t *testing.T, file string) (release int, alone bool) {
 	t.Helper()
 	m := headerLine.FindStringSubmatch(text(t, file))
 	if m == nil {
-		t.Fatalf("%s does not say for which release it is", file)
+		t.Fatalf("%s does not begin with its release", file)
 	}
 	release, err := strconv.Atoi(m[1])
 	if err != nil {
@@ -257,7 +257,7 @@ func mainEvents(t *testing.T, file string) []string {
 			return strings.Fields(events)
 		}
 	}
-	t.Fatal("the main thread recorded nothing")
+	t.Fatal("there are no records of the main thread")
 	return nil
 }
 
@@ -332,7 +332,7 @@ func (e expected) compareScenarios(t *testing.T, word string, ran []scenario) in
 		}
 	}
 	if checked != len(e) {
-		t.Errorf("%d scenarios ran, the sources list %d", checked, len(e))
+		t.Errorf("%d scenarios ran, but the sources list %d", checked, len(e))
 	}
 	return checked
 }

@@ -132,7 +132,7 @@ func TestStalls(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			jank, want := janks[row.name], truth[row.name]
 			if jank == nil {
-				t.Fatalf("it was not found; found %v", janks)
+				t.Fatalf("the method was not found; found %v", janks)
 			}
 			if jank.State.String() != row.state || !strings.HasPrefix(jank.LockOwner, row.owner) || row.owner == "" && jank.LockOwner != "" {
 				t.Errorf("state %v, owner %q; want %v, %q", jank.State, jank.LockOwner, row.state, row.owner)
@@ -140,10 +140,10 @@ func TestStalls(t *testing.T) {
 			closeTo(t, "wall", int64(jank.Wall), want.wall, wallSlack)
 			closeTo(t, "CPU", jank.CPU, want.cpu, cpuSlack)
 			if collected := row.name == "collecting"; collected != (jank.GCCount > 2) || jank.GCCount < 0 {
-				t.Errorf("%d collections in %d ms", jank.GCCount, jank.GCMillis)
+				t.Errorf("%d garbage collections in %d ms", jank.GCCount, jank.GCMillis)
 			}
 			checkSamples(t, all, jank, row.frame, row.owner != "")
-			t.Logf("measured: %s: %d ms (truth %d), %d ms of CPU (truth %d), %d collections", row.name,
+			t.Logf("measured: %s: %d ms (by the program %d), %d ms of CPU (by the program %d), %d collections", row.name,
 				jank.Wall/1e6, want.wall/1e6, jank.CPU/1e6, want.cpu/1e6, jank.GCCount)
 		})
 	}
@@ -159,7 +159,7 @@ const (
 func closeTo(t *testing.T, what string, got, want int64, slack time.Duration) {
 	t.Helper()
 	if d := time.Duration(got - want); d < -slack || d > slack || got < 0 {
-		t.Errorf("%s %v, the program measured %v", what, time.Duration(got), time.Duration(want))
+		t.Errorf("got %s %v, but the program measured %v", what, time.Duration(got), time.Duration(want))
 	}
 }
 
@@ -182,7 +182,7 @@ func checkSamples(t *testing.T, all []trace.Chunk, jank *trace.Jank, frame strin
 		}
 	}
 	if own < 2 || held != (holders > 1) {
-		t.Errorf("%d samples in %s, %d of who holds the lock", own, frame, holders)
+		t.Errorf("%d samples in %s, %d of the lock's owner", own, frame, holders)
 	}
 }
 
@@ -209,7 +209,7 @@ func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, 
 		var name string
 		var s stall
 		if _, err := fmt.Sscan(line, &name, &s.wall, &s.cpu); err != nil {
-			t.Fatalf("the program said %q", out.text)
+			t.Fatalf("the program printed %q", out.text)
 		}
 		truth[name] = s
 	}

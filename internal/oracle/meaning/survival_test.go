@@ -60,7 +60,7 @@ func TestRecordingSurvives(t *testing.T) {
 				t.Fatal(err)
 			}
 			if line, err := bufio.NewReader(out).ReadString('\n'); strings.TrimSpace(line) != "ready" {
-				t.Fatalf("the program said %q, %v", line, err)
+				t.Fatalf("the program printed %q, %v", line, err)
 			}
 			if err := cmd.Process.Signal(row.signal); err != nil {
 				t.Fatal(err)

@@ -62,7 +62,7 @@ func tell(accepted, linked bool, falseAlarms, missed *int) {
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("mutants are not put to HotSpot: short tests")
+		t.Skip("mutants are not linked by HotSpot in short tests")
 	}
 	count := *mutants
 	if count == 0 {

@@ -180,7 +180,7 @@ func (w *writer) chunk(lines []line) (err error) {
 		kind = end
 		p.uv(uint64(w.chunks)).uv(w.records).uv(0)
 	default:
-		return fmt.Errorf("there is no chunk %q", l.word)
+		return fmt.Errorf("the format has no chunk %q", l.word)
 	}
 	w.freshStrings()
 	w.frame(kind, p.bytes)

@@ -70,7 +70,7 @@ end`)
 func TestMakeRefuses(t *testing.T) {
 	for _, text := range []string{"bang", "jank wall=x", "records list=1@2", "sample state=ASLEEP", "meta =1"} {
 		if _, err := Make(text); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

@@ -17,11 +17,11 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Zip in and zip out by hand, because {@code java.util.zip} can neither copy an entry without inflating it nor take one
- * that another thread has deflated. Only what the benchmark's jars need: no zip64, no encryption.
+ * Reads and writes zip files directly, because {@code java.util.zip} can neither copy an entry without inflating it nor
+ * write one that another thread has deflated. It supports only what the benchmark's jars need: no zip64, no encryption.
  */
 final class ZipFile {
-    /** One entry as the central directory has it, and where its data lies. */
+    /** One entry of the central directory, and the position of its data. */
     record Entry(String name, int method, int time, int date, int crc, int compressed, int size, int data) {
         boolean isClass() {
             return name.endsWith(".class");
@@ -56,7 +56,7 @@ final class ZipFile {
         }
     }
 
-    /** The entry as it is, to be written again. */
+    /** Returns the unchanged entry, to be written again. */
     Packed raw(Entry e) {
         return new Packed(e, e.method, e.crc, e.size, file.slice(e.data, e.compressed));
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Boots a device, runs its main looper, and from another thread, one after the other, the proofs: the public methods
+ * Starts a device, runs its main looper, and from another thread, one after the other, the proofs: the public methods
  * without parameters of the classes named on the command line. Prints a line for each, which the Go test reads.
  */
 public final class Bench {
@@ -21,7 +21,7 @@ public final class Bench {
     static boolean lockFree;
     static Handler main;
 
-    /** What a proof may throw out of the main looper, which goes on. */
+    /** An exception that a proof may throw out of the main looper, which goes on. */
     static final class Thrown extends RuntimeException {
         private static final long serialVersionUID = 1;
     }
@@ -48,7 +48,7 @@ public final class Bench {
             try {
                 Looper.loop();
             } catch (Thrown e) {
-                // As apps do that want to survive anything.
+                // As apps do that want to survive every exception.
             }
         }
     }
@@ -169,7 +169,7 @@ public final class Bench {
         return (MessageQueue) field(looper, Looper.class, "mQueue");
     }
 
-    /** Collects garbage until something is gone. */
+    /** Collects garbage until an object is gone. */
     static boolean collected(java.lang.ref.WeakReference<?> ref) throws Exception {
         for (int k = 0; k < 50 && ref.get() != null; k++) {
             System.gc();

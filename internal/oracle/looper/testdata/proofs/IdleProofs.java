@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** What is told of idle handlers, and that they are left as they were. */
+/** What is reported of idle handlers, and that they are left as they were. */
 public final class IdleProofs {
     private static final class Idle implements MessageQueue.IdleHandler {
         final boolean keep;
@@ -46,7 +46,7 @@ public final class IdleProofs {
         }
     }
 
-    /** What is told of idle handlers of this class. */
+    /** What is reported of idle handlers of this class. */
     private static final class IdleLog extends DispatchListener {
         final List<Long> nanos = Collections.synchronizedList(new ArrayList<Long>());
         volatile int starts;
@@ -130,7 +130,7 @@ public final class IdleProofs {
         int runs = removed.runs;
         Bench.settle();
         Bench.equal(removed.runs, runs, "runs after it was removed");
-        // A handler that wants no more, as settle's, is taken out before the next message at the latest.
+        // A handler that returns false, as settle's, is removed before the next message at the latest.
         Bench.onMain(new Nothing());
         monitor.release();
         Bench.check(list() == original, "after release the list is another");
@@ -153,7 +153,7 @@ public final class IdleProofs {
         Bench.settle();
         Bench.settle();
         monitor.release();
-        // The queue logs it, and takes it out.
+        // The queue logs the exception, and removes the handler.
         Bench.equal(bad.runs, 1, "runs");
         Bench.equal(log.nanos.size(), 1, "ends");
         Bench.check(!list().contains(bad), "it is still there");
@@ -164,7 +164,7 @@ public final class IdleProofs {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         MonitorProofs.Log log = new MonitorProofs.Log();
         monitor.add(log);
-        // As Matrix does: an empty list, and with it goes every handler that there was.
+        // As Matrix does: it sets an empty list, which removes every handler.
         final ArrayList<MessageQueue.IdleHandler> theirs = new ArrayList<MessageQueue.IdleHandler>() {
             private static final long serialVersionUID = 1;
         };

@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What a monitor tells of messages, on the real looper. */
+/** What a monitor reports of messages, on the real looper. */
 public final class MonitorProofs {
-    /** Keeps what it is told. */
+    /** Keeps what is reported to it. */
     static final class Log extends DispatchListener {
         final List<String> lines = Collections.synchronizedList(new ArrayList<String>());
         volatile long beginNanos;
@@ -90,7 +90,7 @@ public final class MonitorProofs {
             String h = MyHandler.class.getName();
             Bench.equal(log.count("-" + h + " null 7"), 100, monitor.source() + ": messages");
             Bench.equal(log.count("-" + h + " " + MyCallback.class.getName() + " 0"), 100, monitor.source() + ": callbacks");
-            // Those two hundred, and what settle sends: so a monitor posts nothing itself.
+            // Those two hundred, and those that settle sends: a monitor posts nothing itself.
             Bench.equal(log.lines.size(), 2 * 201, monitor.source() + ": starts and ends");
             for (int k = 0; k < log.lines.size(); k += 2) {
                 Bench.equal(log.lines.get(k), "+", "line " + k);
@@ -196,7 +196,7 @@ public final class MonitorProofs {
         });
         Bench.settle();
         monitor.release();
-        // Two messages: settle's, and the one that ends the validity, whose end is still told.
+        // Two messages: settle's, and the one that ends the validity, whose end is still reported.
         Bench.equal(log.count("+"), 2, "starts");
         Bench.equal(log.lines.size(), 4, "lines");
     }
@@ -281,13 +281,13 @@ public final class MonitorProofs {
                 }
                 threads[k] = null;
             }
-            // The main looper's thread local would keep nothing of them, nor does anybody else.
+            // Neither the main looper's thread local nor any other object must keep it.
             for (WeakReference<Object> ref : gone) {
                 Bench.check(Bench.collected(ref), "still there: " + ref.get());
             }
         }
         if (Bench.device.api >= 29) {
-            // They ended without a release: the observer they shared is still there, for the next.
+            // They ended without a release: the observer that they shared is still there, for the next.
             LooperMonitor.of(Looper.getMainLooper()).release();
         }
     }

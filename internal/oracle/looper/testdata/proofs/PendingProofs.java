@@ -9,7 +9,7 @@ import dev.tracegen.runtime.android.QueueSnapshot;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** What is told of a queue's waiting messages. */
+/** What is reported of a queue's waiting messages. */
 public final class PendingProofs {
     private static final class Callback implements Runnable {
         @Override

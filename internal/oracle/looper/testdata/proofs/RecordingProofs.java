@@ -98,18 +98,21 @@ public final class RecordingProofs implements SlowMessageListener {
     private static final List<String> TREE = Arrays.asList("0 dispatchMessage 1", "1 open 1", "2 load 1", "3 rest 1",
             "3 decode 3", "4 rest 1", "4 rest 1", "4 rest 1", "2 bind 1", "3 layout 1", "4 rest 1", "3 rest 1");
 
-    /** How far times may be from what the app measured around the same work; what is more is the machine's doing, once. */
+    /**
+     * The difference that is allowed between recorded times and those that the app measured around the same work. A
+     * greater difference may happen once, because of the machine.
+     */
     private static final long BOUND_NANOS = 5000000;
 
     private static final int ATTEMPTS = 4;
 
-    /** Gives how far the message's time, or a method's, is from the truth at most. */
+    /** Returns the greatest difference of the message's time, or a method's, from the measured one. */
     private static long checkTree(SlowMessage m, Feed feed, String by) throws Exception {
         Map<Integer, String> names = mapping();
         List<String> got = new ArrayList<String>();
         Map<String, Long> recorded = new HashMap<String, Long>();
         for (CallItem item : m.tree.longest(Integer.MAX_VALUE)) {
-            // What keeps the truth is traced too, and shorter than everything else.
+            // The code that measures is traced too, and shorter than everything else.
             if (!"took".equals(names.get(item.id))) {
                 got.add(item.depth + " " + names.get(item.id) + " " + item.count);
             }
@@ -221,7 +224,7 @@ public final class RecordingProofs implements SlowMessageListener {
         }
     }
 
-    /** What is put down after each of two marks is as far apart as the marks are, which the clock alone does not see. */
+    /** Records after each of two marks are as far apart as the marks are, which the clock alone does not show. */
     public void inputOutsideOfMessagesIsMarked() throws Exception {
         if (Bench.device.api < 28) {
             Bench.measured("input events: not tried, MotionEvent of this version wants ART's own arraycopy");

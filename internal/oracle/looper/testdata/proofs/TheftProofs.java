@@ -6,9 +6,9 @@ import dev.tracegen.runtime.android.MonitorOptions;
 import java.net.URL;
 import java.net.URLClassLoader;
 
-/** What happens when somebody else sets the looper's printer, as WebView and other SDKs do. */
+/** What happens if other code sets the looper's printer, as WebView and other SDKs do. */
 public final class TheftProofs {
-    /** Counts lines, and passes on to another if it has one. */
+    /** Counts lines, and passes them on to another printer if it has one. */
     private static class Thief implements Printer {
         final Printer next;
         volatile int lines;
@@ -77,7 +77,7 @@ public final class TheftProofs {
         Bench.measured("a period of 300 ms: a theft is undone after " + win(300, 1) + " ms");
     }
 
-    /** Steals and waits until it is won back; gives how long the last took, in milliseconds. */
+    /** Replaces the printer and waits until ours is back; returns how long the last time took, in milliseconds. */
     private static long win(int period, int thefts) throws Exception {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(),
                 new MonitorOptions().source(MonitorOptions.PRINTER).checkMillis(period));
@@ -120,7 +120,8 @@ public final class TheftProofs {
     public void fault13WhoPassesOnIsLeftAlone() throws Exception {
         MonitorProofs.Log log = new MonitorProofs.Log();
         LooperMonitor monitor = monitor(log);
-        // Matrix's monitor puts itself in front whenever it is not, and passes on to what it finds.
+        // Matrix's monitor puts itself in front whenever it is not there, and passes lines on to the printer that it
+        // finds.
         Thief matrix = null;
         for (int k = 0; k < 1000; k++) {
             if (Bench.printer() != matrix) {
@@ -138,7 +139,7 @@ public final class TheftProofs {
         Bench.equal(told(log), 1000, "told after release");
     }
 
-    /** Passes on only while it is told to. */
+    /** Passes lines on only while that is switched on. */
     private static final class Gate extends Thief {
         volatile boolean shut;
 
@@ -181,7 +182,7 @@ public final class TheftProofs {
             for (int j = 0; monitor.wonBack() == 2 * k && j < 100; j++) {
                 Bench.settle();
             }
-            // It does not know that its victim has another printer by now.
+            // It does not notice that the printer that it replaced has another one by now.
             Looper.getMainLooper().setMessageLogging(before);
             for (int j = 0; monitor.wonBack() == 2 * k + 1 && j < 100; j++) {
                 Bench.settle();
@@ -194,7 +195,7 @@ public final class TheftProofs {
         monitor.release();
     }
 
-    /** How many printers stand one behind the other. */
+    /** Returns the number of printers in the chain. */
     private static int depth() throws Exception {
         int depth = 0;
         for (Object p = Bench.printer(); p != null; depth++) {
@@ -206,7 +207,7 @@ public final class TheftProofs {
     public void anotherClassLoadersCopyIsLeftAlone() throws Exception {
         MonitorProofs.Log log = new MonitorProofs.Log();
         LooperMonitor ours = monitor(log);
-        // Theirs finds no printer, and so passes on to none.
+        // Their monitor finds no printer, and so passes lines on to none.
         Looper.getMainLooper().setMessageLogging(null);
         Object theirs = copy();
         Printer front = Bench.printer();

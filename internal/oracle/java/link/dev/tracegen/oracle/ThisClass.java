@@ -4,12 +4,12 @@ import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 
-/** Reads the name of a class out of its bytes, since a jar may keep it under any path. */
+/** Reads the name of a class from its bytes, because a jar may keep it under any path. */
 final class ThisClass {
     private ThisClass() {
     }
 
-    /** The name with dots, as {@link Class#forName(String)} wants it. */
+    /** Returns the name with dots, as {@link Class#forName(String)} takes it. */
     static String of(byte[] bytes) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         if (in.readInt() != 0xCAFEBABE) {

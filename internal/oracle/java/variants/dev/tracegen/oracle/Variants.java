@@ -29,8 +29,8 @@ import jdk.test.whitebox.WhiteBox;
  * its length (int), the class file. A line of OUT is: id, number, {@code ok} or {@code fail},
  * exception class, message.
  *
- * <p>Every variant has a child-first loader of its own, which makes the other classes anew as they
- * are asked for: that the variant and they are in one runtime package matters to verification.
+ * <p>Every variant has a child-first loader of its own, which defines the other classes anew when they are needed: that
+ * the variant and they are in one runtime package matters to verification.
  */
 public final class Variants {
     private static final int MAX_MESSAGE = 300;
