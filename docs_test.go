@@ -88,12 +88,14 @@ func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 		{"dead", map[string]string{"d/a.md": "[x](b.md)\n", "b.md": ""}, []string{"d/a.md: links to b.md"}},
 	})
 	checkPlanted(t, unknownMakeTargets, []planted{
-		{"clean", map[string]string{"a.md": "    make test\nand `make race`;\nmake sure of it\n", "Makefile": "test:\n\ttrue\nrace: test\n"}, nil},
+		{"clean", map[string]string{"a.md": "    make test\nand `make race`;\nmake sure of it\n",
+			"Makefile": "test:\n\ttrue\nrace: test\n"}, nil},
 		{"unknown", map[string]string{"a.md": "run `make sure`\n", "Makefile": "test:\n\ttrue\n"}, []string{"make sure"}},
 	})
 	checkPlanted(t, missingTests, []planted{
 		{"clean", map[string]string{architecture: "by `TestA`\n", "a_test.go": "package a\n\nfunc TestA() {}\n"}, nil},
-		{"gone", map[string]string{architecture: "by `TestA`\n", "a.go": "package a\n\nfunc TestA() {}\n"}, []string{"TestA does not exist"}},
+		{"gone", map[string]string{architecture: "by `TestA`\n", "a.go": "package a\n\nfunc TestA() {}\n"},
+			[]string{"TestA does not exist"}},
 	})
 }
 

@@ -73,7 +73,8 @@ var strangers = []string{"inject", "classfile/verify/equivalence", "classfile/ve
 func strangerViolations(rowOf map[string]string) (found []string) {
 	for _, dir := range strangers[1:] {
 		if row, first := rowOf[dir], rowOf[strangers[0]]; row != first {
-			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+strangers[0]+" in row "+first+
+			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+strangers[0]+" in row "+
+				""+first+
 				": they must share one, as neither may import the other")
 		}
 	}
@@ -215,10 +216,12 @@ func requiredByTool(module string, tools []string, gomod string) bool {
 // decoder or another test library.
 func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 	const table = "# A\n\n| row | packages |\n|---|---|\n| 2 | `top` |\n" +
-		"| 1 | `inject`, `classfile/verify/equivalence`, `classfile/verify/types` |\n| 0 | `classfile` |\n| tests | `oracle` |\n\nend\n"
+		"| 1 | `inject`, `classfile/verify/equivalence`, `classfile/verify/types` |\n| 0 | `classfile` |\n| tests | " +
+		"`oracle` |\n\nend\n"
 	clean := map[string]string{
-		architecture:                        table,
-		"top/a.go":                          "package top\nimport _ \"" + modulePath + "/inject\"\nimport _ \"" + modulePath + "/classfile\"\n",
+		architecture: table,
+		"top/a.go": "package top\nimport _ \"" + modulePath + "/inject\"\nimport _ \"" +
+			modulePath + "/classfile\"\n",
 		"inject/a.go":                       "package inject\nimport _ \"" + modulePath + "/classfile\"\n",
 		"inject/a_test.go":                  "package inject\nimport _ \"" + modulePath + "/oracle\"\n",
 		"classfile/verify/equivalence/a.go": "package equivalence\n",
@@ -240,21 +243,34 @@ func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 	}
 	checkPlanted(t, layerViolations, []planted{
 		{"clean", clean, nil},
-		{"upwards", with("classfile/b.go", imports("classfile", modulePath+"/inject")), []string{"classfile/b.go:2: classfile must not import"}},
-		{"the injector sees its check", with("inject/b.go", imports("inject", modulePath+"/classfile/verify/equivalence")), []string{"row 1 is not below row 1"}},
-		{"the equivalence check sees the injector", with("classfile/verify/equivalence/b.go", imports("equivalence", modulePath+"/inject")),
+		{"upwards", with("classfile/b.go", imports("classfile", modulePath+"/inject")),
+			[]string{"classfile/b.go:2: classfile must not import"}},
+		{"the injector sees its check", with("inject/b.go", imports("inject", modulePath+"/classfile/verify/equivalence")),
+			[]string{"row 1 is not below row 1"}},
+		{"the equivalence check sees the injector", with("classfile/verify/equivalence/b.go",
+			imports("equivalence", modulePath+"/inject")),
 			[]string{"classfile/verify/equivalence must not import " + modulePath + "/inject: row 1 is not below row 1"}},
-		{"the equivalence check sees types", with("classfile/verify/equivalence/b.go", imports("equivalence", modulePath+"/classfile/verify/types")),
-			[]string{"classfile/verify/equivalence must not import " + modulePath + "/classfile/verify/types: row 1 is not below row 1"}},
-		{"the type check sees the injector", with("classfile/verify/types/b.go", imports("types", modulePath+"/inject")), []string{"row 1 is not below row 1"}},
-		{"the injector moved below its check", with(architecture, moved("inject")), []string{"classfile/verify/equivalence is in row 1", "classfile/verify/types is in row 1", "inject/a.go:2: inject must not import"}},
-		{"types moved below the equivalence check", with(architecture, moved("classfile/verify/types")), []string{"classfile/verify/types is in row 0 of the layer table and inject in row 1"}},
-		{"oracle in the tool", with("top/b.go", imports("top", modulePath+"/oracle")), []string{"row tests is not for others"}},
-		{"second opinion in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")), []string{"for tests only"}},
+		{"the equivalence check sees types", with("classfile/verify/equivalence/b.go",
+			imports("equivalence", modulePath+"/classfile/verify/types")),
+			[]string{"classfile/verify/equivalence must not import " + modulePath +
+				"/classfile/verify/types: row 1 is not below row 1"}},
+		{"the type check sees the injector", with("classfile/verify/types/b.go", imports("types", modulePath+"/inject")),
+			[]string{"row 1 is not below row 1"}},
+		{"the injector moved below its check", with(architecture, moved("inject")),
+			[]string{"classfile/verify/equivalence is in row 1", "classfile/verify/types is in row 1",
+				"inject/a.go:2: inject must not import"}},
+		{"types moved below the equivalence check", with(architecture, moved("classfile/verify/types")),
+			[]string{"classfile/verify/types is in row 0 of the layer table and inject in row 1"}},
+		{"oracle in the tool", with("top/b.go", imports("top", modulePath+"/oracle")),
+			[]string{"row tests is not for others"}},
+		{"second opinion in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")),
+			[]string{"for tests only"}},
 		{"cgo", with("top/b.go", imports("top", "C")), []string{"no cgo"}},
 		{"unlisted package", with("extra/a.go", "package extra\n"), []string{"package extra is not in the layer table"}},
-		{"import of an unlisted package", with("top/b.go", imports("top", modulePath+"/gone")), []string{"it is not in the layer table"}},
-		{"listed and gone", with(architecture, strings.Replace(table, "`classfile` |", "`classfile`, `lost` |", 1)), []string{"lost, which holds no package"}},
+		{"import of an unlisted package", with("top/b.go", imports("top", modulePath+"/gone")),
+			[]string{"it is not in the layer table"}},
+		{"listed and gone", with(architecture, strings.Replace(table, "`classfile` |", "`classfile`, `lost` |", 1)),
+			[]string{"lost, which holds no package"}},
 		{"no table", with(architecture, "# A\n"), []string{"no layer table"}},
 	})
 }
@@ -265,8 +281,10 @@ func TestDependencyRuleFindsPlantedFaults(t *testing.T) {
 		"\texample.com/t v1.0.0 // indirect\n)\n\ntool example.com/t/cmd/t\n"
 	checkPlanted(t, dependencyViolations, []planted{
 		{"clean", map[string]string{architecture: table, "go.mod": gomod}, nil},
-		{"unexplained", map[string]string{architecture: table, "go.mod": gomod + "\nrequire example.com/new v1.0.0\n"}, []string{"example.com/new has no line"}},
-		{"gone", map[string]string{architecture: table + "| `example.com/old` | was |\n", "go.mod": gomod}, []string{"example.com/old is in the dependency table"}},
+		{"unexplained", map[string]string{architecture: table, "go.mod": gomod + "\nrequire example.com/new v1.0.0\n"},
+			[]string{"example.com/new has no line"}},
+		{"gone", map[string]string{architecture: table + "| `example.com/old` | was |\n", "go.mod": gomod},
+			[]string{"example.com/old is in the dependency table"}},
 	})
 }
 

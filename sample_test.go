@@ -57,7 +57,8 @@ func TestSampleIsAsItsRecipeSays(t *testing.T) {
 }
 
 // recordedLine is the last line that the sample prints when it is instrumented.
-var recordedLine = regexp.MustCompile(`(\d+) entries and (\d+) exits recorded, at most \d+ deep; mapping ([0-9a-f]{16})\n$`)
+var recordedLine = regexp.MustCompile(`(\d+) entries and (\d+) exits recorded, ` +
+	`at most \d+ deep; mapping ([0-9a-f]{16})\n$`)
 
 const (
 	pictureBegin = "<!-- picture: begin -->\n"
@@ -78,7 +79,8 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, filepath.Dir(sampleJar)), fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, filepath.Dir(sampleJar)),
+		fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
 		t.Fatal(err)
 	}
 	shown := ""

@@ -77,7 +77,8 @@ func readJar(t *testing.T, path string) (entries [][2]string, raw map[string][]b
 func sampleClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "()V", Code: "return"},
-		{Access: 9, Name: "g", Descriptor: "(I)I", Stack: 1, Locals: 1, Code: "iload_0 | ifeq end | iconst_1 | ireturn | end: iconst_0 | ireturn", Attributes: nil},
+		{Access: 9, Name: "g", Descriptor: "(I)I", Stack: 1, Locals: 1,
+			Code: "iload_0 | ifeq end | iconst_1 | ireturn | end: iconst_0 | ireturn", Attributes: nil},
 	}}
 }
 
@@ -103,7 +104,8 @@ func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
 // jobIn writes the list of the jars, and returns a job with names in dir.
 func jobIn(t *testing.T, dir string, jars ...string) job {
 	t.Helper()
-	j := job{filepath.Join(dir, "list"), filepath.Join(dir, "out"), filepath.Join(dir, "mapping.txt"), filepath.Join(dir, "changes")}
+	j := job{filepath.Join(dir, "list"), filepath.Join(dir, "out"), filepath.Join(dir, "mapping.txt"),
+		filepath.Join(dir, "changes")}
 	if err := writeList(j.list, jars); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func jobIn(t *testing.T, dir string, jars ...string) job {
 
 func TestFloorKeepsEveryByte(t *testing.T) {
 	long := strings.Repeat("not really a class ", 1000)
-	one := [][2]string{{"META-INF/", ""}, {"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"}, {"a/A.class", long}, {"a/B.class", long}, {"text", long}}
+	one := [][2]string{{"META-INF/", ""}, {"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"}, {"a/A.class", long},
+		{"a/B.class", long}, {"text", long}}
 	two := [][2]string{{"b/C.class", long}}
 	for _, level := range []string{"store", "fast", "default", "best"} {
 		t.Run(level, func(t *testing.T) {
@@ -176,9 +179,11 @@ func TestFloorTellsOfDamage(t *testing.T) {
 func TestChangesAreThoseOfTheOutput(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
-	writeJar(t, in, [2]string{"A.class", "a"}, [2]string{"text", "b"}, [2]string{"B.class", "c"}, [2]string{"C.class", "d"})
+	writeJar(t, in, [2]string{"A.class", "a"}, [2]string{"text", "b"}, [2]string{"B.class", "c"},
+		[2]string{"C.class", "d"})
 	j := jobIn(t, dir, in)
-	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"A.class", "a"}, [2]string{"text", "other"}, [2]string{"B.class", "other"})
+	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"A.class", "a"}, [2]string{"text", "other"},
+		[2]string{"B.class", "other"})
 	if err := changesMain([]string{j.list, j.out, j.changes}); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +196,8 @@ func TestLegibleLeavesOutSubroutines(t *testing.T) {
 	dir := t.TempDir()
 	plain, old := filepath.Join(dir, "plain.jar"), filepath.Join(dir, "old.jar")
 	writeJar(t, plain, [2]string{"A.class", string(sampleClass("A").Bytes())})
-	writeJar(t, old, [2]string{"A.class", string(sampleClass("A").Bytes())}, [2]string{"B.class", string(oldClass("B").Bytes())}, [2]string{"t", "x"})
+	writeJar(t, old, [2]string{"A.class", string(sampleClass("A").Bytes())},
+		[2]string{"B.class", string(oldClass("B").Bytes())}, [2]string{"t", "x"})
 	list := filepath.Join(dir, "list")
 	if err := writeList(list, []string{plain, old}); err != nil {
 		t.Fatal(err)
@@ -219,7 +225,8 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	writeJar(t, in, [2]string{"A.class", a}, [2]string{"text", "x"}, [2]string{"B.class", b}, [2]string{"C.class", b})
 	// The same contestants in another order have done the same work.
 	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"B.class", b}, [2]string{"A.class", changed})
-	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID + "1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
+	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID +
+		"1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
 	if err := os.WriteFile(j.mapping, []byte(mapping), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +235,8 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	}
 	got := s.work
 	got.size = 0
-	want := work{classes: 3, changed: 1, lost: 1, methods: 2, calls: calls, before: int64(len(a) + 2*len(b)), after: int64(len(changed) + len(b))}
+	want := work{classes: 3, changed: 1, lost: 1, methods: 2, calls: calls, before: int64(len(a) + 2*len(b)),
+		after: int64(len(changed) + len(b))}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -251,9 +259,12 @@ func program(t *testing.T, script string, lenient bool) *series {
 	in := filepath.Join(dir, "in.jar")
 	writeJar(t, in, [2]string{"A.class", "a"})
 	return &series{
-		row:        row{input: "in", name: "program"},
-		contestant: contestant{lenient: lenient, command: func(j job) *exec.Cmd { return exec.Command(sh, "-c", script, sh, in, j.out) }},
-		job:        jobIn(t, dir, in),
+		row: row{input: "in", name: "program"},
+		contestant: contestant{lenient: lenient, command: func(j job) *exec.Cmd {
+			return exec.Command(sh, "-c", script, sh,
+				in, j.out)
+		}},
+		job: jobIn(t, dir, in),
 	}
 }
 
@@ -305,7 +316,8 @@ func TestInterruptedRowsAreLeftOut(t *testing.T) {
 	late := turn("late")
 	late.most = 0
 	got, err := rounds(ctx, []*series{turn("a"), turn("b"), turn("c"), late}, 3)
-	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" || len(got[0].runs) != 2 || len(got[1].runs) != 1 {
+	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" ||
+		len(got[0].runs) != 2 || len(got[1].runs) != 1 {
 		t.Errorf("got %d rows (%v), want row a with two runs and row c with one", len(got), err)
 	}
 }

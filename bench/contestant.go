@@ -84,7 +84,8 @@ func tracegens(tool string) []contestant {
 }
 
 func tracegen(tool string, j job, options ...string) *exec.Cmd {
-	args := []string{"instrument", "@" + j.list, "-o", j.out + string(os.PathSeparator), "--mapping", j.mapping, "--runtime-external", "-q"}
+	args := []string{"instrument", "@" + j.list, "-o", j.out + string(os.PathSeparator), "--mapping", j.mapping,
+		"--runtime-external", "-q"}
 	return exec.Command(tool, append(args, options...)...)
 }
 
@@ -128,7 +129,8 @@ func (p peers) contestants() []contestant {
 }
 
 // traced returns a contestant that one of our Java programs runs.
-func (p peers) traced(name string, one, corpus int, classPath string, jvm []string, main string, options ...string) contestant {
+func (p peers) traced(name string, one, corpus int, classPath string, jvm []string, main string,
+	options ...string) contestant {
 	return contestant{name: name, one: one, corpus: corpus, traces: true, command: func(j job) *exec.Cmd {
 		args := append(append([]string{}, jvm...), "-cp", classPath, "dev.tracegen.bench."+main, j.list, j.out, j.mapping)
 		return exec.Command(p.java, append(args, options...)...)

@@ -104,7 +104,8 @@ func flatSeries(ctx context.Context, tool, seed, dir string, most int) (all []*s
 			}
 			s := &series{row: row{input: fmt.Sprintf("%d classes", classes), name: fmt.Sprintf("%d jars", jars)}}
 			s.contestant.command = func(j job) *exec.Cmd { return tracegen(tool, j) }
-			s.job = job{list: filepath.Join(own, "list"), out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt")}
+			s.job = job{list: filepath.Join(own, "list"), out: filepath.Join(own, "out"),
+				mapping: filepath.Join(own, "mapping.txt")}
 			all = append(all, s)
 		}
 	}
@@ -147,11 +148,13 @@ func (r *record) printFlat(w io.Writer) {
 	for _, c := range r.conditions {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\n| classes | jars | wall s | CPU s | MB/s | CPU µs a class | of the first | peak MB | of the inflated size |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "\n| classes | jars | wall s | CPU s | MB/s | CPU µs a class | of the first | peak MB | of the "+
+		"inflated size |\n|---|---|---|---|---|---|---|---|---|\n")
 	each := func(row *row) float64 { return row.median(cpuSeconds) / float64(row.work.classes) }
 	for i := range r.rows {
 		row := &r.rows[i]
-		fmt.Fprintf(w, "| %d | %s | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f |\n", row.work.classes, strings.TrimSuffix(row.name, " jars"),
+		fmt.Fprintf(w, "| %d | %s | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f |\n", row.work.classes,
+			strings.TrimSuffix(row.name, " jars"),
 			row.median(wallSeconds), row.median(cpuSeconds), float64(row.work.before)/mega/row.median(wallSeconds),
 			1e6*each(row), each(row)/each(&r.rows[0]), row.median(peakMB), row.median(peakMB)*mega/float64(row.work.before))
 	}
@@ -217,7 +220,8 @@ func chooseClasses(path string) (*seed, error) {
 	defer r.Close()
 	var files []*zip.File
 	for _, f := range r.File {
-		if strings.HasSuffix(f.Name, ".class") && strings.IndexByte(f.Name, '/') >= prefixLength && !strings.HasPrefix(f.Name, "META-INF/") {
+		if strings.HasSuffix(f.Name, ".class") && strings.IndexByte(f.Name, '/') >= prefixLength &&
+			!strings.HasPrefix(f.Name, "META-INF/") {
 			files = append(files, f)
 		}
 	}
@@ -281,7 +285,8 @@ func (s *seed) rename(text, prefix []byte) {
 			continue
 		}
 		rest := text[start+1:]
-		if end := slices.IndexFunc(rest, func(b byte) bool { return b == ';' || b == '<' }); end > 0 && s.data[string(rest[:end])] != nil {
+		if end := slices.IndexFunc(rest, func(b byte) bool { return b == ';' || b == '<' }); end > 0 &&
+			s.data[string(rest[:end])] != nil {
 			copy(rest, prefix)
 		}
 	}

@@ -181,7 +181,8 @@ func callsOf(data []byte) int {
 
 func isCall(c *classfile.Class, index uint16) bool {
 	r, err := c.ConstantPool().Ref(index)
-	return err == nil && (r.Name == "i" || r.Name == "o") && r.Descriptor == "(I)V" && strings.HasSuffix(r.Class, "/AppMethodBeat")
+	return err == nil && (r.Name == "i" || r.Name == "o") && r.Descriptor == "(I)V" &&
+		strings.HasSuffix(r.Class, "/AppMethodBeat")
 }
 
 // dispatchID is the ID of the message dispatch, not of a method. Every mapping of tracegen contains it.

@@ -93,7 +93,7 @@ func dispatch(ctx context.Context, args []string) error {
 // benchMain measures.
 func benchMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	runs := flags.Int("runs", 5, "measured `rounds`; rows that are slow and carry no verdict take part in the first ones")
+	runs := flags.Int("runs", 5, "measured `rounds`; slow rows without a target run in the first ones only")
 	only := flags.String("only", "", "measure contestants whose name matches this `regexp`")
 	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
 	out := flags.String("o", today(), "`directory` for the record, the page and the picture")
@@ -165,10 +165,12 @@ type lineup struct {
 }
 
 // chooseContestants builds tracegen, if none is given, and finds the peers if the pattern matches any of them.
-func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool string, pattern *regexp.Regexp) (lineup, error) {
+func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool string,
+	pattern *regexp.Regexp) (lineup, error) {
 	if tool == "" {
 		tool = filepath.Join(dir, "tracegen")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", tool,
+			"./cmd/tracegen").CombinedOutput(); err != nil {
 			return lineup{}, fmt.Errorf("go build: %w\n%s", err, out)
 		}
 	}
@@ -188,7 +190,8 @@ func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool st
 // measure measures all inputs and returns the number of rows that failed. An interrupted measurement keeps the rows
 // that are complete. Outputs are inspected after the last run of all, because memory that this process has used is
 // counted for every process that it starts afterwards (on Linux, ru_maxrss survives exec).
-func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string, runs int) (failed int) {
+func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string,
+	runs int) (failed int) {
 	w := startWatch()
 	var all []*series
 	for i, name := range names {

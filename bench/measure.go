@@ -80,7 +80,8 @@ func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) (
 			return nil, err
 		}
 		s := &series{row: row{input: in.name, name: c.name}, contestant: c, most: c.runs(in, runs)}
-		s.job = job{list: p.list, out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt"), changes: p.changes}
+		s.job = job{list: p.list, out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt"),
+			changes: p.changes}
 		if c.legible {
 			s.job.list = p.legible
 		}
@@ -99,7 +100,8 @@ func rounds(ctx context.Context, measured []*series, rounds int) ([]*series, err
 		return nil, nil
 	}
 	for n := range rounds {
-		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), measured[0].input, n+1, rounds)
+		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), measured[0].input, n+1,
+			rounds)
 		for i, s := range measured {
 			if n < s.most && s.failed == nil {
 				s.once()

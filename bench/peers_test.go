@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 func loopClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Major: 49, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "(I)I", Stack: 2, Locals: 1, Code: "top: iload_0 | iconst_1 | isub | istore_0 | " +
-			"invokestatic java/lang/Thread.yield()V | invokestatic java/lang/Thread.yield()V | iload_0 | ifgt top | iload_0 | ireturn"},
+			"invokestatic java/lang/Thread.yield()V | invokestatic java/lang/Thread.yield()V | iload_0 | ifgt top | iload_0 " +
+			"| ireturn"},
 	}}
 }
 
@@ -57,7 +58,8 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 	}
 	in := input{"two jars", []string{filepath.Join(dir, "new.jar"), filepath.Join(dir, "old.jar")}}
 	writeJar(t, in.jars[0], [2]string{"a/A.class", string(loopClass("a/A").Bytes())}, [2]string{"text", "text"})
-	writeJar(t, in.jars[1], [2]string{"a/B.class", string(loopClass("a/B").Bytes())}, [2]string{"a/Old.class", string(oldClass("a/Old").Bytes())})
+	writeJar(t, in.jars[1], [2]string{"a/B.class", string(loopClass("a/B").Bytes())},
+		[2]string{"a/Old.class", string(oldClass("a/Old").Bytes())})
 	all, err := measureAll(t.Context(), l, in, filepath.Join(dir, "measured"), 1)
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,8 @@ func (r *record) printPicture(w io.Writer) {
 	}
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n",
 		pictureWidth, top, pictureWidth, top)
-	fmt.Fprintf(w, "<title>Wall time and peak memory of tracegen beside its peers</title>\n<style>%s</style>\n%s</svg>\n", pictureStyle, b.String())
+	fmt.Fprintf(w, "<title>Wall time and peak memory of tracegen beside its "+
+		"peers</title>\n<style>%s</style>\n%s</svg>\n", pictureStyle, b.String())
 }
 
 // drawInput draws one input's two rows of bars from top on and returns where they end.
@@ -60,7 +61,8 @@ func drawInput(b *strings.Builder, top int, input string, rows []*row, names []s
 	for _, r := range rows {
 		longest, biggest = max(longest, wallOf(r)), max(biggest, peakOf(r))
 	}
-	text(b, 8, top+14, "title", fmt.Sprintf("%s: %d classes, %.0f MB", input, rows[0].work.classes, float64(rows[0].work.before)/mega))
+	text(b, 8, top+14, "title", fmt.Sprintf("%s: %d classes, %.0f MB", input, rows[0].work.classes,
+		float64(rows[0].work.before)/mega))
 	text(b, labelWidth, top+38, "small", "wall time, seconds")
 	text(b, memoryLeft, top+38, "small", "peak memory, MB")
 	first := top + titleHeight - 8

@@ -38,7 +38,8 @@ type prepared struct {
 
 // prepare makes the lists in dir; tool is tracegen.
 func prepare(in input, dir, tool string) (prepared, error) {
-	p := prepared{list: filepath.Join(dir, "jars"), legible: filepath.Join(dir, "legible"), changes: filepath.Join(dir, "changes")}
+	p := prepared{list: filepath.Join(dir, "jars"), legible: filepath.Join(dir, "legible"),
+		changes: filepath.Join(dir, "changes")}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return p, err
 	}
@@ -55,7 +56,8 @@ func prepare(in input, dir, tool string) (prepared, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, args := range [][]string{{changesCommand, p.list, out, p.changes}, {legibleCommand, p.list, filepath.Join(dir, "copies"), p.legible}} {
+	for _, args := range [][]string{{changesCommand, p.list, out, p.changes},
+		{legibleCommand, p.list, filepath.Join(dir, "copies"), p.legible}} {
 		if said, err := exec.Command(self, args...).CombinedOutput(); err != nil {
 			return p, fmt.Errorf("%s: %w\n%s", args[0], err, said)
 		}

@@ -25,7 +25,8 @@ func readProcessorTime() (t processorTime, ok bool) {
 // parseProcessorTime reads the first line of /proc/stat (proc_stat(5)).
 func parseProcessorTime(line string) (t processorTime, ok bool) {
 	var user, nice, system, idle, wait, irq, softirq, stolen float64
-	if _, err := fmt.Sscanf(line, "cpu %f %f %f %f %f %f %f %f", &user, &nice, &system, &idle, &wait, &irq, &softirq, &stolen); err != nil {
+	if _, err := fmt.Sscanf(line, "cpu %f %f %f %f %f %f %f %f", &user, &nice, &system, &idle, &wait, &irq, &softirq,
+		&stolen); err != nil {
 		return t, false
 	}
 	t.busy = user + nice + system + irq + softirq

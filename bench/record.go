@@ -16,7 +16,8 @@ type record struct {
 	rows       []row
 }
 
-const recordColumns = "input\trow\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tclasses\tclasses_changed\tmethods\tcalls\tclass_bytes_in\tclass_bytes_out\toutput_bytes\tnote"
+const recordColumns = "input\trow\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tclasses\tclasses_changed\t" +
+	"methods\tcalls\tclass_bytes_in\tclass_bytes_out\toutput_bytes\tnote"
 
 // writeTo writes a line for each run, and one with run 0 for a row without any.
 func (r *record) writeTo(out io.Writer) error {
@@ -36,7 +37,8 @@ func (r *record) writeTo(out io.Writer) error {
 				number = 0
 			}
 			fmt.Fprintf(w, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", row.input, row.name, number,
-				one.wall.Seconds(), one.user.Seconds(), one.sys.Seconds(), one.peak, row.work.classes, row.work.changed, row.work.methods,
+				one.wall.Seconds(), one.user.Seconds(), one.sys.Seconds(), one.peak, row.work.classes, row.work.changed,
+				row.work.methods,
 				row.work.calls, row.work.before, row.work.after, row.work.size, strings.Map(plainBlank, row.note))
 		}
 	}

@@ -89,26 +89,26 @@ func TestGolden(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
-		j            judged
+		j            measuredTarget
 		wanted, says string
 	}{
-		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.6}, "≤ 1.6, goal 1.25", "met"},
-		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.25}, "≤ 1.6, goal 1.25", "met, and the goal"},
-		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.61}, "≤ 1.6, goal 1.25", "**missed**"},
-		{judged{target: target{least: 12}, quotient: 12}, "≥ 12", "met"},
-		{judged{target: target{least: 12}, quotient: 11.9}, "≥ 12", "**missed**"},
-		{judged{target: target{most: 0.1}, quotient: 0.2}, "≤ 0.1", "**missed**"},
-		{judged{target: target{detail: true}, quotient: 3}, "", ""},
+		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.6}, "≤ 1.6, goal 1.25", "met"},
+		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.25}, "≤ 1.6, goal 1.25", "met, and the goal"},
+		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.61}, "≤ 1.6, goal 1.25", "**missed**"},
+		{measuredTarget{target: target{least: 12}, quotient: 12}, "≥ 12", "met"},
+		{measuredTarget{target: target{least: 12}, quotient: 11.9}, "≥ 12", "**missed**"},
+		{measuredTarget{target: target{most: 0.1}, quotient: 0.2}, "≤ 0.1", "**missed**"},
+		{measuredTarget{target: target{detail: true}, quotient: 3}, "", ""},
 	} {
-		if c.j.wanted() != c.wanted || c.j.verdict() != c.says {
-			t.Errorf("%+v: %q, %q, want %q, %q", c.j, c.j.wanted(), c.j.verdict(), c.wanted, c.says)
+		if c.j.wanted() != c.wanted || c.j.result() != c.says {
+			t.Errorf("%+v: %q, %q, want %q, %q", c.j, c.j.wanted(), c.j.result(), c.wanted, c.says)
 		}
 	}
 }
 
 func TestJudgeDividesMediansAndRounds(t *testing.T) {
-	for _, j := range goldenRecord(t).judge("big.jar") {
-		if j.says != "both referees, beside the floor, wall" {
+	for _, j := range goldenRecord(t).evaluate("big.jar") {
+		if j.says != "both checks, beside the floor, wall" {
 			continue
 		}
 		// tracegen 3, 2, 4 and the floor 2, 2, 2.5 seconds
@@ -117,7 +117,7 @@ func TestJudgeDividesMediansAndRounds(t *testing.T) {
 		}
 		return
 	}
-	t.Error("no such verdict")
+	t.Error("no such target")
 }
 
 func TestDisturbedMachineIsTold(t *testing.T) {
@@ -188,7 +188,8 @@ func TestInsertSectionWantsItsPlace(t *testing.T) {
 		t.Error("a text without a section was accepted")
 	}
 	got, err := r.insertSection("a\n"+sectionBegin+"old\n"+sectionEnd+"b\n", "d")
-	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") || strings.Contains(got, "old") {
+	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") ||
+		strings.Contains(got, "old") {
 		t.Errorf("got %q (%v)", got, err)
 	}
 }

@@ -113,13 +113,16 @@ func (r *record) printRecordings(w io.Writer) {
 	for _, c := range r.conditions {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\nRecordings of %d MB each, %d methods, raw records of 8 bytes.\n\n", bytesEach/1_000_000, tracedMethods)
-	fmt.Fprintf(w, "| recordings | question | wall s | CPU s | CPU ms a million records | peak MB |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "\nRecordings of %d MB each, %d methods, raw records of 8 bytes.\n\n", bytesEach/1_000_000,
+		tracedMethods)
+	fmt.Fprintf(w, "| recordings | question | wall s | CPU s | CPU ms a million records | peak MB "+
+		"|\n|---|---|---|---|---|---|\n")
 	for i := range r.rows {
 		row := &r.rows[i]
 		var size float64
 		fmt.Sscan(row.input, &size)
-		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.0f | %.0f |\n", row.input, row.name, row.median(wallSeconds), row.median(cpuSeconds),
+		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.0f | %.0f |\n", row.input, row.name, row.median(wallSeconds),
+			row.median(cpuSeconds),
 			1000*row.median(cpuSeconds)/(size/8), row.median(peakMB))
 	}
 }
@@ -129,7 +132,8 @@ func writeRecordedMapping(path string) (string, error) {
 	methods := make([]mapping.Method, tracedMethods)
 	for i := range methods {
 		methods[i] = mapping.Method{Access: 1, Identity: mapping.Identity{
-			Class: fmt.Sprintf("com/example/feature%d/Screen%d", i/400, i/20), Name: fmt.Sprintf("method%d", i%20), Descriptor: "()V"}}
+			Class: fmt.Sprintf("com/example/feature%d/Screen%d", i/400, i/20), Name: fmt.Sprintf("method%d", i%20),
+			Descriptor: "()V"}}
 	}
 	m, err := mapping.Assign(methods, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {

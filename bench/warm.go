@@ -119,7 +119,8 @@ func (a *warmApp) deal(ctx context.Context) error {
 		}
 		a.opened = append(a.opened, r)
 		for _, f := range r.File {
-			if strings.HasSuffix(f.Name, ".class") && !strings.HasPrefix(f.Name, "META-INF/") && f.Name != "module-info.class" && !seen[f.Name] {
+			if strings.HasSuffix(f.Name, ".class") && !strings.HasPrefix(f.Name, "META-INF/") &&
+				f.Name != "module-info.class" && !seen[f.Name] {
 				seen[f.Name] = true
 				all = append(all, f)
 			}
@@ -176,7 +177,8 @@ func writeClasses(path string, classes []*zip.File, ours []byte) error {
 func (a *warmApp) writeFirst() error {
 	c := assembly.Class{Name: "warm/Edited"}
 	for i := range a.methods {
-		c.Methods = append(c.Methods, assembly.Method{Access: classfile.AccPublic | classfile.AccStatic, Name: fmt.Sprintf("m%d", i),
+		c.Methods = append(c.Methods, assembly.Method{Access: classfile.AccPublic | classfile.AccStatic,
+			Name:       fmt.Sprintf("m%d", i),
 			Descriptor: "()V", Code: strings.Repeat("nop | ", 20+a.nops) + "return"})
 	}
 	return writeClasses(a.jar(0), a.first, c.Bytes())
@@ -195,7 +197,8 @@ func (a *warmApp) rows() ([]warmRow, error) {
 		return nil, err
 	}
 	instrument := func(out string, more ...string) []string {
-		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-o", a.path(out) + string(filepath.Separator), "-q", "--runtime-external"}, more...)
+		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-o", a.path(out) +
+			string(filepath.Separator), "-q", "--runtime-external"}, more...)
 	}
 	remove := func(names ...string) func() error {
 		return func() error {
@@ -234,9 +237,10 @@ func (a *warmApp) measure(ctx context.Context, runs int) ([]series, error) {
 	}
 	all := make([]series, len(rows))
 	for i, r := range rows {
-		all[i] = series{row: row{input: a.path("inputs.txt"), name: r.name}, contestant: contestant{command: func(job) *exec.Cmd {
-			return exec.CommandContext(ctx, r.args[0], r.args[1:]...)
-		}}}
+		all[i] = series{row: row{input: a.path("inputs.txt"), name: r.name},
+			contestant: contestant{command: func(job) *exec.Cmd {
+				return exec.CommandContext(ctx, r.args[0], r.args[1:]...)
+			}}}
 	}
 	for n := range runs {
 		fmt.Fprintf(os.Stderr, "bench: warm runs: round %d of %d\n", n+1, runs)
@@ -253,11 +257,13 @@ func (a *warmApp) measure(ctx context.Context, runs int) ([]series, error) {
 }
 
 func (a *warmApp) print(w io.Writer, said []string, all []series) error {
-	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n", time.Now().UTC().Format(time.DateOnly), len(all[0].runs))
+	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n",
+		time.Now().UTC().Format(time.DateOnly), len(all[0].runs))
 	for _, c := range said {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", warmClasses, warmJars, float64(a.bytes)/mega)
+	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", warmClasses, warmJars,
+		float64(a.bytes)/mega)
 	fmt.Fprintln(w, "| run | wall ms | user+sys ms | peak MB |")
 	fmt.Fprintln(w, "|---|---|---|---|")
 	milliseconds := map[string][2]float64{} // wall, CPU
@@ -265,17 +271,19 @@ func (a *warmApp) print(w io.Writer, said []string, all []series) error {
 		low, wall, high := s.spread(wallSeconds)
 		cpu := s.median(cpuSeconds)
 		milliseconds[s.name] = [2]float64{1000 * wall, 1000 * cpu}
-		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high, 1000*cpu, s.median(peakMB))
+		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high, 1000*cpu,
+			s.median(peakMB))
 	}
-	fmt.Fprintf(w, "\nA warm run may take as long as to hash the inputs and copy one jar, and %.0f %% of a run without a cache:\n\n", 100*warmShare)
+	fmt.Fprintf(w, "\nA warm run may take as long as to hash the inputs and copy one jar, and %.0f %% of a run without "+
+		"a cache:\n\n", 100*warmShare)
 	for i, what := range []string{"wall", "user+sys"} {
 		most := milliseconds[rowHash][i] + milliseconds[rowCopy][i] + warmShare*milliseconds[rowNoCache][i]
 		took := milliseconds[rowCodeChanged][i]
-		verdict := "met"
+		result := "met"
 		if took > most {
-			verdict = "missed"
+			result = "missed"
 		}
-		if _, err := fmt.Fprintf(w, "- %s: %.0f ms of %.0f: %s\n", what, took, most, verdict); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s: %.0f ms of %.0f: %s\n", what, took, most, result); err != nil {
 			return err
 		}
 	}

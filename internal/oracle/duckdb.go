@@ -59,7 +59,8 @@ func duckPython(ctx context.Context) (string, error) {
 	if err := run(ctx, dir, base, "-m", "venv", "--clear", home); err != nil {
 		return "", fmt.Errorf("DuckDB: %w: %w", err, ErrMissing)
 	}
-	if err := run(ctx, dir, python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps", duckDB); err != nil {
+	if err := run(ctx, dir, python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps",
+		duckDB); err != nil {
 		return "", fmt.Errorf("DuckDB: %w: %w", err, ErrMissing)
 	}
 	return python, os.WriteFile(done, nil, 0o644)

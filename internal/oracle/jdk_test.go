@@ -76,7 +76,8 @@ func TestParseArtifact(t *testing.T) {
 	}{
 		{"g:n:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "jar"}, "g_n_1.jar"},
 		{"g:n:aar:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "aar"}, "g_n_1.aar"},
-		{"g:n:jar:linux:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "jar", Classifier: "linux"}, "g_n_1_linux.jar"},
+		{"g:n:jar:linux:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "jar", Classifier: "linux"},
+			"g_n_1_linux.jar"},
 	}
 	for _, tt := range tests {
 		got, err := ParseArtifact(tt.in)

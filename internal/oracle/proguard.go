@@ -11,7 +11,8 @@ import (
 
 // proGuardModules are the artifacts that ProGuard and its retrace need. Of the latter, Maven has only this release.
 var proGuardModules = []string{
-	"com.guardsquare:proguard-base:7.7.0", "com.guardsquare:proguard-core:9.1.10", "com.guardsquare:proguard-retrace:7.1.0-beta5",
+	"com.guardsquare:proguard-base:7.7.0", "com.guardsquare:proguard-core:9.1.10",
+	"com.guardsquare:proguard-retrace:7.1.0-beta5",
 	"org.jetbrains.kotlin:kotlin-metadata-jvm:2.1.0", "org.jetbrains.kotlin:kotlin-stdlib:2.1.0",
 	"org.apache.logging.log4j:log4j-api:2.24.2", "org.apache.logging.log4j:log4j-core:2.24.2",
 	"com.google.code.gson:gson:2.11.0", "org.json:json:20231013",
@@ -65,7 +66,8 @@ func (p ProGuard) Rename(ctx context.Context, jar, out, mapping string, rules ..
 
 // Retrace returns a text after ProGuard's retrace.
 func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, error) {
-	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path, "proguard.retrace.ReTrace", mapping)
+	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path,
+		"proguard.retrace.ReTrace", mapping)
 	cmd.Stdin = strings.NewReader(text)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -48,7 +48,8 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return jars, err
 	}
-	for module, jar := range map[string]string{"core": jars.Core, "android": jars.Android, "matrix": jars.Matrix, "noop": jars.NoOp} {
+	for module, jar := range map[string]string{"core": jars.Core, "android": jars.Android, "matrix": jars.Matrix,
+		"noop": jars.NoOp} {
 		built, err := filepath.Glob(filepath.Join(tmp, "runtime-java", module, "target", "tracegen-runtime*.jar"))
 		if err != nil || len(built) != 1 {
 			return jars, fmt.Errorf("module %s of the runtime made %d jars, want 1", module, len(built))

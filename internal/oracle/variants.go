@@ -91,7 +91,8 @@ func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-Xmx2g", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...), "dev.tracegen.oracle.Opinions"}
+	args := []string{"-Xmx2g", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...),
+		"dev.tracegen.oracle.Opinions"}
 	opinions := make([][]Opinion, len(jobs))
 	for i := range jobs {
 		opinions[i] = make([]Opinion, len(jobs[i].Variants))
@@ -104,7 +105,8 @@ func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error
 
 // batchVariants runs a tool on variants and returns the columns of each line that it wrote, after the numbers of the
 // job and the variant.
-func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob, each func(job, number int, columns []string)) error {
+func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob,
+	each func(job, number int, columns []string)) error {
 	dir, err := os.MkdirTemp("", "tracegen-variants-")
 	if err != nil {
 		return err

@@ -177,7 +177,8 @@ func (w *writer) method(m Method) []byte {
 		if f[3] != "any" {
 			catch = w.class(f[3])
 		}
-		info = append(info, u2(uint16(position(labels, f[0])), uint16(position(labels, f[1])), uint16(position(labels, f[2])), catch)...)
+		info = append(info, u2(uint16(position(labels, f[0])), uint16(position(labels, f[1])),
+			uint16(position(labels, f[2])), catch)...)
 	}
 	info = append(info, w.attributes(m.Attributes)...)
 	return append(out, w.attributes([]Attribute{{"Code", info}})...)
@@ -308,7 +309,8 @@ func Listing(c *classfile.Class, m *classfile.Member, short string) string {
 		if i := binary.BigEndian.Uint16(t[6:]); i != 0 {
 			catch, _ = c.ConstantPool().ClassName(i)
 		}
-		lines = append(lines, fmt.Sprintf("%d-%d %d %s", binary.BigEndian.Uint16(t), binary.BigEndian.Uint16(t[2:]), binary.BigEndian.Uint16(t[4:]), catch))
+		lines = append(lines, fmt.Sprintf("%d-%d %d %s", binary.BigEndian.Uint16(t), binary.BigEndian.Uint16(t[2:]),
+			binary.BigEndian.Uint16(t[4:]), catch))
 	}
 	return strings.Join(lines, " | ")
 }

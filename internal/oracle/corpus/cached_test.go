@@ -19,7 +19,8 @@ import (
 func TestCorpusCached(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)
-	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"}, {"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
+	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"},
+		{"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
 	files, left := 0, 0
 	for bunch := 0; len(jars) > 0; bunch++ {
 		dir := t.TempDir()
@@ -34,7 +35,8 @@ func TestCorpusCached(t *testing.T) {
 		}
 		build := func(what, out string, flags ...string) (said string) {
 			t.Helper()
-			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json", "--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
+			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json",
+				"--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
 			cmd := exec.Command(bin, append(args, flags...)...)
 			cmd.Dir = dir
 			output, err := cmd.CombinedOutput()
@@ -57,7 +59,8 @@ func TestCorpusCached(t *testing.T) {
 				files += compareOutputs(t, fmt.Sprint(mode, what), filepath.Join(dir, "cold"), filepath.Join(dir, "warm"))
 			}
 			told := build("what was taken over", "warm", append(mode, "--cache", "kept", "-v")...)
-			if strings.Contains(told, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written", len(inputs))) {
+			if strings.Contains(told, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written",
+				len(inputs))) {
 				left += len(inputs)
 			} else {
 				t.Errorf("%v: the cache was not used for all inputs: %s", mode, told)

@@ -70,10 +70,13 @@ func TestCorpusDex(t *testing.T) {
 	}
 	// dx removes unreachable code, so that there may be fewer exits.
 	if after.entries != entries || after.exits > exits || after.exits < exits*99/100 || before.entries+before.exits != 0 {
-		t.Errorf("dexdump sees %d entries and %d exits, want %d and %d; before, %d", after.entries, after.exits, entries, exits, before.entries+before.exits)
+		t.Errorf("dexdump sees %d entries and %d exits, want %d and %d; before, %d", after.entries, after.exits, entries,
+			exits, before.entries+before.exits)
 	}
-	t.Logf("measured: dx: %d classes, dex files of %d bytes become %d (+%.1f %%); dexdump sees %d entries and %d exits, ASM %d and %d",
-		after.classes, before.size, after.size, 100*float64(after.size-before.size)/float64(before.size), after.entries, after.exits, entries, exits)
+	t.Logf("measured: dx: %d classes, dex files of %d bytes become %d (+%.1f %%); dexdump sees %d entries and %d "+
+		"exits, ASM %d and %d",
+		after.classes, before.size, after.size, 100*float64(after.size-before.size)/float64(before.size), after.entries,
+		after.exits, entries, exits)
 }
 
 // needDX fetches dx.
@@ -104,7 +107,8 @@ func merge(t *testing.T, jars []string) string {
 			t.Fatal(err)
 		}
 		for _, f := range r.File {
-			if filepath.Ext(f.Name) != ".class" || seen[f.Name] || strings.HasPrefix(f.Name, "META-INF/") || f.Name == "module-info.class" {
+			if filepath.Ext(f.Name) != ".class" || seen[f.Name] || strings.HasPrefix(f.Name, "META-INF/") ||
+				f.Name == "module-info.class" {
 				continue
 			}
 			seen[f.Name] = true

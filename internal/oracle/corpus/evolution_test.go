@@ -67,7 +67,8 @@ var edits = map[string]func(e *evolving, c *classfile.Class) ([]byte, error){
 	"method added": func(e *evolving, c *classfile.Class) ([]byte, error) {
 		pool := classfile.NewPoolBuilder(c.ConstantPool())
 		var m []byte
-		for _, v := range []uint16{classfile.AccPublic | classfile.AccStatic, pool.AddUtf8("added" + e.fresh(6)), pool.Utf8("()V"), 1, pool.Utf8("Code")} {
+		for _, v := range []uint16{classfile.AccPublic | classfile.AccStatic, pool.AddUtf8("added" + e.fresh(6)),
+			pool.Utf8("()V"), 1, pool.Utf8("Code")} {
 			m = binary.BigEndian.AppendUint16(m, v)
 		}
 		m = binary.BigEndian.AppendUint32(m, 13)
@@ -256,7 +257,8 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 // outputs report the IDs of the mapping.
 func TestCorpusEvolutions(t *testing.T) {
 	library := fetchOne(t, "guava-18.0")
-	e := &evolving{random: rand.New(rand.NewPCG(1, 9)), classes: map[string][]byte{}, absent: map[string][]byte{}, done: map[string]int{}, jars: 1}
+	e := &evolving{random: rand.New(rand.NewPCG(1, 9)), classes: map[string][]byte{}, absent: map[string][]byte{},
+		done: map[string]int{}, jars: 1}
 	for _, f := range classFiles(t, library.Classes) {
 		to := e.classes
 		if e.random.IntN(5) == 0 {
@@ -307,11 +309,13 @@ func TestCorpusEvolutions(t *testing.T) {
 	if most < 5000 || len(ids) <= len(now) || back == 0 {
 		t.Errorf("%d methods at most, %d in all, %d came back: the app changes too little", most, len(ids), back)
 	}
-	t.Logf("measured: %d builds of up to %d methods, edits %v: %d times a method stayed and kept its ID; %d came back and got theirs again; %d IDs in all, none used twice",
+	t.Logf("measured: %d builds of up to %d methods, edits %v: %d times a method stayed and kept its ID; %d came back "+
+		"and got theirs again; %d IDs in all, none used twice",
 		steps+1, most, e.done, stayed, back, len(owner))
 	for _, order := range []mapping.Order{mapping.OrderHash, mapping.OrderCompact} {
 		p := free[order]
-		t.Logf("measured: without a base, %s: %d methods were added, %d removed, %d of %d others got another ID: %.4f for each added one", map[mapping.Order]string{mapping.OrderHash: "by hash", mapping.OrderCompact: "compact"}[order],
+		t.Logf("measured: without a base, %s: %d methods were added, %d removed, %d of %d others got another ID: %.4f for "+
+			"each added one", map[mapping.Order]string{mapping.OrderHash: "by hash", mapping.OrderCompact: "compact"}[order],
 			p.came, p.went, p.moved, p.stayed, float64(p.moved)/float64(p.came))
 	}
 }

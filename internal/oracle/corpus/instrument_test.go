@@ -94,7 +94,8 @@ func stillLost(t *testing.T, before, after []corpus.Jar, lost []oracle.LinkResul
 		output, err := linkAll(t.Context(), after[k:k+1])
 		oracle.Require(t, err)
 		again := oracle.Regressions(original, output)
-		t.Logf("measured: %s: of the classes that linked before, fewer linked among other jars; alone, %d", j.Name, len(again))
+		t.Logf("measured: %s: of the classes that linked before, fewer linked among other jars; alone, %d", j.Name,
+			len(again))
 		still = append(still, again...)
 	}
 	return still

@@ -45,7 +45,8 @@ func TestNumberedBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := pipeline.Run(t.Context(), pipeline.Config{
-			Inputs: []pipeline.Input{{Path: compile(t, j.Tool("javac"), "8", source), Output: filepath.Join(t.TempDir(), "out.jar")}},
+			Inputs: []pipeline.Input{{Path: compile(t, j.Tool("javac"), "8", source),
+				Output: filepath.Join(t.TempDir(), "out.jar")}},
 			DryRun: true, RuntimeExternal: true, Base: mappings[0], Verify: pipeline.VerifyEquivalence,
 			Filter: filter.New(filter.Options{Trivial: filter.None}),
 		})
@@ -59,7 +60,8 @@ func TestNumberedBodies(t *testing.T) {
 	for _, d := range c.Renumbered {
 		got = append(got, d.Old.Class+"."+d.Old.Name+" is "+d.New.Class+"."+d.New.Name)
 	}
-	want := "Screen.lambda$show$0 is Screen.lambda$show$1, Screen.lambda$show$1 is Screen.lambda$show$2, Screen$1.run is Screen$2.run"
+	want := "Screen.lambda$show$0 is Screen.lambda$show$1, Screen.lambda$show$1 is Screen.lambda$show$2, Screen$1.run " +
+		"is Screen$2.run"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}

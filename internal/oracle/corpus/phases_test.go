@@ -36,7 +36,8 @@ func TestCorpusPhases(t *testing.T) {
 			}
 			n, size = n+1, size+info.Size()
 		}
-		flags := []string{"--trivial", []string{"none", "smart"}[bunch%2], "--exits", []string{"throws", "normal", "exact"}[bunch%3]}
+		flags := []string{"--trivial", []string{"none", "smart"}[bunch%2], "--exits",
+			[]string{"throws", "normal", "exact"}[bunch%3]}
 		app := &phasedApp{bin: bin, dir: t.TempDir(), jars: jars[:n], flags: flags, random: random}
 		jars = jars[n:]
 		app.atOnce(t)
@@ -47,7 +48,8 @@ func TestCorpusPhases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("measured: %d files are the same in one run and in phases; scan files are %.1f %%, slices %.1f %% of the jars; "+
+	t.Logf("measured: %d files are the same in one run and in phases; scan files are %.1f %%, slices %.1f %% of the "+
+		"jars; "+
 		"CPU of scan %.2f, assign %.2f, instrument --ids %.2f of that of all at once",
 		sum.same, sum.of(sum.scans), sum.of(sum.slices), sum.cpu[1]/sum.cpu[0], sum.cpu[2]/sum.cpu[0], sum.cpu[3]/sum.cpu[0])
 }
@@ -104,7 +106,8 @@ func (a *phasedApp) sides(way string) []string {
 
 func (a *phasedApp) atOnce(t *testing.T) {
 	t.Helper()
-	args := append([]string{"instrument", "-q", "--runtime-external", "--mapping", a.path("one", "map.txt")}, a.sides("one")...)
+	args := append([]string{"instrument", "-q", "--runtime-external", "--mapping", a.path("one", "map.txt")},
+		a.sides("one")...)
 	args = append(args, a.flags...)
 	for k, j := range a.jars {
 		args = append(args, j.Path+"="+a.output("one", k))
@@ -138,7 +141,8 @@ func (a *phasedApp) inPhases(t *testing.T) {
 		scans = append(scans, scan)
 	}
 	a.random.Shuffle(len(scans), func(i, j int) { scans[i], scans[j] = scans[j], scans[i] })
-	args := append([]string{"assign", "-q", "--runtime-external", "--slices", a.path("ids"), "-o", a.path("two", "map.txt")}, a.sides("two")...)
+	args := append([]string{"assign", "-q", "--runtime-external", "--slices", a.path("ids"), "-o",
+		a.path("two", "map.txt")}, a.sides("two")...)
 	a.run(t, 2, append(args, scans...)...)
 	for i, part := range parts {
 		slice := a.path("ids", fmt.Sprintf("p%d.ids", i))

@@ -61,7 +61,8 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	out := at("out" + filepath.Ext(j.Path))
-	args := append([]string{"instrument", j.Path, "-o", out, "--mapping", at("mapping.txt"), "--runtime-external", "--compression", "fast", "-q"}, flags...)
+	args := append([]string{"instrument", j.Path, "-o", out, "--mapping", at("mapping.txt"), "--runtime-external",
+		"--compression", "fast", "-q"}, flags...)
 	dry := exec.Command(bin, append(args, "--dry-run", "--report", "-")...)
 	dry.Dir = dir
 	said, err := dry.Output()
@@ -76,7 +77,8 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	if err := json.Unmarshal(said, &r.predicted); err != nil {
 		t.Fatal(err)
 	}
-	r.instrumented = instrumented{Jar: j, original: j.Classes, released: out, mapping: readMapping(t, at("mapping.txt")), skipped: countReasons(t, at("skipped.tsv"))}
+	r.instrumented = instrumented{Jar: j, original: j.Classes, released: out,
+		mapping: readMapping(t, at("mapping.txt")), skipped: countReasons(t, at("skipped.tsv"))}
 	r.Classes = classesOf(t, out)
 	data, err := os.ReadFile(at("skipped.tsv"))
 	if err != nil {
@@ -134,8 +136,10 @@ func TestCorpusReport(t *testing.T) {
 					worst, worstName = g, r.Name
 				}
 			}
-			t.Logf("measured: %s: %d jars, %d methods, %d traced, %d calls; class files grew by %.2f %%, at most by %.2f %% (%s); all as predicted", t.Name(),
-				len(made), sum.Methods, sum.Traced, sum.Calls, 100*float64(sum.OutputClassBytes-sum.ClassBytes)/float64(sum.ClassBytes), worst, worstName)
+			t.Logf("measured: %s: %d jars, %d methods, %d traced, %d calls; class files grew by %.2f %%, at most by %.2f %% "+
+				"(%s); all as predicted", t.Name(),
+				len(made), sum.Methods, sum.Traced, sum.Calls,
+				100*float64(sum.OutputClassBytes-sum.ClassBytes)/float64(sum.ClassBytes), worst, worstName)
 		})
 	}
 }
@@ -160,7 +164,8 @@ func compareBytes(t *testing.T, r reported) {
 	}
 	in, out := size(r.original), size(r.Classes)
 	if got := r.measured.Totals; got.ClassBytes != in || got.OutputClassBytes != out {
-		t.Errorf("%s: the classes have %d and %d bytes, but the report has %d and %d", r.Name, in, out, got.ClassBytes, got.OutputClassBytes)
+		t.Errorf("%s: the classes have %d and %d bytes, but the report has %d and %d", r.Name, in, out, got.ClassBytes,
+			got.OutputClassBytes)
 	}
 	sum := int64(0)
 	for _, p := range r.measured.Packages {
@@ -206,7 +211,8 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	for name, n := range occurrences {
 		_, hasID := r.mapping[name]
 		if reasons := r.reasons[name]; traced[name]+reasons != n || hasID != (traced[name] > 0) {
-			t.Errorf("%s: %s occurs %d times: %d traced (has an ID: %v), %d with a reason", r.Name, name, n, traced[name], hasID, reasons)
+			t.Errorf("%s: %s occurs %d times: %d traced (has an ID: %v), %d with a reason", r.Name, name, n, traced[name],
+				hasID, reasons)
 		}
 	}
 	got := r.measured.Totals
@@ -221,8 +227,10 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	for _, n := range got.Skipped {
 		sum += n
 	}
-	if got.Methods != len(before) || got.Traced+sum-unread != got.Methods || sum != listed || all != got.Calls || !reflect.DeepEqual(got.Skipped, r.skipped) {
-		t.Errorf("%s: reported %+v; ASM sees %d methods, %d calls; %d lines of skipped methods", r.Name, got, len(before), all, listed)
+	if got.Methods != len(before) || got.Traced+sum-unread != got.Methods || sum != listed || all != got.Calls ||
+		!reflect.DeepEqual(got.Skipped, r.skipped) {
+		t.Errorf("%s: reported %+v; ASM sees %d methods, %d calls; %d lines of skipped methods", r.Name, got, len(before),
+			all, listed)
 	}
 }
 

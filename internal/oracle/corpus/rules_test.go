@@ -44,18 +44,32 @@ func rulesOf(classes []oracle.ClassTraits) []rule {
 		bit  int
 	}{
 		{"public", ofMethod, 1}, {"private", ofMethod, 2}, {"protected", ofMethod, 4}, {"static", ofMethod, 8},
-		{"final", ofMethod, 0x10}, {"synchronized", ofMethod, 0x20}, {"varargs", ofMethod, 0x80}, {"strictfp", ofMethod, 0x800},
-		{"synthetic", ofEither, 0x1000}, {"interface", ofClass, 0x200}, {"abstract", ofClass, 0x400}, {"enum", ofClass, 0x4000},
+		{"final", ofMethod, 0x10}, {"synchronized", ofMethod, 0x20}, {"varargs", ofMethod, 0x80},
+		{"strictfp", ofMethod, 0x800},
+		{"synthetic", ofEither, 0x1000}, {"interface", ofClass, 0x200}, {"abstract", ofClass, 0x400},
+		{"enum", ofClass, 0x4000},
 		{"record", ofClass, asmRecord}, {"loop", ofLoop, 1},
 	} {
 		rules = append(rules,
-			rule{row.name + ": true", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool { return row.of(c, m)&row.bit != 0 }},
-			rule{row.name + ": false", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool { return row.of(c, m)&row.bit == 0 }})
+			rule{row.name + ": true", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool {
+				return row.of(c,
+					m)&row.bit != 0
+			}},
+			rule{row.name + ": false", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool {
+				return row.of(c,
+					m)&row.bit == 0
+			}})
 	}
 	for _, n := range []int{1, 5, 17, 200} {
 		rules = append(rules,
-			rule{fmt.Sprintf(`instructions: "=%d"`, n), func(_ *oracle.ClassTraits, m *oracle.MethodTraits) bool { return m.Instructions == n }},
-			rule{fmt.Sprintf(`instructions: ">%d"`, n), func(_ *oracle.ClassTraits, m *oracle.MethodTraits) bool { return m.Instructions > n }},
+			rule{fmt.Sprintf(`instructions: "=%d"`, n), func(_ *oracle.ClassTraits,
+				m *oracle.MethodTraits) bool {
+				return m.Instructions == n
+			}},
+			rule{fmt.Sprintf(`instructions: ">%d"`, n), func(_ *oracle.ClassTraits,
+				m *oracle.MethodTraits) bool {
+				return m.Instructions > n
+			}},
 			rule{fmt.Sprintf(`instructions: ">=%d <%d"`, n, 2*n), func(_ *oracle.ClassTraits, m *oracle.MethodTraits) bool {
 				return m.Instructions >= n && m.Instructions < 2*n
 			}})
@@ -124,7 +138,8 @@ func TestCorpusRulesAgree(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("measured: ASM agrees on %d classes with rules on flags, sizes, loops and annotations: %d of %d questions answered yes",
+	t.Logf("measured: ASM agrees on %d classes with rules on flags, sizes, loops and annotations: %d of %d questions "+
+		"answered yes",
 		len(all), matched, asked)
 	if matched == 0 {
 		t.Error("no rule matches any method")
@@ -133,7 +148,8 @@ func TestCorpusRulesAgree(t *testing.T) {
 
 // compareRule compares which methods of a class a rule matches. It leaves out methods that are skipped before rules are
 // evaluated.
-func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits, c *classfile.Class) (asked, matched int) {
+func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits, c *classfile.Class) (asked,
+	matched int) {
 	if c == nil || c.AccessFlags()&classfile.AccModule != 0 {
 		return 0, 0
 	}
@@ -150,7 +166,8 @@ func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits
 		}
 		of := &asm.Methods[next]
 		next++
-		if d := cf.Decide(m, code); (d.Reason == filter.ReasonBlocked) != r.matches(asm, of) || d.Pending != "" || of.Name != m.Name {
+		if d := cf.Decide(m, code); (d.Reason == filter.ReasonBlocked) != r.matches(asm, of) || d.Pending != "" ||
+			of.Name != m.Name {
 			t.Errorf("%s#%s%s: got %+v, ASM has %+v and %+v", asm.Entry, m.Name, m.Descriptor, d, of, *asm)
 		}
 		asked++
@@ -216,7 +233,8 @@ func above(c *oracle.ClassTraits, direct map[string][]string) map[string]bool {
 	return found
 }
 
-func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTraits, direct map[string][]string) (matched int) {
+func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTraits,
+	direct map[string][]string) (matched int) {
 	t.Helper()
 	want := map[string]bool{}
 	for i := range classes {
@@ -225,8 +243,9 @@ func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTrai
 		}
 	}
 	result, err := pipeline.Run(t.Context(), pipeline.Config{
-		Inputs: []pipeline.Input{{Path: jar, Output: filepath.Join(t.TempDir(), "out.jar")}}, DryRun: true, RuntimeExternal: true,
-		Filter: parseRules(t, `extends: "`+name+`"`), Verify: pipeline.VerifyEquivalence,
+		Inputs: []pipeline.Input{{Path: jar, Output: filepath.Join(t.TempDir(), "out.jar")}}, DryRun: true,
+		RuntimeExternal: true,
+		Filter:          parseRules(t, `extends: "`+name+`"`), Verify: pipeline.VerifyEquivalence,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,8 @@ func TestCorpusStable(t *testing.T) {
 			sameMapping(t, m.Name, first[k].mapping, m.mapping)
 		}
 	}
-	t.Logf("measured: %d class files are the same whatever the workers, order, times, names, zone, and when instrumented twice", n)
+	t.Logf("measured: %d class files are the same whatever the workers, order, times, names, zone, and when "+
+		"instrumented twice", n)
 }
 
 func sameMapping(t *testing.T, name string, want, got map[string]int) {

@@ -45,7 +45,8 @@ func TestCorpusTypesAgree(t *testing.T) {
 		compareTypes(t, j, homes, byJob[j.Name], &all)
 	}
 	t.Logf("measured: %d module declarations", all.modules)
-	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d with another result); %d do not: %d missed; %d fail because a class is missing and the like",
+	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d with another result); "+
+		"%d do not: %d missed; %d fail because a class is missing and the like",
 		all.linked, all.falseAlarms, all.inferred, all.inferredWrong, all.rejected, all.missed, all.missing)
 	if all.falseAlarms > 0 {
 		t.Errorf("%d false alarms", all.falseAlarms)
@@ -69,7 +70,8 @@ func checkModule(t *testing.T, name string, e *jar.Entry) {
 	}
 }
 
-func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult, all *typeTally) {
+func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult,
+	all *typeTally) {
 	paths := append([]string{j.Classes}, j.DepPaths...)
 	for _, home := range homes {
 		paths = append(paths, home.Home)
@@ -113,7 +115,8 @@ func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[st
 // saysNothing tells failures that are not about the class itself: another class is missing, the test's class loader
 // holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
 func saysNothing(r oracle.LinkResult, got types.Result) bool {
-	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint", "class redefinition failed", "UnmodifiableClass"} {
+	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint",
+		"class redefinition failed", "UnmodifiableClass"} {
 		if strings.Contains(r.Message, reason) {
 			return true
 		}
@@ -136,7 +139,8 @@ func (all *typeTally) add(t *testing.T, name string, r oracle.LinkResult, got ty
 		all.linked++
 		if len(got.Findings) > 0 {
 			all.falseAlarms++
-			t.Logf("%s!%s: false alarm: %v %s (%d unknown)", name, r.Entry, got.Findings[0], got.Findings[0].Frame, len(got.Unknown))
+			t.Logf("%s!%s: false alarm: %v %s (%d unknown)", name, r.Entry, got.Findings[0], got.Findings[0].Frame,
+				len(got.Unknown))
 		}
 		if r.Status == oracle.LinkedBy50 {
 			all.inferred++

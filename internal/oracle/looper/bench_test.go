@@ -46,7 +46,8 @@ func build(t *testing.T) bench {
 	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},
 		"84072541cbb711eff89f7277100ff854929a446dba7ceb1b195c340e0b4fd3cb")
 	framework := platforms[0].fetch(t)
-	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"), filepath.Join(dir, "proofs")
+	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"),
+		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
 	javac(t, j, lib, []string{stubs}, filepath.Join(source, "core", "src", "main", "java"),
 		filepath.Join(source, "android", "src", "main", "java"))
@@ -56,7 +57,8 @@ func build(t *testing.T) bench {
 	b.mapping = filepath.Join(dir, "methodMapping.txt")
 	b.methods = instrument(t, b.mapping, &app, &lib)
 	b.digest = b.methods.Digest()
-	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")}, string(os.PathListSeparator))
+	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")},
+		string(os.PathListSeparator))
 	return b
 }
 

@@ -116,7 +116,8 @@ func (r recording) entries(b bench, j trace.Jank) string {
 	for _, c := range r.records {
 		for k, rec := range c.List {
 			at := c.First + uint64(k)
-			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == j.Thread && at >= j.FirstRecord && at < j.EndRecord && rec.Entry() && e.Name != "took" {
+			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == j.Thread && at >= j.FirstRecord && at < j.EndRecord &&
+				rec.Entry() && e.Name != "took" {
 				names = append(names, e.Name)
 			}
 		}
@@ -160,10 +161,12 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 	countSlow := func(s *analysis.Slow) error {
 		m := s.Message
 		ran[m.Kind]++
-		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil || v.Method.Identity() != "app.Feed.rest" {
+		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil ||
+			v.Method.Identity() != "app.Feed.rest" {
 			t.Errorf("%s: the verdict is %s: %s", m, v.Kind, v.Text)
 		}
-		if m.Kind == "message" && (m.Handler != "RecordingProofs$FeedHandler" || *m.What != 1) || m.Kind == "idle handler" && m.Handler != "RecordingProofs$SlowIdle" {
+		if m.Kind == "message" && (m.Handler != "RecordingProofs$FeedHandler" || *m.What != 1) ||
+			m.Kind == "idle handler" && m.Handler != "RecordingProofs$SlowIdle" {
 			t.Errorf("%q is read as %s", m.Text, m)
 		}
 		if s.PendingKnown == p.lockFree {

@@ -48,7 +48,8 @@ func TestAssembled(t *testing.T) {
 					}
 					checkSummary(t, m.mode, s)
 					checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
-					t.Logf("measured: assembled classes on %d, %s: %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
+					t.Logf("measured: assembled classes on %d, %s: %d scenarios as their sources say, %d events, %d exits too "+
+						"many, %d closed late",
 						feature, m.word, checked, s.Entries+s.Exits, s.ExitsTooMany, s.ClosedLate)
 				})
 			}
@@ -75,7 +76,8 @@ func checkTraced(t *testing.T, ids *mapping.Mapping) {
 		}
 	}
 	slices.Sort(names)
-	want := strings.Fields("Far48.backward Far48.compilable Far48.forward Far48.large Far48.lookup Far48.subroutine Far48.table Far48.wide " +
+	want := strings.Fields("Far48.backward Far48.compilable Far48.forward Far48.large Far48.lookup Far48.subroutine " +
+		"Far48.table Far48.wide " +
 		"Far52.backward Far52.compilable Far52.forward Far52.large Far52.lookup Far52.table Far52.wide")
 	if !slices.Equal(names, want) {
 		t.Errorf("traced %v, want %v", names, want)
@@ -155,7 +157,8 @@ func assemble(t *testing.T) string {
 // their wide form, within a try whose finally is there twice.
 func fatSource() string {
 	var b strings.Builder
-	b.WriteString("class Fat {\n\tstatic int run(int a, int n) {\n\t\tint sum = a;\n\t\tfor (int k = 0; k < 3; k++) {\n\t\t\ttry {\n")
+	b.WriteString("class Fat {\n\tstatic int run(int a, int n) {\n\t\tint sum = a;\n\t\tfor (int k = 0; k < 3; k++) " +
+		"{\n\t\t\ttry {\n")
 	for k := range 1200 {
 		switch k % 4 {
 		case 0:
@@ -168,6 +171,7 @@ func fatSource() string {
 			fmt.Fprintf(&b, "\t\t\t\tsum = n > %d ? sum * 31 + %d : sum ^ %d;\n", k, k, k)
 		}
 	}
-	b.WriteString("\t\t\t} catch (IllegalStateException e) {\n\t\t\t\tbreak;\n\t\t\t} finally {\n\t\t\t\tsum += k;\n\t\t\t}\n\t\t}\n\t\treturn sum;\n\t}\n}\n")
+	b.WriteString("\t\t\t} catch (IllegalStateException e) {\n\t\t\t\tbreak;\n\t\t\t} finally {\n\t\t\t\tsum += " +
+		"k;\n\t\t\t}\n\t\t}\n\t\treturn sum;\n\t}\n}\n")
 	return b.String()
 }

@@ -40,7 +40,8 @@ var programs = []program{
 	{
 		name: "H2 runs a script",
 		jars: []string{"h2-2.3.232"}, files: []string{"script.sql"},
-		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults", "-continueOnError"},
+		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults",
+			"-continueOnError"},
 	},
 	{
 		name: "Scala compiles a file",

@@ -38,12 +38,17 @@ type mode struct {
 }
 
 var (
-	normalNone     = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart, trivial: filter.None, order: mapping.OrderCompact}
-	throwsSmart    = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.Smart}
+	normalNone = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart,
+		trivial: filter.None, order: mapping.OrderCompact}
+	throwsSmart = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart,
+		trivial: filter.Smart}
 	throwsNone     = mode{name: "throws none", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.None}
-	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper, trivial: filter.None}
-	exactSmart     = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.Smart, order: mapping.OrderCompact}
-	exactNone      = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.None}
+	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper,
+		trivial: filter.None}
+	exactSmart = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper,
+		trivial: filter.Smart, order: mapping.OrderCompact}
+	exactNone = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper,
+		trivial: filter.None}
 )
 
 // shortfalls are the reasons for which no method here may be skipped, so that the test covers all methods.
@@ -117,7 +122,8 @@ func (c command) run(t *testing.T) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.jdk.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)], c.args...)...)
+	cmd := exec.CommandContext(ctx, c.jdk.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)],
+		c.args...)...)
 	cmd.Dir = c.dir
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text

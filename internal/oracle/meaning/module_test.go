@@ -55,13 +55,15 @@ func TestModuleIsRecorded(t *testing.T) {
 			program, runtime := filepath.Join(work, "program.jar"), filepath.Join(work, "runtime.jar")
 			result, err := pipeline.Run(t.Context(), pipeline.Config{
 				Filter: filter.New(filter.Options{Trivial: filter.None}), AddRequires: requires,
-				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.Core, Output: runtime}},
+				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program},
+					{Path: jars.Core, Output: runtime}},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(work, "r.tgd")
-			out := command{jdk: j, dir: work, args: []string{"-Dtracegen.output=" + file, "-p", pathList(program, runtime), "-m", "app/app.Main"}}.run(t)
+			out := command{jdk: j, dir: work, args: []string{"-Dtracegen.output=" + file, "-p", pathList(program, runtime),
+				"-m", "app/app.Main"}}.run(t)
 			if requires == "" {
 				if out.code == 0 || !strings.Contains(out.text, "NoClassDefFoundError: dev/tracegen/runtime/AppMethodBeat") {
 					t.Errorf("exit code %d: %s", out.code, out.text)

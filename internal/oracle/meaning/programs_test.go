@@ -186,8 +186,10 @@ func (r *runner) instrumented(t *testing.T, m mode, want outcome) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, tail(got.text))
 	}
-	t.Logf("measured: %s, %s: the original left %d bytes of text and %d files; %d methods traced, %d of them ran, %d events in %d threads, %d exits too many, %d closed late, %d open at the end (%d in ended threads), depth %d",
-		r.name, m.name, len(want.text), len(want.files), all.Len(), s.DistinctMethods, s.Entries+s.Exits, s.Threads, s.ExitsTooMany, s.ClosedLate,
+	t.Logf("measured: %s, %s: the original left %d bytes of text and %d files; %d methods traced, %d of them ran, %d "+
+		"events in %d threads, %d exits too many, %d closed late, %d open at the end (%d in ended threads), depth %d",
+		r.name, m.name, len(want.text), len(want.files), all.Len(), s.DistinctMethods, s.Entries+s.Exits, s.Threads,
+		s.ExitsTooMany, s.ClosedLate,
 		s.OpenInEndedThreads+s.OpenInLiveThreads, s.OpenInEndedThreads, s.MaxDepth)
 	checkSummary(t, m, s)
 	// A program that is too small to show anything is a failure of the test.

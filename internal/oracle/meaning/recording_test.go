@@ -138,7 +138,8 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 	if compared < len(seen)/2 {
 		t.Errorf("%d of %d events could be compared", compared, len(seen))
 	}
-	t.Logf("measured: %s: %d events; %d records in %d bytes (%.2f bytes each), %d lost, %d janks; the first %d compared one by one",
+	t.Logf("measured: %s: %d events; %d records in %d bytes (%.2f bytes each), %d lost, %d janks; the first %d "+
+		"compared one by one",
 		r.name, s.Entries+s.Exits, recording.records, recording.size, float64(recording.size)/float64(recording.records),
 		recording.overwritten, recording.janks, compared)
 }
@@ -188,7 +189,8 @@ func readRecording(t *testing.T, file string) recording {
 			sum.janks++
 		case *trace.End:
 			if c.Records != sum.records || c.Overwritten != sum.overwritten {
-				t.Errorf("the last chunk says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records, sum.overwritten)
+				t.Errorf("the last chunk says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records,
+					sum.overwritten)
 			}
 		}
 	}

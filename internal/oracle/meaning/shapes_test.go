@@ -199,7 +199,8 @@ func (s shapes) check(t *testing.T, j oracle.JDK, recorder string) {
 			}
 			checkSummary(t, m.mode, sums)
 			checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
-			t.Logf("measured: shapes for %v, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
+			t.Logf("measured: shapes for %v, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too "+
+				"many, %d closed late",
 				s.build, m.word, len(s.main)-1, checked, sums.Entries+sums.Exits, sums.ExitsTooMany, sums.ClosedLate)
 		})
 	}

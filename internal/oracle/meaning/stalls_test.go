@@ -27,7 +27,12 @@ class Stalls {
     static final java.util.concurrent.locks.ReentrantLock fair = new java.util.concurrent.locks.ReentrantLock();
     static volatile int sum;
 
-    static void busy() { Driver.start(); long end = System.nanoTime() + 600000000L; while (System.nanoTime() < end) sum += 31; Driver.stop(); }
+    static void busy() {
+        Driver.start();
+        long end = System.nanoTime() + 600000000L;
+        while (System.nanoTime() < end) sum += 31;
+        Driver.stop();
+    }
     static void sleeping() throws Exception { Driver.start(); Thread.sleep(600); Driver.stop(); }
     static void monitor() { Driver.start(); synchronized (lock) { sum++; } Driver.stop(); }
     static void waiting() { Driver.start(); fair.lock(); fair.unlock(); Driver.stop(); }
@@ -37,7 +42,12 @@ class Stalls {
         p.getInputStream().read();
         Driver.stop();
     }
-    static void collecting() { Driver.start(); long end = System.nanoTime() + 600000000L; while (System.nanoTime() < end) System.gc(); Driver.stop(); }
+    static void collecting() {
+        Driver.start();
+        long end = System.nanoTime() + 600000000L;
+        while (System.nanoTime() < end) System.gc();
+        Driver.stop();
+    }
 }
 public class Driver {
     interface Call { void run() throws Exception; }
@@ -134,7 +144,8 @@ func TestStalls(t *testing.T) {
 			if jank == nil {
 				t.Fatalf("the method was not found; found %v", janks)
 			}
-			if jank.State.String() != row.state || !strings.HasPrefix(jank.LockOwner, row.owner) || row.owner == "" && jank.LockOwner != "" {
+			if jank.State.String() != row.state || !strings.HasPrefix(jank.LockOwner, row.owner) || row.owner == "" &&
+				jank.LockOwner != "" {
 				t.Errorf("state %v, owner %q; want %v, %q", jank.State, jank.LockOwner, row.state, row.owner)
 			}
 			closeTo(t, "wall", int64(jank.Wall), want.wall, wallSlack)
@@ -203,7 +214,8 @@ func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, 
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "stalls.tgd")
-	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200", "-cp", pathList(program, runtime), "Driver"}}.run(t)
+	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200", "-cp",
+		pathList(program, runtime), "Driver"}}.run(t)
 	truth := map[string]stall{}
 	for line := range strings.Lines(out.text) {
 		var name string

@@ -132,7 +132,8 @@ func TestCorpusMutantsAgree(t *testing.T) {
 			}
 			tell(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
 			if printed++; printed <= *listed {
-				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message, complaint, unknown)
+				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message,
+					complaint, unknown)
 			}
 			if *dump != "" {
 				name := fmt.Sprintf("%s/%d-%s.class", *dump, printed, strings.ReplaceAll(m.variant.Class, "/", "."))
@@ -179,12 +180,15 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 
 func line(t *testing.T, kind string, row tally) {
 	alike := 100 * float64(row.made-row.falseAlarms-row.missed) / float64(max(1, row.made))
-	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d left out",
+	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d "+
+		"left out",
 		kind, row.made, row.rejected, row.falseAlarms, row.missed, alike, row.left)
 	caught := float64(max(1, row.rejected-row.missed))
-	t.Logf("measured: %-24s one fault is %.2f findings; one finding for %.1f %% of the mutants", kind, float64(row.findings)/caught, 100*float64(row.single)/caught)
+	t.Logf("measured: %-24s one fault is %.2f findings; one finding for %.1f %% of the mutants", kind,
+		float64(row.findings)/caught, 100*float64(row.single)/caught)
 	if *others {
-		t.Logf("measured: %-24s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse, row.jdkMissed, row.asmFalse, row.asmMissed)
+		t.Logf("measured: %-24s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse,
+			row.jdkMissed, row.asmFalse, row.asmMissed)
 	}
 }
 
@@ -204,7 +208,8 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	var classes []*classfile.Class
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
-		if !strings.HasSuffix(e.Name, ".class") || strings.HasPrefix(e.Name, "META-INF/") || strings.HasSuffix(e.Name, "module-info.class") {
+		if !strings.HasSuffix(e.Name, ".class") || strings.HasPrefix(e.Name, "META-INF/") ||
+			strings.HasSuffix(e.Name, "module-info.class") {
 			continue
 		}
 		data, err := codec.Read(e, nil)

@@ -38,8 +38,10 @@ func Weighted() []Kind {
 		kind  Kind
 		times int
 	}{
-		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2}, {ConstantKind, 2},
-		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1}, {Hierarchy, 1},
+		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2},
+		{ConstantKind, 2},
+		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1},
+		{Hierarchy, 1},
 	} {
 		for range w.times {
 			all = append(all, w.kind)
@@ -275,7 +277,8 @@ func (m *Mutator) constantKind(data []byte) bool {
 	}
 	at := pool.Offset(i)
 	groups := [][]classfile.Tag{
-		{classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagNameAndType, classfile.TagInvokeDynamic,
+		{classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagNameAndType,
+			classfile.TagInvokeDynamic,
 			classfile.TagDynamic, classfile.TagInteger, classfile.TagFloat},
 		{classfile.TagClass, classfile.TagString, classfile.TagMethodType, classfile.TagModule, classfile.TagPackage},
 		{classfile.TagLong, classfile.TagDouble},
@@ -284,7 +287,8 @@ func (m *Mutator) constantKind(data []byte) bool {
 		data[at+1] = byte(m.rng.IntN(11))
 		return true
 	}
-	if m.rng.IntN(2) == 0 && tag != classfile.TagLong && tag != classfile.TagDouble && tag != classfile.TagInteger && tag != classfile.TagFloat {
+	if m.rng.IntN(2) == 0 && tag != classfile.TagLong && tag != classfile.TagDouble && tag != classfile.TagInteger &&
+		tag != classfile.TagFloat {
 		return m.reference(data, i, tag, at)
 	}
 	for _, group := range groups {

@@ -66,7 +66,8 @@ func Make(text string) ([]byte, error) {
 	}
 	for len(lines) > 0 {
 		n := 1
-		for n < len(lines) && (lines[0].word == "message" && lines[n].word == "message" || lines[0].word == "pending" && lines[n].word == "waits") {
+		for n < len(lines) && (lines[0].word == "message" && lines[n].word == "message" || lines[0].word == "pending" &&
+			lines[n].word == "waits") {
 			n++
 		}
 		if err := w.chunk(lines[:n]); err != nil {
@@ -299,7 +300,8 @@ func (p *payload) records(l line) {
 }
 
 func (p *payload) jank(l line) {
-	p.uv(l.uint("thread")).u8(0).uv(l.uint("sequence")).sv(l.nanos("begin", 0)).uv(uint64(l.nanos("wall", 0))).sv(l.nanos("cpu", -1)).
+	p.uv(l.uint("thread")).u8(0).uv(l.uint("sequence")).sv(l.nanos("begin",
+		0)).uv(uint64(l.nanos("wall", 0))).sv(l.nanos("cpu", -1)).
 		uv(l.uint("first")).uv(l.uint("end")).name(l.fields["what"]).name(l.fields["scene"]).u8(byte(l.uint("foreground"))).
 		sv(int64(l.number("gcCount", -1))).sv(int64(l.number("gc", -1))).u8(state(l.fields["state"])).name(l.fields["owner"]).
 		str(l.fields["key"]).uv(0)

@@ -23,10 +23,10 @@ import java.util.zip.Inflater;
  * pool and untouched methods shared with the reader, other entries copied, own code for zip files, all cores, nothing
  * kept longer than needed. It does not verify, cannot undo, and has no rules.
  *
- * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write, then {@code key=value}:
- * {@code jobs=N} (one per processor), {@code level=-1|0..9} (0 stores), {@code trivial=none|smart},
- * {@code ids=sorted|counter}, {@code zip=true} to leave classes as they are.
- * IDs by a counter differ from run to run with more than one job, but need no second pass.
+ * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write, then {@code
+ * key=value}: {@code jobs=N} (one per processor), {@code level=-1|0..9} (0 stores), {@code trivial=none|smart}, {@code
+ * ids=sorted|counter}, {@code zip=true} to leave classes as they are. IDs by a counter differ from run to run with more
+ * than one job, but need no second pass.
  */
 public final class AsmExpert {
     /** The number of results that may wait for the one before them to be written. */
@@ -95,7 +95,8 @@ public final class AsmExpert {
             expert.write(jar, Path.of(args[1]).resolve(jar.path.getFileName()));
         }
         expert.writeMapping(Path.of(args[2]));
-        System.out.printf("classes=%d methods=%d bytes-in=%d bytes-out=%d%n", expert.changed.get(), expert.mapping.size(),
+        System.out.printf("classes=%d methods=%d bytes-in=%d bytes-out=%d%n", expert.changed.get(),
+                expert.mapping.size(),
                 expert.bytesIn.get(), expert.bytesOut.get());
     }
 

@@ -71,16 +71,19 @@ final class Tracer {
         }
 
         @Override
-        public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
+        public void visit(int version, int access, String name, String signature, String superName,
+                String[] interfaces) {
             owner = name;
             skipped = (access & Opcodes.ACC_MODULE) != 0 || name.startsWith("dev/tracegen/runtime/");
             super.visit(version, access, name, signature, superName, interfaces);
         }
 
         @Override
-        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
+        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
+                String[] exceptions) {
             MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
-            boolean accessor = name.startsWith("access$") && (access & Opcodes.ACC_STATIC) != 0 && (access & Opcodes.ACC_SYNTHETIC) != 0;
+            boolean accessor = name.startsWith("access$") && (access & Opcodes.ACC_STATIC) != 0
+                    && (access & Opcodes.ACC_SYNTHETIC) != 0;
             if (skipped || (access & (Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE)) != 0
                     || name.endsWith("$$forInline")) {
                 return next;

@@ -50,7 +50,8 @@ final class ZipFile {
             file.get(at + 46, name);
             int local = file.getInt(at + 42);
             int data = local + 30 + (file.getShort(local + 26) & 0xFFFF) + (file.getShort(local + 28) & 0xFFFF);
-            entries.add(new Entry(new String(name, StandardCharsets.UTF_8), file.getShort(at + 10), file.getShort(at + 12),
+            entries.add(new Entry(new String(name, StandardCharsets.UTF_8), file.getShort(at + 10),
+                    file.getShort(at + 12),
                     file.getShort(at + 14), file.getInt(at + 16), file.getInt(at + 20), file.getInt(at + 24), data));
             at += 46 + nameLength + (file.getShort(at + 30) & 0xFFFF) + (file.getShort(at + 32) & 0xFFFF);
         }
@@ -109,7 +110,8 @@ final class ZipFile {
         private int count;
 
         Writer(Path path) throws IOException {
-            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                    StandardOpenOption.TRUNCATE_EXISTING);
         }
 
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
@@ -135,7 +137,8 @@ final class ZipFile {
 
         private static void common(ByteBuffer b, Packed p, int compressed, int nameLength) {
             b.putShort((short) 20).putShort((short) 0x0800).putShort((short) p.method).putShort((short) p.entry.time)
-                    .putShort((short) p.entry.date).putInt(p.crc).putInt(compressed).putInt(p.size).putShort((short) nameLength);
+                    .putShort((short) p.entry.date).putInt(p.crc).putInt(compressed).putInt(p.size)
+                    .putShort((short) nameLength);
         }
 
         private void put(ByteBuffer b) throws IOException {

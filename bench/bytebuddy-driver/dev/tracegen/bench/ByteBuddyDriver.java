@@ -133,7 +133,8 @@ public final class ByteBuddyDriver implements Plugin {
     }
 
     @Override
-    public DynamicType.Builder<?> apply(DynamicType.Builder<?> builder, TypeDescription type, ClassFileLocator locator) {
+    public DynamicType.Builder<?> apply(DynamicType.Builder<?> builder, TypeDescription type,
+            ClassFileLocator locator) {
         return builder.visit(calls.on(not(isAbstract().or(isNative()).or(isBridge()).or(isTypeInitializer()))));
     }
 
