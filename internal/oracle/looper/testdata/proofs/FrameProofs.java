@@ -81,7 +81,9 @@ public final class FrameProofs {
         RuntimeConfig all = new RuntimeConfig().frames(true);
         all.recorder().everyRecord(true);
         double lostToAll = round(dir, all, ", every record and frame written");
-        Bench.measured(String.format(Locale.ROOT, "frames lost by recording: %.1f a second (median of %d; %.1f to %.1f), with every record and frame written %.1f",
+        Bench.measured(String.format(Locale.ROOT,
+                "frames lost by recording: %.1f a second (median of %d; %.1f to %.1f), with every record and frame "
+                + "written %.1f",
                 lost[ROUNDS / 2], ROUNDS, lost[0], lost[ROUNDS - 1], lostToAll));
     }
 
@@ -95,7 +97,8 @@ public final class FrameProofs {
         TracegenRuntime.stop();
         Bench.check(on.frames > 0 && off.frames > 0, "no frames");
         // Two records for each call, and those of messages.
-        Bench.check(records >= 2L * on.calls * on.frames, records + " records of " + on.frames + " frames with " + on.calls + " calls");
+        Bench.check(records >= 2L * on.calls * on.frames, records + " records of " + on.frames + " frames with "
+                + on.calls + " calls");
         Bench.measured(on.calls + " calls a frame" + how + ": off " + off.result() + "; on " + on.result());
         return (off.frames - on.frames) / SECONDS;
     }

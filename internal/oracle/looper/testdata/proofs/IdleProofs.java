@@ -80,7 +80,8 @@ public final class IdleProofs {
 
     @SuppressWarnings("unchecked")
     private static ArrayList<MessageQueue.IdleHandler> list() throws Exception {
-        return (ArrayList<MessageQueue.IdleHandler>) Bench.field(Looper.getMainLooper().getQueue(), MessageQueue.class, "mIdleHandlers");
+        return (ArrayList<MessageQueue.IdleHandler>) Bench.field(Looper.getMainLooper().getQueue(),
+                MessageQueue.class, "mIdleHandlers");
     }
 
     private static void replace(ArrayList<MessageQueue.IdleHandler> list) throws Exception {
@@ -105,9 +106,11 @@ public final class IdleProofs {
         }
         monitor.release();
         Bench.equal(log.starts, 1, "starts");
-        Bench.check(log.nanos.size() == 1 && log.nanos.get(0) >= slow.nanos, "told " + log.nanos + ", took " + slow.nanos);
+        Bench.check(log.nanos.size() == 1 && log.nanos.get(0) >= slow.nanos, "told " + log.nanos + ", took "
+                + slow.nanos);
         Bench.check(log.idle > 0, "the idle queue is not told of");
-        Bench.measured("an idle handler of 300 ms: " + (log.nanos.get(0) - slow.nanos) / 1000 + " us longer than its work");
+        Bench.measured("an idle handler of 300 ms: " + (log.nanos.get(0) - slow.nanos) / 1000
+                + " us longer than its work");
     }
 
     public void fault14EarlierIdleHandlersStay() throws Exception {
@@ -124,7 +127,8 @@ public final class IdleProofs {
         queue.addIdleHandler(after);
         Bench.settle();
         Bench.settle();
-        Bench.check(before.runs >= 2 && removed.runs >= 2 && after.runs >= 2, "runs: " + before.runs + " " + removed.runs + " " + after.runs);
+        Bench.check(before.runs >= 2 && removed.runs >= 2 && after.runs >= 2, "runs: " + before.runs + " "
+                + removed.runs + " " + after.runs);
         Bench.equal(once.runs, 1, "runs of one that wants no more");
         queue.removeIdleHandler(removed);
         int runs = removed.runs;

@@ -89,7 +89,8 @@ public final class MonitorProofs {
             monitor.release();
             String h = MyHandler.class.getName();
             Bench.equal(log.count("-" + h + " null 7"), 100, monitor.source() + ": messages");
-            Bench.equal(log.count("-" + h + " " + MyCallback.class.getName() + " 0"), 100, monitor.source() + ": callbacks");
+            Bench.equal(log.count("-" + h + " " + MyCallback.class.getName() + " 0"), 100, monitor.source()
+                    + ": callbacks");
             // Those two hundred, and those that settle sends: a monitor posts nothing itself.
             Bench.equal(log.lines.size(), 2 * 201, monitor.source() + ": starts and ends");
             for (int k = 0; k < log.lines.size(); k += 2) {
@@ -117,7 +118,8 @@ public final class MonitorProofs {
             handler.sendEmptyMessage(1);
             Thread.sleep(1200);
             monitor.release();
-            Bench.check(log.beginNanos <= handler.begin && log.endNanos >= handler.end, "the message is longer than its work");
+            Bench.check(log.beginNanos <= handler.begin && log.endNanos >= handler.end,
+                    "the message is longer than its work");
             long off = log.endNanos - log.beginNanos - (handler.end - handler.begin);
             Bench.measured("a message of 1 s, by " + monitor.source() + ": " + off / 1000 + " us longer than its work");
         }
@@ -210,7 +212,8 @@ public final class MonitorProofs {
             public void run() {
                 try {
                     Printer p = Bench.printer();
-                    String[] odd = {null, "", " ", "hello", "<", "<", ">", ">>>>> Dispatching to ", ">>>>> Dispatching to x", ">>>>> Dispatching to } : "};
+                    String[] odd = {null, "", " ", "hello", "<", "<", ">", ">>>>> Dispatching to ",
+                            ">>>>> Dispatching to x", ">>>>> Dispatching to } : "};
                     for (String line : odd) {
                         p.println(line);
                     }
@@ -277,7 +280,8 @@ public final class MonitorProofs {
                 threads[k].join();
                 Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + k)), k + 1, "thread " + k);
                 for (int j = 0; j < n; j++) {
-                    Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + j)), j == k ? k + 1 : 0, "thread " + k + " of " + j);
+                    Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + j)),
+                            j == k ? k + 1 : 0, "thread " + k + " of " + j);
                 }
                 threads[k] = null;
             }

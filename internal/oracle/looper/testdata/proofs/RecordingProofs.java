@@ -183,7 +183,8 @@ public final class RecordingProofs implements SlowMessageListener {
             int seen = 0;
             for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
                 for (int k = 0; k < 5; k++) {
-                    seen += r.description.contains(Handler.class.getName()) && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
+                    seen += r.description.contains(Handler.class.getName())
+                            && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
                 }
             }
             Bench.equal(seen, 5, "messages in the history");
@@ -291,7 +292,8 @@ public final class RecordingProofs implements SlowMessageListener {
         try {
             HandlerThread thread = new HandlerThread("feeder");
             thread.start();
-            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()), "two monitors");
+            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()),
+                    "two monitors");
             FeedHandler handler = new FeedHandler(thread.getLooper());
             handler.sendEmptyMessage(1);
             SlowMessage m = next();
@@ -315,12 +317,15 @@ public final class RecordingProofs implements SlowMessageListener {
         p.setProperty("check", "-1");
         List<String> problems = new RuntimeConfig().apply(p).problems();
         Bench.equal(problems, Arrays.asList(
-                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the default holds",
+                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the "
+                        + "default holds",
                 "tracegen-runtime.properties: colour=red: there is no such key; the default holds",
                 "tracegen-runtime.properties: enabled=yes: want true or false; the default holds",
-                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the default holds",
+                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the "
+                        + "default holds",
                 "tracegen-runtime.properties: tick=s: want ms or us; the default holds"), "problems");
-        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)), "recording, though it is switched off");
+        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)),
+                "recording, though it is switched off");
         Bench.equal(Bench.printer(), null, "the printer when switched off");
     }
 }

@@ -211,7 +211,8 @@ public final class TheftProofs {
         Looper.getMainLooper().setMessageLogging(null);
         Object theirs = copy();
         Printer front = Bench.printer();
-        Bench.check(front != null && front.getClass() != Class.forName(front.getClass().getName()), "no copy is in front");
+        Bench.check(front != null && front.getClass() != Class.forName(front.getClass().getName()),
+                "no copy is in front");
         for (int k = 0; k < 100; k++) {
             Bench.settle();
         }
@@ -267,7 +268,8 @@ public final class TheftProofs {
         Class<?> observer = Class.forName("android.os.Looper$Observer");
         java.lang.reflect.Method set = Looper.class.getMethod("setObserver", observer);
         final int[] calls = {0};
-        Object thief = java.lang.reflect.Proxy.newProxyInstance(TheftProofs.class.getClassLoader(), new Class<?>[] {observer},
+        Object thief = java.lang.reflect.Proxy.newProxyInstance(TheftProofs.class.getClassLoader(),
+                new Class<?>[] {observer},
                 new java.lang.reflect.InvocationHandler() {
                     @Override
                     public Object invoke(Object self, java.lang.reflect.Method m, Object[] args) {

@@ -112,7 +112,8 @@ public final class Device {
         Class<?> infoType = Class.forName("android.view.DisplayInfo");
         Class<?> modeType = Class.forName("android.view.Display$Mode");
         Object info = infoType.getConstructor().newInstance();
-        Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080, 1920, 60f);
+        Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080,
+                1920, 60f);
         Object modes = Array.newInstance(modeType, 1);
         Array.set(modes, 0, mode);
         set(info, "supportedModes", modes);
