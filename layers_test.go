@@ -15,7 +15,7 @@ const architecture = "ARCHITECTURE.md"
 // The rows of the layer table are numbers, and two words for packages that are not part of a layer.
 const (
 	rowTests = "tests" // imported by tests only; may import anything
-	rowTools = "tools" // programs for developers, imported by nobody; may import anything
+	rowTools = "tools" // programs for developers, imported by no package; may import anything
 )
 
 var (
@@ -263,7 +263,7 @@ func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 			[]string{"classfile/verify/types is in row 0 of the layer table and inject in row 1"}},
 		{"oracle in the tool", with("top/b.go", imports("top", modulePath+"/oracle")),
 			[]string{"row tests is not for others"}},
-		{"second opinion in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")),
+		{"test library in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")),
 			[]string{"for tests only"}},
 		{"cgo", with("top/b.go", imports("top", "C")), []string{"no cgo"}},
 		{"unlisted package", with("extra/a.go", "package extra\n"), []string{"package extra is not in the layer table"}},

@@ -151,7 +151,7 @@ func TestFloorKeepsEveryByte(t *testing.T) {
 	}
 }
 
-func TestFloorTellsOfDamage(t *testing.T) {
+func TestFloorReportsDamage(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
 	var entries [][2]string
@@ -268,7 +268,7 @@ func program(t *testing.T, script string, lenient bool) *series {
 	}
 }
 
-func TestWhatFailsIsTold(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	s := program(t, "echo no memory; echo more; exit 3", true)
 	s.once()
 	if s.inspect(); s.failed == nil || len(s.runs) != 0 || s.note != "failed: no memory" {
@@ -276,7 +276,7 @@ func TestWhatFailsIsTold(t *testing.T) {
 	}
 }
 
-func TestOutputThatIsNoJarIsTold(t *testing.T) {
+func TestOutputThatIsNoJarIsReported(t *testing.T) {
 	s := program(t, `echo x > "$2/in.jar"`, false)
 	s.once()
 	if s.inspect(); s.failed == nil || !strings.HasPrefix(s.note, "unreadable: ") {
@@ -284,7 +284,7 @@ func TestOutputThatIsNoJarIsTold(t *testing.T) {
 	}
 }
 
-func TestOutcomeOfALenientProgramIsTold(t *testing.T) {
+func TestExitCodeOfALenientProgramIsReported(t *testing.T) {
 	s := program(t, `cp "$1" "$2" && echo fails the build: check && exit 1`, true)
 	s.once()
 	if s.inspect(); s.failed != nil || len(s.runs) != 1 || s.note != "fails the build: check" {

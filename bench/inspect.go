@@ -77,7 +77,7 @@ func (s *series) shortcomings() string {
 		notes = append(notes, fmt.Sprintf("leaves out %d classes", s.work.lost))
 	}
 	if s.contestant.traces && s.work.changed == 0 {
-		notes = append(notes, "gives up and copies its input")
+		notes = append(notes, "fails and copies its input")
 	}
 	for line := range strings.Lines(s.said) {
 		if strings.HasPrefix(line, "fails the build") || strings.HasPrefix(line, "leaves ") {

@@ -106,7 +106,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestJudgeDividesMediansAndRounds(t *testing.T) {
+func TestQuotientsOfMediansAndRounds(t *testing.T) {
 	for _, j := range goldenRecord(t).evaluate("big.jar") {
 		if j.says != "both checks, beside the floor, wall" {
 			continue
@@ -120,7 +120,7 @@ func TestJudgeDividesMediansAndRounds(t *testing.T) {
 	t.Error("no such target")
 }
 
-func TestDisturbedMachineIsTold(t *testing.T) {
+func TestDisturbedMachineIsReported(t *testing.T) {
 	for said, want := range map[string]bool{
 		"others: 11 % of the cores, and 0 % were stolen by other machines": true,
 		"others: 6 % of the cores, and 6 % were stolen by other machines":  true,

@@ -84,8 +84,8 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	return methods
 }
 
-// TestMatrixReadsAndWrites checks that Matrix's own reader reads our mapping of a real jar line by line and gives the
-// methods of the next build the IDs of that base, and that we read what its writer then writes, and keep those IDs.
+// TestMatrixReadsAndWrites checks that Matrix's own reader reads our mapping of a real jar line by line and assigns to
+// the methods of the next build the IDs of that base, and that we read what its writer then writes, and keep those IDs.
 //
 // Invariant: Matrix's own reader accepts our mapping, and we accept what its writer writes.
 func TestMatrixReadsAndWrites(t *testing.T) {

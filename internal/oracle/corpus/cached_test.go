@@ -58,12 +58,12 @@ func TestCorpusCached(t *testing.T) {
 				}
 				files += compareOutputs(t, fmt.Sprint(mode, what), filepath.Join(dir, "cold"), filepath.Join(dir, "warm"))
 			}
-			told := build("what was taken over", "warm", append(mode, "--cache", "kept", "-v")...)
-			if strings.Contains(told, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written",
+			output := build("what was taken over", "warm", append(mode, "--cache", "kept", "-v")...)
+			if strings.Contains(output, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written",
 				len(inputs))) {
 				left += len(inputs)
 			} else {
-				t.Errorf("%v: the cache was not used for all inputs: %s", mode, told)
+				t.Errorf("%v: the cache was not used for all inputs: %s", mode, output)
 			}
 			if err := os.RemoveAll(filepath.Join(dir, "cold")); err != nil {
 				t.Fatal(err)

@@ -112,7 +112,7 @@ func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[st
 	}
 }
 
-// saysNothing tells failures that are not about the class itself: another class is missing, the test's class loader
+// saysNothing reports whether a failure is not about the class itself: another class is missing, the test's class loader
 // holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
 func saysNothing(r oracle.LinkResult, got types.Result) bool {
 	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint",

@@ -27,7 +27,7 @@ var (
 	others  = flag.Bool("others", false, "ask java.lang.classfile and ASM too")
 	dump    = flag.String("dump", "", "directory to write disagreements to")
 	only    = flag.String("only", "", "kind of mutants to make")
-	release = flag.Int("jdk", 17, "which JDK, or the next newer one, is the referee")
+	release = flag.Int("jdk", 17, "`release` of the JDK to compare with, or the next newer one")
 	rows    = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
@@ -47,8 +47,8 @@ type tally struct {
 	findings, single                          int // of mutants that both reject, and those of them with one finding
 }
 
-// tell adds the result for a mutant that HotSpot links or does not.
-func tell(accepted, linked bool, falseAlarms, missed *int) {
+// addResult adds the result for a mutant that HotSpot links or does not.
+func addResult(accepted, linked bool, falseAlarms, missed *int) {
 	switch {
 	case linked && !accepted:
 		*falseAlarms++
@@ -119,8 +119,8 @@ func TestCorpusMutantsAgree(t *testing.T) {
 				row.rejected++
 			}
 			if opinions != nil {
-				tell(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
-				tell(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
+				addResult(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
+				addResult(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
 			}
 			complaint, unknown, findings := firstFinding(m.variant, h)
 			if (complaint == "") == v.Linked {
@@ -130,7 +130,7 @@ func TestCorpusMutantsAgree(t *testing.T) {
 				}
 				continue
 			}
-			tell(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
+			addResult(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
 			if printed++; printed <= *listed {
 				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message,
 					complaint, unknown)

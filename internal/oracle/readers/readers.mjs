@@ -194,7 +194,7 @@ async function speedscope({file, as, picture}) {
   }
 }
 
-// untilStable polls until it reads the same value twice, and the expected one; it gives up after some time.
+// untilStable polls until it reads the same value twice, and the expected one; it stops after some time.
 async function untilStable(look, good) {
   let last = '';
   for (let k = 0; ; k++) {

@@ -70,7 +70,7 @@ public final class Opinions {
                 in.readUTF();
                 byte[] data = new byte[in.readInt()];
                 in.readFully(data);
-                pool.execute(() -> judge(job[0], number, data, jdk, loader));
+                pool.execute(() -> check(job[0], number, data, jdk, loader));
             }
         }
         pool.shutdown();
@@ -91,7 +91,7 @@ public final class Opinions {
         }
     }
 
-    private void judge(String id, int number, byte[] data, ClassFile jdk, ClassLoader loader) {
+    private void check(String id, int number, byte[] data, ClassFile jdk, ClassLoader loader) {
         String a = jdkAccepts(jdk, data) ? "ok" : "fail";
         String b = asmAccepts(data, loader) ? "ok" : "fail";
         synchronized (out) {

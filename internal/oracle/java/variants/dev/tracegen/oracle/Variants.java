@@ -67,7 +67,7 @@ public final class Variants {
                 String name = in.readUTF();
                 byte[] data = new byte[in.readInt()];
                 in.readFully(data);
-                pool.execute(() -> judge(job[0], number, name, data, classes));
+                pool.execute(() -> check(job[0], number, name, data, classes));
             }
         }
         pool.shutdown();
@@ -88,7 +88,7 @@ public final class Variants {
         }
     }
 
-    private void judge(String id, int number, String name, byte[] data, Map<String, byte[]> classes) {
+    private void check(String id, int number, String name, byte[] data, Map<String, byte[]> classes) {
         String verdict = "ok\t\t";
         try {
             whiteBox.linkClass(Class.forName(name, false, new Loader(name, data, classes)));
