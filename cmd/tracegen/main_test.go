@@ -216,18 +216,3 @@ func TestJobsReachThePipeline(t *testing.T) {
 		t.Errorf("strip: %d workers and error %v, want 3", config.Jobs, err)
 	}
 }
-
-// TestConfigurableFlags wants every flag that names a file to be known as one, or its name in tracegen.yml
-// would be relative to something else than that of the others.
-func TestConfigurableFlags(t *testing.T) {
-	cmd, _, err := testedRoot().Find([]string{"instrument"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		named, _ := pflag.UnquoteUsage(f)
-		if want := (named == "FILE" || named == "OUT" || named == "DIR" || named == "LIST") && f.Name != "config"; isPath(f.Name) != want {
-			t.Errorf("--%s %s: taken for a path: %v, want %v", f.Name, named, !want, want)
-		}
-	})
-}

@@ -199,29 +199,35 @@ func checkNotRead(written []target, read []string) error {
 // liesIn says whether file, or what it links to, is below dir. What does not exist is where its nearest
 // directory that exists is.
 func liesIn(dir, file string) bool {
-	above, err := filepath.EvalSymlinks(dir)
+	above, err := resolved(dir)
 	if err != nil {
 		return false
 	}
-	if above, err = filepath.Abs(above); err != nil {
-		return false
-	}
-	below, err := filepath.Abs(file)
-	if err != nil {
-		return false
-	}
-	for {
-		if resolved, err := filepath.EvalSymlinks(below); err == nil {
-			below = resolved
-			break
-		}
-		if below == filepath.Dir(below) {
-			return false // a drive that is not there
-		}
-		below = filepath.Dir(below)
-	}
-	relative, err := filepath.Rel(above, below)
+	below, err := resolved(file)
+	return err == nil && isBelow(below, above)
+}
+
+// isBelow says whether a path is another one or lies in it, both being resolved.
+func isBelow(path, dir string) bool {
+	relative, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(relative)
+}
+
+// resolved returns a path that others can be compared with: absolute, without links as far as it exists.
+func resolved(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	missing := ""
+	for at := absolute; ; at, missing = filepath.Dir(at), filepath.Join(filepath.Base(at), missing) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, missing), nil
+		}
+		if at == filepath.Dir(at) {
+			return absolute, nil
+		}
+	}
 }
 
 // outputs lists the outputs, each with what to call it.

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +62,7 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	if info, err := os.Stat(i.caching.directory); err == nil && !info.IsDir() {
 		return nil, misuse("--cache: %s is a file; name a directory", i.caching.directory)
 	}
-	if err := i.checkCachePlace(); err != nil {
+	if err := i.checkCacheDirectory(); err != nil {
 		return nil, err
 	}
 	if i.dryRun && !isDirectory(i.caching.directory) {
@@ -85,72 +81,33 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 		i.con.warn("--cache: %v; it goes on without a cache", err)
 		return nil, nil
 	}
-	spare := append(i.readFiles(argfiles), i.around.files()...)
-	for _, side := range i.sideFiles() {
-		spare = append(spare, side.path)
-	}
-	if i.base != "" {
-		spare = append(spare, i.base)
-	}
+	spare := slices.Concat(i.readFiles(argfiles), i.rows.files(fileReplaced, fileSearched, fileBeside))
 	return &pipeline.Incremental{
-		Cache: kept, Tool: tool, Rules: i.ruleText(), Directory: i.destination.directory, Spare: spare,
+		Cache: kept, Tool: tool, Rules: i.scanKey(), Directory: i.destination.directory, Spare: spare,
 		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
 	}, nil
 }
 
-// ruleText is all that the filter is made of, but what the pipeline sees itself.
-func (i *instrument) ruleText() string {
-	var text strings.Builder
-	for _, r := range i.rules {
-		text.WriteString(strconv.Quote(r.String()) + "\n")
-	}
-	for _, name := range []string{"trivial", "preset", "runtime-class", "target", "allow-huge"} {
-		fmt.Fprintf(&text, "%s %q\n", name, i.options[name])
-	}
-	return text.String() + i.r8Digest
-}
-
-// executableSum tells this build of the program from every other one: a version does not, while somebody works on it.
-func executableSum() (string, error) {
-	name, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	// Where the system shows the file that runs, and not the one that has taken its name since.
-	f, err := os.Open("/proc/self/exe")
-	if err != nil {
-		if f, err = os.Open(name); err != nil {
-			return "", err
-		}
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// checkCachePlace refuses a cache among what is read or written: it would be taken for a part of it.
-func (i *instrument) checkCachePlace() error {
-	kept, err := place(i.caching.directory)
+// checkCacheDirectory refuses a cache among what is read or written: it would be taken for a part of it.
+func (i *instrument) checkCacheDirectory() error {
+	kept, err := resolved(i.caching.directory)
 	if err != nil {
 		return fmt.Errorf("--cache: %w", err)
 	}
-	around := i.destination.outputs()
+	others := i.destination.outputs()
 	for _, in := range i.destination.inputs {
-		around = append(around, target{"the input", in.Path})
+		others = append(others, target{"the input", in.Path})
 	}
-	for _, path := range i.around.files() {
-		around = append(around, target{"--classpath", path})
+	for _, path := range i.classPath.files() {
+		others = append(others, target{"--classpath", path})
 	}
 	if i.destination.directory != "" {
-		around = append(around, target{"--output", i.destination.directory})
+		others = append(others, target{"--output", i.destination.directory})
 	}
-	for _, t := range slices.Concat(around, i.sideFiles()) {
-		at, err := place(t.path)
+	for _, t := range slices.Concat(others, i.sideFiles()) {
+		at, err := resolved(t.path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
@@ -159,27 +116,4 @@ func (i *instrument) checkCachePlace() error {
 		}
 	}
 	return nil
-}
-
-// isBelow says whether a path is another one or lies in it, both being absolute and without links.
-func isBelow(path, dir string) bool {
-	relative, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(relative)
-}
-
-// place gives a path that others can be compared with: absolute, without links as far as it exists.
-func place(path string) (string, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	missing := ""
-	for at := absolute; ; at, missing = filepath.Dir(at), filepath.Join(filepath.Base(at), missing) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, missing), nil
-		}
-		if at == filepath.Dir(at) {
-			return absolute, nil
-		}
-	}
 }

@@ -9,54 +9,58 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * Hears of messages as the process's {@code Looper.Observer}, which Android 10 and newer have and hide. Where it can be
- * set it is the better way: a looper with a {@code Printer} makes two strings of every message. There is one for all
- * loopers; a thread finds its monitor by a thread local, which is also what keeps the monitor alive.
+ * Reports messages as the {@code Looper.Observer} of the process, which Android 10 and newer have and hide. It is
+ * preferred where it can be set, because a Looper with a {@code Printer} makes two strings for every message. One
+ * observer serves all Loopers. A thread local leads each thread to its monitor and keeps the monitor alive.
  */
-final class ObserverTap extends DispatchTap implements InvocationHandler {
+final class ObserverSource extends DispatchSource implements InvocationHandler {
     private static final Class<?> OBSERVER = observerClass();
     private static final Method SET = setObserver();
     private static final Field CURRENT = currentObserver();
-    private static final ThreadLocal<Found> FOUND = new ThreadLocal<Found>();
+    private static final ThreadLocal<ThreadMonitor> THREAD_MONITOR = new ThreadLocal<ThreadMonitor>();
     private static final Object LOCK = new Object();
 
-    /** The one that stands in the looper, as far as we know. Guarded by LOCK. */
-    private static ObserverTap installed;
+    /** The last observer that was set in the Looper class. Guarded by LOCK. */
+    private static ObserverSource latest;
 
     private final Object origin;
     private final Object proxy;
     private volatile boolean passive;
 
-    private ObserverTap(Object origin) {
+    private ObserverSource(Object origin) {
         this.origin = origin;
-        this.proxy = Proxy.newProxyInstance(ObserverTap.class.getClassLoader(), new Class<?>[] {OBSERVER}, this);
+        this.proxy = Proxy.newProxyInstance(ObserverSource.class.getClassLoader(), new Class<?>[] {OBSERVER}, this);
     }
 
-    /** What a thread knows: its monitor if it has one, as of the count of monitors made. */
-    private static final class Found {
+    /**
+     * The monitor of a thread, null for none, and the value of {@link LooperMonitor#changes} when it was looked up.
+     */
+    private static final class ThreadMonitor {
         LooperMonitor monitor;
-        int asOf;
+        int changes;
     }
 
-    /** The process's observer, set if it is not yet; null if this device does not allow it. */
-    static ObserverTap install() {
+    /**
+     * Sets the observer of the process if it is not set yet, and returns it; null if this device does not allow it.
+     */
+    static ObserverSource install() {
         if (OBSERVER == null || SET == null || CURRENT == null) {
             return null;
         }
         synchronized (LOCK) {
-            if (installed == null || installed.passive) {
-                installed = set();
+            if (latest == null || latest.passive) {
+                latest = set();
             }
-            return installed;
+            return latest;
         }
     }
 
-    private static ObserverTap set() {
+    private static ObserverSource set() {
         try {
-            ObserverTap tap = new ObserverTap(CURRENT.get(null));
-            SET.invoke(null, tap.proxy);
-            // A device may accept the call and keep what it has.
-            return CURRENT.get(null) == tap.proxy ? tap : null;
+            ObserverSource source = new ObserverSource(CURRENT.get(null));
+            SET.invoke(null, source.proxy);
+            // A device may accept the call and ignore it.
+            return CURRENT.get(null) == source.proxy ? source : null;
         } catch (Throwable e) {
             return null;
         }
@@ -69,7 +73,7 @@ final class ObserverTap extends DispatchTap implements InvocationHandler {
         if (!starting && (args == null || args.length < 2)) {
             return objectMethod(name, args);
         }
-        LooperMonitor monitor = passive ? null : mine();
+        LooperMonitor monitor = passive ? null : monitorOfThread();
         if (monitor != null && !starting) {
             monitor.end((Message) args[1]);
         }
@@ -95,74 +99,74 @@ final class ObserverTap extends DispatchTap implements InvocationHandler {
         return name.equals("hashCode") ? (Object) System.identityHashCode(this) : "tracegen";
     }
 
-    private static LooperMonitor mine() {
-        Found found = FOUND.get();
-        if (found == null || found.asOf != LooperMonitor.made()) {
-            found = new Found();
-            found.asOf = LooperMonitor.made();
+    private static LooperMonitor monitorOfThread() {
+        ThreadMonitor found = THREAD_MONITOR.get();
+        if (found == null || found.changes != LooperMonitor.changes()) {
+            found = new ThreadMonitor();
+            found.changes = LooperMonitor.changes();
             found.monitor = LooperMonitor.existing(Looper.myLooper());
-            if (found.monitor != null && !found.monitor.hearsObserver()) {
+            if (found.monitor != null && !found.monitor.usesObserver()) {
                 found.monitor = null;
             }
-            FOUND.set(found);
+            THREAD_MONITOR.set(found);
         }
         return found.monitor;
     }
 
     @Override
-    Object own() {
+    Object installed() {
         return proxy;
     }
 
     @Override
-    Object top() {
+    Object current() {
         return LooperInternals.get(CURRENT, null);
     }
 
     @Override
-    boolean canLook() {
+    boolean canReadCurrent() {
         return true;
     }
 
     @Override
-    DispatchTap again() {
+    DispatchSource reinstall() {
         synchronized (LOCK) {
-            if (installed == this) {
-                ObserverTap next = set();
+            if (latest == this) {
+                ObserverSource next = set();
                 if (next != null) {
                     passive = true;
-                    installed = next;
+                    latest = next;
                 }
             }
-            return installed;
+            return latest;
         }
     }
 
     @Override
     void release() {
-        // Not inside of the lock: monitors are made under theirs, and take this one then.
-        if (LooperMonitor.anyHearsObserver()) {
+        // Not inside of the lock: LooperMonitor.of takes this lock while it holds its own.
+        if (LooperMonitor.anyUsesObserver()) {
             return;
         }
         synchronized (LOCK) {
-            if (installed == null) {
+            if (latest == null) {
                 return;
             }
-            installed.passive = true;
-            if (installed.top() == installed.proxy) {
+            latest.passive = true;
+            if (latest.current() == latest.proxy) {
                 try {
-                    SET.invoke(null, installed.origin);
+                    SET.invoke(null, latest.origin);
                 } catch (Exception e) {
-                    // It only passes on now.
+                    // It stays installed and only calls the other observer.
                 }
             }
         }
     }
 
     @Override
-    boolean isTwin(Object other) {
+    boolean isFromOtherCopy(Object other) {
         return other != null && Proxy.isProxyClass(other.getClass())
-                && isNamesake(Proxy.getInvocationHandler(other), ObserverTap.class);
+                && hasSameClassName(Proxy.getInvocationHandler(other), ObserverSource.class);
     }
 
     @Override

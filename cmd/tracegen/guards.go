@@ -27,19 +27,31 @@ type guards struct {
 	baseline *report.Baseline // from baseReport
 }
 
-func (g *guards) add() flagGroup {
-	f := newFlags()
-	f.Var(&g.failOn, "fail-on", "exit with 1, once all is written, if a class came out wrong and was put back (introduced), if one was left alone for "+
-		"being wrong (unverifiable), or if a limit is crossed, its default unless it is given (growth, ratio, calls, digest); repeatable")
+func (g *guards) options() []option {
 	g.maxGrowth = limit{value: 25, unit: "PERCENT"}
 	g.minRatio = limit{value: 0.9, unit: "R"}
 	g.maxCalls = limit{value: 5, unit: "PERCENT"}
-	f.Var(&g.maxGrowth, "max-growth", "by how much the class files may grow (25)")
-	f.Var(&g.minRatio, "min-methods-ratio", "how many methods must be traced, as a ratio to those of --base (0.9)")
-	f.Var(&g.maxCalls, "max-calls-growth", "how many calls a package may gain since --base-report, in percent of all there were (5)")
-	f.StringVar(&g.baseReport, "base-report", "", "`FILE` that --report wrote in an earlier build")
-	f.StringVar(&g.expectDigest, "expect-digest", "", "the `DIGEST` that the mapping must have (that of --base)")
-	return flagGroup{"Guards (a limit that is given is asked for by that)", f}
+	return grouped("Guards (a limit that is given is asked for by that)",
+		option{name: "fail-on", flag: custom(&g.failOn), commands: byInstrument | byAssign, omit: inNoRecord,
+			help: "exit with 1, once all is written, if a class came out wrong and was put back (introduced), if one was left " +
+				"alone for being wrong (unverifiable), or if a limit is crossed, its default unless it is given (growth, " +
+				"ratio, calls, digest); repeatable",
+			helpIn: map[command]string{
+				byAssign: "exit with 1, once all is written, if a class was left alone for being wrong (introduced, " +
+					"unverifiable), or if a limit is crossed (ratio, digest); repeatable",
+			}},
+		option{name: "max-growth", flag: custom(&g.maxGrowth), commands: byInstrument, omit: inNoRecord,
+			help: "by how much the class files may grow (25)"},
+		option{name: "min-methods-ratio", flag: custom(&g.minRatio), commands: byInstrument | byAssign, omit: inNoRecord,
+			help: "how many methods must be traced, as a ratio to those of --base (0.9)"},
+		option{name: "max-calls-growth", flag: custom(&g.maxCalls), commands: byInstrument, omit: inNoRecord,
+			help: "how many calls a package may gain since --base-report, in percent of all there were (5)"},
+		option{name: "base-report", flag: text(&g.baseReport, ""), commands: byInstrument, omit: inNoRecord,
+			file: fileRead, extensions: []string{"json"},
+			help: "`FILE` that --report wrote in an earlier build"},
+		option{name: "expect-digest", flag: text(&g.expectDigest, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+			help: "the `DIGEST` that the mapping must have (that of --base)"},
+	)
 }
 
 // guard is one of them: the word for it, whether a flag of its own asks for it, and what it finds.
@@ -79,8 +91,8 @@ func (g *guards) asks(name string) bool {
 	return slices.ContainsFunc(allGuards, func(other guard) bool { return other.name == name && other.asked(g) })
 }
 
-// settle checks that what the guards compare with is there. base is the value of --base.
-func (g *guards) settle(base string) error {
+// checkBases checks that what the guards compare with is there. base is the value of --base.
+func (g *guards) checkBases(base string) error {
 	switch {
 	case g.asks("ratio") && base == "":
 		return misuse("--min-methods-ratio and --fail-on ratio need --base, to compare with")
@@ -122,8 +134,8 @@ func (g *guards) check(run *report.Run) (list []report.Guard) {
 	return list
 }
 
-// judge gives the answer that was asked for. Everything has been written by then.
-func judge(guards []report.Guard) error {
+// failedGuards returns the answer that was asked for. Everything has been written by then.
+func failedGuards(guards []report.Guard) error {
 	var failed []error
 	for _, g := range guards {
 		if g.Failed {

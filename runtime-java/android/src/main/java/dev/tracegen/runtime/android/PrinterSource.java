@@ -4,46 +4,46 @@ import android.os.Looper;
 import android.util.Printer;
 import java.lang.ref.WeakReference;
 
-/** Hears of messages as the looper's {@code Printer}, in front of the one that was there. */
-final class PrinterTap extends DispatchTap {
+/** Reports messages as the Looper's {@code Printer}, in front of the printer that was there. */
+final class PrinterSource extends DispatchSource {
     private final WeakReference<Looper> looper;
     private final LoopPrinter printer;
 
-    private PrinterTap(Looper looper, LoopPrinter printer) {
+    private PrinterSource(Looper looper, LoopPrinter printer) {
         this.looper = new WeakReference<Looper>(looper);
         this.printer = printer;
     }
 
-    /** Puts a printer of the monitor's into a looper. */
-    static PrinterTap install(Looper looper, LooperMonitor monitor) {
+    /** Sets the monitor's printer in a Looper. */
+    static PrinterSource install(Looper looper, LooperMonitor monitor) {
         Printer origin = LooperInternals.printer(looper);
         if (origin instanceof LoopPrinter && ((LoopPrinter) origin).monitor == null) {
-            // One of ours that only passes on: chains must not grow by it.
+            // A released printer of this library. Skip it, so that the chain does not grow.
             origin = ((LoopPrinter) origin).origin;
         }
         LoopPrinter printer = new LoopPrinter(monitor, origin);
         looper.setMessageLogging(printer);
-        return new PrinterTap(looper, printer);
+        return new PrinterSource(looper, printer);
     }
 
     @Override
-    Object own() {
+    Object installed() {
         return printer;
     }
 
     @Override
-    Object top() {
+    Object current() {
         Looper l = looper.get();
         return l == null ? null : LooperInternals.printer(l);
     }
 
     @Override
-    boolean canLook() {
+    boolean canReadCurrent() {
         return LooperInternals.canReadPrinter();
     }
 
     @Override
-    DispatchTap again() {
+    DispatchSource reinstall() {
         LooperMonitor monitor = printer.monitor;
         printer.monitor = null;
         Looper l = looper.get();
@@ -54,14 +54,14 @@ final class PrinterTap extends DispatchTap {
     void release() {
         printer.monitor = null;
         Looper l = looper.get();
-        if (l != null && canLook() && top() == printer) {
+        if (l != null && canReadCurrent() && current() == printer) {
             l.setMessageLogging(printer.origin);
         }
     }
 
     @Override
-    boolean isTwin(Object other) {
-        return isNamesake(other, LoopPrinter.class);
+    boolean isFromOtherCopy(Object other) {
+        return hasSameClassName(other, LoopPrinter.class);
     }
 
     @Override
@@ -69,9 +69,11 @@ final class PrinterTap extends DispatchTap {
         return "printer";
     }
 
-    /** The printer itself. Its name is kept by R8's rules: by it a copy from another class loader is known. */
+    /**
+     * The printer. R8 must keep its name: it identifies printers of a copy of this library from another class loader.
+     */
     static final class LoopPrinter implements Printer {
-        /** Null once it is replaced: others may hold it for ever. */
+        /** Null once the printer is replaced, because other code may keep a reference to it for ever. */
         volatile LooperMonitor monitor;
 
         final Printer origin;
@@ -81,12 +83,12 @@ final class PrinterTap extends DispatchTap {
             this.origin = origin;
         }
 
-        /** Each line is judged by itself: others print what they like, and nothing says that lines come in pairs. */
+        /** Handles each line by itself: other code may print anything, and lines need not come in pairs. */
         @Override
         public void println(String line) {
             char first = line == null || line.length() == 0 ? ' ' : line.charAt(0);
             LooperMonitor m = monitor;
-            // The other printer's time is not the message's.
+            // The time of the other printer does not count as the message's.
             if (m != null && first == '<') {
                 m.end(null);
             }

@@ -3,22 +3,25 @@ package dev.tracegen.runtime;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is gathered about one message while it runs. The recorder's thread's alone, but where it says otherwise. */
-final class SlowFacts {
+/**
+ * What the recorder's thread collects about one message while it runs. Used by that thread only, except where a field
+ * says otherwise.
+ */
+final class StallFacts {
     /** The message's number on its thread. */
     final long number;
 
-    // How many collections there had been at the last look before it; -1 if not known.
+    // The garbage collection counters before the message; -1 if unknown.
     private final long gcCountBefore;
     private final long gcMillisBefore;
 
-    /** When to take the next sample, in nanoseconds since the message's begin. */
+    /** When to take the next stack sample, in nanoseconds since the message began. */
     long nextSample;
 
-    /** What was sampled and not yet written, which it is only if the threshold is passed. */
+    /** Stack samples that are not written yet. They are written when the message has become a stall. */
     final List<StackSample> samples = new ArrayList<StackSample>();
 
-    /** Whether the threshold was passed while somebody looked. Tests look at it from elsewhere. */
+    /** Whether the recorder's thread saw the message pass the slow threshold. Tests read it from other threads. */
     volatile boolean passed;
 
     Thread.State state;
@@ -29,13 +32,15 @@ final class SlowFacts {
     String scene;
     boolean foreground;
 
-    SlowFacts(long number, long gcCountBefore, long gcMillisBefore) {
+    StallFacts(long number, long gcCountBefore, long gcMillisBefore) {
         this.number = number;
         this.gcCountBefore = gcCountBefore;
         this.gcMillisBefore = gcMillisBefore;
     }
 
-    /** The message has ended: what was collected meanwhile, and where the app is if nobody has looked before. */
+    /**
+     * Completes the facts when the message has ended: the garbage collections, and the scene if it is not set yet.
+     */
     void end(Recorder recorder) {
         long count = recorder.platform().gcCount();
         if (count >= 0 && gcCountBefore >= 0) {

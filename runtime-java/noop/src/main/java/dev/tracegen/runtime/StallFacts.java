@@ -2,8 +2,8 @@ package dev.tracegen.runtime;
 
 import java.util.List;
 
-/** What {@link SlowMessage} is made of, of which none is ever made here. */
-abstract class SlowFacts {
+/** The facts that {@link Stall} is created from. The no-op creates none. */
+abstract class StallFacts {
     Thread.State state;
     String lockOwner;
     List<PendingMessage> pending;
