@@ -91,7 +91,7 @@ public final class Bench {
             return 1;
         } finally {
             Looper.getMainLooper().setMessageLogging(null);
-            settle();
+            drain();
         }
     }
 
@@ -134,11 +134,11 @@ public final class Bench {
     }
 
     /** Sends one message and waits until the queue has run its idle handlers after it. */
-    static void settle() throws Exception {
-        settle(main);
+    static void drain() throws Exception {
+        drain(main);
     }
 
-    static void settle(Handler handler) throws Exception {
+    static void drain(Handler handler) throws Exception {
         final CountDownLatch idle = new CountDownLatch(1);
         handler.post(new Runnable() {
             @Override

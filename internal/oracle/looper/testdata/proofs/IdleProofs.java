@@ -99,7 +99,7 @@ public final class IdleProofs {
         Idle slow = new Idle(false);
         slow.millis = 300;
         queue.addIdleHandler(slow);
-        Bench.settle();
+        Bench.drain();
         // No message comes that would end it.
         for (int k = 0; log.nanos.isEmpty() && k < 1000; k++) {
             Thread.sleep(10);
@@ -125,22 +125,22 @@ public final class IdleProofs {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         Idle after = new Idle(true);
         queue.addIdleHandler(after);
-        Bench.settle();
-        Bench.settle();
+        Bench.drain();
+        Bench.drain();
         Bench.check(before.runs >= 2 && removed.runs >= 2 && after.runs >= 2, "runs: " + before.runs + " "
                 + removed.runs + " " + after.runs);
         Bench.equal(once.runs, 1, "runs of one that wants no more");
         queue.removeIdleHandler(removed);
         int runs = removed.runs;
-        Bench.settle();
+        Bench.drain();
         Bench.equal(removed.runs, runs, "runs after it was removed");
-        // A handler that returns false, as settle's, is removed before the next message at the latest.
+        // A handler that returns false, as drain's, is removed before the next message at the latest.
         Bench.onMain(new Nothing());
         monitor.release();
         Bench.check(list() == original, "after release the list is another");
         Bench.equal(list(), Arrays.<MessageQueue.IdleHandler>asList(before, after), "after release the list holds");
         runs = before.runs;
-        Bench.settle();
+        Bench.drain();
         Bench.check(before.runs > runs, "after release a handler runs no more");
         queue.removeIdleHandler(before);
         queue.removeIdleHandler(after);
@@ -154,8 +154,8 @@ public final class IdleProofs {
         Idle bad = new Idle(true);
         bad.throwing = true;
         queue.addIdleHandler(bad);
-        Bench.settle();
-        Bench.settle();
+        Bench.drain();
+        Bench.drain();
         monitor.release();
         // The queue logs the exception, and removes the handler.
         Bench.equal(bad.runs, 1, "runs");
@@ -183,11 +183,11 @@ public final class IdleProofs {
             }
         });
         Bench.check(!monitor.reportsIdleHandlers(), "it does not notice that idle handlers are not seen");
-        Bench.settle();
-        Bench.settle();
+        Bench.drain();
+        Bench.drain();
         Looper.getMainLooper().setMessageLogging(null);
         for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.equal(monitor.reinstalls(), 1, "won back, though the list was replaced");
         monitor.release();

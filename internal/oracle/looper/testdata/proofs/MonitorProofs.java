@@ -85,13 +85,13 @@ public final class MonitorProofs {
                 handler.sendEmptyMessage(7);
                 handler.post(new MyCallback());
             }
-            Bench.settle();
+            Bench.drain();
             monitor.release();
             String h = MyHandler.class.getName();
             Bench.equal(log.count("-" + h + " null 7"), 100, monitor.source() + ": messages");
             Bench.equal(log.count("-" + h + " " + MyCallback.class.getName() + " 0"), 100, monitor.source()
                     + ": callbacks");
-            // Those two hundred, and those that settle sends: a monitor posts nothing itself.
+            // Those two hundred, and those that drain sends: a monitor posts nothing itself.
             Bench.equal(log.lines.size(), 2 * 201, monitor.source() + ": starts and ends");
             for (int k = 0; k < log.lines.size(); k += 2) {
                 Bench.equal(log.lines.get(k), "+", "line " + k);
@@ -168,7 +168,7 @@ public final class MonitorProofs {
             for (int k = 0; k < 50; k++) {
                 Bench.main.sendEmptyMessage(3);
             }
-            Bench.settle();
+            Bench.drain();
             monitor.release();
             Bench.equal(after.lines.size(), 2 * 51, monitor.source() + ": told to the one behind");
             Bench.equal(before.count("+"), 51, monitor.source() + ": starts told to the one that goes");
@@ -181,7 +181,7 @@ public final class MonitorProofs {
         final Log log = new Log();
         monitor.add(log);
         log.valid = false;
-        Bench.settle();
+        Bench.drain();
         Bench.equal(log.lines.size(), 0, "told while not valid");
         Bench.onMain(new Runnable() {
             @Override
@@ -189,16 +189,16 @@ public final class MonitorProofs {
                 log.valid = true;
             }
         });
-        Bench.settle();
+        Bench.drain();
         Bench.onMain(new Runnable() {
             @Override
             public void run() {
                 log.valid = false;
             }
         });
-        Bench.settle();
+        Bench.drain();
         monitor.release();
-        // Two messages: settle's, and the one that ends the validity, whose end is still reported.
+        // Two messages: drain's, and the one that ends the validity, whose end is still reported.
         Bench.equal(log.count("+"), 2, "starts");
         Bench.equal(log.lines.size(), 4, "lines");
     }
@@ -223,7 +223,7 @@ public final class MonitorProofs {
             }
         });
         Bench.main.sendEmptyMessage(9);
-        Bench.settle();
+        Bench.drain();
         monitor.release();
         Bench.equal(log.count("-" + Handler.class.getName() + " null 9"), 1, "the message after it");
         Bench.equal(log.count("+") * 2, log.lines.size(), "starts have ends");
@@ -244,7 +244,7 @@ public final class MonitorProofs {
             for (int k = 0; k < 3; k++) {
                 handler.sendEmptyMessage(5);
             }
-            Bench.settle();
+            Bench.drain();
             monitor.release();
             Bench.equal(log.count("-" + MyHandler.class.getName() + " null 5"), 3, monitor.source() + ": ends");
             Bench.equal(log.lines.size(), 2 * 4, monitor.source() + ": starts and ends");
@@ -275,7 +275,7 @@ public final class MonitorProofs {
                 }
             }
             for (int k = 0; k < n; k++) {
-                Bench.settle(new Handler(threads[k].getLooper()));
+                Bench.drain(new Handler(threads[k].getLooper()));
                 threads[k].quit();
                 threads[k].join();
                 Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + k)), k + 1, "thread " + k);

@@ -59,7 +59,7 @@ public final class RecordingProofs implements StallListener {
         Recorder.setStallListener(this);
         Bench.equal(config.problems(), new ArrayList<String>(), "problems of the configuration");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
-        Bench.settle();
+        Bench.drain();
     }
 
     private static void stop() {
@@ -158,7 +158,7 @@ public final class RecordingProofs implements StallListener {
                 Bench.equal(m.stateAtThreshold, Thread.State.TIMED_WAITING, "state at the threshold");
                 Bench.equal(m.pending == null, Bench.lockFree, "pending messages are not available");
                 Bench.equal(m.pending == null ? 88 : m.pending.get(0).what, 88, "what waits");
-                Bench.settle();
+                Bench.drain();
                 Bench.equal(slow.size(), 0, "slow messages beside it");
             } finally {
                 stop();
@@ -179,7 +179,7 @@ public final class RecordingProofs implements StallListener {
             for (int k = 0; k < 5; k++) {
                 Bench.main.sendEmptyMessage(60 + k);
             }
-            Bench.settle();
+            Bench.drain();
             int seen = 0;
             for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
                 for (int k = 0; k < 5; k++) {
@@ -299,7 +299,7 @@ public final class RecordingProofs implements StallListener {
             Stall m = next();
             Bench.equal(m.thread, "feeder", "thread");
             checkTree(m, handler.feed, "a monitor of a HandlerThread");
-            Bench.settle(handler);
+            Bench.drain(handler);
             Bench.equal(slow.size(), 0, "slow messages beside it");
             thread.quit();
             thread.join();

@@ -38,7 +38,7 @@ public final class TheftProofs {
 
     private static void send() throws Exception {
         Bench.main.sendEmptyMessage(77);
-        Bench.settle();
+        Bench.drain();
     }
 
     public void aStolenPrinterIsWonBack() throws Exception {
@@ -54,7 +54,7 @@ public final class TheftProofs {
         Looper.getMainLooper().setMessageLogging(thief);
         int messages = 0;
         for (; monitor.reinstalls() == 0 && messages < 100; messages++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.equal(monitor.reinstalls(), 1, "won back");
         int before = told(log);
@@ -64,7 +64,7 @@ public final class TheftProofs {
         Bench.check(thief.lines > lines, "the thief is not passed on to");
         Looper.getMainLooper().setMessageLogging(null);
         for (int k = 0; monitor.reinstalls() == 1 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.equal(monitor.reinstalls(), 2, "won back from nobody");
         monitor.release();
@@ -86,7 +86,7 @@ public final class TheftProofs {
             Looper.getMainLooper().setMessageLogging(new Thief(null));
             long begin = System.nanoTime();
             for (; monitor.reinstalls() < theft && millis < 20000; millis = (System.nanoTime() - begin) / 1000000) {
-                Bench.settle();
+                Bench.drain();
                 Thread.sleep(period / 30);
             }
             Bench.equal(monitor.reinstalls(), theft, "won back");
@@ -103,7 +103,7 @@ public final class TheftProofs {
             last = new Thief(null);
             Looper.getMainLooper().setMessageLogging(last);
             for (int j = 0; monitor.reinstalls() == k && j < 100; j++) {
-                Bench.settle();
+                Bench.drain();
             }
         }
         Bench.equal(monitor.reinstalls(), 1000, "won back");
@@ -162,10 +162,10 @@ public final class TheftProofs {
         gate.shut = true;
         Looper.getMainLooper().setMessageLogging(gate);
         for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         gate.shut = false;
-        Bench.settle();
+        Bench.drain();
         int before = log.lines.size();
         send();
         Bench.equal(told(log), 1, "told");
@@ -180,12 +180,12 @@ public final class TheftProofs {
             Printer before = Bench.printer();
             Looper.getMainLooper().setMessageLogging(new Thief(null));
             for (int j = 0; monitor.reinstalls() == 2 * k && j < 100; j++) {
-                Bench.settle();
+                Bench.drain();
             }
             // It does not notice that the printer that it replaced has another one by now.
             Looper.getMainLooper().setMessageLogging(before);
             for (int j = 0; monitor.reinstalls() == 2 * k + 1 && j < 100; j++) {
-                Bench.settle();
+                Bench.drain();
             }
         }
         Bench.equal(monitor.reinstalls(), 200, "won back");
@@ -214,13 +214,13 @@ public final class TheftProofs {
         Bench.check(front != null && front.getClass() != Class.forName(front.getClass().getName()),
                 "no copy is in front");
         for (int k = 0; k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.check(Bench.printer() == front, "the copies fight");
         Bench.equal(ours.reinstalls(), 0, "won back from the copy");
         theirs.getClass().getMethod("release").invoke(theirs);
         for (int k = 0; ours.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         send();
         Bench.equal(told(log), 1, "told after the copy has gone");
@@ -279,7 +279,7 @@ public final class TheftProofs {
                 });
         set.invoke(null, thief);
         for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         int before = calls[0];
         send();
