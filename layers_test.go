@@ -65,17 +65,16 @@ func layerTable(t *sourceTree) map[string]string {
 	return rowOf
 }
 
-// strangers are packages that check each other's work: none may import another, not even indirectly. They are kept
-// apart by sharing a row of the layer table.
-var strangers = []string{"inject", "classfile/verify/equivalence", "classfile/verify/types"}
+// independent are packages that check each other's work: none may import another, not even indirectly. They share a row
+// of the layer table, because a package imports only from rows below its own.
+var independent = []string{"inject", "classfile/verify/equivalence", "classfile/verify/types"}
 
-// strangerViolations reports if the strangers are not all in one row of the layer table.
-func strangerViolations(rowOf map[string]string) (found []string) {
-	for _, dir := range strangers[1:] {
-		if row, first := rowOf[dir], rowOf[strangers[0]]; row != first {
-			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+strangers[0]+" in row "+
-				""+first+
-				": they must share one, as neither may import the other")
+// independenceViolations reports if the independent packages are not all in one row of the layer table.
+func independenceViolations(rowOf map[string]string) (found []string) {
+	for _, dir := range independent[1:] {
+		if row, first := rowOf[dir], rowOf[independent[0]]; row != first {
+			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+independent[0]+
+				" in row "+first+": they must share one, as neither may import the other")
 		}
 	}
 	return found
@@ -88,7 +87,7 @@ func layerViolations(t *sourceTree) []string {
 	if len(rowOf) == 0 {
 		return []string{architecture + ": no layer table (| row | packages |)"}
 	}
-	found := strangerViolations(rowOf)
+	found := independenceViolations(rowOf)
 	seen := map[string]bool{}
 	for _, f := range t.gos {
 		if f.test {
