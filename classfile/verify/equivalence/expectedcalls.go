@@ -9,15 +9,16 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// atStart is where a method's one entry stands, but for some constructors.
+// atStart holds the position of the one entry call that all methods but some constructors have.
 var atStart = []int{0}
 
-// checkDemands holds the calls of the method in hand to what was wanted: where they stand and what they need.
-// before is the original's code, which the method's own is now known to be.
-func (r *checker) checkDemands(before *classfile.Code, id uint32) {
+// checkExpectedCalls compares the calls of the current method with those that were asked for: where they stand, and the
+// max_stack that they need. before is the original's code. It is known to be equal to what is left of the method
+// without the calls, so that data flow analyses of it also hold for the rewritten code.
+func (r *checker) checkExpectedCalls(before *classfile.Code, id uint32) {
 	r.checkStack(before)
 	if id == 0 {
-		return // checkIDs has reported every call but the hook
+		return // checkIDs has reported every call except the focus call
 	}
 	var entered *code.Initialised
 	entries := atStart
@@ -39,7 +40,7 @@ func (r *checker) checkDemands(before *classfile.Code, id uint32) {
 	r.checkHandler(entered)
 }
 
-// checkIDs checks that every call reports the method's ID, and that the focus hook is there if wanted.
+// checkIDs checks that every call has the method's ID, and that there is a focus call if and only if hooked is set.
 func (r *checker) checkIDs(id uint32, hooked bool) {
 	hooks := 0
 	for _, c := range r.calls {
@@ -61,15 +62,16 @@ func (r *checker) checkIDs(id uint32, hooked bool) {
 	}
 }
 
-// checkStack checks that max_stack grew by no more and no less than the calls need. Behind a jsr the depth
-// is not known for sure, and one word more is enough in any case: that of the ID.
+// checkStack checks that max_stack grew by exactly what the calls need. In a method with jsr, the depth of the stack is
+// not known for sure; there it must have grown by one word, that of the ID, which is enough in any case.
 func (r *checker) checkStack(before *classfile.Code) {
 	want := max(int(before.MaxStack), r.need)
 	if r.subroutines {
 		want = int(before.MaxStack) + 1
 	}
 	if int(r.code.MaxStack) != want || want < r.need {
-		r.report(-1, ruleStack, fmt.Sprintf("%d (of the original %d, of the calls %d)", want, before.MaxStack, r.need), fmt.Sprint(r.code.MaxStack))
+		r.report(-1, ruleStack, fmt.Sprintf("%d (of the original %d, of the calls %d)", want, before.MaxStack, r.need),
+			fmt.Sprint(r.code.MaxStack))
 	}
 }
 
@@ -86,8 +88,9 @@ func (r *checker) checkEntries(want []int) {
 	}
 }
 
-// checkExits checks that exit code stands before every instruction that must report, and before no other.
-// entered is nil if the method counts as entered everywhere.
+// checkExits checks that an exit call stands before every instruction that needs one, and before no other. entered says
+// where a constructor has initialised `this`, and so has had its entry call; it is nil if the entry call is at the
+// start.
 func (r *checker) checkExits(before *classfile.Code, entered *code.Initialised) {
 	var covered []int32
 	for _, e := range r.exits {
@@ -108,7 +111,7 @@ func (r *checker) checkExits(before *classfile.Code, entered *code.Initialised) 
 	}
 }
 
-// countCovering counts for each position of the original the exception table entries that cover it.
+// countCovering returns, for each position of the original, the number of exception table entries that cover it.
 func (r *checker) countCovering(before *classfile.Code) []int32 {
 	n := len(before.Bytecode) + 1
 	counts := slices.Grow(r.coverage[:0], n)[:n]
@@ -127,8 +130,9 @@ func (r *checker) countCovering(before *classfile.Code) []int32 {
 	return counts
 }
 
-// checkHandler checks the exact handler: its ranges are all code but entries, exits with their returns, and
-// what runs before the method counts as entered. With nothing to cover there is none.
+// checkHandler checks the exact handler. It must cover all code, except for inserted calls, returns with an exit call,
+// and what runs before the entry call. If nothing is left to cover, there must be no handler. entered is as for
+// checkExits.
 func (r *checker) checkHandler(entered *code.Initialised) {
 	if !r.want.ExitHandler {
 		if r.hasHandler {
@@ -158,14 +162,15 @@ func (r *checker) checkHandler(entered *code.Initialised) {
 		frames++
 	}
 	if r.hasHandler && r.handlerFrames != frames {
-		r.report(r.end, ruleHandler, "a frame in every table of frames", fmt.Sprintf("%d of %d", r.handlerFrames, frames))
+		r.report(r.end, ruleHandler, "a frame in every table of frames",
+			fmt.Sprintf("%d of %d", r.handlerFrames, frames))
 	}
 }
 
 // firstFramesMajor is the first class file version in which a handler needs a StackMapTable (JVMS 4.10.1).
 const firstFramesMajor = 50
 
-// rangesToCover appends the ranges of the exact handler, in the rewritten code.
+// rangesToCover appends the ranges that the exact handler must cover, in positions of the rewritten code.
 func (r *checker) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2]int {
 	exits, edits := r.exits, r.edits
 	for pc := 0; pc < r.end; {
@@ -182,7 +187,7 @@ func (r *checker) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2
 		} else if _, size, err := code.Next(r.code.Bytecode, pc); err == nil {
 			end = pc + size
 		} else {
-			return ranges[:0] // reported by recognise
+			return ranges[:0] // recognise has reported it
 		}
 		for len(exits) > 0 && exits[0].pc < pc {
 			exits = exits[1:]
@@ -200,8 +205,8 @@ func (r *checker) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2
 	return ranges
 }
 
-// explain reports where the Code attribute that was rebuilt differs from the original's.
-func (r *checker) explain(old *classfile.Member, info []byte) {
+// reportDifference reports where the rebuilt Code attribute differs from the original's, whose info is given.
+func (r *checker) reportDifference(old *classfile.Member, info []byte) {
 	before, _, err := r.original.Code(old)
 	if err != nil {
 		r.report(-1, ruleMethod, "an original with well-formed code", err.Error())
@@ -217,8 +222,9 @@ func (r *checker) explain(old *classfile.Member, info []byte) {
 	}
 	own := rebuilt[8 : 8+int(binary.BigEndian.Uint32(rebuilt[4:]))]
 	if at, differs := firstDifference(before.Bytecode, own); differs {
-		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d when the calls are taken out", at), "another instruction or operand")
-		return // positions below would only be wrong again
+		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d when the calls are taken out", at),
+			"another instruction or operand")
+		return // the differences in tables would only follow from this one
 	}
 	if at, differs := firstDifference(info[8+len(own):], rebuilt[8+len(own):]); differs {
 		at += 8 + len(own)
@@ -235,7 +241,7 @@ func firstDifference(a, b []byte) (at int, differs bool) {
 	return min(len(a), len(b)), len(a) != len(b)
 }
 
-// nowAt gives where the instruction that contained position orig of the original stands.
+// nowAt returns the position in the rewritten code of the instruction that contains position orig of the original.
 func (r *checker) nowAt(orig int) int {
 	now := -1
 	for pc, place := range r.places {
@@ -246,7 +252,7 @@ func (r *checker) nowAt(orig int) int {
 	return now
 }
 
-// partAt names the part of a Code attribute's info that holds byte at.
+// partAt describes, for a finding, the part of a Code attribute's info that contains byte at.
 func (r *checker) partAt(before *classfile.Code, info []byte, at int) string {
 	base := before.Offset - 8
 	for i := range before.Attributes {
@@ -256,7 +262,7 @@ func (r *checker) partAt(before *classfile.Code, info []byte, at int) string {
 		}
 	}
 	if at >= len(info) {
-		return "more than that"
+		return "more bytes"
 	}
 	return fmt.Sprintf("another exception table or attribute, from byte %d of Code on", at)
 }

@@ -16,8 +16,8 @@ type Class struct {
 	Name, Super   string
 	Pool          []byte // the constants so far
 	Count         uint16 // constant_pool_count
-	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are equal
-	// ones.
+	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
+	// equal ones.
 	Known   map[string]uint16
 	Methods []Method
 }

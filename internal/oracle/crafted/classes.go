@@ -70,7 +70,8 @@ func farTypes() *Class {
 	a := NewClass(52, "FarTypes", "java/lang/Object")
 	text, throwable := U2(a.ClassIndex("java/lang/String")), U2(a.ClassIndex("java/lang/Throwable"))
 	b := slices.Concat(Op(code.Lload1), Op(code.Lstore, 5), Op(code.Aload3), Op(code.Astore, 7), Op(code.Fconst0),
-		Op(code.Fstore, 8), Op(code.Dconst0), Op(code.Wide, byte(code.Dstore), 1, 44), Op(code.Iconst0), Op(code.Istore, 9))
+		Op(code.Fstore, 8), Op(code.Dconst0), Op(code.Wide, byte(code.Dstore), 1,
+			44), Op(code.Iconst0), Op(code.Istore, 9))
 	var table [][]byte
 	previous := -1
 	frame := func(pc, short int, kind byte, body ...byte) { // short: how the form writes small deltas, or -1
@@ -166,7 +167,8 @@ func cldcStackMap() *Class {
 	a := NewClass(46, "CLDC", "java/lang/Object")
 	init := a.Methodref("java/lang/Object", "<init>", "()V")
 	object := a.ClassIndex("java/lang/Object")
-	b := slices.Concat(Op(code.New, U2(object)...), Op(code.Dup), Op(code.Iload0), Branch(code.Ifeq, 5, 9), Op(code.Nop),
+	b := slices.Concat(Op(code.New, U2(object)...), Op(code.Dup), Op(code.Iload0), Branch(code.Ifeq, 5, 9),
+		Op(code.Nop),
 		Op(code.Invokespecial, U2(init)...), Op(code.Areturn))
 	info := slices.Concat(U2(1), U2(9, 1), []byte{1}, U2(2), []byte{8}, U2(0), []byte{8}, U2(0))
 	a.Add(Method{Static, "f", "(I)Ljava/lang/Object;", 3, 1, b, nil, []Attribute{{"StackMap", info}}})
@@ -179,7 +181,8 @@ func activity(declares bool) *Class {
 	a.Add(Method{classfile.AccPublic, "<init>", "()V", 1, 1,
 		slices.Concat(Op(code.Aload0), Op(code.Invokespecial, U2(init)...), Op(code.Return)), nil, nil})
 	if declares {
-		b := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 5), Op(code.Return), Op(code.Iconst0), Op(code.Istore1),
+		b := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 5), Op(code.Return), Op(code.Iconst0),
+			Op(code.Istore1),
 			Branch(code.Goto, 7, 0))
 		a.Add(Method{classfile.AccPublic, "onWindowFocusChanged", "(Z)V", 1, 2, b, nil,
 			[]Attribute{Frames([]byte{0}, []byte{4}), {"LineNumberTable", U2(2, 0, 1, 5, 2)}}})
@@ -226,7 +229,8 @@ func longFrames() *Class {
 	b = append(b, Op(code.Return)...)
 	a.Add(Method{Static, "f", "(I)V", 1, 1, b, nil, []Attribute{Frames(SameExtended(62))}})
 	a.Add(Method{Static, "g", "(I)V", 1, 1, b, nil, []Attribute{Frames([]byte{62})}})
-	a.Add(Method{Static, "h", "(I)V", 1, 1, slices.Concat(Op(code.Iload0), Branch(code.Ifeq, 1, 4), Op(code.Return)), nil,
+	a.Add(Method{Static, "h", "(I)V", 1, 1, slices.Concat(Op(code.Iload0), Branch(code.Ifeq, 1, 4), Op(code.Return)),
+		nil,
 		[]Attribute{Frames(SameExtended(4))}})
 	a.Add(Method{Static, "empty", "()V", 0, 0, Op(code.Nop, byte(code.Return)), nil, []Attribute{Frames()}})
 	return a
@@ -321,6 +325,7 @@ func largePool() *Class {
 func mappingInfo() *Class {
 	a := NewClass(52, "dev/tracegen/runtime/MappingInfo", "java/lang/Object")
 	digest := a.Constant(classfile.TagString, U2(a.Utf8("0000000000000000"))...)
-	a.Add(Method{Static, "digest", "()Ljava/lang/String;", 1, 0, Op(code.Ldc, byte(digest), byte(code.Areturn)), nil, nil})
+	a.Add(Method{Static, "digest", "()Ljava/lang/String;", 1, 0, Op(code.Ldc, byte(digest), byte(code.Areturn)), nil,
+		nil})
 	return a
 }
