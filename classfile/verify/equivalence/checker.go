@@ -26,9 +26,6 @@ func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrume
 	r := &keeper.checker
 	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
 	r.member, r.findings = nil, nil
-	if want.ExitHandler {
-		r.want.EntryAfterSuper = true
-	}
 	if r.checkBlock() && r.checkStructure() {
 		for i := range original.Methods() {
 			r.checkMethod(i)
