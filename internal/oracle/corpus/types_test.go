@@ -112,8 +112,8 @@ func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[st
 	}
 }
 
-// saysNothing reports whether a failure is not about the class itself: another class is missing, the test's class loader
-// holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
+// saysNothing reports whether a failure is not about the class itself: another class is missing, the test's class
+// loader holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
 func saysNothing(r oracle.LinkResult, got types.Result) bool {
 	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint",
 		"class redefinition failed", "UnmodifiableClass"} {
