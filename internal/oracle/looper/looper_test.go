@@ -51,8 +51,8 @@ func TestProofs(t *testing.T) {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
-				janks := checkFeeds(t, readRecordings(t, dir), b, p)
-				checkAnswers(t, dir, b, p, janks)
+				stalls := checkFeeds(t, readRecordings(t, dir), b, p)
+				checkAnswers(t, dir, b, p, stalls)
 			})
 		}
 	})

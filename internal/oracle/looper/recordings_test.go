@@ -16,7 +16,7 @@ type recording struct {
 	meta    trace.Meta
 	damage  trace.Damage
 	end     trace.End
-	janks   []trace.Jank
+	stalls  []trace.StallChunk
 	pending []trace.Pending
 	records []trace.Records
 	frames  []trace.Frame
@@ -65,8 +65,8 @@ func readRecording(t *testing.T, path string) recording {
 			all.meta = *c
 		case *trace.Records:
 			all.records = append(all.records, *c)
-		case *trace.Jank:
-			all.janks = append(all.janks, *c)
+		case *trace.StallChunk:
+			all.stalls = append(all.stalls, *c)
 		case *trace.Pending:
 			all.pending = append(all.pending, *c)
 		case *trace.Frames:
@@ -111,12 +111,12 @@ func (r recording) check(t *testing.T, b bench, p platform) {
 }
 
 // entries returns the methods that were entered in a stall, by name.
-func (r recording) entries(b bench, j trace.Jank) string {
+func (r recording) entries(b bench, s trace.StallChunk) string {
 	var names []string
 	for _, c := range r.records {
 		for k, rec := range c.List {
 			at := c.First + uint64(k)
-			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == j.Thread && at >= j.FirstRecord && at < j.EndRecord &&
+			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == s.Thread && at >= s.FirstRecord && at < s.EndRecord &&
 				rec.Entry() && e.Name != "took" {
 				names = append(names, e.Name)
 			}
@@ -131,34 +131,34 @@ const feedEntries = "dispatchMessage open load rest decode rest decode rest deco
 // checkFeeds compares the recordings of RecordingProofs with what the app did: two slow messages by the sources of the
 // main looper, one on a thread, one in an idle handler. It returns the number of slow messages. There are more if the
 // machine was so slow that a proof had to try again.
-func checkFeeds(t *testing.T, all []recording, b bench, p platform) (janks int) {
+func checkFeeds(t *testing.T, all []recording, b bench, p platform) (stalls int) {
 	t.Helper()
 	for _, r := range all {
 		r.check(t, b, p)
-		for _, j := range r.janks {
-			janks++
+		for _, j := range r.stalls {
+			stalls++
 			if got := r.entries(b, j); got != feedEntries {
 				t.Errorf("%s: entries %q, want %q", j.Description, got, feedEntries)
 			}
 		}
 	}
-	if janks < 4 {
-		t.Errorf("%d slow messages in %d recordings, want 4", janks, len(all))
+	if stalls < 4 {
+		t.Errorf("%d slow messages in %d recordings, want 4", stalls, len(all))
 	}
-	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), janks)
-	return janks
+	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), stalls)
+	return stalls
 }
 
 // checkAnswers compares the report about the same recordings, with so many slow messages, with what the app did: it
 // slept, in one method.
-func checkAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
+func checkAnswers(t *testing.T, dir string, b bench, p platform, stalls int) {
 	t.Helper()
 	mappings, err := analysis.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ran := map[string]int{}
-	countSlow := func(s *analysis.Slow) error {
+	countStall := func(s *analysis.Stall) error {
 		m := s.Message
 		ran[m.Kind]++
 		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil ||
@@ -182,13 +182,13 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Slow: countSlow}); err != nil {
+		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Stall: countStall}); err != nil {
 			t.Error(err)
 		}
 		r.Close()
 	}
-	if ran["message"] != janks-1 || ran["idle handler"] != 1 || len(ran) != 2 {
-		t.Errorf("slow were %v, want %d messages and an idle handler", ran, janks-1)
+	if ran["message"] != stalls-1 || ran["idle handler"] != 1 || len(ran) != 2 {
+		t.Errorf("slow were %v, want %d messages and an idle handler", ran, stalls-1)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestCorpusBlame(t *testing.T) {
 }
 
 // checkVerdict compares the verdict on the longest stall with the planted stall.
-func (p planted) checkVerdict(t *testing.T, s *analysis.Slow) {
+func (p planted) checkVerdict(t *testing.T, s *analysis.Stall) {
 	t.Helper()
 	v := s.Verdict
 	if v.Method == nil || v.Method.Identity() != p.method {
@@ -145,16 +145,16 @@ func contains(list, words []string) bool {
 
 // answers returns the stalls of a run, the longest first, the report about it, and the number of classes of the
 // program.
-func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Slow, text string, classes int) {
+func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, text string, classes int) {
 	t.Helper()
 	rec := r.record(t, runtime, nil)
 	var report bytes.Buffer
 	writer := analysis.NewText(&report)
-	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Slow: func(s *analysis.Slow) error {
+	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Stall: func(s *analysis.Stall) error {
 		slow = append(slow, s)
-		return writer.Slow(s)
+		return writer.Stall(s)
 	}})
-	slices.SortStableFunc(slow, func(a, b *analysis.Slow) int { return int(b.Wall - a.Wall) })
+	slices.SortStableFunc(slow, func(a, b *analysis.Stall) int { return int(b.Wall - a.Wall) })
 	return slow, report.String(), rec.classes
 }
 

@@ -138,10 +138,10 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 	if compared < len(seen)/2 {
 		t.Errorf("%d of %d events could be compared", compared, len(seen))
 	}
-	t.Logf("measured: %s: %d events; %d records in %d bytes (%.2f bytes each), %d lost, %d janks; the first %d "+
+	t.Logf("measured: %s: %d events; %d records in %d bytes (%.2f bytes each), %d lost, %d stalls; the first %d "+
 		"compared one by one",
 		r.name, s.Entries+s.Exits, recording.records, recording.size, float64(recording.size)/float64(recording.records),
-		recording.overwritten, recording.janks, compared)
+		recording.overwritten, recording.stalls, compared)
 }
 
 // A recording is the sum of the chunks of a recording.
@@ -150,7 +150,7 @@ type recording struct {
 	damage               trace.Damage
 	records, overwritten uint64
 	size                 int64
-	janks                int
+	stalls               int
 	byNumber             map[uint64]string // the first records, as the other recorder writes them
 }
 
@@ -185,8 +185,8 @@ func readRecording(t *testing.T, file string) recording {
 			}
 			next[c.Thread] = c.First + uint64(len(c.List))
 			sum.add(c)
-		case *trace.Jank:
-			sum.janks++
+		case *trace.StallChunk:
+			sum.stalls++
 		case *trace.End:
 			if c.Records != sum.records || c.Overwritten != sum.overwritten {
 				t.Errorf("the last chunk says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records,

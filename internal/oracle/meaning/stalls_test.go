@@ -136,15 +136,15 @@ func TestStalls(t *testing.T) {
 	}
 	javac(t, j, filepath.Join(dir, "classes"), source)
 	truth, methods, all := runStalls(t, j, dir, jars.Core)
-	janks := map[string]*trace.Jank{}
+	stalls := map[string]*trace.StallChunk{}
 	for _, c := range all {
-		if jank, ok := c.(*trace.Jank); ok {
-			id, err := strconv.Atoi(strings.TrimPrefix(jank.Description, "method "))
+		if found, ok := c.(*trace.StallChunk); ok {
+			id, err := strconv.Atoi(strings.TrimPrefix(found.Description, "method "))
 			e, known := methods.ByID(uint32(id))
 			if err != nil || !known {
-				t.Fatalf("a slow call is of %q", jank.Description)
+				t.Fatalf("a slow call is of %q", found.Description)
 			}
-			janks[e.Name] = jank
+			stalls[e.Name] = found
 		}
 	}
 	for _, row := range []struct {
@@ -160,34 +160,34 @@ func TestStalls(t *testing.T) {
 		{"collecting", "", "RUNNABLE", "gc"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			jank, want := janks[row.name], truth[row.name]
-			if jank == nil {
-				t.Fatalf("the method was not found; found %v", janks)
+			found, want := stalls[row.name], truth[row.name]
+			if found == nil {
+				t.Fatalf("the method was not found; found %v", stalls)
 			}
-			if jank.State.String() != row.state || !strings.HasPrefix(jank.LockOwner, row.owner) || row.owner == "" &&
-				jank.LockOwner != "" {
-				t.Errorf("state %v, owner %q; want %v, %q", jank.State, jank.LockOwner, row.state, row.owner)
+			if found.State.String() != row.state || !strings.HasPrefix(found.LockOwner, row.owner) || row.owner == "" &&
+				found.LockOwner != "" {
+				t.Errorf("state %v, owner %q; want %v, %q", found.State, found.LockOwner, row.state, row.owner)
 			}
 			slack := measuringError + 2*want.late
-			if wall := int64(jank.Wall); wall < want.wall-slack || wall > want.around+slack {
+			if wall := int64(found.Wall); wall < want.wall-slack || wall > want.around+slack {
 				t.Errorf("got a wall time of %v, but the program measured %v inside of the call and %v around it; late by %v",
 					time.Duration(wall), time.Duration(want.wall), time.Duration(want.around), time.Duration(want.late))
 			}
-			if jank.CPU < max(0, want.cpu-slack) || jank.CPU > want.cpu+slack {
+			if found.CPU < max(0, want.cpu-slack) || found.CPU > want.cpu+slack {
 				t.Errorf("got a CPU time of %v, but the program measured %v; late by %v",
-					time.Duration(jank.CPU), time.Duration(want.cpu), time.Duration(want.late))
+					time.Duration(found.CPU), time.Duration(want.cpu), time.Duration(want.late))
 			}
-			if collected := row.name == "collecting"; collected != (jank.GCCount > 2) || jank.GCCount < 0 {
-				t.Errorf("%d garbage collections in %d ms", jank.GCCount, jank.GCMillis)
+			if collected := row.name == "collecting"; collected != (found.GCCount > 2) || found.GCCount < 0 {
+				t.Errorf("%d garbage collections in %d ms", found.GCCount, found.GCMillis)
 			}
 			samples := 2
 			if want.late > quiet {
 				samples = 1
 			}
-			checkSamples(t, all, jank, row.frame, row.owner != "", samples)
+			checkSamples(t, all, found, row.frame, row.owner != "", samples)
 			t.Logf("measured: %s: %d ms (by the program %d), %d ms of CPU (by the program %d), %d collections, late by %d ms",
 				row.name,
-				jank.Wall/1e6, want.wall/1e6, jank.CPU/1e6, want.cpu/1e6, jank.GCCount, want.late/1e6)
+				found.Wall/1e6, want.wall/1e6, found.CPU/1e6, want.cpu/1e6, found.GCCount, want.late/1e6)
 		})
 	}
 }
@@ -202,19 +202,19 @@ const (
 
 // checkSamples checks that a slow call has at least so many samples with a traced method in them, and, if it waits for
 // a lock, as many of the owner.
-func checkSamples(t *testing.T, all []trace.Chunk, jank *trace.Jank, frame string, held bool, want int) {
+func checkSamples(t *testing.T, all []trace.Chunk, found *trace.StallChunk, frame string, held bool, want int) {
 	t.Helper()
 	own, holders := 0, 0
 	for _, c := range all {
-		s, ok := c.(*trace.Sample)
-		if !ok || s.Nanos < jank.Begin || s.Nanos > jank.Begin+int64(jank.Wall) {
+		s, ok := c.(*trace.StackSample)
+		if !ok || s.Nanos < found.Begin || s.Nanos > found.Begin+int64(found.Wall) {
 			continue
 		}
 		stack := strings.Join(s.Frames, "\n")
 		switch {
-		case s.Thread == jank.Thread && strings.Contains(stack, frame) && s.CPU >= 0:
+		case s.Thread == found.Thread && strings.Contains(stack, frame) && s.CPU >= 0:
 			own++
-		case s.Thread != jank.Thread && strings.Contains(stack, "Driver.keep"):
+		case s.Thread != found.Thread && strings.Contains(stack, "Driver.keep"):
 			holders++
 		}
 	}
