@@ -65,6 +65,21 @@ func layerTable(t *sourceTree) map[string]string {
 	return rowOf
 }
 
+// strangers are packages that check each other's work: none may import another, not even indirectly. They hold to that by
+// sharing a row of the layer table.
+var strangers = []string{"inject", "classfile/verify/equivalence", "classfile/verify/types"}
+
+// strangerViolations demands that all strangers are in one row of the layer table.
+func strangerViolations(rowOf map[string]string) (found []string) {
+	for _, dir := range strangers[1:] {
+		if row, first := rowOf[dir], rowOf[strangers[0]]; row != first {
+			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+strangers[0]+" in row "+first+
+				": they must share one, as neither may import the other")
+		}
+	}
+	return found
+}
+
 // layerViolations holds every import of a non-test file against the layer table: a package imports
 // only from rows below its own. Tests may look anywhere; what they import is no part of the tool.
 func layerViolations(t *sourceTree) []string {
@@ -72,7 +87,7 @@ func layerViolations(t *sourceTree) []string {
 	if len(rowOf) == 0 {
 		return []string{architecture + ": no layer table (| row | packages |)"}
 	}
-	var found []string
+	found := strangerViolations(rowOf)
 	seen := map[string]bool{}
 	for _, f := range t.gos {
 		if f.test {
@@ -197,21 +212,26 @@ func requiredByTool(module string, tools []string, gomod string) bool {
 }
 
 func TestLayerRuleFindsPlantedFaults(t *testing.T) {
-	const table = "# A\n\n| row | packages |\n|---|---|\n| 2 | `top` |\n| 1 | `inject`, `classfile/verify` |\n" +
-		"| 0 | `classfile` |\n| tests | `oracle` |\n\nend\n"
+	const table = "# A\n\n| row | packages |\n|---|---|\n| 2 | `top` |\n" +
+		"| 1 | `inject`, `classfile/verify/equivalence`, `classfile/verify/types` |\n| 0 | `classfile` |\n| tests | `oracle` |\n\nend\n"
 	clean := map[string]string{
-		architecture:            table,
-		"top/a.go":              "package top\nimport _ \"" + modulePath + "/inject\"\nimport _ \"" + modulePath + "/classfile\"\n",
-		"inject/a.go":           "package inject\nimport _ \"" + modulePath + "/classfile\"\n",
-		"inject/a_test.go":      "package inject\nimport _ \"" + modulePath + "/oracle\"\n",
-		"classfile/verify/a.go": "package verify\n",
-		"classfile/a.go":        "package classfile\nimport _ \"fmt\"\n",
-		"oracle/a.go":           "package oracle\nimport _ \"" + modulePath + "/top\"\n",
+		architecture:                        table,
+		"top/a.go":                          "package top\nimport _ \"" + modulePath + "/inject\"\nimport _ \"" + modulePath + "/classfile\"\n",
+		"inject/a.go":                       "package inject\nimport _ \"" + modulePath + "/classfile\"\n",
+		"inject/a_test.go":                  "package inject\nimport _ \"" + modulePath + "/oracle\"\n",
+		"classfile/verify/equivalence/a.go": "package equivalence\n",
+		"classfile/verify/types/a.go":       "package types\n",
+		"classfile/a.go":                    "package classfile\nimport _ \"fmt\"\n",
+		"oracle/a.go":                       "package oracle\nimport _ \"" + modulePath + "/top\"\n",
 	}
 	with := func(p, text string) map[string]string {
 		m := maps.Clone(clean)
 		m[p] = text
 		return m
+	}
+	moved := func(dir string) string { // to row 0
+		without := strings.Replace(strings.Replace(table, "`"+dir+"`, ", "", 1), ", `"+dir+"` |", " |", 1)
+		return strings.Replace(without, "| 0 | ", "| 0 | `"+dir+"`, ", 1)
 	}
 	imports := func(pkg, imported string) string {
 		return "package " + pkg + "\nimport _ \"" + imported + "\"\n"
@@ -219,8 +239,14 @@ func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 	checkPlanted(t, layerViolations, []planted{
 		{"clean", clean, nil},
 		{"upwards", with("classfile/b.go", imports("classfile", modulePath+"/inject")), []string{"classfile/b.go:2: classfile must not import"}},
-		{"player sees referee", with("inject/b.go", imports("inject", modulePath+"/classfile/verify")), []string{"row 1 is not below row 1"}},
-		{"referee sees player", with("classfile/verify/b.go", imports("verify", modulePath+"/inject")), []string{"row 1 is not below row 1"}},
+		{"the injector sees its check", with("inject/b.go", imports("inject", modulePath+"/classfile/verify/equivalence")), []string{"row 1 is not below row 1"}},
+		{"the equivalence check sees the injector", with("classfile/verify/equivalence/b.go", imports("equivalence", modulePath+"/inject")),
+			[]string{"classfile/verify/equivalence must not import " + modulePath + "/inject: row 1 is not below row 1"}},
+		{"the equivalence check sees types", with("classfile/verify/equivalence/b.go", imports("equivalence", modulePath+"/classfile/verify/types")),
+			[]string{"classfile/verify/equivalence must not import " + modulePath + "/classfile/verify/types: row 1 is not below row 1"}},
+		{"the type check sees the injector", with("classfile/verify/types/b.go", imports("types", modulePath+"/inject")), []string{"row 1 is not below row 1"}},
+		{"the injector moved below its check", with(architecture, moved("inject")), []string{"classfile/verify/equivalence is in row 1", "classfile/verify/types is in row 1", "inject/a.go:2: inject must not import"}},
+		{"types moved below the equivalence check", with(architecture, moved("classfile/verify/types")), []string{"classfile/verify/types is in row 0 of the layer table and inject in row 1"}},
 		{"oracle in the tool", with("top/b.go", imports("top", modulePath+"/oracle")), []string{"row tests is not for others"}},
 		{"second opinion in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")), []string{"for tests only"}},
 		{"cgo", with("top/b.go", imports("top", "C")), []string{"no cgo"}},

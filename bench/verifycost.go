@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -115,7 +116,7 @@ func costOf(j corpus.Jar, jdks []oracle.JDK) (verifyCost, error) {
 	for _, jdk := range jdks {
 		paths = append(paths, jdk.Home)
 	}
-	h, err := verify.NewHierarchy(paths...)
+	h, err := classpath.Open(paths...)
 	if err != nil {
 		return cost, err
 	}
@@ -125,7 +126,7 @@ func costOf(j corpus.Jar, jdks []oracle.JDK) (verifyCost, error) {
 		return cost, err
 	}
 	defer a.Close()
-	batch := &costBatch{injector: inject.New(inject.Options{}), checker: &verify.Checker{Hierarchy: h}, cost: &cost}
+	batch := &costBatch{injector: inject.New(inject.Options{}), checker: &types.Checker{Hierarchy: h}, cost: &cost}
 	var codec jar.Codec
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
@@ -146,7 +147,7 @@ func costOf(j corpus.Jar, jdks []oracle.JDK) (verifyCost, error) {
 // costBatch is a few classes, before and after.
 type costBatch struct {
 	injector *inject.Injector
-	checker  *verify.Checker
+	checker  *types.Checker
 	cost     *verifyCost
 	requests []inject.Request
 	before   [][]byte

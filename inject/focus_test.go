@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
@@ -171,7 +171,7 @@ func TestStripUndoes(t *testing.T) {
 			request.Methods = append(request.Methods, inject.Traced{Method: m, ID: uint32(m + 100000)})
 		}
 		first := rewrite(t, c, inject.Options{Exits: inject.ExitsExact}, request)
-		stripped, removed, err := verify.Strip(first, inject.DefaultRuntimeClass)
+		stripped, removed, err := equivalence.Strip(first, inject.DefaultRuntimeClass)
 		if err != nil || (removed == 0) != (len(request.Methods) == 0) || string(stripped) != string(c.Bytes()) {
 			t.Errorf("%s: strip removed %d calls of %d methods and does not give the class back: %v", c.Name(), removed, len(request.Methods), err)
 			continue

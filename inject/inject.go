@@ -46,6 +46,23 @@ const (
 	ExitsExact
 )
 
+// ExitModes returns all exit modes, those that report less first. Whatever must handle each of them is made from this list
+// or tested with it.
+func ExitModes() []ExitMode { return []ExitMode{ExitsNormal, ExitsThrows, ExitsExact} }
+
+// String returns the exit mode's name on the command line.
+func (m ExitMode) String() string {
+	switch m {
+	case ExitsNormal:
+		return "normal"
+	case ExitsThrows:
+		return "throws"
+	case ExitsExact:
+		return "exact"
+	}
+	return strconv.Itoa(int(m))
+}
+
 // ConstructorEntry says where a constructor's entry is reported.
 type ConstructorEntry uint8
 
@@ -57,6 +74,22 @@ const (
 	// EntryAfterSuper reports behind each call that initialises `this`.
 	EntryAfterSuper
 )
+
+// ConstructorEntries returns all constructor entries.
+func ConstructorEntries() []ConstructorEntry {
+	return []ConstructorEntry{EntryAtStart, EntryAfterSuper}
+}
+
+// String returns the constructor entry's name on the command line.
+func (e ConstructorEntry) String() string {
+	switch e {
+	case EntryAtStart:
+		return "start"
+	case EntryAfterSuper:
+		return "after-super"
+	}
+	return strconv.Itoa(int(e))
+}
 
 // Options are what holds for all classes of a run.
 type Options struct {

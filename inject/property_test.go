@@ -10,8 +10,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/expect"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
@@ -39,13 +40,12 @@ func realClasses(t testing.TB) (classes []*classfile.Class) {
 }
 
 // tracedAll asks for all methods that the injector takes, with IDs of all lengths.
-func tracedAll(in *inject.Injector, c *classfile.Class) (request inject.Request, ids []uint32) {
-	ids = make([]uint32, len(c.Methods()))
+func tracedAll(in *inject.Injector, c *classfile.Class) (request inject.Request) {
 	for i, m := range acceptable(in, c) {
-		ids[m] = [...]uint32{3, 100, 30_000, 1_000_000}[i%4]
-		request.Methods = append(request.Methods, inject.Traced{Method: m, ID: ids[m]})
+		id := [...]uint32{3, 100, 30_000, 1_000_000}[i%4]
+		request.Methods = append(request.Methods, inject.Traced{Method: m, ID: id})
 	}
-	return request, ids
+	return request
 }
 
 // TestAppendRewrite: in whatever memory, the class is the one that Rewrite gives.
@@ -53,7 +53,7 @@ func TestAppendRewrite(t *testing.T) {
 	in := inject.New(inject.Options{})
 	var memory []byte
 	for _, c := range realClasses(t) {
-		request, _ := tracedAll(in, c)
+		request := tracedAll(in, c)
 		want, err := in.Rewrite(c, request)
 		if err != nil {
 			t.Fatal(err)
@@ -70,10 +70,10 @@ func TestAppendRewrite(t *testing.T) {
 // the first ones only.
 func TestRewritingAllocatesNothing(t *testing.T) {
 	in := inject.New(inject.Options{})
-	var referee verify.Referee
+	var checker equivalence.Checker
 	var memory []byte
 	for _, c := range realClasses(t) {
-		request, ids := tracedAll(in, c)
+		request := tracedAll(in, c)
 		rewritten, err := in.Rewrite(c, request)
 		if err != nil {
 			t.Fatal(err)
@@ -82,10 +82,10 @@ func TestRewritingAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := verify.Instrumentation{RuntimeClass: inject.DefaultRuntimeClass, Exits: verify.ExitsThrows, IDs: ids}
+		want := expect.Instrumentation(inject.Options{}, request)
 		allocations := testing.AllocsPerRun(2, func() {
 			memory, err = in.AppendRewrite(memory[:0], c, request)
-			if findings := referee.Equivalent(c, again, want); err != nil || len(findings) > 0 {
+			if findings := checker.Check(c, again, want); err != nil || len(findings) > 0 {
 				t.Fatal(err, findings)
 			}
 		})
@@ -145,28 +145,21 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 		return 1 + random.Uint32N(1048573)
 	}
 	classes := append(realClasses(t), nearTheLimits()...)
-	modes := []struct {
-		inject.Options
-		exits verify.Exits
-		entry verify.ConstructorEntry
-	}{
-		{inject.Options{Exits: inject.ExitsNormal}, verify.ExitsNormal, verify.EntryStart},
-		{inject.Options{Exits: inject.ExitsThrows}, verify.ExitsThrows, verify.EntryStart},
-		{inject.Options{Exits: inject.ExitsThrows, ConstructorEntry: inject.EntryAfterSuper}, verify.ExitsThrows, verify.EntryAfterSuper},
-		{inject.Options{Exits: inject.ExitsExact}, verify.ExitsExact, verify.EntryAfterSuper},
+	var modes []inject.Options
+	for _, exits := range inject.ExitModes() {
+		for _, entry := range inject.ConstructorEntries() {
+			modes = append(modes, inject.Options{Exits: exits, ConstructorEntry: entry})
+		}
 	}
 	rewritten := 0
 	for _, mode := range modes {
-		in := inject.New(mode.Options)
+		in := inject.New(mode)
 		for _, c := range classes {
 			accepted := acceptable(in, c)
 			for range 2 {
 				request := inject.Request{}
-				want := verify.Instrumentation{RuntimeClass: inject.DefaultRuntimeClass, Exits: mode.exits, ConstructorEntry: mode.entry,
-					IDs: make([]uint32, len(c.Methods()))}
 				for _, m := range accepted {
-					want.IDs[m] = id()
-					request.Methods = append(request.Methods, inject.Traced{Method: m, ID: want.IDs[m]})
+					request.Methods = append(request.Methods, inject.Traced{Method: m, ID: id()})
 				}
 				data, err := in.Rewrite(c, request)
 				if err != nil {
@@ -177,7 +170,7 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if findings := verify.Equivalent(c, out, want); len(findings) > 0 {
+				if findings := equivalence.Check(c, out, expect.Instrumentation(mode, request)); len(findings) > 0 {
 					t.Errorf("%s: %v", c.Name(), findings[0])
 				}
 				rewritten += len(accepted)

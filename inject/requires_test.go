@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
@@ -58,10 +58,10 @@ func TestAddRequires(t *testing.T) {
 	if got, want := strings.Join(required(t, out), " "), strings.Join(required(t, c), " ")+" dev.tracegen.runtime"; got != want {
 		t.Errorf("requires %s, want %s", got, want)
 	}
-	if findings := verify.EquivalentModule(c, out, "dev.tracegen.runtime"); len(findings) > 0 {
+	if findings := equivalence.CheckModule(c, out, "dev.tracegen.runtime"); len(findings) > 0 {
 		t.Error(findings[0])
 	}
-	if stripped, removed, err := verify.Strip(out, inject.DefaultRuntimeClass); err != nil || removed != 1 || !bytes.Equal(stripped, c.Bytes()) {
+	if stripped, removed, err := equivalence.Strip(out, inject.DefaultRuntimeClass); err != nil || removed != 1 || !bytes.Equal(stripped, c.Bytes()) {
 		t.Errorf("strip removed %d and does not give the module back: %v", removed, err)
 	}
 	for _, module := range append(required(t, c), "tracegen.sample") {

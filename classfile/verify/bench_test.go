@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
@@ -14,7 +16,7 @@ import (
 type rewritten struct {
 	original, result *classfile.Class
 	request          inject.Request
-	wanted           verify.Instrumentation
+	wanted           equivalence.Instrumentation
 }
 
 // benchRewritten instruments the classes that benchmarks work on, and counts the methods that were changed.
@@ -39,7 +41,7 @@ func benchRewritten(b *testing.B, m mode) (all []rewritten, methods int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		all = append(all, rewritten{c, result, request, m.wanted(c, request)})
+		all = append(all, rewritten{c, result, request, m.wanted(request)})
 		methods += len(request.Methods)
 		size += int64(len(out))
 	}
@@ -57,10 +59,10 @@ func BenchmarkEquivalent(b *testing.B) {
 	for _, m := range []mode{modes[1], modes[3]} {
 		b.Run(m.name, func(b *testing.B) {
 			all, methods := benchRewritten(b, m)
-			var referee verify.Referee
+			var checker equivalence.Checker
 			for b.Loop() {
 				for i := range all {
-					if findings := referee.Equivalent(all[i].original, all[i].result, all[i].wanted); len(findings) > 0 {
+					if findings := checker.Check(all[i].original, all[i].result, all[i].wanted); len(findings) > 0 {
 						b.Fatal(findings[0])
 					}
 				}
@@ -74,7 +76,7 @@ func BenchmarkStrip(b *testing.B) {
 	all, methods := benchRewritten(b, modes[1])
 	for b.Loop() {
 		for _, r := range all {
-			if _, _, err := verify.Strip(r.result, modes[1].runtime); err != nil {
+			if _, _, err := equivalence.Strip(r.result, modes[1].runtime); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -107,12 +109,12 @@ func BenchmarkCheck(b *testing.B) {
 	jdk, err := oracle.FindJDK(17)
 	oracle.Require(b, err)
 	path, _ := corpus.BenchJar(b)
-	h, err := verify.NewHierarchy(path, jdk.Home)
+	h, err := classpath.Open(path, jdk.Home)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer h.Close()
-	k := verify.Checker{Hierarchy: h}
+	k := types.Checker{Hierarchy: h}
 	for b.Loop() {
 		for _, r := range all {
 			k.Check(r.result) // some of the originals have findings, too

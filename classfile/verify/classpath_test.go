@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
@@ -67,7 +67,7 @@ func TestHierarchyFindsClasses(t *testing.T) {
 	if err := os.WriteFile(in("classes/p/D.class"), []byte(classNamed("p/D", "p/Directory")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h, err := verify.NewHierarchy(in("a.jar"), in("b.jar"), in("m.jmod"), in("l.aar"), in("classes"))
+	h, err := classpath.Open(in("a.jar"), in("b.jar"), in("m.jmod"), in("l.aar"), in("classes"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestHierarchyFindsClasses(t *testing.T) {
 	if unreadable := h.Unreadable(); len(unreadable) != 2 || unreadable["p/Broken"] == nil || unreadable["p/Wrong"] == nil {
 		t.Errorf("unreadable: %v", unreadable)
 	}
-	if _, err := verify.NewHierarchy(in("a.jar"), in("none.jar")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := classpath.Open(in("a.jar"), in("none.jar")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestHierarchyFindsClasses(t *testing.T) {
 func TestChainAsksInOrder(t *testing.T) {
 	first := world{"A": {Name: "A", Super: "first"}}
 	second := world{"A": {Name: "A", Super: "second"}, "B": {Name: "B", Super: "second"}}
-	c := verify.Chain{first, second}
+	c := classpath.Chain{first, second}
 	if c.Lookup("A").Super != "first" || c.Lookup("B").Super != "second" || c.Lookup("C") != nil {
 		t.Errorf("A %v, B %v, C %v", c.Lookup("A"), c.Lookup("B"), c.Lookup("C"))
 	}
@@ -113,7 +113,7 @@ func TestHierarchyReadsJDKs(t *testing.T) {
 			paths = append(paths, jmods)
 		}
 		for _, path := range paths {
-			h, err := verify.NewHierarchy(path)
+			h, err := classpath.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +158,7 @@ func TestHierarchyRefusesBrokenImages(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := verify.NewHierarchy(path); err == nil {
+		if h, err := classpath.Open(path); err == nil {
 			t.Errorf("%s: no error", name)
 			h.Close()
 		}
@@ -186,7 +186,7 @@ func TestHierarchyReleases(t *testing.T) {
 	} {
 		path := filepath.Join(dir, c.name)
 		writeZip(t, path, "", entries(c.manifest)...)
-		h, err := verify.NewHierarchy(path)
+		h, err := classpath.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestHierarchyReadsCompressedJDKs(t *testing.T) {
 	if !exists(module) {
 		t.Skipf("skipped: %s has no jmods", jdk.Home)
 	}
-	want, err := verify.NewHierarchy(module)
+	want, err := classpath.Open(module)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestHierarchyReadsCompressedJDKs(t *testing.T) {
 		if out, err := exec.Command(filepath.Join(jdk.Home, "bin", "jlink"), args...).CombinedOutput(); err != nil {
 			t.Fatalf("jlink: %v\n%s", err, out)
 		}
-		got, err := verify.NewHierarchy(home)
+		got, err := classpath.Open(home)
 		if err != nil {
 			t.Fatal(err)
 		}

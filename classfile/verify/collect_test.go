@@ -9,7 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 )
 
 // typeFault is a piece of code that is wrong in one way, in a method with an int in local 0, nothing in local 1, and room for
@@ -54,7 +54,7 @@ func withFaults(name string, chosen uint) (m method, want []string) {
 
 func foundIn(a *assembler, t *testing.T) []string {
 	var got []string
-	for _, f := range verify.Check(a.parse(t), smallWorld(t)) {
+	for _, f := range types.Check(a.parse(t), smallWorld(t)) {
 		got = append(got, f.String())
 	}
 	return got

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 )
 
 const beat = "dev/tracegen/runtime/AppMethodBeat"
@@ -18,7 +18,7 @@ type byHand struct {
 	original, rewritten *assembler
 	before, after       method // of the one method; added to the classes by check
 	entry, exit         uint16 // Methodrefs of the rewritten class
-	want                verify.Instrumentation
+	want                equivalence.Instrumentation
 }
 
 // appendBlock appends the constants that instrumented code needs. They are new even if there are equal ones.
@@ -35,7 +35,7 @@ func (a *assembler) methodref2(class, name, descriptor string) uint16 {
 
 // newByHand has one branch, two returns, and every table that holds positions.
 func newByHand() *byHand {
-	h := &byHand{want: verify.Instrumentation{RuntimeClass: beat, Exits: verify.ExitsThrows, IDs: []uint32{7}}}
+	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, ExitAtUncaughtThrow: true, IDs: []uint32{7}}}
 	for _, side := range []**assembler{&h.original, &h.rewritten} {
 		a := newAssembler(52, "Hand", "java/lang/Object")
 		for _, s := range []string{"Hand", "java/lang/Object"} {
@@ -138,7 +138,7 @@ func TestFindings(t *testing.T) {
 			h := newByHand()
 			row.change(h)
 			original, rewritten := h.classes(t)
-			got := verify.Equivalent(original, rewritten, h.want)
+			got := equivalence.Check(original, rewritten, h.want)
 			if row.name == "calls exchanged" { // what that leads to is told by many findings
 				if len(got) == 0 {
 					t.Error("no finding")
@@ -164,7 +164,7 @@ func pushWide(b []byte) []byte { return append([]byte{byte(code.Sipush), 0, 7}, 
 
 func TestByHandStrips(t *testing.T) {
 	original, rewritten := newByHand().classes(t)
-	stripped, removed, err := verify.Strip(rewritten, beat)
+	stripped, removed, err := equivalence.Strip(rewritten, beat)
 	if err != nil || removed != 3 || !bytes.Equal(stripped, original.Bytes()) {
 		t.Errorf("removed %d calls, error %v, same bytes: %t", removed, err, bytes.Equal(stripped, original.Bytes()))
 	}

@@ -11,12 +11,7 @@ type Finding struct {
 	Want, Got          string // what was expected, what was there
 	Frame              string // the types at that point, if they were asked for
 	Note               bool   // HotSpot takes the class all the same: the JVMS is stricter
-
-	fatal bool // HotSpot throws it: a class of version 50 gets no second chance
 }
-
-// rejects says whether HotSpot does not link the class because of it.
-func (f Finding) rejects() bool { return !f.Note }
 
 // String gives the finding in one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
 func (f Finding) String() string {
@@ -29,21 +24,3 @@ func (f Finding) String() string {
 	}
 	return fmt.Sprintf("%s: %s: expected %s, found %s", place, f.Rule, f.Want, f.Got)
 }
-
-// The rules of the equivalence referee.
-const (
-	rulePool     = "equivalence: constant pool"
-	ruleClass    = "equivalence: class structure"
-	ruleMethod   = "equivalence: method structure"
-	ruleCode     = "equivalence: code"
-	ruleEntry    = "equivalence: entry"
-	ruleExit     = "equivalence: exit"
-	ruleID       = "equivalence: id"
-	ruleFocus    = "equivalence: focus hook"
-	ruleHandler  = "equivalence: exact handler"
-	rulePosition = "equivalence: position"
-	ruleTable    = "equivalence: table"
-	ruleFrames   = "equivalence: frames"
-	ruleStack    = "equivalence: max_stack"
-	ruleStamp    = "equivalence: mapping digest"
-)

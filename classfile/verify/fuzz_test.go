@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 )
 
@@ -35,7 +35,7 @@ func FuzzStrip(f *testing.F) {
 		if err != nil {
 			return
 		}
-		stripped, removed, err := verify.Strip(c, modes[int(mode)%len(modes)].runtime)
+		stripped, removed, err := equivalence.Strip(c, modes[int(mode)%len(modes)].runtime)
 		if err != nil {
 			return
 		}
@@ -61,12 +61,12 @@ func FuzzEquivalent(f *testing.F) {
 			return
 		}
 		m := modes[int(number)%len(modes)]
-		want := m.wanted(original, m.request(m.injector(), original))
-		if len(verify.Equivalent(original, rewritten, want)) > 0 || bytes.Equal(before, after) || want.Digest != "" {
+		want := m.wanted(m.request(m.injector(), original))
+		if len(equivalence.Check(original, rewritten, want)) > 0 || bytes.Equal(before, after) || want.Digest != "" {
 			return
 		}
-		stripped, _, err := verify.Strip(rewritten, m.runtime)
-		if !errors.Is(err, verify.ErrForeignCalls) && !bytes.Equal(stripped, before) {
+		stripped, _, err := equivalence.Strip(rewritten, m.runtime)
+		if !errors.Is(err, equivalence.ErrForeignCalls) && !bytes.Equal(stripped, before) {
 			t.Errorf("accepted, and strip gives other bytes, error %v", err)
 		}
 	})
@@ -88,7 +88,7 @@ func FuzzRoundTrip(f *testing.F) {
 		in := m.injector()
 		_, err = m.roundTrip(in, c, m.request(in, c))
 		var objection *objection
-		if err != nil && !errors.Is(err, errInject) && !errors.As(err, &objection) && !errors.Is(err, verify.ErrForeignCalls) {
+		if err != nil && !errors.Is(err, errInject) && !errors.As(err, &objection) && !errors.Is(err, equivalence.ErrForeignCalls) {
 			t.Error(err)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 )
 
 const hostileSize = 64 << 10
@@ -201,7 +201,7 @@ func TestCheckHostile(t *testing.T) {
 			}
 			c := a.parse(t)
 			start := time.Now()
-			findings := verify.Check(c, w)
+			findings := types.Check(c, w)
 			first := "no finding"
 			if len(findings) > 0 {
 				first = findings[0].String()
@@ -233,7 +233,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil || len(data) > hostileSize {
 			return
 		}
-		k := verify.Checker{Hierarchy: w, Frames: true, Notes: true}
+		k := types.Checker{Hierarchy: w, Frames: true, Notes: true}
 		start := time.Now()
 		r := k.Check(c)
 		// Ten times what is promised, because the machine may have other work to do.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
 )
 
@@ -58,7 +58,7 @@ func TestCheckModule(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ""
-			for _, f := range verify.Check(moduleInfo(t, c.change), nil) {
+			for _, f := range types.Check(moduleInfo(t, c.change), nil) {
 				got += f.String()
 			}
 			if got != c.want {
@@ -74,7 +74,7 @@ func TestCheckModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if findings := verify.Check(rewritten, nil); len(findings) > 0 {
+	if findings := types.Check(rewritten, nil); len(findings) > 0 {
 		t.Errorf("with one dependence more: %v", findings)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 )
 
@@ -28,19 +28,19 @@ func everything(t testing.TB) (all []*classfile.Class) {
 }
 
 // instrument gives the class with all that the mode asks for, and what the referee is to expect.
-func instrument(t testing.TB, m mode, c *classfile.Class) ([]byte, verify.Instrumentation, bool) {
+func instrument(t testing.TB, m mode, c *classfile.Class) ([]byte, equivalence.Instrumentation, bool) {
 	t.Helper()
 	in := m.injector()
 	request := m.request(in, c)
 	request.Focus = focusOf(c)
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
-		return nil, verify.Instrumentation{}, false
+		return nil, equivalence.Instrumentation{}, false
 	}
 	data, err := in.Rewrite(c, request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data, m.wanted(c, request), true
+	return data, m.wanted(request), true
 }
 
 var mutationStep = flag.Int("mutation-step", 4, "change each so-many-th byte of a class in TestEveryByteCounts")
@@ -72,7 +72,7 @@ func TestEveryByteCounts(t *testing.T) {
 					continue
 				}
 				tried++
-				if findings := verify.Equivalent(c, rewritten, want); len(findings) == 0 {
+				if findings := equivalence.Check(c, rewritten, want); len(findings) == 0 {
 					accepted++
 					t.Errorf("%s, %s: byte %d of %d is %#x, not %#x, and nobody objects", c.Name(), m.name, at, len(data), changed[at], data[at])
 				}

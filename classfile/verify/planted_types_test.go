@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
 )
 
@@ -59,7 +59,7 @@ func TestTypesAsPlanted(t *testing.T) {
 			request := m.request(in, c)
 			request.Focus = focusOf(c)
 			out, err := rewriteAsPlanted(in, c, request)
-			if err != nil || len(verify.Check(c, nil)) > 0 {
+			if err != nil || len(types.Check(c, nil)) > 0 {
 				continue
 			}
 			rewritten, err := classfile.Parse(out)
@@ -67,7 +67,7 @@ func TestTypesAsPlanted(t *testing.T) {
 				t.Logf("types: %s, %s: %v", name, m.name, err)
 				return
 			}
-			if findings := verify.Check(rewritten, nil); len(findings) > 0 {
+			if findings := types.Check(rewritten, nil); len(findings) > 0 {
 				t.Logf("types: %s, %s: %v", name, m.name, findings[0])
 				return
 			}

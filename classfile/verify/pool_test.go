@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 )
 
 // TestConstructorWithResult: a constructor that gives something back is found in every version, though its name and its
@@ -20,7 +20,7 @@ func TestConstructorWithResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := verify.Check(c, nil); len(found) != 1 || !strings.Contains(found[0].Got, `"<init>()Ljava/lang/Object;"`) {
+		if found := types.Check(c, nil); len(found) != 1 || !strings.Contains(found[0].Got, `"<init>()Ljava/lang/Object;"`) {
 			t.Errorf("version %d: %v", major, found)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 )
 
@@ -41,7 +41,7 @@ func TestEquivalentModule(t *testing.T) {
 		{"required already", original, "java.base", true},
 		{"itself", original, "tracegen.sample", true},
 	} {
-		if findings := verify.EquivalentModule(original, row.rewritten, row.module); (len(findings) == 0) != row.proven {
+		if findings := equivalence.CheckModule(original, row.rewritten, row.module); (len(findings) == 0) != row.proven {
 			t.Errorf("%s: findings %v", row.what, findings)
 		}
 	}

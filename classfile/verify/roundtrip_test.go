@@ -15,7 +15,9 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/expect"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
@@ -42,20 +44,13 @@ func mixedID(m int) uint32 {
 	return sizes[m%len(sizes)]
 }
 
-// wanted says to the referee what the mode and the request say to the injector.
-func (m mode) wanted(c *classfile.Class, r inject.Request) verify.Instrumentation {
-	exits := map[inject.ExitMode]verify.Exits{
-		inject.ExitsNormal: verify.ExitsNormal, inject.ExitsThrows: verify.ExitsThrows, inject.ExitsExact: verify.ExitsExact,
-	}
-	w := verify.Instrumentation{RuntimeClass: m.runtime, Exits: exits[m.exits], IDs: make([]uint32, len(c.Methods())), Digest: r.Digest}
-	if m.entry == inject.EntryAfterSuper {
-		w.ConstructorEntry = verify.EntryAfterSuper
-	}
-	for _, t := range r.Methods {
-		w.IDs[t.Method] = t.ID
-	}
-	w.Focus = map[inject.Focus]verify.Focus{inject.FocusHook: verify.FocusHook, inject.FocusAdd: verify.FocusAdd}[r.Focus]
-	return w
+// wanted says what the equivalence check must find.
+func (m mode) wanted(r inject.Request) equivalence.Instrumentation {
+	return expect.Instrumentation(m.options(), r)
+}
+
+func (m mode) options() inject.Options {
+	return inject.Options{RuntimeClass: m.runtime, Exits: m.exits, ConstructorEntry: m.entry}
 }
 
 // request asks for all that the injector takes of the class, but for calls in the runtime's own.
@@ -92,7 +87,7 @@ func (o *objection) Error() string {
 }
 
 func (m mode) injector() *inject.Injector {
-	return inject.New(inject.Options{RuntimeClass: m.runtime, Exits: m.exits, ConstructorEntry: m.entry})
+	return inject.New(m.options())
 }
 
 // roundTrip instruments the class, puts it to the referee and strips it. It gives how many methods were
@@ -109,10 +104,10 @@ func (m mode) roundTrip(in *inject.Injector, c *classfile.Class, request inject.
 	if err != nil {
 		return 0, fmt.Errorf("parse: %w", err)
 	}
-	if findings := verify.Equivalent(c, rewritten, m.wanted(c, request)); len(findings) > 0 {
+	if findings := equivalence.Check(c, rewritten, m.wanted(request)); len(findings) > 0 {
 		return 0, &objection{findings}
 	}
-	stripped, removed, err := verify.Strip(rewritten, m.runtime)
+	stripped, removed, err := equivalence.Strip(rewritten, m.runtime)
 	if err != nil {
 		return 0, fmt.Errorf("strip: %w", err)
 	}

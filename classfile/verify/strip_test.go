@@ -8,7 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 )
 
 // TestStripForeign has classes that call the runtime, or name it, without being tracegen's work.
@@ -100,14 +100,14 @@ func TestStripForeign(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := row.class(t)
-			stripped, removed, err := verify.Strip(c, beat)
+			stripped, removed, err := equivalence.Strip(c, beat)
 			if row.want == "" {
 				if err != nil || removed != 0 || &stripped[0] != &c.Bytes()[0] {
 					t.Errorf("removed %d, error %v; want the class as it is", removed, err)
 				}
 				return
 			}
-			if !errors.Is(err, verify.ErrForeignCalls) || !strings.Contains(err.Error(), row.want) {
+			if !errors.Is(err, equivalence.ErrForeignCalls) || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error %v, want ErrForeignCalls with %q", err, row.want)
 			}
 		})
@@ -117,7 +117,7 @@ func TestStripForeign(t *testing.T) {
 // TestStripOriginals: a class that was never instrumented is not touched, and costs no copy.
 func TestStripOriginals(t *testing.T) {
 	for _, c := range everything(t) {
-		stripped, removed, err := verify.Strip(c, beat)
+		stripped, removed, err := equivalence.Strip(c, beat)
 		if err != nil || removed != 0 || &stripped[0] != &c.Bytes()[0] {
 			t.Errorf("%s: removed %d, error %v", c.Name(), removed, err)
 		}
@@ -134,7 +134,7 @@ func TestStripStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stripped, removed, err := verify.Strip(s, beat)
+	stripped, removed, err := equivalence.Strip(s, beat)
 	if err != nil || removed != 1 || string(stripped) != string(c.Bytes()) {
 		t.Errorf("removed %d, error %v", removed, err)
 	}

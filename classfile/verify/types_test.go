@@ -8,13 +8,13 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 )
 
 // world is a hierarchy of crafted classes.
-type world map[string]*verify.ClassInfo
+type world map[string]*types.ClassInfo
 
-func (w world) Lookup(name string) *verify.ClassInfo { return w[name] }
+func (w world) Lookup(name string) *types.ClassInfo { return w[name] }
 
 // smallWorld has what the crafted classes refer to: some of java.lang, a class in another package with protected
 // members, an interface, a final class and one with a final method.
@@ -29,7 +29,7 @@ func smallWorld(t testing.TB) world {
 		for _, m := range members {
 			a.add(m)
 		}
-		info := verify.NewClassInfo(a.parse(t))
+		info := types.NewClassInfo(a.parse(t))
 		info.Super = super
 		w[name] = info
 	}
@@ -300,7 +300,7 @@ func TestCheckBodies(t *testing.T) {
 				}
 				a.add(m)
 				var got []string
-				for _, f := range verify.Check(a.parse(t), w) {
+				for _, f := range types.Check(a.parse(t), w) {
 					got = append(got, f.String())
 				}
 				if strings.Join(got, "\n") != c.want {
@@ -334,7 +334,7 @@ func TestCheckFailover(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := newAssembler(50, "T", "java/lang/Object")
 			a.add(withFrames("(I)V", c.frame, c.code)(a))
-			k := verify.Checker{Hierarchy: w}
+			k := types.Checker{Hierarchy: w}
 			r := k.Check(a.parse(t))
 			got := ""
 			for _, f := range r.Findings {
@@ -351,7 +351,7 @@ func TestCheckFailover(t *testing.T) {
 func TestCheckUnknown(t *testing.T) {
 	a := newAssembler(52, "T", "x/Super")
 	a.add(simple("(Lx/Y;)Lx/Z;", 1, 1, op(code.Aload0, byte(code.Areturn)))(a))
-	k := verify.Checker{Hierarchy: smallWorld(t)}
+	k := types.Checker{Hierarchy: smallWorld(t)}
 	r := k.Check(a.parse(t))
 	if len(r.Findings) > 0 || !slices.Equal(r.Unknown, []string{"x/Super", "x/Z"}) {
 		t.Errorf("findings %v, unknown %v", r.Findings, r.Unknown)
@@ -367,7 +367,7 @@ func TestCheckUnknown(t *testing.T) {
 func TestCheckFrame(t *testing.T) {
 	a := newAssembler(52, "T", "java/lang/Object")
 	a.add(simple("(JLjava/lang/String;)V", 2, 4, op(code.Aload2, byte(code.Lload0), byte(code.Return)))(a))
-	k := verify.Checker{Hierarchy: smallWorld(t), Frames: true}
+	k := types.Checker{Hierarchy: smallWorld(t), Frames: true}
 	r := k.Check(a.parse(t))
 	const want = "locals [long, java/lang/String] stack [java/lang/String]"
 	if len(r.Findings) != 1 || r.Findings[0].Frame != want {
@@ -382,10 +382,10 @@ func TestCheckNotes(t *testing.T) {
 	m.attributes = []attribute{{"LineNumberTable", u2(2, 0, 1, 1, 2)}}
 	a.add(m)
 	c := a.parse(t)
-	if findings := verify.Check(c, smallWorld(t)); len(findings) > 0 {
+	if findings := types.Check(c, smallWorld(t)); len(findings) > 0 {
 		t.Errorf("not asked for, and still told: %v", findings)
 	}
-	k := verify.Checker{Hierarchy: smallWorld(t), Notes: true}
+	k := types.Checker{Hierarchy: smallWorld(t), Notes: true}
 	r := k.Check(c)
 	const want = "T#f()V@1: JVMS 4.7.12: expected an instruction where a line begins, found none"
 	if len(r.Findings) != 1 || r.Findings[0].String() != want || !r.Findings[0].Note {
@@ -397,12 +397,12 @@ func TestCheckNotes(t *testing.T) {
 func TestCheckTogether(t *testing.T) {
 	w := smallWorld(t)
 	all := everything(t)
-	want := make([]verify.Result, len(all))
+	want := make([]types.Result, len(all))
 	for i, c := range all {
-		k := verify.Checker{Hierarchy: w, Frames: true}
+		k := types.Checker{Hierarchy: w, Frames: true}
 		want[i] = k.Check(c)
 	}
-	shared := verify.Checker{Hierarchy: w, Frames: true}
+	shared := types.Checker{Hierarchy: w, Frames: true}
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
@@ -425,7 +425,7 @@ func TestCheckAcceptsCompilers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range verify.Check(c, w) {
+		for _, f := range types.Check(c, w) {
 			t.Errorf("%s: %v", name, f)
 		}
 		for _, m := range modes {
@@ -437,7 +437,7 @@ func TestCheckAcceptsCompilers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range verify.Check(r, w) {
+			for _, f := range types.Check(r, w) {
 				t.Errorf("%s, instrumented: %v", name, f)
 			}
 		}
@@ -464,7 +464,7 @@ func TestCheckInnerClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, f := range verify.Check(parsed, smallWorld(t)) {
+		for _, f := range types.Check(parsed, smallWorld(t)) {
 			got += f.String()
 		}
 		if got != c.want {

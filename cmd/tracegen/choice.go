@@ -27,6 +27,17 @@ func newChoice[T comparable](target *T, standard T, values ...named[T]) *choice[
 	return &choice[T]{target, values}
 }
 
+// byName returns values that have a name of their own as values of a choice.
+func byName[T interface {
+	comparable
+	fmt.Stringer
+}](values []T) (all []named[T]) {
+	for _, v := range values {
+		all = append(all, named[T]{v.String(), v})
+	}
+	return all
+}
+
 // Set implements pflag.Value.
 func (c *choice[T]) Set(text string) error {
 	for _, v := range c.values {

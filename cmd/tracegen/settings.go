@@ -143,9 +143,8 @@ func (i *instrument) callFlags() flagGroup {
 	f.BoolVar(&i.runtimeExternal, "runtime-external", false, "the runtime class is not among the inputs, and this is meant")
 	f.StringVar(&i.addRequires, "add-requires", "", "let the modules among the inputs require `MODULE`, that of the runtime class (without a value: the name of its package)")
 	f.Lookup("add-requires").NoOptDefVal = packageModule
-	f.Var(newChoice(&i.exits, inject.ExitsThrows, named[inject.ExitMode]{"normal", inject.ExitsNormal}, named[inject.ExitMode]{"throws", inject.ExitsThrows},
-		named[inject.ExitMode]{"exact", inject.ExitsExact}), "exits", "report returns, also throws that the method does not catch, or every way out")
-	f.Var(newChoice(&i.entry, inject.EntryAtStart, named[inject.ConstructorEntry]{"start", inject.EntryAtStart}, named[inject.ConstructorEntry]{"after-super", inject.EntryAfterSuper}),
+	f.Var(newChoice(&i.exits, inject.ExitsThrows, byName(inject.ExitModes())...), "exits", "report returns, also throws that the method does not catch, or every way out")
+	f.Var(newChoice(&i.entry, inject.EntryAtStart, byName(inject.ConstructorEntries())...),
 		"constructor-entry", "where constructors report their entry; exact exits need after-super, and set it")
 	f.Var(newChoice(&i.focus, true, named[bool]{"auto", true}, named[bool]{"off", false}), "focus-hook", "let Activities report focus changes")
 	return flagGroup{"Calls", f}

@@ -152,7 +152,7 @@ func (w *worker) explainMethods(u *unit, e *Explanation, asked Question) error {
 		return err
 	}
 	costs := make(map[int]inject.MethodCost)
-	if request, _ := u.request(); u.changes() && !u.requires {
+	if request := u.request(); u.changes() && !u.requires {
 		if _, err := w.injector.Rewrite(c, request); err != nil {
 			return err
 		}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/expect"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
@@ -18,9 +18,9 @@ import (
 // writes, come to the same. An objection that only comes in the end is an error, and nothing is written.
 func TestForeseen(t *testing.T) {
 	object := func(always bool) {
-		refereeExits[inject.ExitsNormal] = verify.ExitsNormal
+		expected = expect.Instrumentation
 		if always {
-			refereeExits[inject.ExitsNormal] = verify.ExitsThrows
+			expected = expectingThrows
 		}
 	}
 	t.Cleanup(func() { object(false) })

@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/recent"
 )
 
@@ -22,20 +23,20 @@ type Surroundings struct {
 
 // surroundings are open.
 type surroundings struct {
-	before, after *verify.ClassPath // of the inputs
+	before, after *classpath.ClassPath // of the inputs
 	strict        bool
 }
 
 func (s Surroundings) open() (*surroundings, error) {
 	opened := surroundings{strict: s.Strict}
 	var err error
-	if opened.before, err = verify.NewHierarchy(s.ClassPath...); err != nil {
+	if opened.before, err = classpath.Open(s.ClassPath...); err != nil {
 		return nil, err
 	}
 	if s.JDK == "" {
-		opened.after, err = verify.NewHierarchy()
+		opened.after, err = classpath.Open()
 	} else {
-		opened.after, err = verify.NewHierarchy(s.JDK)
+		opened.after, err = classpath.Open(s.JDK)
 	}
 	if err != nil {
 		opened.before.Close()
@@ -73,9 +74,9 @@ type referee struct {
 
 // judges are those of classes that see each other.
 type judges struct {
-	checkers map[viewKey]*verify.Checker
+	checkers map[viewKey]*types.Checker
 	// portable see no JDK: what they find is found on every machine.
-	portable map[viewKey]*verify.Checker
+	portable map[viewKey]*types.Checker
 }
 
 // detail is how the referee judges.
@@ -122,15 +123,15 @@ func unitsOf(units []*unit, input int) []*unit {
 
 // newJudges makes those of the units, which look for classes among their own first.
 func newJudges(s *surroundings, units []*unit, own, others *inputClasses, more detail) *judges {
-	judge := &judges{make(map[viewKey]*verify.Checker), make(map[viewKey]*verify.Checker)}
+	judge := &judges{make(map[viewKey]*types.Checker), make(map[viewKey]*types.Checker)}
 	for _, u := range units {
 		key := viewKey{u.source, u.version}
 		if judge.checkers[key] != nil {
 			continue
 		}
-		given := verify.Chain{s.before, view{own, key}, view{others, key}}
-		all := &verify.Checker{Hierarchy: append(slices.Clip(given), s.after), Notes: more.notes, Frames: more.frames, Strict: s.strict}
-		judge.checkers[key], judge.portable[key] = all, &verify.Checker{Hierarchy: given}
+		given := classpath.Chain{s.before, view{own, key}, view{others, key}}
+		all := &types.Checker{Hierarchy: append(slices.Clip(given), s.after), Notes: more.notes, Frames: more.frames, Strict: s.strict}
+		judge.checkers[key], judge.portable[key] = all, &types.Checker{Hierarchy: given}
 		if s.strict {
 			judge.portable[key] = all // who wants all classes to be there wants the JDK to count
 		}
@@ -139,12 +140,12 @@ func newJudges(s *surroundings, units []*unit, own, others *inputClasses, more d
 }
 
 // check judges the class of u, or what is to become of it.
-func (j *referee) check(u *unit, c *classfile.Class) verify.Result {
+func (j *referee) check(u *unit, c *classfile.Class) types.Result {
 	return j.bench[u.source.input]().checkers[viewKey{u.source, u.version}].Check(c)
 }
 
 // checkPortably is check without the JDK.
-func (j *referee) checkPortably(u *unit, c *classfile.Class) verify.Result {
+func (j *referee) checkPortably(u *unit, c *classfile.Class) types.Result {
 	return j.bench[u.source.input]().portable[viewKey{u.source, u.version}].Check(c)
 }
 
@@ -158,7 +159,7 @@ type inputClasses struct {
 // the inputs.
 type classReader struct {
 	run   *run
-	read  recent.Map[*unit, *verify.ClassInfo]
+	read  recent.Map[*unit, *types.ClassInfo]
 	desks sync.Pool // of *desk
 }
 
@@ -189,7 +190,7 @@ func compareUnits(a, b *unit) int {
 }
 
 // info gives what the verifier wants to know of a class, nil if it cannot be read any more.
-func (c *classReader) info(u *unit) *verify.ClassInfo {
+func (c *classReader) info(u *unit) *types.ClassInfo {
 	info, found := c.read.Get(u)
 	if found {
 		return info
@@ -204,7 +205,7 @@ func (c *classReader) info(u *unit) *verify.ClassInfo {
 			d.data = data
 		}
 		if parsed, err := d.parser.Parse(data); err == nil {
-			info = verify.NewClassInfo(parsed)
+			info = types.NewClassInfo(parsed)
 		}
 		if u.data == nil && u.entry.zip != nil {
 			u.entry.zip.Release()
@@ -220,8 +221,8 @@ type view struct {
 	from    viewKey
 }
 
-// Lookup implements verify.Hierarchy.
-func (v view) Lookup(name string) *verify.ClassInfo {
+// Lookup implements types.Hierarchy.
+func (v view) Lookup(name string) *types.ClassInfo {
 	same := v.classes.byName[name]
 	if len(same) == 0 {
 		return nil

@@ -11,19 +11,26 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/expect"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// expectingThrows expects exit calls before athrow, too, whatever was asked for.
+func expectingThrows(o inject.Options, r inject.Request) equivalence.Instrumentation {
+	o.Exits = inject.ExitsThrows
+	return expect.Instrumentation(o, r)
+}
+
 // TestObjection lets the referee demand more than was asked for, an exit at every athrow: to classes with one it
 // objects. They come out as they went in, and nothing else is different from a run without them.
 func TestObjection(t *testing.T) {
-	refereeExits[inject.ExitsNormal] = verify.ExitsThrows
-	t.Cleanup(func() { refereeExits[inject.ExitsNormal] = verify.ExitsNormal })
+	expected = expectingThrows
+	t.Cleanup(func() { expected = expect.Instrumentation })
 
 	const static = classfile.AccPublic | classfile.AccStatic
 	good := func(name string) assembly.Class {

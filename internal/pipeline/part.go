@@ -167,13 +167,13 @@ func (w *worker) trial(u *unit, c *classfile.Class) (err error) {
 		_, u.objection, err = w.addRequires(u, c)
 		return err
 	}
-	request, ids := u.trialRequest()
+	request := u.trialRequest()
 	focus := inject.FocusNone
 	if w.config.FocusHooks && !u.untouched && u.focusRefusal == "" {
 		focus = u.ancestry.Focus()
 	}
 	if len(request.Methods) > 0 || request.Digest != "" {
-		_, u.objection = w.apply(u, c, request, ids)
+		_, u.objection = w.apply(u, c, request)
 	}
 	if u.objection != nil && len(u.objection.refusals) > 0 {
 		u.refuse(u.objection.refusals)
@@ -181,13 +181,13 @@ func (w *worker) trial(u *unit, c *classfile.Class) (err error) {
 		return w.trial(u, c)
 	}
 	if request.Focus = focus; focus != inject.FocusNone {
-		_, u.focusObjection = w.apply(u, c, request, ids)
+		_, u.focusObjection = w.apply(u, c, request)
 	}
 	return nil
 }
 
 // trialRequest asks for all that the class might get, but for a focus hook.
-func (u *unit) trialRequest() (inject.Request, []uint32) {
+func (u *unit) trialRequest() inject.Request {
 	all := *u
 	all.methods = slices.Clone(u.methods)
 	for i := range all.methods {

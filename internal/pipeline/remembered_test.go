@@ -10,18 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/expect"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // TestObjectionIsRemembered has the referee object to classes, as TestObjection does, in builds with a cache: what it
 // said in the first is said by all, with or without an objection to another input in the same round.
 func TestObjectionIsRemembered(t *testing.T) {
-	refereeExits[inject.ExitsNormal] = verify.ExitsThrows
-	t.Cleanup(func() { refereeExits[inject.ExitsNormal] = verify.ExitsNormal })
+	expected = expectingThrows
+	t.Cleanup(func() { expected = expect.Instrumentation })
 	dir := t.TempDir()
 	write := func(name, code string) string {
 		c := assembly.Class{Name: name, Methods: []assembly.Method{

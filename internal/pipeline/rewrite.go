@@ -6,7 +6,9 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/expect"
 )
 
 // changes says whether the class will be written otherwise than it came.
@@ -25,8 +27,8 @@ func (u *unit) instrumented() bool {
 	return false
 }
 
-// request lists what the class gets, and the same as the referee wants it told: IDs by method index.
-func (u *unit) request() (request inject.Request, ids []uint32) {
+// request lists what the class gets.
+func (u *unit) request() (request inject.Request) {
 	request.Focus, request.Digest = u.focus, u.digest
 	for i := range u.methods {
 		m := &u.methods[i]
@@ -34,26 +36,12 @@ func (u *unit) request() (request inject.Request, ids []uint32) {
 			continue
 		}
 		request.Methods = append(request.Methods, inject.Traced{Method: int(m.index), ID: m.id})
-		for len(ids) <= int(m.index) {
-			ids = append(ids, 0)
-		}
-		ids[m.index] = m.id
 	}
-	return request, ids
+	return request
 }
 
-// refereeExits and refereeEntries translate the options of package inject, which package verify does not see.
-var (
-	refereeExits = map[inject.ExitMode]verify.Exits{
-		inject.ExitsNormal: verify.ExitsNormal, inject.ExitsThrows: verify.ExitsThrows, inject.ExitsExact: verify.ExitsExact,
-	}
-	refereeEntries = map[inject.ConstructorEntry]verify.ConstructorEntry{
-		inject.EntryAtStart: verify.EntryStart, inject.EntryAfterSuper: verify.EntryAfterSuper,
-	}
-	refereeFocus = map[inject.Focus]verify.Focus{
-		inject.FocusNone: verify.FocusNone, inject.FocusHook: verify.FocusHook, inject.FocusAdd: verify.FocusAdd,
-	}
-)
+// expected is [expect.Instrumentation], but for tests that let the equivalence check fail.
+var expected = expect.Instrumentation
 
 // parse reads the class of u once more, without the calls of an earlier run. The file may not have changed since
 // the scan: what was decided is about the class that it was.
@@ -128,18 +116,18 @@ func (w *worker) rewrite(u *unit) (data []byte, against *objection, err error) {
 	if u.requires {
 		return w.addRequires(u, c)
 	}
-	request, ids := u.request()
+	request := u.request()
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
 		return c.Bytes(), nil, nil // all that changes is what an earlier run inserted
 	}
-	if data, against = w.apply(u, c, request, ids); against != nil {
+	if data, against = w.apply(u, c, request); against != nil {
 		return c.Bytes(), against, nil
 	}
 	return data, nil, nil
 }
 
 // apply carries out a request and lets the referees judge what came of it.
-func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids []uint32) ([]byte, *objection) {
+func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request) ([]byte, *objection) {
 	rewritten, err := w.injector.AppendRewrite(w.output[:0], c, request)
 	if err != nil {
 		against := &objection{detail: err.Error()}
@@ -153,15 +141,7 @@ func (w *worker) apply(u *unit, c *classfile.Class, request inject.Request, ids 
 	if err != nil {
 		return nil, &objection{detail: "the rewritten class does not parse: " + err.Error()}
 	}
-	findings := w.prover.Equivalent(c, again, verify.Instrumentation{
-		RuntimeClass:     w.config.Inject.RuntimeClass,
-		Exits:            refereeExits[w.config.Inject.Exits],
-		ConstructorEntry: refereeEntries[w.config.Inject.ConstructorEntry],
-		IDs:              ids,
-		Focus:            refereeFocus[request.Focus],
-		Digest:           request.Digest,
-	})
-	if len(findings) > 0 {
+	if findings := w.prover.Check(c, again, expected(w.config.Inject, request)); len(findings) > 0 {
 		return nil, &objection{detail: findings[0].String()}
 	}
 	if against := w.judge(u, c, again); against != nil {
@@ -232,7 +212,7 @@ func (w *worker) addRequires(u *unit, c *classfile.Class) (data []byte, against 
 	if err != nil {
 		return c.Bytes(), &objection{detail: "the rewritten module-info does not parse: " + err.Error()}, nil
 	}
-	if findings := verify.EquivalentModule(c, again, w.config.AddRequires); len(findings) > 0 {
+	if findings := equivalence.CheckModule(c, again, w.config.AddRequires); len(findings) > 0 {
 		return c.Bytes(), &objection{detail: findings[0].String()}, nil
 	}
 	if against := w.judge(u, c, again); against != nil {

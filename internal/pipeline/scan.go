@@ -12,7 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
@@ -165,7 +165,7 @@ func releaseOf(name string) (directory string, release int) {
 type worker struct {
 	*run
 	injector *inject.Injector
-	prover   verify.Referee // of equivalence
+	prover   equivalence.Checker // of equivalence
 	prints   code.Fingerprinter
 	buffer   []byte
 	original classfile.Parser // of the class that is worked on
@@ -305,7 +305,7 @@ func faultOf(err error) string {
 // withoutCalls gives the class without calls that an earlier run inserted; c itself if it has none. The error is
 // about calls that are not ours, or of which only parts are.
 func (r *run) withoutCalls(c *classfile.Class) (*classfile.Class, error) {
-	stripped, removed, err := verify.Strip(c, r.config.Inject.RuntimeClass)
+	stripped, removed, err := equivalence.Strip(c, r.config.Inject.RuntimeClass)
 	if err != nil || removed == 0 {
 		return c, err
 	}

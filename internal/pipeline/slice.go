@@ -82,7 +82,7 @@ func (s *Slice) seal() io.WriterTo {
 const digestSize = 8
 
 func packIDs(k *packer, u *unit) {
-	request, _ := u.request()
+	request := u.request()
 	k.int(len(request.Methods))
 	next := 0
 	for _, m := range request.Methods {

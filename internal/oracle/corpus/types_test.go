@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
@@ -60,7 +61,7 @@ func judgeModule(t *testing.T, name string, e *jar.Entry) {
 	if err != nil {
 		return // of a version that nobody here knows
 	}
-	for _, f := range verify.Check(c, nil) {
+	for _, f := range types.Check(c, nil) {
 		t.Errorf("%s!%s: %v", name, e.Name, f)
 	}
 }
@@ -70,7 +71,7 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 	for _, home := range homes {
 		paths = append(paths, home.Home)
 	}
-	h, err := verify.NewHierarchy(paths...)
+	h, err := classpath.Open(paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,14 +102,14 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 			t.Errorf("%s!%s: %v", j.Name, e.Name, err)
 			continue
 		}
-		k := verify.Checker{Hierarchy: h, Frames: true}
+		k := types.Checker{Hierarchy: h, Frames: true}
 		all.add(t, j.Name, r, k.Check(c))
 	}
 }
 
 // saysNothing tells failures that are not about the class itself: another class is missing, the test's class loader
 // holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
-func saysNothing(r oracle.LinkResult, got verify.Result) bool {
+func saysNothing(r oracle.LinkResult, got types.Result) bool {
 	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint", "class redefinition failed", "UnmodifiableClass"} {
 		if strings.Contains(r.Message, reason) {
 			return true
@@ -118,7 +119,7 @@ func saysNothing(r oracle.LinkResult, got verify.Result) bool {
 	return r.Major == 50 && got.Inferred && len(got.Unknown) > 0
 }
 
-func (all *typeTally) add(t *testing.T, name string, r oracle.LinkResult, got verify.Result) {
+func (all *typeTally) add(t *testing.T, name string, r oracle.LinkResult, got types.Result) {
 	switch {
 	case r.Status == oracle.LinkFailed && saysNothing(r, got):
 		all.missing++

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
@@ -84,7 +85,7 @@ func TestCorpusMutantsAgree(t *testing.T) {
 	tallies := map[mutate.Kind]*tally{}
 	printed := 0
 	for i, j := range jars {
-		h, err := verify.NewHierarchy(append([]string{j.Classes}, append(slices.Clone(j.DepPaths), jdk.Home)...)...)
+		h, err := classpath.Open(append([]string{j.Classes}, append(slices.Clone(j.DepPaths), jdk.Home)...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,12 +247,12 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 }
 
 // judge gives the verifier's first finding, "" if it has none, and how many there are.
-func judge(v oracle.Variant, h verify.Hierarchy) (complaint string, unknown []string, findings int) {
+func judge(v oracle.Variant, h types.Hierarchy) (complaint string, unknown []string, findings int) {
 	c, err := classfile.Parse(v.Data)
 	if err != nil {
 		return err.Error(), nil, 1
 	}
-	k := verify.Checker{Hierarchy: h, Frames: true}
+	k := types.Checker{Hierarchy: h, Frames: true}
 	r := k.Check(c)
 	if len(r.Findings) == 0 {
 		return "", r.Unknown, 0

@@ -82,9 +82,11 @@ public final class RecorderOptions {
     }
 
     /**
-     * The file that recordings are appended to; older ones have {@code .1}, {@code .2}, ... behind the name.
+     * The file that the recording is written to; older ones have {@code .1}, {@code .2}, ... behind the name. Only
+     * recordings are renamed and replaced. If the path is a directory, a device or a file that is no recording, nothing
+     * is written, the log says so, and the program runs on.
      *
-     * @param value null to keep none
+     * @param value null to write none
      * @return this
      */
     public RecorderOptions output(File value) {

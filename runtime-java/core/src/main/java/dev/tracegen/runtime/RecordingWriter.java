@@ -1,7 +1,6 @@
 package dev.tracegen.runtime;
 
 import java.io.Closeable;
-import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -52,7 +51,7 @@ final class RecordingWriter implements Closeable {
 
     private final RecorderOptions options;
     private final long baseNanos;
-    private final File file;
+    private final OutputFile file;
     private final ChunkBytes chunk = new ChunkBytes();
     private final ChunkBytes out = new ChunkBytes();
     private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
@@ -69,9 +68,10 @@ final class RecordingWriter implements Closeable {
     private long overwritten;
 
     /**
-     * Begins a file. One that is there already is set aside first.
+     * Begins a file. A recording that is there already is set aside first.
      *
      * @param baseNanos what a record's time 0 is, in the platform's nanoseconds
+     * @throws IOException if the file cannot be written, or if something is there that is no recording
      */
     RecordingWriter(RecorderOptions options, long baseNanos) throws IOException {
         this(options, baseNanos, new SecureRandom().nextLong());
@@ -81,16 +81,13 @@ final class RecordingWriter implements Closeable {
     RecordingWriter(RecorderOptions options, long baseNanos, long fileId) throws IOException {
         this.options = options;
         this.baseNanos = baseNanos;
-        this.file = options.output;
+        this.file = new OutputFile(options.output, options.maxFiles);
         this.fileId = fileId;
         open();
     }
 
     private void open() throws IOException {
-        if (file.exists()) {
-            setAside();
-        }
-        stream = new FileOutputStream(file);
+        stream = file.open();
         size = 0;
         chunks = 0;
         records = 0;
@@ -108,19 +105,6 @@ final class RecordingWriter implements Closeable {
         write();
         meta();
         clock();
-    }
-
-    /** The names of files set aside: FILE.1 is the youngest. */
-    private void setAside() {
-        new File(file.getPath() + "." + options.maxFiles).delete();
-        for (int k = options.maxFiles - 1; k >= 1; k--) {
-            File from = k == 1 ? file : new File(file.getPath() + "." + (k - 1));
-            File to = new File(file.getPath() + "." + k);
-            to.delete();
-            if (from.exists() && !from.renameTo(to)) {
-                options.platform.log("cannot rename " + from + " to " + to);
-            }
-        }
     }
 
     private void meta() throws IOException {
@@ -279,8 +263,14 @@ final class RecordingWriter implements Closeable {
         if (type != END && (size >= options.maxFileBytes || strings.size() >= MAX_STRINGS)) {
             finish();
             fileId++;
+            stream = null;
             open();
         }
+    }
+
+    /** Reports whether one file was closed and the next one could not be opened, so that no more can be written. */
+    boolean ended() {
+        return stream == null;
     }
 
     /** Writes one chunk, by one call of the system. */

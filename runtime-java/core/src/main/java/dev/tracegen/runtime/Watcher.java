@@ -70,8 +70,19 @@ final class Watcher implements Runnable {
                 writer = new RecordingWriter(options, ticker.baseNanos());
             }
             lookAtCollections();
+        } catch (IOException e) {
+            platform.log("no recording is written, and the program runs on: " + e.getMessage());
         } catch (Throwable e) {
-            platform.log("no recording: " + e);
+            platform.log("no recording is written, and the program runs on: " + e);
+        }
+    }
+
+    private void failed(Throwable e) {
+        if (writer != null && writer.ended()) {
+            writer = null;
+            platform.log("the recording ends here, and the program runs on: " + e.getMessage());
+        } else {
+            recorder.failed(e);
         }
     }
 
@@ -122,7 +133,7 @@ final class Watcher implements Runnable {
                 Thread.interrupted();
                 turn();
             } catch (Throwable e) {
-                recorder.failed(e);
+                failed(e);
                 LockSupport.parkNanos(this, QUIET_NANOS);
             }
         }
@@ -358,7 +369,7 @@ final class Watcher implements Runnable {
             try {
                 look();
             } catch (Throwable e) {
-                recorder.failed(e);
+                failed(e);
             }
         }
         if (writer == null) {

@@ -128,9 +128,10 @@ class RecordingWriterTest {
 
     @Test
     void filesAreSetAsideAndTheOldestIsDeleted() throws Exception {
-        Files.write(dir.resolve("r.tgd"), new byte[] {1, 2, 3});
+        byte[] earlier = {'T', 'G', 'D', '1', 5};
+        Files.write(dir.resolve("r.tgd"), earlier);
         RecordingWriter w = writer(options("r.tgd").limit(1, 3), 4);
-        assertArrayEquals(new byte[] {1, 2, 3}, Files.readAllBytes(dir.resolve("r.tgd.1")));
+        assertArrayEquals(earlier, Files.readAllBytes(dir.resolve("r.tgd.1")));
         ThreadTrace main = trace("main", 0);
         for (int k = 0; k < 6; k++) {
             w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));

@@ -1,0 +1,189 @@
+package types
+
+import "strconv"
+
+// machine is the type state of one point of a method (JVMS 4.10.1.4): a type for each word.
+type machine struct {
+	locals, stack     []vtype
+	thisUninitialized bool
+
+	// changed are the locals that were written, oldest first: what was once compared with a frame need not
+	// be compared again before it changes.
+	changed   []uint16
+	enteredAt int // length of changed when the last frame was entered
+
+	used        int  // locals from here on are top
+	initialised bool // whether the instruction initialised this
+}
+
+// push puts a value on the operand stack: two words of it for long and double.
+func (m *method) push(t vtype) {
+	second, two := t.secondWord()
+	room := int(m.code.MaxStack) - len(m.stack)
+	if room < 1 || two && room < 2 {
+		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)", "a push of "+m.describe(t)+" onto "+strconv.Itoa(len(m.stack)))
+		return
+	}
+	m.stack = append(m.stack, t)
+	if two {
+		m.stack = append(m.stack, second)
+	}
+}
+
+// pushWord puts one word on the stack that was taken off it before.
+func (m *method) pushWord(t vtype) {
+	if len(m.stack) >= int(m.code.MaxStack) {
+		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)", "one more")
+		return
+	}
+	m.stack = append(m.stack, t)
+}
+
+// popWord takes one word off the stack, whatever it is.
+func (m *method) popWord() vtype {
+	if len(m.stack) == 0 {
+		m.fail(ruleTypes, "a value on the stack", "an empty stack")
+		return tTop
+	}
+	t := m.stack[len(m.stack)-1]
+	m.stack = m.stack[:len(m.stack)-1]
+	return t
+}
+
+// fits is assignable in the way of the verifier at work.
+func (m *method) fits(from, to vtype) bool {
+	if m.inferring {
+		return m.inferAssignable(from, to)
+	}
+	return m.assignable(from, to)
+}
+
+// pop takes a value of the type off the stack, or one that can be assigned to it, and gives its first word.
+func (m *method) pop(want vtype) vtype {
+	if second, two := want.secondWord(); two {
+		if got := m.popWord(); got != second && got != tUnknown {
+			m.wrongOnStack(m.describe(want), got)
+		}
+	}
+	got := m.popWord()
+	if got != want && (m.failed() || !m.fits(got, want)) {
+		m.wrongOnStack(m.describe(want), got)
+	}
+	return got
+}
+
+// popReference takes a reference off the stack; an object that is not initialised is one if that is allowed.
+func (m *method) popReference(uninitialized bool) vtype {
+	got := m.popWord()
+	if !got.isReference() && !(uninitialized && got.isUninitialized()) && got != tUnknown {
+		m.wrongOnStack("a reference", got)
+	}
+	return got
+}
+
+// popOneWord takes a value of category 1 off the stack.
+func (m *method) popOneWord() vtype {
+	got := m.popWord()
+	if !got.isOneWord() && !(m.inferring && got == tTop) {
+		m.wrongOnStack("a value of one word", got)
+	}
+	return got
+}
+
+// popTwoWords takes two values of category 1 off the stack, or one of category 2.
+func (m *method) popTwoWords() (top, below vtype) {
+	top = m.popWord()
+	if top.isSecondWord() {
+		return top, m.popWord()
+	}
+	if !top.isOneWord() && !(m.inferring && top == tTop) {
+		m.wrongOnStack("a value", top)
+	}
+	if top == tUnknown {
+		return top, m.popWord()
+	}
+	return top, m.popOneWord()
+}
+
+func (m *method) wrongOnStack(want string, got vtype) {
+	if !m.failed() {
+		m.fail(ruleTypes, want+" on the stack", m.describe(got))
+	}
+}
+
+// load pushes a local variable, which must be of the type; for tNull, of any type of reference.
+func (m *method) load(index int, want vtype) {
+	got := m.locals[index]
+	second, two := want.secondWord()
+	switch {
+	case got == tUnknown && want != tNull:
+	case want == tNull:
+		if !got.isReference() && !got.isUninitialized() && got != tUnknown {
+			m.wrongLocal(index, "a reference", got)
+		}
+		m.push(got)
+		return
+	case got != want:
+		m.wrongLocal(index, m.describe(want), got)
+	case two && m.locals[index+1] != second:
+		m.wrongLocal(index+1, m.describe(second), m.locals[index+1])
+	}
+	m.push(want)
+}
+
+func (m *method) wrongLocal(index int, want string, got vtype) {
+	if !m.failed() {
+		m.fail(ruleTypes, want+" in local "+strconv.Itoa(index), m.describe(got))
+	}
+}
+
+// store takes a value off the stack into a local variable; for tNull, any type of reference.
+func (m *method) store(index int, want vtype) {
+	got := want
+	if want != tNull {
+		m.pop(want)
+	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && got != tUnknown && !(m.inferring && got.kind() == kindReturnAddress) {
+		m.wrongOnStack("a reference", got)
+	}
+	if m.failed() {
+		return
+	}
+	second, two := got.secondWord()
+	last := index
+	if two {
+		last++
+	}
+	// What is left of a long or double of which one word is overwritten is of no use any more.
+	if m.locals[index].isSecondWord() && index > 0 {
+		m.setLocal(index-1, tTop)
+	}
+	if _, split := m.locals[last].secondWord(); split && last+1 < len(m.locals) {
+		m.setLocal(last+1, tTop)
+	}
+	m.setLocal(index, got)
+	if two {
+		m.setLocal(last, second)
+	}
+}
+
+func (m *machine) setLocal(index int, t vtype) {
+	if m.locals[index] != t {
+		m.locals[index] = t
+		m.used = max(m.used, index+1)
+		m.changed = append(m.changed, uint16(index))
+	}
+}
+
+// replace turns one type into another wherever it is, as the initialisation of an object does.
+func (m *machine) replace(old, now vtype) {
+	for i, t := range m.locals {
+		if t == old {
+			m.setLocal(i, now)
+		}
+	}
+	for i, t := range m.stack {
+		if t == old {
+			m.stack[i] = now
+		}
+	}
+}
