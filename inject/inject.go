@@ -149,16 +149,20 @@ type MethodCost struct {
 // Cost gives what the last [Injector.Rewrite] cost, if it succeeded. It is overwritten by the next.
 func (in *Injector) Cost() Cost { return in.cost }
 
-// New gives an Injector. Exact exits imply entries after super.
-func New(o Options) *Injector {
+// Normalized returns the options as they are carried out: with the default runtime class if none is named, and with
+// constructor entries after super if exits are exact, which implies that.
+func (o Options) Normalized() Options {
 	if o.RuntimeClass == "" {
 		o.RuntimeClass = DefaultRuntimeClass
 	}
 	if o.Exits == ExitsExact {
 		o.ConstructorEntry = EntryAfterSuper
 	}
-	return &Injector{options: o}
+	return o
 }
+
+// New returns an Injector with these options, normalized.
+func New(o Options) *Injector { return &Injector{options: o.Normalized()} }
 
 // Focus says what is done about onWindowFocusChanged in a class.
 type Focus uint8

@@ -12,7 +12,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/incremental"
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -93,23 +97,32 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 		spare = append(spare, i.base)
 	}
 	return &pipeline.Incremental{
-		Cache: kept, Tool: tool, Rules: i.ruleText(), Directory: i.destination.directory, Spare: spare,
+		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory, Spare: spare,
 		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
 	}, nil
 }
 
-// ruleText is all that the filter is made of, but what the pipeline sees itself.
-func (i *instrument) ruleText() string {
-	var text strings.Builder
-	for _, r := range i.rules {
-		text.WriteString(strconv.Quote(r.String()) + "\n")
-	}
-	for _, name := range []string{"trivial", "preset", "runtime-class", "target", "allow-huge"} {
-		fmt.Fprintf(&text, "%s %q\n", name, i.options[name])
-	}
-	return text.String() + i.r8Digest
+// scanKey returns all options that shape what a scan finds out.
+func (i *instrument) scanKey() string {
+	return scanKeyOf(i.filterOptions(), i.injectOptions(), i.r8Digest, i.focus, i.lines != "")
+}
+
+// writeKey returns all options that shape what is written by given decisions.
+func (i *instrument) writeKey() string {
+	return writeKeyOf(i.injectOptions(), i.addRequires, i.level, i.verify)
+}
+
+// scanKeyOf has each field of the options by itself: r8Digest stands for the content of the R8 mapping.
+func scanKeyOf(f filter.Options, o inject.Options, r8Digest string, focusHooks, lines bool) string {
+	f.R8 = nil
+	return incremental.Text(f, o, r8Digest, focusHooks, lines)
+}
+
+func writeKeyOf(o inject.Options, addRequires string, level jar.Level, verify pipeline.VerifyLevel) string {
+	o.RuntimeClass = "" // the pipeline adds it, as the inputs call it
+	return incremental.Text(o, addRequires, level, verify)
 }
 
 // executableSum tells this build of the program from every other one: a version does not, while somebody works on it.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -131,7 +132,6 @@ func (i *instrument) sideFiles() []target {
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
-	config := i.pipelineConfig()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
@@ -142,8 +142,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	advance, done := i.con.progress("instrumenting")
-	config.Progress = advance
-	result, err := pipeline.Run(ctx, config)
+	result, err := i.instrument(ctx, advance)
 	done()
 	if err != nil {
 		return err
@@ -159,6 +158,19 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		return err
 	}
 	return judge(i.reported.Guards)
+}
+
+// instrument decides and writes, or writes what a slice says.
+func (i *instrument) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
+	config := i.pipelineConfig()
+	if i.slice == nil {
+		config.Progress = progress
+		return pipeline.Run(ctx, config)
+	}
+	return pipeline.Instrument(ctx, pipeline.SliceConfig{
+		Inputs: config.Inputs, Inject: config.Inject, AddRequires: config.AddRequires, Verify: config.Verify, ClassPath: config.ClassPath,
+		Level: config.Level, Jobs: config.Jobs, Incremental: config.Incremental, DryRun: config.DryRun, Progress: progress,
+	}, i.slice)
 }
 
 // standardOutput is the name of standard output where a file could be named.
@@ -252,32 +264,42 @@ func (i *instrument) read() error {
 	return nil
 }
 
-// surroundings looks for a JDK only if one is needed.
-func (i *instrument) surroundings() pipeline.Surroundings {
+// classPath looks for a JDK only if one is needed.
+func (i *instrument) classPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.Surroundings{ClassPath: i.around.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.around.files()} // for rules on supertypes
 	}
 	return i.around.find(i.con)
+}
+
+// filterOptions returns what decides which methods are traced.
+func (i *instrument) filterOptions() filter.Options {
+	return filter.Options{
+		Rules:         i.rules,
+		Trivial:       i.trivial,
+		RuntimeClass:  i.runtime,
+		MatrixRuntime: i.preset == presetMatrix,
+		R8:            i.r8,
+	}
+}
+
+// injectOptions returns what decides how calls are inserted.
+func (i *instrument) injectOptions() inject.Options {
+	return inject.Options{
+		RuntimeClass:     i.runtime,
+		Exits:            i.exits,
+		ConstructorEntry: i.entry,
+		KeepCompilable:   i.forJVM && !i.allowHuge,
+	}
 }
 
 // pipelineConfig puts everything into the terms of package pipeline.
 func (i *instrument) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
-		Inputs: i.destination.inputs,
-		Merge:  i.destination.merge,
-		Filter: filter.New(filter.Options{
-			Rules:         i.rules,
-			Trivial:       i.trivial,
-			RuntimeClass:  i.runtime,
-			MatrixRuntime: i.preset == presetMatrix,
-			R8:            i.r8,
-		}),
-		Inject: inject.Options{
-			RuntimeClass:     i.runtime,
-			Exits:            i.exits,
-			ConstructorEntry: i.entry,
-			KeepCompilable:   i.forJVM && !i.allowHuge,
-		},
+		Inputs:          i.destination.inputs,
+		Merge:           i.destination.merge,
+		Filter:          filter.New(i.filterOptions()),
+		Inject:          i.injectOptions(),
 		FocusHooks:      i.focus,
 		RuntimeExternal: i.runtimeExternal,
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
@@ -286,12 +308,11 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		R8:              i.r8,
 		Order:           i.order,
 		Verify:          i.verify,
-		Surroundings:    i.surroundings(),
+		ClassPath:       i.classPath(),
 		Level:           i.level,
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
-		Slice:           i.slice,
 		Incremental:     i.known,
 		Lines:           i.lines != "",
 		Files:           i.sideContents(),

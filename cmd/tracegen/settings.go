@@ -221,10 +221,7 @@ func (i *instrument) settleOptions(flags *pflag.FlagSet) error {
 			}
 		}
 	}
-	// Package inject would do the same; here it is for the report to say so.
-	if i.exits == inject.ExitsExact {
-		i.entry = inject.EntryAfterSuper
-	}
+	i.entry = i.injectOptions().Normalized().ConstructorEntry // for the report to say what is done
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return misuse("--runtime-class: %w", err)
 	}

@@ -38,8 +38,8 @@ func (s *surroundings) files() []string {
 }
 
 // find settles where to look.
-func (s *surroundings) find(con *console) pipeline.Surroundings {
-	found := pipeline.Surroundings{ClassPath: s.files(), JDK: s.jdk, Strict: s.strict}
+func (s *surroundings) find(con *console) pipeline.ClassPath {
+	found := pipeline.ClassPath{Paths: s.files(), JDK: s.jdk, Strict: s.strict}
 	if s.jdk == "" {
 		found.JDK = installedJDK()
 		con.detail("JDK to look for classes in: %s", cmp.Or(found.JDK, "none"))

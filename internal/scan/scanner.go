@@ -11,7 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/input"
@@ -136,7 +136,7 @@ func faultOf(err error) string {
 // Original returns the class without calls that an earlier run inserted; c itself if it has none. The error is about calls
 // that are not ours, or of which only parts are.
 func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error) {
-	stripped, removed, err := verify.Strip(c, runtimeClass)
+	stripped, removed, err := equivalence.Strip(c, runtimeClass)
 	if err != nil || removed == 0 {
 		return c, err
 	}

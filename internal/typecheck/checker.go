@@ -14,6 +14,8 @@ import (
 type Rewritten interface {
 	// Check returns why the rewritten class of this number must not be written, nil if it may.
 	Check(class int, original, rewritten *classfile.Class) *scan.Rejection
+	// TakeNotes returns the notes about an input since the last call. No class of it may be checked meanwhile.
+	TakeNotes(input int) Notes
 }
 
 // None accepts every class: for runs that do not ask for types.
@@ -21,6 +23,9 @@ type None struct{}
 
 // Check implements [Rewritten].
 func (None) Check(int, *classfile.Class, *classfile.Class) *scan.Rejection { return nil }
+
+// TakeNotes implements [Rewritten].
+func (None) TakeNotes(int) Notes { return Notes{} }
 
 // Checker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what else
 // happens to be instrumented in the same run.
@@ -35,7 +40,8 @@ type Checker struct {
 // Notes are what the type checker said of one input besides rejections.
 type Notes struct {
 	Unknown map[string]bool // classes that were not found, in internal form
-	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class.
+	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class among
+	// those of the input.
 	Tolerated map[int]string
 }
 
@@ -83,21 +89,24 @@ func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.R
 	return nil
 }
 
-// TakeNotes returns the notes since the last call, by input. It must not be called while classes are checked.
-func (c *Checker) TakeNotes() []Notes {
-	notes := c.notes
-	c.notes = make([]Notes, len(notes))
+// TakeNotes implements [Rewritten].
+func (c *Checker) TakeNotes(input int) Notes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	notes := c.notes[input]
+	c.notes[input] = Notes{}
 	return notes
 }
 
 func (c *Checker) noteTolerated(class int, fault string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := &c.notes[c.set.Classes[class].Container.Input]
+	input := c.set.Classes[class].Container.Input
+	n := &c.notes[input]
 	if n.Tolerated == nil {
 		n.Tolerated = make(map[int]string)
 	}
-	n.Tolerated[class] = fault
+	n.Tolerated[class-c.set.Inputs[input].First] = fault
 }
 
 func (c *Checker) noteUnknown(class int, names []string) {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
 )
 
 // ClassPath says where classes are found that are referred to: first in Paths, then among the inputs, then in the JDK.
@@ -26,7 +26,7 @@ type Opened struct {
 	once sync.Once
 	err  error
 
-	before, after *verify.ClassPath // of the inputs
+	before, after *classpath.ClassPath // of the inputs
 }
 
 // Lazy returns the class path, not yet opened.
@@ -39,7 +39,7 @@ func (o *Opened) Open() error {
 }
 
 func (o *Opened) open() error {
-	before, err := verify.NewHierarchy(o.from.Paths...)
+	before, err := classpath.Open(o.from.Paths...)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (o *Opened) open() error {
 	if o.from.JDK != "" {
 		jdk = []string{o.from.JDK}
 	}
-	after, err := verify.NewHierarchy(jdk...)
+	after, err := classpath.Open(jdk...)
 	if err != nil {
 		before.Close()
 		return fmt.Errorf("JDK: %w", err)

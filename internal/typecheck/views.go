@@ -6,7 +6,8 @@ import (
 	"sync"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/input"
 	"github.com/tracegen/tracegen/internal/recent"
 )
@@ -56,7 +57,7 @@ func (c *Classes) Named(name string) []int { return c.byName[name] }
 // the inputs.
 type reader struct {
 	set     *input.Set
-	read    recent.Map[int, *verify.ClassInfo]
+	read    recent.Map[int, *types.ClassInfo]
 	scratch sync.Pool // of *scratch
 }
 
@@ -67,7 +68,7 @@ type scratch struct {
 }
 
 // info returns what the checker needs of a class, nil if it cannot be read any more.
-func (r *reader) info(class int) *verify.ClassInfo {
+func (r *reader) info(class int) *types.ClassInfo {
 	info, found := r.read.Get(class)
 	if found {
 		return info
@@ -79,7 +80,7 @@ func (r *reader) info(class int) *verify.ClassInfo {
 	defer r.scratch.Put(s)
 	if data, err := r.set.Peek(class, &s.data); err == nil {
 		if parsed, err := s.parser.Parse(data); err == nil {
-			info = verify.NewClassInfo(parsed)
+			info = types.NewClassInfo(parsed)
 		}
 	}
 	r.read.Put(class, info)
@@ -99,8 +100,8 @@ type view struct {
 	from    viewKey
 }
 
-// Lookup implements verify.Hierarchy.
-func (v view) Lookup(name string) *verify.ClassInfo {
+// Lookup implements types.Hierarchy.
+func (v view) Lookup(name string) *types.ClassInfo {
 	same := v.classes.byName[name]
 	if len(same) == 0 {
 		return nil
@@ -131,22 +132,22 @@ func (v view) rank(class int) int {
 // Views check classes of a set, each with the view that it has of the others. Goroutines share them.
 type Views struct {
 	set      *input.Set
-	checkers map[viewKey]*verify.Checker
-	portable map[viewKey]*verify.Checker // with no JDK: what they find is found on every machine
+	checkers map[viewKey]*types.Checker
+	portable map[viewKey]*types.Checker // with no JDK: what they find is found on every machine
 }
 
 // NewViews returns views for classes from number first up to end, which see the classes own before the classes others. The
 // class path must be open.
 func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes, more Details) *Views {
-	v := &Views{set, make(map[viewKey]*verify.Checker), make(map[viewKey]*verify.Checker)}
+	v := &Views{set, make(map[viewKey]*types.Checker), make(map[viewKey]*types.Checker)}
 	for n := first; n < end; n++ {
 		key := viewKey{set.Classes[n].Container, set.Classes[n].Release}
 		if v.checkers[key] != nil {
 			continue
 		}
-		given := verify.Chain{path.before, view{own, key}, view{others, key}}
-		all := &verify.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames, Strict: path.from.Strict}
-		v.checkers[key], v.portable[key] = all, &verify.Checker{Hierarchy: given}
+		given := classpath.Chain{path.before, view{own, key}, view{others, key}}
+		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames, Strict: path.from.Strict}
+		v.checkers[key], v.portable[key] = all, &types.Checker{Hierarchy: given}
 		if path.from.Strict {
 			v.portable[key] = all // if all classes have to be there, those of the JDK count
 		}
@@ -155,13 +156,13 @@ func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes
 }
 
 // Check checks a class file as that of the class of this number.
-func (v *Views) Check(class int, c *classfile.Class) verify.Result {
+func (v *Views) Check(class int, c *classfile.Class) types.Result {
 	at := v.set.Classes[class]
 	return v.checkers[viewKey{at.Container, at.Release}].Check(c)
 }
 
 // checkPortably is Check without the JDK.
-func (v *Views) checkPortably(class int, c *classfile.Class) verify.Result {
+func (v *Views) checkPortably(class int, c *classfile.Class) types.Result {
 	at := v.set.Classes[class]
 	return v.portable[viewKey{at.Container, at.Release}].Check(c)
 }

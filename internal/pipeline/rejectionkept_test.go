@@ -76,36 +76,3 @@ func TestObjectionIsRemembered(t *testing.T) {
 		}
 	}
 }
-
-// TestRefusalIsRemembered packs what an objection says and reads it again.
-func TestRefusalIsRemembered(t *testing.T) {
-	d := delivered{inputs: []deliveredInput{{}}}
-	for i, row := range append(refusalReasons, refusalReasons[0]) {
-		err := fmt.Errorf("method %d: %w", i, row.err)
-		if i == len(refusalReasons) {
-			err = fmt.Errorf("something else")
-		}
-		d.objections = append(d.objections, deliveredObjection{0, i, objection{detail: fmt.Sprint("detail ", i), preExisting: i%2 == 0,
-			refusals: []inject.Refusal{{Method: 7 * i, Err: err}, {Method: 7*i + 1, Err: err}}}})
-	}
-	got := readDelivered(d.pack(), []int{len(d.objections)})
-	if got == nil || len(got.objections) != len(d.objections) {
-		t.Fatalf("read %+v", got)
-	}
-	for i, want := range d.objections {
-		o := got.objections[i]
-		if o.unit != want.unit || o.objection.detail != want.objection.detail || o.objection.preExisting != want.objection.preExisting || len(o.objection.refusals) != 2 {
-			t.Errorf("read %+v, packed %+v", o, want)
-			continue
-		}
-		for k, r := range o.objection.refusals {
-			packed := want.objection.refusals[k]
-			if r.Method != packed.Method || r.Err.Error() != packed.Err.Error() || refusalReason(r.Err) != refusalReason(packed.Err) {
-				t.Errorf("read %v of method %d, packed %v of %d", r.Err, r.Method, packed.Err, packed.Method)
-			}
-		}
-	}
-	if readDelivered(d.pack(), []int{len(d.objections) - 1}) != nil {
-		t.Error("an objection to a class that is not there is read")
-	}
-}

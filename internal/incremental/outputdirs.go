@@ -1,4 +1,4 @@
-package pipeline
+package incremental
 
 import (
 	"bufio"
@@ -16,17 +16,19 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// places remembers how outputs were left, by the directory that they lie in, which the cache has an entry for each of. They spare
-// reading outputs that nobody touched, and tell which files are ours. Without them all that is so is found out
+// outputDirs remembers how outputs were left, by the directory that they lie in; the cache has an entry for each directory.
+// That spares reading outputs that were not touched, and says which files are ours. Without it all this is found out
 // by reading, and nothing is removed.
-type places struct {
-	byDirectory map[string]*place
+type outputDirs struct {
+	byDirectory map[string]*outputDir
 }
 
-// place is a directory with outputs.
-type place struct {
+// outputDir is a directory with outputs.
+type outputDir struct {
 	outputs map[string]leftOutput // by their names in it
 	changed bool
 }
@@ -40,25 +42,18 @@ type leftOutput struct {
 
 // leftFile is a file of an output, and how it looked.
 type leftFile struct {
-	name string // as in deliveredFile
+	name string // as in fileRecord
 	sum  cache.Key
-	seen sight
+	seen fileState
 }
 
-// sight is what the file system says of a file.
-type sight struct {
+// fileState is what the file system says of a file.
+type fileState struct {
 	size     int64
 	modified int64 // nanoseconds of the Unix epoch
-	id       fileID
+	id       output.FileID
 	// settled says that the file was last written so long before that writing it again would have changed its time.
 	settled bool
-}
-
-// fileID tells a file from another one that took its name, and when anything of it was changed last, which nobody can set
-// back. It is zero where the system does not say: such a file is known by its content only.
-type fileID struct {
-	device, inode uint64
-	changed       int64 // nanoseconds of the Unix epoch
 }
 
 const (
@@ -67,50 +62,50 @@ const (
 	fine   = 100 * time.Millisecond
 )
 
-func sumOfContent(data []byte) cache.Key { return sha256.Sum256(data) }
+func sumOf(data []byte) cache.Key { return sha256.Sum256(data) }
 
 // look describes a file as it is at this moment. Links are followed, as they are by whoever writes it.
-func look(path string) (sight, bool) {
+func look(path string) (fileState, bool) {
 	now := time.Now()
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return sight{}, false
+		return fileState{}, false
 	}
-	s := sight{size: info.Size(), modified: info.ModTime().UnixNano(), id: idOf(info)}
+	s := fileState{size: info.Size(), modified: info.ModTime().UnixNano(), id: output.IDOf(info)}
 	age := now.Sub(info.ModTime())
-	s.settled = s.id != fileID{} && (age > coarse || age > fine && info.ModTime().Nanosecond() != 0)
+	s.settled = s.id != output.FileID{} && (age > coarse || age > fine && info.ModTime().Nanosecond() != 0)
 	return s, true
 }
 
 // split tells under which directory and name an output is remembered.
-func split(output string) (directory, name string, err error) {
-	output = filepath.Clean(output)
-	directory, err = resolve(filepath.Dir(output))
-	return directory, filepath.Base(output), err
+func split(path string) (directory, name string, err error) {
+	path = filepath.Clean(path)
+	directory, err = output.Resolve(filepath.Dir(path))
+	return directory, filepath.Base(path), err
 }
 
-func placeKey(directory string) cache.Key { return cache.KeyOf("place 1", directory) }
+func outputDirKey(directory string) cache.Key { return cache.KeyOf("outputs 2", directory) }
 
 // load reads what is remembered of the places that this run writes to.
-func (p *places) load(m *incremental) {
+func (p *outputDirs) load(m *memory) {
 	if p.byDirectory == nil {
-		p.byDirectory = make(map[string]*place)
+		p.byDirectory = make(map[string]*outputDir)
 	}
 	outputs := []string{}
 	if m.Directory != "" {
 		outputs = append(outputs, filepath.Join(m.Directory, "any"))
 	}
-	for _, d := range m.deliveries {
-		outputs = append(outputs, d.output)
+	for _, d := range m.jobs {
+		outputs = append(outputs, d.Path)
 	}
-	for _, output := range outputs {
-		directory, _, err := split(output)
+	for _, path := range outputs {
+		directory, _, err := split(path)
 		if err != nil || p.byDirectory[directory] != nil {
 			continue
 		}
-		at := &place{outputs: make(map[string]leftOutput)}
-		if data := m.get(placeKey(directory)); data != nil {
-			if read := readPlace(data); read != nil {
+		at := &outputDir{outputs: make(map[string]leftOutput)}
+		if data := m.get(outputDirKey(directory)); data != nil {
+			if read := readOutputDir(data); read != nil {
 				at = read
 			}
 		}
@@ -119,8 +114,8 @@ func (p *places) load(m *incremental) {
 }
 
 // left gives what is remembered of an output.
-func (p *places) left(output string) (leftOutput, *place, string) {
-	directory, name, err := split(output)
+func (p *outputDirs) left(path string) (leftOutput, *outputDir, string) {
+	directory, name, err := split(path)
 	at := p.byDirectory[directory]
 	if err != nil || at == nil {
 		return leftOutput{}, nil, ""
@@ -129,8 +124,8 @@ func (p *places) left(output string) (leftOutput, *place, string) {
 }
 
 // holds says whether a file of an output is as it should be.
-func (p *places) holds(output, name string, want deliveredFile) bool {
-	path := filepath.Join(output, filepath.FromSlash(name))
+func (p *outputDirs) holds(target, name string, want fileRecord) bool {
+	path := filepath.Join(target, filepath.FromSlash(name))
 	if strings.HasSuffix(name, "/") {
 		return isDirectory(path)
 	}
@@ -143,7 +138,7 @@ func (p *places) holds(output, name string, want deliveredFile) bool {
 			return false
 		}
 	}
-	left, _, _ := p.left(output)
+	left, _, _ := p.left(target)
 	if f := left.file(name); f != nil && f.sum == want.sum && f.seen.settled && f.seen.same(now) {
 		return true
 	}
@@ -156,7 +151,7 @@ func contains256(path string, want cache.Key) bool {
 	return err == nil && sum == want
 }
 
-func (s sight) same(other sight) bool {
+func (s fileState) same(other fileState) bool {
 	s.settled, other.settled = false, false
 	return s == other
 }
@@ -172,15 +167,15 @@ func (o *leftOutput) file(name string) *leftFile {
 
 // departing gives the files that an earlier run wrote into the directory of an output, that nobody has changed since, and
 // that this run does not write.
-func (p *places) departing(d *delivery) []string {
+func (p *outputDirs) departing(d *job) []string {
 	ours := make(map[string]bool)
 	for _, f := range d.files {
 		ours[f.name] = true
 	}
-	left, _, _ := p.left(d.output)
+	left, _, _ := p.left(d.Path)
 	var names []string
 	for _, f := range left.files {
-		path := filepath.Join(d.output, filepath.FromSlash(f.name))
+		path := filepath.Join(d.Path, filepath.FromSlash(f.name))
 		if left.directory && !ours[f.name] && !strings.HasSuffix(f.name, "/") && isUnchanged(path, f) {
 			names = append(names, f.name)
 		}
@@ -194,43 +189,40 @@ func isUnchanged(path string, f leftFile) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == f.seen.size && contains256(path, f.sum)
 }
 
-// markDeparting tells the output directories which of the files in them are going to be removed.
-func (m *incremental) markDeparting() {
-	if m == nil || !m.keeps() {
+// Depart implements [Memory].
+func (m *memory) Depart(stage *output.Stage) {
+	if !m.keeps() {
 		return
 	}
-	for _, staged := range m.run.outputs.directories {
-		for _, d := range m.deliveries {
-			if d.directory && filepath.Clean(d.output) == staged.target {
-				staged.departing = m.places.departing(d)
+	for _, staged := range stage.Directories() {
+		for _, d := range m.jobs {
+			if d.isDirectory() && filepath.Clean(d.Path) == staged.Target {
+				staged.Depart(m.dirs.departing(d))
 			}
 		}
 	}
 }
 
-// finish removes what is not an output any more, and remembers how the outputs were left.
-func (m *incremental) finish() {
-	if m == nil {
-		return
-	}
+// Finish implements [Memory]. It removes what is not an output any more, and remembers how the outputs were left.
+func (m *memory) Finish(stage *output.Stage) {
 	m.summary()
 	if !m.keeps() {
 		return
 	}
-	for _, staged := range m.run.outputs.directories {
-		m.remove(staged.target, staged.departing)
+	for _, staged := range stage.Directories() {
+		m.remove(staged.Target, staged.Departing())
 	}
 	m.removeVanished()
-	for _, d := range m.deliveries {
-		m.places.note(d, m.Directory != "")
+	for _, d := range m.jobs {
+		m.dirs.note(d, m.Directory != "")
 	}
-	for _, directory := range slices.Sorted(maps.Keys(m.places.byDirectory)) {
-		at := m.places.byDirectory[directory]
+	for _, directory := range slices.Sorted(maps.Keys(m.dirs.byDirectory)) {
+		at := m.dirs.byDirectory[directory]
 		if !at.changed || m.broken {
 			continue
 		}
 		m.grown = true
-		if err := m.Cache.Put(placeKey(directory), at.pack()); err != nil {
+		if err := m.Cache.Put(outputDirKey(directory), at.pack()); err != nil {
 			m.fail(err)
 		}
 	}
@@ -242,7 +234,7 @@ func (m *incremental) finish() {
 }
 
 // remove takes files away, and the directories below dir that are empty then.
-func (m *incremental) remove(dir string, names []string) {
+func (m *memory) remove(dir string, names []string) {
 	for _, name := range slices.Backward(names) {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.Remove(path); err != nil {
@@ -259,20 +251,20 @@ func (m *incremental) remove(dir string, names []string) {
 }
 
 // removeVanished removes outputs whose inputs are not given any more.
-func (m *incremental) removeVanished() {
+func (m *memory) removeVanished() {
 	if m.Directory == "" {
 		return
 	}
 	directory, _, err := split(filepath.Join(m.Directory, "any"))
-	at := m.places.byDirectory[directory]
+	at := m.dirs.byDirectory[directory]
 	if err != nil || at == nil {
 		return
 	}
 	current := make(map[string]bool)
-	stay := slices.Concat(m.Spare, m.run.inputPaths())
-	for _, d := range m.deliveries {
-		current[filepath.Base(filepath.Clean(d.output))] = true
-		stay = append(stay, d.output)
+	stay := slices.Concat(m.Spare, m.run.Inputs)
+	for _, d := range m.jobs {
+		current[filepath.Base(filepath.Clean(d.Path))] = true
+		stay = append(stay, d.Path)
 	}
 	stay = slices.DeleteFunc(stay, func(path string) bool { _, err := os.Stat(path); return err != nil })
 	for _, name := range slices.Sorted(maps.Keys(at.outputs)) {
@@ -304,23 +296,25 @@ func (m *incremental) removeVanished() {
 }
 
 // needed says whether the run has to do with a file under another name, or with what is in it if it is a directory.
-func (m *incremental) needed(path string, stay []string) bool {
+func (m *memory) needed(path string, stay []string) bool {
 	linked, err := jar.Linked(path, stay...)
 	if err != nil || linked != "" {
 		return true
 	}
-	return slices.ContainsFunc(stay, func(s string) bool { return contains(path, s) || contains(s, path) && !contains(s, m.Directory) })
+	return slices.ContainsFunc(stay, func(s string) bool {
+		return output.Contains(path, s) || output.Contains(s, path) && !output.Contains(s, m.Directory)
+	})
 }
 
 // note remembers how an output is left.
-func (p *places) note(d *delivery, claimed bool) {
-	old, at, name := p.left(d.output)
+func (p *outputDirs) note(d *job, claimed bool) {
+	old, at, name := p.left(d.Path)
 	if at == nil {
 		return
 	}
-	left := leftOutput{directory: d.directory, claimed: claimed || old.claimed}
+	left := leftOutput{directory: d.isDirectory(), claimed: claimed || old.claimed}
 	for _, f := range d.files {
-		path := filepath.Join(d.output, filepath.FromSlash(f.name))
+		path := filepath.Join(d.Path, filepath.FromSlash(f.name))
 		now, ok := look(path)
 		if before := old.file(f.name); before != nil && before.sum == f.sum && before.seen.same(now) && before.seen.settled {
 			now = before.seen // nor does being older make it another
@@ -339,43 +333,43 @@ func (p *places) note(d *delivery, claimed bool) {
 	}
 }
 
-func (p *place) pack() []byte {
-	k := newPacker()
-	k.int(len(p.outputs))
+func (p *outputDir) pack() []byte {
+	k := wire.NewPacker()
+	k.Int(len(p.outputs))
 	for _, name := range slices.Sorted(maps.Keys(p.outputs)) {
 		o := p.outputs[name]
-		k.text(name)
-		k.flags(o.directory, o.claimed)
-		k.int(len(o.files))
+		k.Text(name)
+		k.Flags(o.directory, o.claimed)
+		k.Int(len(o.files))
 		for _, f := range o.files {
-			k.text(f.name)
-			k.raw(f.sum[:]...)
-			k.flags(f.seen.settled)
-			for _, v := range []uint64{uint64(f.seen.size), uint64(f.seen.modified), f.seen.id.device, f.seen.id.inode, uint64(f.seen.id.changed)} {
-				k.uvarint(v)
+			k.Text(f.name)
+			k.Raw(f.sum[:]...)
+			k.Flags(f.seen.settled)
+			for _, v := range []uint64{uint64(f.seen.size), uint64(f.seen.modified), f.seen.id.Device, f.seen.id.Inode, uint64(f.seen.id.Changed)} {
+				k.Uvarint(v)
 			}
 		}
 	}
-	return k.bytes()
+	return k.Bytes()
 }
 
-func readPlace(data []byte) *place {
-	u := newUnpacker(data)
-	p := &place{outputs: make(map[string]leftOutput)}
-	for range u.count(3) {
-		name := u.text()
+func readOutputDir(data []byte) *outputDir {
+	u := wire.NewUnpacker(data)
+	p := &outputDir{outputs: make(map[string]leftOutput)}
+	for range u.Count(3) {
+		name := u.Text()
 		var o leftOutput
-		u.flags(&o.directory, &o.claimed)
-		for range u.count(7 + len(cache.Key{})) {
-			f := leftFile{name: u.text(), sum: cache.Key(u.raw(len(cache.Key{})))}
-			u.flags(&f.seen.settled)
-			f.seen.size, f.seen.modified = int64(u.uvarint()), int64(u.uvarint())
-			f.seen.id = fileID{u.uvarint(), u.uvarint(), int64(u.uvarint())}
+		u.Flags(&o.directory, &o.claimed)
+		for range u.Count(7 + len(cache.Key{})) {
+			f := leftFile{name: u.Text(), sum: cache.Key(u.Raw(len(cache.Key{})))}
+			u.Flags(&f.seen.settled)
+			f.seen.size, f.seen.modified = int64(u.Uvarint()), int64(u.Uvarint())
+			f.seen.id = output.FileID{Device: u.Uvarint(), Inode: u.Uvarint(), Changed: int64(u.Uvarint())}
 			o.files = append(o.files, f)
 		}
 		p.outputs[name] = o
 	}
-	if !u.end() {
+	if !u.End() {
 		return nil
 	}
 	return p
@@ -401,24 +395,23 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hasFile says whether a file beside the outputs is there as it would be written. To compare a mapping costs less than to
-// bring it onto the disk, and nobody takes it for new.
-func (m *incremental) hasFile(f File) bool {
-	if m == nil || m.run.config.DryRun {
+// HasFile implements [Memory]. To compare a mapping costs less than to bring it onto the disk, and its time stays.
+func (m *memory) HasFile(path string, content io.WriterTo) bool {
+	if m.run.DryRun {
 		return false
 	}
-	info, err := os.Stat(f.Path)
+	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	there, err := os.Open(f.Path)
+	there, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer there.Close()
 	c := &comparison{from: bufio.NewReaderSize(there, 1<<16)}
-	if _, err := f.Content.WriteTo(c); err != nil {
-		return false // another one, or one that cannot be made, as who writes it will tell
+	if _, err := content.WriteTo(c); err != nil {
+		return false // it is another one, or cannot be made: writing it will report that
 	}
 	_, err = c.from.Read(make([]byte, 1))
 	return err == io.EOF

@@ -1,4 +1,4 @@
-package pipeline
+package incremental
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
 // hashed is what a file or directory is known by.
@@ -41,15 +42,15 @@ func hashPaths(ctx context.Context, paths []string, jobs int) ([]hashed, error) 
 		case info.Mode().IsRegular():
 			lists[i], parts[i] = []*file{{path: path}}, []string{"file"}
 		case info.IsDir():
-			s := &source{name: path, isDir: true}
-			if err := s.list("", []os.FileInfo{info}); err != nil {
+			entries, err := input.List(path)
+			if err != nil {
 				continue
 			}
 			parts[i] = []string{"directory"}
-			for _, e := range s.entries {
-				parts[i] = append(parts[i], fmt.Sprintf("%o %s", e.mode.Perm(), e.name))
-				if !strings.HasSuffix(e.name, "/") {
-					lists[i] = append(lists[i], &file{path: e.file})
+			for _, e := range entries {
+				parts[i] = append(parts[i], fmt.Sprintf("%o %s", e.Mode.Perm(), e.Name))
+				if !e.IsDirectory() {
+					lists[i] = append(lists[i], &file{path: e.File})
 				}
 			}
 		default:
@@ -99,21 +100,21 @@ func hashFile(path string, buffer []byte) (sum cache.Key, size int64, err error)
 	return cache.Key(h.Sum(nil)), size, err
 }
 
-// aroundOf tells what the type verifier judges by: the content of the class path, and which JDK. Of that no byte reaches an
-// output, and it is several times as big as most apps: it is known by where it is, and by size and time of the files
-// with its classes. "" if it cannot be told.
-func aroundOf(s Surroundings, classPath []hashed) string {
-	parts := []string{fmt.Sprint(s.Strict)}
+// classPathText returns what the type checker depends on: the content of the class path, and which JDK. Of the JDK no byte
+// reaches an output, and it is several times as big as most apps: it is known by where it is, and by size and time of the
+// files with its classes. The text is empty if something cannot be read.
+func classPathText(p typecheck.ClassPath, classPath []hashed) string {
+	parts := []string{fmt.Sprint(p.Strict)}
 	for _, h := range classPath {
 		if !h.ok {
 			return ""
 		}
 		parts = append(parts, h.key.String())
 	}
-	if s.JDK == "" {
+	if p.JDK == "" {
 		return cache.KeyOf(parts...).String()
 	}
-	home, err := filepath.Abs(s.JDK)
+	home, err := filepath.Abs(p.JDK)
 	if err != nil {
 		return ""
 	}

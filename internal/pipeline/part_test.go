@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/wire"
 )
 
 // sealedFiles gives a scan file and the slice that is made of it.
@@ -40,14 +42,14 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 	c := Config{Inputs: []Input{{Path: jar}, {Path: filepath.Join(dir, "B.class")}}, FocusHooks: true, RuntimeExternal: true,
 		Filter: filter.New(filter.Options{Trivial: filter.None})}
 	path := filepath.Join(dir, "p.scan")
-	if _, err := Scan(t.Context(), c, Origin{Tool: "test", Options: map[string]string{"exits": "throws", "rules": "a\nb"}}, path); err != nil {
+	if _, err := Scan(t.Context(), c.ForScan(), Origin{Tool: "test", Options: map[string]string{"exits": "throws", "rules": "a\nb"}}, path); err != nil {
 		t.Fatal(err)
 	}
 	part, err := LoadPart(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Assign(t.Context(), c, []*Part{part}, dir); err != nil {
+	if _, err := Assign(t.Context(), c.ForAssign(), []*Part{part}, dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*[]byte{&scan, &slice} {
@@ -60,20 +62,20 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 }
 
 // readers read what is in a file of each format, and write it again.
-var readers = map[format]func(*sealed) ([]byte, error){
-	scanFormat: func(s *sealed) ([]byte, error) {
-		p, err := readPart(s)
+var readers = map[wire.Format]func(*wire.Sealed) ([]byte, error){
+	scanFormat: func(s *wire.Sealed) ([]byte, error) {
+		p, err := readPart(s, "p.scan")
 		if err != nil {
 			return nil, err
 		}
-		return p.seal().(*sealed).content, nil
+		return p.seal().(*wire.Sealed).Content, nil
 	},
-	sliceFormat: func(s *sealed) ([]byte, error) {
-		p, err := readSlice(s)
+	sliceFormat: func(s *wire.Sealed) ([]byte, error) {
+		p, err := readSlice(s, "p.ids")
 		if err != nil {
 			return nil, err
 		}
-		return p.seal().(*sealed).content, nil
+		return p.seal().(*wire.Sealed).Content, nil
 	},
 }
 
@@ -81,45 +83,45 @@ var readers = map[format]func(*sealed) ([]byte, error){
 // such as say more than they are.
 func TestDamagedFiles(t *testing.T) {
 	scan, slice := sealedFiles(t)
-	for want, data := range map[format][]byte{scanFormat: scan, sliceFormat: slice} {
-		s, err := unseal(data, want)
+	for want, data := range map[wire.Format][]byte{scanFormat: scan, sliceFormat: slice} {
+		s, err := wire.Unseal(data, want)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again, err := readers[want](s)
-		if err != nil || !bytes.Equal(again, s.content) {
-			t.Errorf("%s: read and written it is another: %v", want.name, err)
+		if err != nil || !bytes.Equal(again, s.Content) {
+			t.Errorf("%s: read and written it is another: %v", want.Name, err)
 		}
 		var b bytes.Buffer
 		if _, err := s.WriteTo(&b); err != nil || !bytes.Equal(b.Bytes(), data) {
-			t.Errorf("%s: sealed again it is another: %v", want.name, err)
+			t.Errorf("%s: sealed again it is another: %v", want.Name, err)
 		}
 		for i := range data {
-			if _, err := unseal(data[:i], want); err == nil {
-				t.Errorf("%s: the first %d of %d bytes are taken", want.name, i, len(data))
+			if _, err := wire.Unseal(data[:i], want); err == nil {
+				t.Errorf("%s: the first %d of %d bytes are taken", want.Name, i, len(data))
 			}
 			changed := bytes.Clone(data)
 			changed[i] ^= 1 << (i % 8)
-			if _, err := unseal(changed, want); err == nil {
-				t.Errorf("%s: a change of byte %d is not seen", want.name, i)
+			if _, err := wire.Unseal(changed, want); err == nil {
+				t.Errorf("%s: a change of byte %d is not seen", want.Name, i)
 			}
 		}
 		// What a checksum cannot see: content that somebody made up.
 		random := rand.New(rand.NewPCG(7, 7))
 		for range 20000 {
-			made := &sealed{want, s.origin, bytes.Clone(s.content)}
+			made := &wire.Sealed{Format: want, Origin: s.Origin, Content: bytes.Clone(s.Content)}
 			for range 1 + random.IntN(3) {
-				made.content[random.IntN(len(made.content))] = byte(random.Uint32())
+				made.Content[random.IntN(len(made.Content))] = byte(random.Uint32())
 			}
 			_, _ = readers[want](made)
-			made.content = made.content[:random.IntN(len(made.content))]
+			made.Content = made.Content[:random.IntN(len(made.Content))]
 			_, _ = readers[want](made)
 		}
 		for _, row := range []struct{ from, to, words string }{
-			{want.name + " 1\n", want.name + " 2\n", "of format " + want.name + " 2, this tracegen reads and writes " + want.name + " 1"},
-			{want.name, "tracegen-none", "not a " + want.name + " file"},
+			{want.Name + " 2\n", want.Name + " 3\n", "of format " + want.Name + " 3, this tracegen reads and writes " + want.Name + " 2"},
+			{want.Name, "tracegen-none", "not a " + want.Name + " file"},
 		} {
-			_, err := unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)
+			_, err := wire.Unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)
 			if err == nil || !strings.Contains(err.Error(), row.words) {
 				t.Errorf("%q for %q: got %v, want %q", row.to, row.from, err, row.words)
 			}
@@ -127,25 +129,14 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestModestContent says that a little is very much.
+// TestModestContent has content that says of a little that it is very much.
 func TestModestContent(t *testing.T) {
-	much := &sealed{scanFormat, Origin{}, make([]byte, 100<<20)}
-	var b bytes.Buffer
-	if _, err := much.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := unseal(b.Bytes(), scanFormat); err != nil || len(s.content) != len(much.content) {
-		t.Errorf("content that compresses well cannot be read: %v", err)
-	}
 	var before, after runtime.MemStats
-	lies := appendUvarint(nil, 1<<30)
+	lies := binary.AppendUvarint(nil, 1<<30)
 	for _, content := range [][]byte{append(slices.Clone(lies), 1, 2, 3), lies, {0xff}, nil} {
 		runtime.ReadMemStats(&before)
-		if _, err := unpackContent(content); err == nil && len(content) > 0 {
-			t.Errorf("%x is taken", content)
-		}
-		_, _ = readPart(&sealed{content: content})
-		_, _ = readSlice(&sealed{content: content})
+		_, _ = readPart(&wire.Sealed{Content: content}, "p.scan")
+		_, _ = readSlice(&wire.Sealed{Content: content}, "p.ids")
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 			t.Errorf("%x: %d bytes allocated", content, got)
@@ -153,36 +144,35 @@ func TestModestContent(t *testing.T) {
 	}
 }
 
-func fuzzReader(f *testing.F, want format) {
+func fuzzReader(f *testing.F, want wire.Format) {
 	scan, slice := sealedFiles(f)
 	for _, data := range [][]byte{scan, slice} {
 		f.Add(data)
-		for _, kind := range []format{scanFormat, sliceFormat} {
-			if s, err := unseal(data, kind); err == nil {
-				f.Add(s.content)
+		for _, kind := range []wire.Format{scanFormat, sliceFormat} {
+			if s, err := wire.Unseal(data, kind); err == nil {
+				f.Add(s.Content)
 			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := unseal(data, want)
+		s, err := wire.Unseal(data, want)
 		if err != nil {
-			s = &sealed{want, Origin{}, data} // or no input would ever get past the checksum
+			s = &wire.Sealed{Format: want, Content: data} // or no input would ever get past the checksum
 		}
 		once, err := readers[want](s)
 		if err != nil {
 			return
 		}
-		twice, err := readers[want](&sealed{want, s.origin, once})
+		twice, err := readers[want](&wire.Sealed{Format: want, Origin: s.Origin, Content: once})
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Errorf("what was written is not read as it was: %v", err)
 		}
 		if want == scanFormat {
-			p, err := readPart(s)
+			p, err := readPart(s, "p.scan")
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.name = "p"
-			_, _ = Assign(t.Context(), Config{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p}, t.TempDir())
+			_, _ = Assign(t.Context(), AssignConfig{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p}, t.TempDir())
 		}
 	})
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/expect"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/scan"
 )
 
 // TestForeseen lets the referee object as [TestObjection] does: what the scan hears on trial, and Run when it
@@ -45,14 +48,14 @@ func TestForeseen(t *testing.T) {
 		return data
 	}
 	assigned := func() *Result {
-		if _, err := Scan(t.Context(), c, Origin{}, filepath.Join(dir, "p.scan")); err != nil {
+		if _, err := Scan(t.Context(), c.ForScan(), Origin{}, filepath.Join(dir, "p.scan")); err != nil {
 			t.Fatal(err)
 		}
 		part, err := LoadPart(filepath.Join(dir, "p.scan"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := Assign(t.Context(), c, []*Part{part}, dir)
+		result, err := Assign(t.Context(), c.ForAssign(), []*Part{part}, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,32 +74,36 @@ func TestForeseen(t *testing.T) {
 		t.Errorf("warnings %s", warnings)
 	}
 	c.Inputs[0].Output = filepath.Join(dir, "two.jar")
-	if c.Slice, err = LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
+	slice, err := LoadSlice(filepath.Join(dir, "p.ids"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), c); err != nil {
+	if _, err := Instrument(t.Context(), c.ForSlice(), slice); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(file("one.jar"), file("two.jar")) {
 		t.Error("outputs differ")
 	}
 	// Of a class that changes, more is looked at than its CRC-32.
-	for _, u := range c.Slice.inputs[0] {
-		u.sum ^= 1
+	content := slice.tasks.Pack()
+	at := bytes.Index(content, binary.BigEndian.AppendUint64(nil, scan.Sum(good)))
+	content[at+7] ^= 1
+	tasks, ok := plan.UnpackSlice(content)
+	if !ok {
+		t.Fatal("the slice cannot be read")
 	}
-	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "in.jar!c/C.class: not what was scanned") {
+	if _, err := Instrument(t.Context(), c.ForSlice(), &Slice{slice.origin, tasks}); err == nil || !strings.Contains(err.Error(), "in.jar!c/C.class: not what was scanned") {
 		t.Errorf("got %v", err)
 	}
 
 	object(false)
-	c.Slice = nil
 	assigned()
 	object(true)
 	c.Inputs[0].Output = filepath.Join(dir, "late.jar")
-	if c.Slice, err = LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
+	if slice, err = LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Run(t.Context(), c)
+	_, err = Instrument(t.Context(), c.ForSlice(), slice)
 	if err == nil || !strings.Contains(err.Error(), "in.jar!b/B.class: a referee objects") {
 		t.Errorf("got %v", err)
 	}
