@@ -61,7 +61,7 @@ func unknownMakeTargets(t *sourceTree) []string {
 	return found
 }
 
-// missingTests lists tests that ARCHITECTURE.md names as the guard of an invariant and that do not exist.
+// missingTests lists tests that ARCHITECTURE.md names and that do not exist.
 func missingTests(t *sourceTree) []string {
 	exists := map[string]bool{}
 	for _, f := range t.gos {
@@ -81,6 +81,7 @@ func missingTests(t *sourceTree) []string {
 	return found
 }
 
+// Invariant: Every command, flag, make target, test and link that a document shows exists.
 func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 	checkPlanted(t, deadLinks, []planted{
 		{"clean", map[string]string{"d/a.md": "[x](../b.md#part) [y](https://example.com/z) [z](#here)\n", "b.md": ""}, nil},
@@ -103,6 +104,8 @@ var (
 
 // TestDocumentedCommandsExist asks the built tool for the help of every command that a document shows,
 // and wants every flag shown with it there.
+//
+// Invariant: Every command, flag, make target, test and link that a document shows exists.
 func TestDocumentedCommandsExist(t *testing.T) {
 	tree, err := loadTree(os.DirFS("."), trackedPaths(t))
 	if err != nil {

@@ -211,6 +211,8 @@ func requiredByTool(module string, tools []string, gomod string) bool {
 	return strings.Contains(gomod, "\ntool "+module+"/")
 }
 
+// Invariant: A package imports only from rows below its own in the layer table, and only tests import a second
+// decoder or another test library.
 func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 	const table = "# A\n\n| row | packages |\n|---|---|\n| 2 | `top` |\n" +
 		"| 1 | `inject`, `classfile/verify/equivalence`, `classfile/verify/types` |\n| 0 | `classfile` |\n| tests | `oracle` |\n\nend\n"

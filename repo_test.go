@@ -56,8 +56,19 @@ var rules = []rule{
 	{"links", deadLinks},
 	{"make targets", unknownMakeTargets},
 	{"cited tests", missingTests},
+	{"invariants", invariantFaults},
 }
 
+// Invariant: A package imports only from rows below its own in the layer table, and only tests import a second
+// decoder or another test library.
+//
+// Invariant: Every exported name and every package has a comment.
+//
+// Invariant: No function is longer than the limit, and no file, directory or package has an empty name such as util.
+//
+// Invariant: No file names the host of a package registry or a directory of one machine.
+//
+// Invariant: Every command, flag, make target, test and link that a document shows exists.
 func TestRepositoryKeepsItsRules(t *testing.T) {
 	tree, err := loadTree(os.DirFS("."), trackedPaths(t))
 	if err != nil {

@@ -23,6 +23,8 @@ const sampleJar = "testdata/sample/sample.jar"
 
 // TestSampleIsAsItsRecipeSays looks for what a jar gets that was made in another way than by
 // testdata/sample/build: other times, other bytecode, classes without a source.
+//
+// Invariant: The sample jar is the one that its recipe builds.
 func TestSampleIsAsItsRecipeSays(t *testing.T) {
 	r, err := zip.OpenReader(sampleJar)
 	if err != nil {
@@ -62,10 +64,12 @@ const (
 	pictureEnd   = "<!-- picture: end -->\n"
 )
 
-var update = flag.Bool("update", false, "rewrite the picture in README.md")
+var update = flag.Bool("update", false, "rewrite the picture in README.md, and docs/invariants.md")
 
 // TestReadmeShowsWhatHappens runs the commands of the README's picture where they find the sample, and wants
 // to see what the README shows.
+//
+// Invariant: The commands of the README print what the README shows.
 func TestReadmeShowsWhatHappens(t *testing.T) {
 	java := needJava(t)
 	tool := buildTool(t)
@@ -135,6 +139,9 @@ func buildTool(t *testing.T) string {
 }
 
 // TestSampleRunsInstrumented does what the README says first, in every exit mode.
+//
+// Invariant: The README's first command works in every exit mode, and the instrumented sample runs and prints what
+// it printed before.
 func TestSampleRunsInstrumented(t *testing.T) {
 	java := needJava(t)
 	tool := buildTool(t)

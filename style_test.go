@@ -207,6 +207,7 @@ func foreignPlaces(t *sourceTree) []string {
 	return found
 }
 
+// Invariant: Every exported name and every package has a comment.
 func TestDocumentationRuleFindsPlantedFaults(t *testing.T) {
 	in := func(body string) map[string]string {
 		return map[string]string{"a/a.go": "// Package a is here.\npackage a\n\n" + body}
@@ -232,6 +233,7 @@ func TestDocumentationRuleFindsPlantedFaults(t *testing.T) {
 	})
 }
 
+// Invariant: No function is longer than the limit, and no file, directory or package has an empty name such as util.
 func TestFunctionLengthRuleFindsPlantedFaults(t *testing.T) {
 	function := func(lines int) map[string]string {
 		return map[string]string{"a/a.go": "package a\n\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", lines-2) + "}\n"}
@@ -242,6 +244,7 @@ func TestFunctionLengthRuleFindsPlantedFaults(t *testing.T) {
 	})
 }
 
+// Invariant: No function is longer than the limit, and no file, directory or package has an empty name such as util.
 func TestNameRuleFindsPlantedFaults(t *testing.T) {
 	checkPlanted(t, forbiddenNames, []planted{
 		{"clean", map[string]string{"a/utility.go": "package a\n", "testdata/utils/A.java": ""}, nil},
@@ -253,6 +256,7 @@ func TestNameRuleFindsPlantedFaults(t *testing.T) {
 	})
 }
 
+// Invariant: No file names the host of a package registry or a directory of one machine.
 func TestPlaceRuleFindsPlantedFaults(t *testing.T) {
 	// Put together here, for this file is read by the rule as well.
 	host := "https://" + "repo" + ".maven.apache.org/x"

@@ -35,6 +35,9 @@ func loopClass(name string) assembly.Class {
 }
 
 // TestEveryContestantDoesItsWork lets all of them run once, on two jars, of which one holds jsr.
+//
+// Invariant: Every contestant of the benchmark does its work, and the hand-written ASM program does the same work as
+// --trivial none.
 func TestEveryContestantDoesItsWork(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no downloads wanted")

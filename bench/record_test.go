@@ -64,6 +64,8 @@ func TestReadRecordRefuses(t *testing.T) {
 }
 
 // TestGolden holds the page, the picture and the section of testdata/peers.tsv to the files beside it.
+//
+// Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestGolden(t *testing.T) {
 	r := goldenRecord(t)
 	for name, print := range map[string]func(io.Writer){
@@ -142,6 +144,8 @@ func TestParseProcessorTime(t *testing.T) {
 }
 
 // TestReadmeShowsItsRun holds the README's section, and the page and picture of every record, to what the record says.
+//
+// Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestReadmeShowsItsRun(t *testing.T) {
 	records, err := filepath.Glob(filepath.Join("runs", "*", recordFile))
 	if err != nil || len(records) == 0 {

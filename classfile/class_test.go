@@ -263,6 +263,8 @@ func TestParseSentinels(t *testing.T) {
 }
 
 // TestTruncated: every proper prefix of a class file is an error, none a panic.
+//
+// Invariant: No bytes make the class file parser panic.
 func TestTruncated(t *testing.T) {
 	for name, data := range sampleClasses(t) {
 		for n := range data {
@@ -277,6 +279,8 @@ func TestTruncated(t *testing.T) {
 
 // TestFlipped: a class file with any one byte spoiled is an error, or a class that can be used like any
 // other; none is a panic.
+//
+// Invariant: No bytes make the class file parser panic.
 func TestFlipped(t *testing.T) {
 	for name, data := range sampleClasses(t) {
 		if testing.Short() && name != "everything" {
@@ -307,6 +311,8 @@ func TestFlipped(t *testing.T) {
 
 // TestAllocation: what a count promises is not allocated before it is there, and what is there costs no more
 // than ten times its size.
+//
+// Invariant: The class file parser allocates at most ten times the size of the class file.
 func TestAllocation(t *testing.T) {
 	s := newSource()
 	full := newSource()

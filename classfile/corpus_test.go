@@ -58,6 +58,8 @@ func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
 }
 
 // TestCorpusLossless: every released class parses and is written again as it was, also taken apart.
+//
+// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestCorpusLossless(t *testing.T) {
 	jars := corpusJars(t)
 	classes, size := 0, 0
@@ -87,6 +89,8 @@ func TestCorpusLossless(t *testing.T) {
 }
 
 // TestCorpusDifferential compares the structure of every class up to Java 13 with what jvm.go reads.
+//
+// Invariant: Two independent decoders read the same structure of every class.
 func TestCorpusDifferential(t *testing.T) {
 	compared, skipped := 0, 0
 	for _, jar := range corpusJars(t) {
@@ -114,6 +118,8 @@ func TestCorpusDifferential(t *testing.T) {
 }
 
 // TestDifferential is TestCorpusDifferential for the classes of testdata.
+//
+// Invariant: Two independent decoders read the same structure of every class.
 func TestDifferential(t *testing.T) {
 	compared := 0
 	for name, data := range sampleClasses(t) {

@@ -12,6 +12,12 @@ import (
 
 // FuzzParse: no input panics or allocates more than it is worth; what is accepted can be used and is written
 // again as it was, in one piece and in many.
+//
+// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
+//
+// Invariant: No bytes make the class file parser panic.
+//
+// Invariant: The class file parser allocates at most ten times the size of the class file.
 func FuzzParse(f *testing.F) {
 	for _, data := range sampleClasses(f) {
 		if len(data) < 2000 {
@@ -54,6 +60,8 @@ func leastAllocated(data []byte) uint64 {
 }
 
 // FuzzMUTF8: decoding and encoding never panic and undo each other; what cannot be decoded is given back.
+//
+// Invariant: Modified UTF-8 is the same after decoding and encoding, and malformed bytes are kept.
 func FuzzMUTF8(f *testing.F) {
 	for _, test := range mutf8Golden {
 		f.Add(test.mutf8)

@@ -91,6 +91,8 @@ func TestMUTF8Malformed(t *testing.T) {
 
 // TestMUTF8Exhaustive compares decoding with a table of the encodings of all 65,536 units of UTF-16, made by
 // the rules of JVMS 4.4.7, and encoding of every code point with that of its units.
+//
+// Invariant: Modified UTF-8 is the same after decoding and encoding, and malformed bytes are kept.
 func TestMUTF8Exhaustive(t *testing.T) {
 	unit := func(u uint16) string {
 		switch {

@@ -31,6 +31,8 @@ func reassembled(c *classfile.Class) ([]byte, error) {
 
 // TestLossless: what is parsed and written unchanged is the same bytes, also when every part is replaced by
 // itself, or all methods are taken away and appended again.
+//
+// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestLossless(t *testing.T) {
 	for name, data := range sampleClasses(t) {
 		before := bytes.Clone(data)

@@ -229,6 +229,8 @@ func TestFaultyIncludes(t *testing.T) {
 }
 
 // TestIncludesAreBounded: files that each include the next one twice would be read 2^30 times.
+//
+// Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func TestIncludesAreBounded(t *testing.T) {
 	n := 0
 	_, err := ParseConfig("0.yml", []byte("include: [ 1.yml, 1.yml ]"), nil, func(name string) ([]byte, error) {
@@ -245,6 +247,8 @@ func TestIncludesAreBounded(t *testing.T) {
 }
 
 // TestAliasesAreBounded: lists of aliases of lists of aliases are not written out.
+//
+// Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func TestAliasesAreBounded(t *testing.T) {
 	text := "x0: &x0 [a, a]\n"
 	for i := range 40 {
@@ -386,6 +390,7 @@ func patternText(p pattern) string {
 	return strings.ToValidUTF8(text, "x")
 }
 
+// Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("exits: throws\nrules:\n- block: com.example.**\n- allow: \"**.*B#get*(int, **)\"\n"))
 	f.Add([]byte("rules: [{block: &a a.B}, {allow: *a}, {block: 'Foo#a(I[La.B;)V'}]\n---\n"))
@@ -434,6 +439,8 @@ func FuzzParseBlockList(f *testing.F) {
 }
 
 // TestConditionsAreDocumented wants each key of a rule in the page for users and in the package comment.
+//
+// Invariant: docs/rules.md shows every condition of rules.
 func TestConditionsAreDocumented(t *testing.T) {
 	for _, name := range []string{"../docs/rules.md", "doc.go"} {
 		text, err := os.ReadFile(name)

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 // DefaultRuntime is the runtime class, in internal form, if [Options] name no other. Its package is protected
 // in any case: it holds what else the runtime brings along.
-const DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
+const DefaultRuntime = contract.RuntimeClass
 
 const matrixPackage = "com/tencent/matrix/"
 

@@ -206,6 +206,8 @@ func TestClasses(t *testing.T) {
 
 // TestWholeAgreesWithDecide: what is said of a class as a whole is what is said of each of its methods, and it is
 // said when there is nothing else to say.
+//
+// Invariant: A decision about a whole class is the decision about each of its methods.
 func TestWholeAgreesWithDecide(t *testing.T) {
 	cases := []struct {
 		rules []string

@@ -167,6 +167,9 @@ func naive(rule *Rule, c *worldClass, m *method, above map[string]bool) bool {
 
 // TestResolveAgreesWithFullKnowledge: what is decided of a class alone and made final with its supertypes is what
 // trying every rule on every method with all that is known says.
+//
+// Invariant: A decision that is made from a class alone and completed with its supertypes is the same as one made
+// with all facts at once.
 func TestResolveAgreesWithFullKnowledge(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(1500) {

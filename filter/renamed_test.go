@@ -8,6 +8,8 @@ import (
 )
 
 // TestRenamedClasses asks rules in original names about classes that have others.
+//
+// Invariant: Rules match renamed classes by their original names.
 func TestRenamedClasses(t *testing.T) {
 	by, err := r8.Parse("test", strings.NewReader(`com.example.Feed -> a.a:
     void load() -> a

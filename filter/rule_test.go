@@ -141,6 +141,7 @@ func TestMethodPatterns(t *testing.T) {
 	}
 }
 
+// Invariant: The last rule that matches a method decides.
 func TestLastRuleWins(t *testing.T) {
 	const blocked, allowed, silent = "blocked", "allowed", ""
 	cases := []struct {
@@ -297,6 +298,8 @@ func shortNames() []string {
 }
 
 // TestIndexAgreesWithPatterns holds the index against matching every rule by itself.
+//
+// Invariant: The last rule that matches a method decides.
 func TestIndexAgreesWithPatterns(t *testing.T) {
 	var patterns []string
 	for i, p := range shortPatterns() {

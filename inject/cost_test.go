@@ -35,6 +35,8 @@ func runtimeCalls(t *testing.T, c *classfile.Class, m *classfile.Member) (calls,
 }
 
 // TestCost counts in the output what each method and the class cost.
+//
+// Invariant: The calls and bytes that are reported as the cost of a method or class are those that are added to it.
 func TestCost(t *testing.T) {
 	activity := assembly.Class{Name: "app/Home", Super: "android/app/Activity", Methods: []assembly.Method{
 		{Access: classfile.AccPublic, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Stack: 1, Code: "return"},

@@ -101,6 +101,18 @@ type Options struct {
 	KeepCompilable bool
 }
 
+// Normalized returns o with all that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass], and
+// [ExitsExact] sets [EntryAfterSuper]. Options that mean the same have equal normalized forms.
+func (o Options) Normalized() Options {
+	if o.RuntimeClass == "" {
+		o.RuntimeClass = DefaultRuntimeClass
+	}
+	if o.Exits == ExitsExact {
+		o.ConstructorEntry = EntryAfterSuper
+	}
+	return o
+}
+
 // The reasons for which a method or class is refused; errors of [Refusal] wrap them.
 var (
 	ErrTooLarge         = code.ErrTooLarge         // code past 65,535 bytes or another limit of Code
@@ -149,20 +161,10 @@ type MethodCost struct {
 // Cost gives what the last [Injector.Rewrite] cost, if it succeeded. It is overwritten by the next.
 func (in *Injector) Cost() Cost { return in.cost }
 
-// Normalized returns the options as they are carried out: with the default runtime class if none is named, and with
-// constructor entries after super if exits are exact, which implies that.
-func (o Options) Normalized() Options {
-	if o.RuntimeClass == "" {
-		o.RuntimeClass = DefaultRuntimeClass
-	}
-	if o.Exits == ExitsExact {
-		o.ConstructorEntry = EntryAfterSuper
-	}
-	return o
+// New returns an Injector with the options in their [Options.Normalized] form.
+func New(o Options) *Injector {
+	return &Injector{options: o.Normalized()}
 }
-
-// New returns an Injector with these options, normalized.
-func New(o Options) *Injector { return &Injector{options: o.Normalized()} }
 
 // Focus says what is done about onWindowFocusChanged in a class.
 type Focus uint8

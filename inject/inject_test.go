@@ -172,6 +172,7 @@ var shapes = []shape{
 	},
 }
 
+// Invariant: Every shape of code gets the calls, handlers and limits that the exit mode asks for.
 func TestInsertedCode(t *testing.T) {
 	for _, shape := range shapes {
 		c := shape.class()
@@ -257,6 +258,7 @@ var constructors = []struct {
 	},
 }
 
+// Invariant: Every shape of code gets the calls, handlers and limits that the exit mode asks for.
 func TestConstructors(t *testing.T) {
 	for _, k := range constructors {
 		c := assembly.Class{Name: "T", Super: "S", Major: 48, Methods: []assembly.Method{
@@ -384,6 +386,8 @@ func TestNotes(t *testing.T) {
 }
 
 // TestRefusals has every reason for which a method or class is refused, just past its limit, and just before.
+//
+// Invariant: The injector refuses a method or class just past each limit, and accepts it just before.
 func TestRefusals(t *testing.T) {
 	f := func(m assembly.Method) assembly.Class {
 		m.Access, m.Name, m.Descriptor = static, "f", "()V"

@@ -6,14 +6,15 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 // All that tracegen ever writes into a class is in this file: names, descriptors and opcodes.
 
 // The runtime classes that are called, in internal form.
 const (
-	DefaultRuntimeClass = "dev/tracegen/runtime/AppMethodBeat"
-	MatrixRuntimeClass  = "com/tencent/matrix/trace/core/AppMethodBeat"
+	DefaultRuntimeClass = contract.RuntimeClass
+	MatrixRuntimeClass  = contract.MatrixRuntimeClass
 )
 
 const (
@@ -45,7 +46,7 @@ const (
 	shortBranches     = 32000   // bytes of code in which every branch stays short
 	entryStackWords   = 1
 	maxStackLimit     = math.MaxUint16
-	lastID            = 1048573 // the one above is the message dispatch's
+	lastID            = contract.LastMethodID
 )
 
 // block is what is appended to a class's constant pool. Its first two constants are the name and the Class

@@ -49,6 +49,9 @@ func tracedAll(in *inject.Injector, c *classfile.Class) (request inject.Request)
 }
 
 // TestAppendRewrite: in whatever memory, the class is the one that Rewrite gives.
+//
+// Invariant: Rewriting and checking one class after another allocates memory for the first ones only, and reused
+// memory does not change the result.
 func TestAppendRewrite(t *testing.T) {
 	in := inject.New(inject.Options{})
 	var memory []byte
@@ -68,6 +71,9 @@ func TestAppendRewrite(t *testing.T) {
 
 // TestRewritingAllocatesNothing: who rewrites one class after another and holds it against the original needs memory for
 // the first ones only.
+//
+// Invariant: Rewriting and checking one class after another allocates memory for the first ones only, and reused
+// memory does not change the result.
 func TestRewritingAllocatesNothing(t *testing.T) {
 	in := inject.New(inject.Options{})
 	var checker equivalence.Checker
@@ -135,6 +141,8 @@ func nearTheLimits() []*classfile.Class {
 
 // TestRewriteTakesWhatTryTakes holds Try to its promise: what it accepts is rewritten without error whatever the
 // IDs, and the referee has no objection.
+//
+// Invariant: A method that a trial injection accepts is accepted with every ID.
 func TestRewriteTakesWhatTryTakes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	ids := []uint32{1, 5, 6, 127, 128, 32767, 32768, 1048573}
@@ -185,6 +193,8 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 // TestPaddingWidensBranch has a method whose only branch needs widening with a two-byte push and with no other:
 // then the padding of the switch behind it is the longest. With room for that, Try takes the method, without it
 // does not.
+//
+// Invariant: A method that a trial injection accepts is accepted with every ID.
 func TestPaddingWidensBranch(t *testing.T) {
 	// 0 iload_0, 1 ifeq far, 4 nops, 6 iload_0, 7 lookupswitch without padding, to end: 1 + 8 bytes. With calls of
 	// 4, 5 and 6 bytes in front, the padding is 0, 3 and 2, so that the branch spans 32,765 bytes and that many more.

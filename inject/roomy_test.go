@@ -44,6 +44,8 @@ func inPadding() assembly.Method {
 
 // TestRoomy holds Roomy to its promise: of such a class, the methods that Try refuses are those that Rewrite does,
 // whatever the IDs.
+//
+// Invariant: For a class that needs no trial, rewriting refuses the methods that a trial would have refused.
 func TestRoomy(t *testing.T) {
 	roomy, refused := 0, 0
 	classes := append(append(realClasses(t), nearTheLimits()...), refusedOnes()...)
@@ -81,6 +83,8 @@ func TestRoomy(t *testing.T) {
 }
 
 // TestNotRoomy has classes that one more byte, constant or note takes past a limit.
+//
+// Invariant: For a class that needs no trial, rewriting refuses the methods that a trial would have refused.
 func TestNotRoomy(t *testing.T) {
 	for _, c := range nearTheLimits() {
 		if _, code := bodies(c); inject.New(inject.Options{}).Roomy(c, code) {

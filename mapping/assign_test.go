@@ -34,6 +34,7 @@ func shuffled(list []Method, rng *rand.Rand) []Method {
 	return list
 }
 
+// Invariant: The mapping does not depend on the order of the inputs.
 func TestOrderOfInputDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	list := append(synthetic(20_000), oddNames...)
@@ -210,6 +211,8 @@ func TestDemand(t *testing.T) {
 }
 
 // TestPrune frees what no given mapping has alive, and nothing else.
+//
+// Invariant: An ID is freed only by pruning, and only if no given mapping uses it.
 func TestPrune(t *testing.T) {
 	first := mustAssign(t, methods("a/A|one|()V", "a/A|two|()V", "a/A|three|()V", "a/A|stays|()V"), Options{})
 	second := mustAssign(t, methods("a/A|two|()V", "a/A|three|()V", "a/A|stays|()V"), Options{Base: first})
@@ -311,6 +314,8 @@ func TestNativeMethodsOfMatrixBase(t *testing.T) {
 // TestEvolutions lets an app change a thousand times, each build on the base of
 // the one before: a method that stays keeps its ID, a method that comes back
 // gets its own again, and no ID ever has two methods.
+//
+// Invariant: A method that stays in the app keeps its ID, and no ID ever stands for two methods.
 func TestEvolutions(t *testing.T) {
 	for order, steps := range map[Order]int{OrderHash: 1000, OrderCompact: 300} {
 		rng := rand.New(rand.NewPCG(3, uint64(order)))

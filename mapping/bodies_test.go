@@ -25,6 +25,8 @@ func bodiesOf(t *testing.T, base *Mapping, bodies map[string]uint64) *Mapping {
 }
 
 // TestNumberedLines writes and reads what is known of bodies: of living methods that compilers number, and no other.
+//
+// Invariant: Methods that a compiler numbers are found again by the fingerprint of their code.
 func TestNumberedLines(t *testing.T) {
 	m := bodiesOf(t, nil, map[string]uint64{"a/A f": 1, "a/A lambda$f$0": 2, "a/A lambda$f$1": 0, "a/A$1 run": 0xfedcba9876543210})
 	text := written(t, m)
@@ -63,6 +65,8 @@ func TestNumberedLines(t *testing.T) {
 }
 
 // TestCompareBodies is a build in which a lambda came before two others.
+//
+// Invariant: Methods that a compiler numbers are found again by the fingerprint of their code.
 func TestCompareBodies(t *testing.T) {
 	old := bodiesOf(t, nil, map[string]uint64{"a/A lambda$f$0": 10, "a/A lambda$f$1": 11, "a/B lambda$f$0": 10, "a/C$1 run": 12, "a/D lambda$f$0": 13})
 	new := bodiesOf(t, old, map[string]uint64{

@@ -89,6 +89,9 @@ func mirrored(c *Comparison) *Comparison {
 
 // TestCompareMirrored: the comparison says the same both ways, its counts add up,
 // and there is no difference exactly if the texts are equal.
+//
+// Invariant: Comparing two mappings reports the same in both directions, its counts add up, and it reports no
+// difference only for equal texts.
 func TestCompareMirrored(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	names := []string{"f", "g", "lambda$f$0", "lambda$f$1", "access$000"}

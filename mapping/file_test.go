@@ -181,6 +181,8 @@ func eachLine(rng *rand.Rand, text string, change func(string) string) string {
 // TestFileAnswersAsLoaded: what a file on disk answers is what the loaded
 // mapping answers. If that cannot be loaded, the file either says why in the same
 // words, or the reason is one that what was read of it cannot show.
+//
+// Invariant: A look-up in the mapping file answers what the loaded mapping answers, in whatever order the lines are.
 func TestFileAnswersAsLoaded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	path := filepath.Join(t.TempDir(), "m.txt")
@@ -268,6 +270,8 @@ func FuzzFile(f *testing.F) {
 
 // TestFileReadsLittle: an ID of a whole mapping is found without loading it or
 // passing over it.
+//
+// Invariant: A look-up in the mapping file answers what the loaded mapping answers, in whatever order the lines are.
 func TestFileReadsLittle(t *testing.T) {
 	base := mustAssign(t, synthetic(3000), Options{Order: OrderCompact})
 	path := filepath.Join(t.TempDir(), "m.txt")

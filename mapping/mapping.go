@@ -9,24 +9,26 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
 const (
 	// Capacity is the largest ID a method can have, and the number of them.
-	Capacity = 1_048_573
+	Capacity = contract.LastMethodID
 	// DispatchID is the ID of the message dispatch (0xFFFFE), which every
 	// mapping ends with and no method is given.
-	DispatchID = 1_048_574
+	DispatchID = contract.DispatchID
 	// DefaultRuntime is the runtime class, in internal form, of a mapping that
 	// was assigned without naming one.
-	DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
+	DefaultRuntime = contract.RuntimeClass
 	// Unstamped is the stamp value of a runtime that was not stamped; see
 	// [Mapping.Digest].
 	Unstamped = "0000000000000000"
 )
 
 // matrixRuntime is the runtime class of the mappings that Matrix writes.
-const matrixRuntime = "com/tencent/matrix/trace/core/AppMethodBeat"
+const matrixRuntime = contract.MatrixRuntimeClass
 
 // dispatchKey is the key of the dispatch line. The line is fixed: should the
 // inputs hold this very method, it gets an ID of its own like any other, as the

@@ -24,6 +24,7 @@ func withDigest(t testing.TB, methodLines, comments string) string {
 	return "# tracegen-mapping 1\n# digest " + m.Digest() + "\n# runtime dev.tracegen.runtime.AppMethodBeat\n" + methodLines + dispatchLine + comments
 }
 
+// Invariant: Matrix's reader accepts our mapping, and we accept Matrix's.
 func TestMatrix(t *testing.T) {
 	m, err := Load(filepath.Join("testdata", "matrix.txt"))
 	if err != nil {

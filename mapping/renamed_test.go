@@ -8,6 +8,8 @@ import (
 )
 
 // TestRenamed: what has an original name keeps its ID under it; what has none any more keeps the ID for nobody.
+//
+// Invariant: A method that is only renamed keeps its ID, and the ID of a method without a name is retired.
 func TestRenamed(t *testing.T) {
 	by, err := r8.Parse("test", strings.NewReader(`com.example.Foo -> a.a:
     void one() -> a

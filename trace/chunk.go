@@ -1,11 +1,13 @@
 package trace
 
+import "github.com/tracegen/tracegen/internal/contract"
+
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*Sample], [*Frames], [*Jank], [*Pending] and [*End].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
-const MethodDispatch = 0xFFFFE
+const MethodDispatch = contract.DispatchID
 
 // Record is an entry into a method or an exit out of it.
 type Record uint64

@@ -135,6 +135,8 @@ func messagesOf(records []Record) (messages [][]Record) {
 }
 
 // TestMatrixAgrees: where Matrix's decoder is right, ours says the same of the same records, and of Matrix's report.
+//
+// Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixAgrees(t *testing.T) {
 	var buffers []buffer
 	for seed := range uint64(40) {
@@ -192,6 +194,8 @@ func TestMatrixAgrees(t *testing.T) {
 }
 
 // TestMatrixLoses has the faults of Matrix's decoder that make it lose what was recorded, each as Matrix has it and as we do.
+//
+// Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixLoses(t *testing.T) {
 	in, out := entry, exit
 	const d = MethodDispatch

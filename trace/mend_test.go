@@ -203,6 +203,9 @@ func (g program) hurt(t *testing.T, kind string, each func(seed uint64, lost, k 
 }
 
 // TestDamagedRecords: of n calls with k damaged records n − 2k survive at least.
+//
+// Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
+// directly call each other make that undecidable; repairs are counted.
 func TestDamagedRecords(t *testing.T) {
 	for _, g := range []program{
 		{methods: 1000, fanout: 3, depth: 12, message: 8, repeat: 2, step: 20},
@@ -228,6 +231,8 @@ func TestDamagedRecords(t *testing.T) {
 
 // TestAmbiguousRecords has so few methods that nobody can tell which call lacks a record: a chain of calls of one method
 // moves by one. What must hold all the same holds, and damage does not leave its message.
+//
+// Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func TestAmbiguousRecords(t *testing.T) {
 	for _, g := range []program{
 		{methods: 3, fanout: 3, depth: 10, message: 8, step: 20},
@@ -250,6 +255,9 @@ func TestAmbiguousRecords(t *testing.T) {
 }
 
 // TestDeepCalls: 100,000 calls in one another, whole and with one record damaged.
+//
+// Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
+// directly call each other make that undecidable; repairs are counted.
 func TestDeepCalls(t *testing.T) {
 	const n = 100_000
 	var records []Record
@@ -282,6 +290,8 @@ func TestDeepCalls(t *testing.T) {
 }
 
 // TestHostileRecords holds replay to what it promises with the worst that records can be.
+//
+// Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func TestHostileRecords(t *testing.T) {
 	const n = 1 << 18
 	r := rand.New(rand.NewPCG(1, 2))
@@ -350,6 +360,9 @@ func replayedParts(t *testing.T, parts ...*Records) *collect {
 }
 
 // TestWrappedRing begins in the middle: what the exits tell of calls that were entered before is as it was, but for the begin.
+//
+// Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
+// directly call each other make that undecidable; repairs are counted.
 func TestWrappedRing(t *testing.T) {
 	for _, message := range []int{0, 20} {
 		for seed := range uint64(200) {
@@ -389,6 +402,9 @@ func TestWrappedRing(t *testing.T) {
 
 // TestGaps: of a trace of n calls of which k records in a row are missing n − 2k survive, and those that were entered in
 // the gap are there with their ends.
+//
+// Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
+// directly call each other make that undecidable; repairs are counted.
 func TestGaps(t *testing.T) {
 	lost, missing := 0, 0
 	for seed := range uint64(500) {
@@ -461,6 +477,8 @@ func TestSlowOnly(t *testing.T) {
 }
 
 // TestSuspended: handed on in parts, calls are as they are whole, and numbers and times go on.
+//
+// Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func TestSuspended(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	records := program{methods: 9, fanout: 4, depth: 15, message: 40, step: 5}.trace(r, 3000)

@@ -150,6 +150,8 @@ func (s *totals) all() map[uint32]total {
 }
 
 // TestReferee: another replay, by another way, gives the same totals for recordings that are whole.
+//
+// Invariant: Two independent replays report the same totals for whole recordings.
 func TestReferee(t *testing.T) {
 	sources := map[string][]byte{}
 	for _, file := range recordings(t) {
@@ -282,6 +284,8 @@ func (h *treeHandler) Named(Method, string) error { return nil }
 func (h *treeHandler) Stretch(s *Stretch) error   { h.tree.Add(s); return nil }
 
 // FuzzReplay replays anything: any records in chunks with any numbers, and any file.
+//
+// Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func FuzzReplay(f *testing.F) {
 	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd"} {
 		f.Add(vector(f, name), uint16(7))

@@ -63,6 +63,9 @@ func toldOf(t testing.TB, in io.Reader) string {
 }
 
 // TestReports reads what people paste, in every shape.
+//
+// Invariant: Reports of other tools are read in every shape, also if they are cut off, and no text makes the reader
+// panic.
 func TestReports(t *testing.T) {
 	files, err := filepath.Glob("testdata/reports/*.txt")
 	if err != nil || len(files) < 10 {
@@ -100,6 +103,9 @@ func TestReports(t *testing.T) {
 }
 
 // TestNoSource has what is refused, and says so.
+//
+// Invariant: Reports of other tools are read in every shape, also if they are cut off, and no text makes the reader
+// panic.
 func TestNoSource(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":         "",
@@ -149,6 +155,9 @@ func TestSourceOfRecordings(t *testing.T) {
 }
 
 // FuzzReports reads any text as reports: what is told must hold together, however the text comes.
+//
+// Invariant: Reports of other tools are read in every shape, also if they are cut off, and no text makes the reader
+// panic.
 func FuzzReports(f *testing.F) {
 	files, _ := filepath.Glob("testdata/reports/*.txt")
 	for _, file := range files {

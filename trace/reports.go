@@ -258,7 +258,7 @@ func (p *reports) stack() {
 
 // add adds a record. In lines that have no key another dispatch begins another report.
 func (p *reports) add(r matrix.Record, name string) {
-	if r.ID == matrix.Dispatch && r.Depth == 0 && p.now.over && len(p.now.lines) > 0 {
+	if r.ID == MethodDispatch && r.Depth == 0 && p.now.over && len(p.now.lines) > 0 {
 		p.stack()
 		p.now.over = true
 	}

@@ -54,6 +54,8 @@ func message(first uint64, begin, end int64, marks Marks) *Stretch {
 }
 
 // TestJoiner holds what is found against the orders in which the parts of a message are written.
+//
+// Invariant: All evidence about a stall is found, in whatever order it was written, in bounded memory.
 func TestJoiner(t *testing.T) {
 	meta := func(records string) Chunk {
 		return &Meta{map[string]string{"slowMillis": "100", "records": records}}
@@ -100,6 +102,8 @@ func TestJoiner(t *testing.T) {
 }
 
 // TestJoinerIsBounded gives it many messages that nobody reports, and janks whose calls never come.
+//
+// Invariant: All evidence about a stall is found, in whatever order it was written, in bounded memory.
 func TestJoinerIsBounded(t *testing.T) {
 	found, most := 0, 0
 	j := Joiner{Found: func(*Slow) error { found++; return nil }}

@@ -9,6 +9,8 @@ import (
 
 // TestFingerprint changes one thing after another in real methods: whatever is a part of the code changes the
 // fingerprint, what is none does not.
+//
+// Invariant: The fingerprint of a method's code does not depend on the order of the constant pool.
 func TestFingerprint(t *testing.T) {
 	seen, methods := map[uint64]string{}, 0
 	for _, m := range sampleMethods(t) {

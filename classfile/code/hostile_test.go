@@ -12,6 +12,9 @@ import (
 
 // TestHostile: what cunning input can demand must stay in proportion. Taken at their word, these would run for
 // minutes or take gigabytes; a run of the tests would not end.
+//
+// Invariant: No method makes the analysis of code panic, and a malicious method costs no more than an ordinary one
+// of its size.
 func TestHostile(t *testing.T) {
 	// Every branch goes out of reach only when the one behind it has been widened.
 	const branches = 5000

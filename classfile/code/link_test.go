@@ -192,6 +192,8 @@ func TestStretchedLinks(t *testing.T) {
 }
 
 // TestCorpusStretchedLinks does the same with released classes.
+//
+// Invariant: Code that is moved by any distance still links.
 func TestCorpusStretchedLinks(t *testing.T) {
 	const share = 8 // of the classes; HotSpot takes its time over so many nops
 	random := rand.New(rand.NewPCG(21, 22))

@@ -116,6 +116,8 @@ func javap(t *testing.T, args ...string) [][]line {
 
 // TestJavap: the instructions of the classes of testdata are at the positions, of the names and with the
 // targets that javap prints.
+//
+// Invariant: Instructions begin where javap sees them.
 func TestJavap(t *testing.T) {
 	var ours [][]line
 	for _, m := range sampleMethods(t) {
@@ -125,6 +127,8 @@ func TestJavap(t *testing.T) {
 }
 
 // TestCorpusJavap does the same with released classes.
+//
+// Invariant: Instructions begin where javap sees them.
 func TestCorpusJavap(t *testing.T) {
 	const perJar = 25
 	compared := 0
@@ -162,6 +166,8 @@ func compareWithJavap(t *testing.T, ours, theirs [][]line) {
 }
 
 // TestCorpusInstructionsJVMGo compares positions with those of jvm.go's decoder, which is an interpreter's.
+//
+// Invariant: Instructions begin where jvm.go sees them.
 func TestCorpusInstructionsJVMGo(t *testing.T) {
 	compared := 0
 	eachCorpusMethod(t, 3, func(m sample) {

@@ -55,6 +55,8 @@ func randomPatch(random *rand.Rand, m sample, longest int, pool *classfile.PoolB
 
 // TestRelocateSamples moves the methods of testdata, with insertions small and too long for short branches,
 // and compares with the model.
+//
+// Invariant: Code that is moved means the same: every offset goes where an independent model says.
 func TestRelocateSamples(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	widened := 0
@@ -106,6 +108,8 @@ func TestRelocateNothing(t *testing.T) {
 }
 
 // TestCorpusRelocate does what TestRelocateSamples does with methods of released classes.
+//
+// Invariant: Code that is moved means the same: every offset goes where an independent model says.
 func TestCorpusRelocate(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 14))
 	moved, widened := 0, 0

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // fault is a mistake that somebody could make in the injector. old is in file exactly once; new stands in its
@@ -161,6 +161,9 @@ var asPlanted = flag.Bool("planted", false, "be the program with a planted fault
 
 // TestPlantedFaults builds this test's program with faults in the injector and expects the referee to object
 // to what comes out of each, and to nothing when none is switched on.
+//
+// Invariant: The equivalence checker finds a fault of the injector, and the type checker finds by itself those that
+// make a class fail to link.
 func TestPlantedFaults(t *testing.T) {
 	if *asPlanted || testing.Short() {
 		t.Skip("no program is built in a short run, nor by that program itself")
@@ -208,8 +211,8 @@ func TestPlantedFaults(t *testing.T) {
 // committedAndCrafted gives the classes that the program with the faults is run on, by name.
 func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
 	t.Helper()
-	all := crafted(t)
-	for name, data := range classes(t) {
+	all := crafted.Classes(t)
+	for name, data := range crafted.Committed(t) {
 		c, err := classfile.Parse(data)
 		if err != nil {
 			t.Fatal(err)
@@ -227,35 +230,24 @@ func TestAsPlanted(t *testing.T) {
 	}
 	all := committedAndCrafted(t)
 	accepted := 0
-	for _, m := range modes {
-		in := m.injector()
+	for _, m := range crafted.Modes {
+		in := m.Injector()
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			c := all[name]
-			request := m.request(in, c)
-			request.Focus = focusOf(c)
-			_, err := m.roundTrip(in, c, request)
-			var objection *objection
+			request := m.Request(in, c)
+			request.Focus = crafted.FocusOf(c)
+			_, err := m.RoundTrip(in, c, request)
+			var objection *crafted.Rejection
 			switch {
 			case errors.As(err, &objection):
-				t.Logf("objection: %s, %s: %v", name, m.name, err)
+				t.Logf("objection: %s, %s: %v", name, m.Name, err)
 				return // one will do
 			case err != nil: // the fault keeps the injector from its work, which is no danger
-				t.Logf("failure: %s, %s: %v", name, m.name, err)
+				t.Logf("failure: %s, %s: %v", name, m.Name, err)
 			default:
 				accepted++
 			}
 		}
 	}
 	t.Logf("accepted: %d", accepted)
-}
-
-func focusOf(c *classfile.Class) inject.Focus {
-	methods := c.Methods()
-	switch {
-	case c.SuperName() != "android/app/Activity":
-		return inject.FocusNone
-	case methods[len(methods)-1].Name == "onWindowFocusChanged":
-		return inject.FocusHook
-	}
-	return inject.FocusAdd
 }

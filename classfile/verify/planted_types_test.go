@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // caughtByTypes are the faults of which the type verifier knows without the other referee: what they make of some
@@ -52,23 +53,23 @@ func TestTypesAsPlanted(t *testing.T) {
 	}
 	all := committedAndCrafted(t)
 	judged := 0
-	for _, m := range modes {
-		in := m.injector()
+	for _, m := range crafted.Modes {
+		in := m.Injector()
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			c := all[name]
-			request := m.request(in, c)
-			request.Focus = focusOf(c)
+			request := m.Request(in, c)
+			request.Focus = crafted.FocusOf(c)
 			out, err := rewriteAsPlanted(in, c, request)
 			if err != nil || len(types.Check(c, nil)) > 0 {
 				continue
 			}
 			rewritten, err := classfile.Parse(out)
 			if err != nil {
-				t.Logf("types: %s, %s: %v", name, m.name, err)
+				t.Logf("types: %s, %s: %v", name, m.Name, err)
 				return
 			}
 			if findings := types.Check(rewritten, nil); len(findings) > 0 {
-				t.Logf("types: %s, %s: %v", name, m.name, findings[0])
+				t.Logf("types: %s, %s: %v", name, m.Name, findings[0])
 				return
 			}
 			judged++

@@ -39,19 +39,15 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
   tracegen explain app.jar --method 'com.example.**#get*' --format json`,
 		Args: atLeastOne("input"),
 	}
-	cmd.Flags().StringArrayVar(&e.methods, "method", nil, "the methods to tell of, as above: `PATTERN`; repeatable")
-	cmd.Flags().Var(newChoice(&e.inJSON, false, named[bool]{"text", false}, named[bool]{"json", true}), "format", "for people or for programs")
-	all := addSome(cmd, e.groups(), append([]string{"mapping", "base", "base-r8-mapping", "r8-mapping", "prune", "id-order", "merge", "config", "blocklist", "classpath", "jdk", "jobs", "verbose"}, scanOptions...),
-		map[string]string{"mapping": "tell the IDs that this mapping `FILE` has", "merge": "the inputs go into one jar; of entries of one name the first input's wins"})
+	cmd.ValidArgsFunction = completeFiles(classFiles...)
+	e.addOptions(cmd, byExplain)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(e.methods) == 0 {
 			return misuse("no --method given")
 		}
-		e.existing = e.mapping // not that of tracegen.yml, which is to be written
-		if err := e.settle(all); err != nil {
+		if err := e.resolve(); err != nil {
 			return err
 		}
-		e.guards, e.lines = guards{}, ""
 		if err := e.read(); err != nil {
 			return err
 		}
@@ -62,10 +58,7 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
 
 // explainer is the command line of explain, and what the answer is made of.
 type explainer struct {
-	instrument
-	methods  []string
-	existing string // mapping to look IDs up in, or ""
-	inJSON   bool
+	instrument // mapping is the one to look IDs up in, or ""
 
 	patterns []*mapping.Pattern
 	told     report.Explanation
@@ -112,9 +105,9 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 	if e.merge {
 		e.destination.merge = "merged.jar" // never written
 	}
-	e.told = report.Explanation{Version: version(), MappingFile: e.existing}
-	if e.existing != "" {
-		if e.told.Mapping, err = mapping.Load(e.existing); err != nil {
+	e.told = report.Explanation{Version: version(), MappingFile: e.mapping}
+	if e.mapping != "" {
+		if e.told.Mapping, err = mapping.Load(e.mapping); err != nil {
 			return fmt.Errorf("--mapping: %w", err)
 		}
 	}
@@ -136,14 +129,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 
 // answer prints what was found, and names the questions for which that is nothing.
 func (e *explainer) answer(explained *pipeline.Explained) error {
-	for _, c := range explained.Classes {
-		class := report.ExplainedClass{Input: c.Input, Entry: c.Entry, Class: c.Class, Residual: c.Residual, Reason: c.Reason, Detail: c.Detail,
-			Calls: c.Calls, Bytes: c.Bytes, Shared: c.Shared}
-		for _, m := range c.Methods {
-			class.Methods = append(class.Methods, report.ExplainedMethod(m))
-		}
-		e.told.Classes = append(e.told.Classes, class)
-	}
+	e.told.Classes = explained.Classes
 	write := e.told.WriteText
 	if e.inJSON {
 		write = e.told.WriteJSON

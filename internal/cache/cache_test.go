@@ -89,6 +89,8 @@ func files(t *testing.T, dir string) (list []string) {
 
 // TestDamage turns each bit pattern of an entry around, cuts it at every place, lengthens it, and puts other things in its
 // place. None may be taken for what was written, and all are mended by putting it again.
+//
+// Invariant: A damaged cache entry is never used.
 func TestDamage(t *testing.T) {
 	c := open(t, t.TempDir(), 1<<20)
 	k, content := KeyOf("k"), "the content"
@@ -166,6 +168,8 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 // TestTrim wants those entries to go that were not used for the longest time, no matter when they were made.
+//
+// Invariant: The cache keeps to its size, and its entries may be deleted while they are read.
 func TestTrim(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir, 1<<20)
@@ -221,6 +225,8 @@ func TestTooBig(t *testing.T) {
 }
 
 // TestEvictedWhileRead wants a reader to get all of an entry or be told that it did not.
+//
+// Invariant: The cache keeps to its size, and its entries may be deleted while they are read.
 func TestEvictedWhileRead(t *testing.T) {
 	dir := t.TempDir()
 	content := strings.Repeat("content ", 1<<14)

@@ -92,6 +92,7 @@ func (None) Close() {}
 
 // Options say where a memory is, and what its keys are made of.
 type Options struct {
+	// Cache is where results are kept.
 	Cache *cache.Cache
 	// Tool tells this build of the program from all others.
 	Tool string
@@ -117,6 +118,7 @@ type Run struct {
 	ClassPath typecheck.ClassPath
 	Types     bool   // rewritten classes are checked by the class path
 	Scans     bool   // classes are scanned
+	Lines     bool   // the facts have source files and lines
 	Sliced    bool   // the decisions are those of a slice
 	Merged    bool   // all inputs become one output
 	Disabled  bool   // all is copied
@@ -237,7 +239,7 @@ func kindOf(path string) string {
 
 // scanKey is that of the facts which a scan of this run finds out about an input of that content.
 func (m *memory) scanKey(content cache.Key) cache.Key {
-	return cache.KeyOf("scan 2", m.Tool, content.String(), m.ScanKey)
+	return cache.KeyOf("scan 2", m.Tool, content.String(), m.ScanKey, fmt.Sprint(m.run.Lines))
 }
 
 // loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.

@@ -57,10 +57,10 @@ type Entry struct {
 
 // Class is a class entry. It is immutable.
 type Class struct {
-	Container *Container
-	Name      string // of the entry
-	Size      int64  // as the container says
-	Release   int    // N of META-INF/versions/N/, 0 elsewhere
+	Container *Container // that it is an entry of
+	Name      string     // of the entry
+	Size      int64      // as the container says
+	Release   int        // N of META-INF/versions/N/, 0 elsewhere
 }
 
 // NewClass returns the class entry of that name and size.
@@ -112,7 +112,7 @@ func ReleaseOf(name string) (directory string, release int) {
 
 // Input is one input of a command.
 type Input struct {
-	Path       string
+	Path       string       // of the file or directory
 	Containers []*Container // its own first, then the archives in it
 	Classes    []*Class     // of all of its containers, in the order of containers and entries
 	First      int          // the number of the first of Classes in the set

@@ -52,6 +52,8 @@ func TestShapesAreRead(t *testing.T) {
 
 // TestCopyKeepsEverything copies all entries and compares the bytes where no byte is lost by design,
 // and the entries where some are.
+//
+// Invariant: Copying an archive keeps order, times, extra fields, comments and compressed bytes.
 func TestCopyKeepsEverything(t *testing.T) {
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
@@ -99,6 +101,8 @@ func compareEntries(t *testing.T, a, b *Archive) {
 }
 
 // TestStandardLibraryAgrees reads the shapes that archive/zip can read with it too.
+//
+// Invariant: Other programs read the archives that are written.
 func TestStandardLibraryAgrees(t *testing.T) {
 	read := 0
 	for _, shape := range shapes {

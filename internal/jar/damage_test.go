@@ -99,6 +99,7 @@ var damaged = []struct {
 		want: "7 bytes cannot inflate to the declared 18446744073709551615"},
 }
 
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func TestDamage(t *testing.T) {
 	for _, test := range damaged {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,6 +120,8 @@ func TestDamage(t *testing.T) {
 }
 
 // TestEveryCut takes bytes off the end one by one: never a panic, and never an archive.
+//
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func TestEveryCut(t *testing.T) {
 	in := container{comment: "c", parts: []part{{name: "a", data: classText}, {name: "b", data: "x", descriptor: "signed"}}}.build()
 	for n := range in {
@@ -130,6 +133,8 @@ func TestEveryCut(t *testing.T) {
 
 // TestModestMemory reads entries that claim to be big and wants memory in proportion to what is
 // really there.
+//
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func TestModestMemory(t *testing.T) {
 	// 200,000 bytes that start well and then end the stream, declared at what they could at most be.
 	junk := append(deflated(classText), make([]byte, 200_000)...)

@@ -29,6 +29,7 @@ func listing(t *testing.T, dir string) map[string]string {
 	return files
 }
 
+// Invariant: An output file appears complete or not at all, and never replaces an input.
 func TestFile(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -203,6 +204,7 @@ func TestFileInPlace(t *testing.T) {
 	}
 }
 
+// Invariant: An output file appears complete or not at all, and never replaces an input.
 func TestLinked(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

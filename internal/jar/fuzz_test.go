@@ -10,6 +10,8 @@ import (
 // FuzzArchive opens anything, reads what opens, and holds the laws that do not depend on what it is:
 // errors are of our kinds, copies hold the same entries, replaced entries read back, and memory
 // stays in proportion to the input.
+//
+// Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func FuzzArchive(f *testing.F) {
 	for _, shape := range shapes {
 		f.Add(shape.c.build())

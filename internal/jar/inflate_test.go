@@ -75,6 +75,8 @@ func byLibrary(in []byte, size int) ([]byte, bool) {
 }
 
 // TestInflate has what compressors write: nothing of it is left to package flate.
+//
+// Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func TestInflate(t *testing.T) {
 	var d decoder
 	for name, data := range plainTexts() {
@@ -96,6 +98,8 @@ func TestInflate(t *testing.T) {
 }
 
 // TestInflateDamaged cuts streams anywhere, and flips bits: what is inflated all the same is what package flate says.
+//
+// Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func TestInflateDamaged(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var d decoder
@@ -131,6 +135,8 @@ func TestInflateDamaged(t *testing.T) {
 }
 
 // FuzzInflate holds the inflater to package flate: what it gives, that gives too.
+//
+// Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func FuzzInflate(f *testing.F) {
 	for _, data := range plainTexts() {
 		data = data[:min(len(data), 500)]

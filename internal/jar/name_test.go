@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// Invariant: The name of an archive's entry never leads out of the output directory.
 func TestCheckName(t *testing.T) {
 	for name, want := range map[string]string{
 		"a": "", "a/b/C.class": "", "dir/": "", "..a/b..": "", "a/...": "", "./a": "", "a//b": "", "\xff\xfe": "", "ü.txt": "",

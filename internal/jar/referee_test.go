@@ -60,6 +60,8 @@ func judge(t *testing.T, path string) {
 }
 
 // TestReferees has other programs read copies and rewrites of the shapes that they can read.
+//
+// Invariant: Other programs read the archives that are written.
 func TestReferees(t *testing.T) {
 	chosen := map[string]bool{
 		"plain jar": true, "extra fields differ": true, "aligned with broken padding": true, "descriptors": true,

@@ -8,10 +8,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-)
 
-// Dispatch is the ID of a message's dispatch, the greatest that there is.
-const Dispatch = 0xFFFFE
+	"github.com/tracegen/tracegen/internal/contract"
+)
 
 // MaxJump is how much deeper than the one before a record can be: more than one, as Matrix leaves out frames that had no
 // exit.
@@ -27,7 +26,7 @@ const TableHead = "[id count cost]"
 type Record struct{ Depth, ID, Count, Cost int64 }
 
 func (r Record) valid() bool {
-	return r.ID >= 1 && r.ID <= Dispatch && r.Count >= 1 && r.Depth <= 1<<20
+	return r.ID >= 1 && r.ID <= contract.DispatchID && r.Count >= 1 && r.Depth <= 1<<20
 }
 
 // CutRecord reads a record at the start of s, and says how long it is; 0 if there is none. What goes on as a number, or

@@ -84,6 +84,8 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 
 // TestMatrixReadsAndWrites: Matrix's own reader reads our mapping of a real jar line by line as it was meant, gives
 // the methods of the next build the IDs of that base; and we read what its writer then writes, and keep those IDs.
+//
+// Invariant: Matrix's own reader accepts our mapping, and we accept what its writer writes.
 func TestMatrixReadsAndWrites(t *testing.T) {
 	ctx := context.Background()
 	if _, err := Matrix(ctx, filepath.Join(t.TempDir(), "none"), "", ""); err != nil {

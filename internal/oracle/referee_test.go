@@ -107,6 +107,8 @@ func plant(ctx context.Context, t *testing.T, jar, fault string) string {
 }
 
 // TestRefereesFindPlantedFaults shows for each referee that it can say no, and for what.
+//
+// Invariant: Classes that linked still link, and other programs find the mapping's IDs at every entry and exit.
 func TestRefereesFindPlantedFaults(t *testing.T) {
 	tests := []struct {
 		fault, release string

@@ -11,6 +11,9 @@ import (
 
 // TestRuntime builds the runtime and runs the tests that stand beside its sources: that no record that is torn or
 // out of place passes as good, and all else. Run by hand with -Dtracegen.stress=1000000000 for a thousand million.
+//
+// Invariant: The runtime's own tests pass: no torn or misplaced record is accepted, overwritten records are counted,
+// the clock never goes back and loses no time when it pauses, and the no-op has the surface of all other parts.
 func TestRuntime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: builds and tests the runtime with Maven, which takes a minute")

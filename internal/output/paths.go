@@ -13,8 +13,8 @@ import (
 // FileID is what makes a file another one than one that took its name, and when anything of it was changed last, which no
 // program can set back. It is zero where the system does not say.
 type FileID struct {
-	Device, Inode uint64
-	Changed       int64 // nanoseconds of the Unix epoch
+	Device, Inode uint64 // which file it is
+	Changed       int64  // nanoseconds of the Unix epoch
 }
 
 // CheckPaths refuses outputs that would destroy an input or each other.

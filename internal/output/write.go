@@ -21,10 +21,10 @@ const slotsPerJob = 32
 
 // Options are what writing depends on, besides the decisions.
 type Options struct {
-	Rewrite  rewrite.Options
-	Level    jar.Level   // of what is compressed anew
-	Workers  int         // at least 1
-	Progress func(int64) // is called with the bytes of classes that are done, by several goroutines
+	Rewrite  rewrite.Options // of classes that change
+	Level    jar.Level       // of what is compressed anew
+	Workers  int             // at least 1
+	Progress func(int64)     // is called with the bytes of classes that are done, by several goroutines
 }
 
 // Copy takes all that is written to an output once more.

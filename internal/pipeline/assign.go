@@ -22,8 +22,11 @@ import (
 
 // AssignConfig says what [Assign] does. The fields are as in [Config]; those that a scan has too have to be the same.
 type AssignConfig struct {
+	RuntimeClass string   // that the scan was given
+	ClassPath    []string // where supertypes are looked for that rules name and no part has
+
+	// What else decides about methods and IDs.
 	Filter          *filter.Filter
-	RuntimeClass    string // that the scan was given
 	FocusHooks      bool
 	RuntimeExternal bool
 	AddRequires     string
@@ -31,7 +34,6 @@ type AssignConfig struct {
 	Base            *mapping.Mapping
 	Prune           []*mapping.Mapping
 	Order           mapping.Order
-	ClassPath       []string // where supertypes are looked for that rules name and no part has
 	Lines           bool
 	Files           func(*Result) ([]File, error)
 	DryRun          bool

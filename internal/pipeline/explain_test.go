@@ -20,6 +20,8 @@ func (allMethods) Match(mapping.Identity) bool { return true }
 
 // TestExplain wants the answers to be what a run makes of the same inputs: IDs and reasons method by method, and the
 // bytes of each class.
+//
+// Invariant: What explain says about a method is what a run does with it, and its bytes are those of the run.
 func TestExplain(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))

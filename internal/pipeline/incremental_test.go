@@ -19,7 +19,6 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/incremental"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/pipeline"
@@ -50,8 +49,8 @@ func (k *kept) incremental(t testing.TB, c pipeline.Config, rules string) *pipel
 	calls := c.Inject
 	calls.RuntimeClass = ""
 	return &pipeline.Incremental{Cache: store, Tool: k.tool,
-		ScanKey:  incremental.Text(rules, c.Inject, c.FocusHooks, c.Lines, c.R8 != nil),
-		WriteKey: incremental.Text(calls, c.AddRequires, c.Level, c.Verify),
+		ScanKey:  fmt.Sprintf("%q %+v", rules, []any{c.Inject, c.FocusHooks, c.R8 != nil}),
+		WriteKey: fmt.Sprintf("%+v", []any{calls, c.AddRequires, c.Level, c.Verify}),
 		Known:    func(known, _ int) { k.found = known },
 		Detail:   func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
 }
@@ -142,6 +141,9 @@ func says(t testing.TB, what, said, pattern string) {
 func named(inputs []string) pipeline.Config { return appConfig(inputs, "") }
 
 // TestIncremental builds an app of all kinds of inputs again and again, each time with something else changed.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestIncremental(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -262,6 +264,9 @@ func times(t testing.TB, dir string) map[string]time.Time {
 }
 
 // TestIncrementalMerge has one output of all inputs.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestIncrementalMerge(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -283,6 +288,9 @@ func TestIncrementalMerge(t *testing.T) {
 }
 
 // TestIncrementalSlices carries out slices with a cache.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestIncrementalSlices(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -300,6 +308,9 @@ func TestIncrementalSlices(t *testing.T) {
 }
 
 // TestTamperedOutput has outputs changed behind the program's back, as cunningly as it can be done.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestTamperedOutput(t *testing.T) {
 	dir := t.TempDir()
 	inputs := app(t, dir)
@@ -350,6 +361,9 @@ func TestTamperedOutput(t *testing.T) {
 }
 
 // TestDamagedCache damages all entries at once, in every way, and wants nothing to come of it but work.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestDamagedCache(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	k := newKept(t)
@@ -382,6 +396,9 @@ func TestDamagedCache(t *testing.T) {
 
 // TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should be is
 // made again.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestForeignRecords(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	k := newKept(t)
@@ -413,6 +430,9 @@ func TestForeignRecords(t *testing.T) {
 }
 
 // TestVanishedInputs removes what earlier runs wrote for inputs that are gone, and nothing else.
+//
+// Invariant: Of earlier outputs a run removes only those that it wrote, that are unchanged and that no input has any
+// more.
 func TestVanishedInputs(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	k := newKept(t)
@@ -493,6 +513,8 @@ func must[T any](v T, err error) T {
 
 // TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew in
 // every run, or makes no difference. A new field has to be thought about.
+//
+// Invariant: Every option is part of a cache key, or is evaluated anew in every run.
 func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
@@ -506,7 +528,7 @@ func TestEveryOptionCounts(t *testing.T) {
 			t.Errorf("does %s have a part in the keys of the cache?", name)
 		}
 	}
-	// Texts in keys must not be addresses: [incremental.Text] panics at one.
+	// What is printed into keys must not be an address.
 	options := reflect.TypeFor[inject.Options]()
 	for i := range options.NumField() {
 		if kind := options.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Func || kind == reflect.Map || kind == reflect.Interface {
@@ -533,6 +555,8 @@ func TestIncrementalRefusals(t *testing.T) {
 
 // TestChangedWhileKept changes an input while it is worked on. The run fails, and what it found out is kept for neither
 // content.
+//
+// Invariant: An input that changes while it is read gets no cache entry, and the run fails.
 func TestChangedWhileKept(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "in.jar")

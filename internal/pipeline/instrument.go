@@ -13,7 +13,9 @@ import (
 // SliceConfig says what [Instrument] does. Inputs are needed, each with its Output. The fields are as in [Config]; those that
 // the scan had too have to be the same.
 type SliceConfig struct {
-	Inputs      []Input
+	Inputs []Input
+
+	// How calls are inserted, classes checked, and outputs written.
 	Inject      inject.Options
 	AddRequires string
 	Verify      VerifyLevel

@@ -81,6 +81,9 @@ var readers = map[wire.Format]func(*wire.Sealed) ([]byte, error){
 
 // TestDamagedFiles reads scan files and slices that are cut, changed in any byte, of another kind or number, and
 // such as say more than they are.
+//
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func TestDamagedFiles(t *testing.T) {
 	scan, slice := sealedFiles(t)
 	for want, data := range map[wire.Format][]byte{scanFormat: scan, sliceFormat: slice} {
@@ -130,6 +133,9 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 // TestModestContent has content that says of a little that it is very much.
+//
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func TestModestContent(t *testing.T) {
 	var before, after runtime.MemStats
 	lies := binary.AppendUvarint(nil, 1<<30)
@@ -177,6 +183,10 @@ func fuzzReader(f *testing.F, want wire.Format) {
 	})
 }
 
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func FuzzScanFile(f *testing.F) { fuzzReader(f, scanFormat) }
 
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
 func FuzzSlice(f *testing.F) { fuzzReader(f, sliceFormat) }

@@ -167,6 +167,8 @@ func appConfig(inputs []string, out string) pipeline.Config {
 
 // TestPhases holds scan, assign and instrument against the run that does all three, however inputs are spread over
 // parts.
+//
+// Invariant: Three steps, with parts in any order and grouping, write the outputs, mapping and lists of one run.
 func TestPhases(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	base, err := mapping.Assign([]mapping.Method{
@@ -257,6 +259,8 @@ func compareTrees(t testing.TB, got, want map[string]string) {
 }
 
 // TestPhasesDecideAcrossParts makes sure that TestPhases compares what it is meant to.
+//
+// Invariant: Three steps, with parts in any order and grouping, write the outputs, mapping and lists of one run.
 func TestPhasesDecideAcrossParts(t *testing.T) {
 	dir := t.TempDir()
 	c := appConfig(app(t, dir), filepath.Join(dir, "out"))
@@ -299,6 +303,8 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 }
 
 // TestOneOfManyParts adds a method to one of 50 parts.
+//
+// Invariant: A part that has not changed keeps its slice byte by byte, unless its IDs change.
 func TestOneOfManyParts(t *testing.T) {
 	dir := t.TempDir()
 	var inputs []string
@@ -368,6 +374,8 @@ func TestOneOfManyParts(t *testing.T) {
 }
 
 // TestPhasesRefuse has parts and inputs that do not fit together: there is an error that says what, and no output.
+//
+// Invariant: Parts, slices and inputs that do not belong together are refused, and nothing is written.
 func TestPhasesRefuse(t *testing.T) {
 	dir := t.TempDir()
 	in := archive(t, filepath.Join(dir, "in.jar"), class("a/A", "f"), class("a/B", "f"))
@@ -476,6 +484,8 @@ func instrumentSlice(t testing.TB, c pipeline.Config, slice *pipeline.Slice) *pi
 }
 
 // TestScanSaysNothingElse: a scan file depends neither on the order of entries nor on times, workers and places.
+//
+// Invariant: A scan file does not depend on the order of entries, times, workers or directories.
 func TestScanSaysNothingElse(t *testing.T) {
 	files := append(sampleClasses(t), runtimeClass(inject.DefaultRuntimeClass), mappingInfo())
 	var first string

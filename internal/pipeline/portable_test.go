@@ -13,6 +13,8 @@ import (
 
 // TestJDKDoesNotMatter has a class whose fault shows only beside the JDK's classes, and one whose fault always shows:
 // mapping and classes are the same with a JDK and without.
+//
+// Invariant: Mapping and classes do not depend on the JDK of the machine.
 func TestJDKDoesNotMatter(t *testing.T) {
 	dir := t.TempDir()
 	jdk := filepath.Join(dir, "jdk")

@@ -28,6 +28,8 @@ func expectingThrows(o inject.Options, r inject.Request) equivalence.Instrumenta
 
 // TestObjection lets the referee demand more than was asked for, an exit at every athrow: to classes with one it
 // objects. They come out as they went in, and nothing else is different from a run without them.
+//
+// Invariant: A rejection affects the rejected class alone.
 func TestObjection(t *testing.T) {
 	expected = expectingThrows
 	t.Cleanup(func() { expected = expect.Instrumentation })

@@ -19,6 +19,9 @@ import (
 
 // TestObjectionIsRemembered has the referee object to classes, as TestObjection does, in builds with a cache: what it
 // said in the first is said by all, with or without an objection to another input in the same round.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
 func TestObjectionIsRemembered(t *testing.T) {
 	expected = expectingThrows
 	t.Cleanup(func() { expected = expect.Instrumentation })

@@ -27,7 +27,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	options, original := renamed(c.Inject, c.R8)
 	memory := memoryOf(c.Incremental, incremental.Run{
-		Inputs: inputs, ClassPath: c.ClassPath, Types: c.checksTypes(), Scans: !c.Disabled, Merged: c.Merge != "",
+		Inputs: inputs, ClassPath: c.ClassPath, Types: c.checksTypes(), Scans: !c.Disabled, Lines: c.Lines, Merged: c.Merge != "",
 		Disabled: c.Disabled, DryRun: c.DryRun, Runtime: options.RuntimeClass, Workers: workers(c.Jobs),
 	})
 	defer memory.Close()

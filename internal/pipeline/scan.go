@@ -19,7 +19,9 @@ import (
 
 // ScanConfig says what [Scan] does. Inputs are needed. The fields are as in [Config].
 type ScanConfig struct {
-	Inputs      []string
+	Inputs []string // paths
+
+	// What decides about classes, and how the scan works.
 	Filter      *filter.Filter
 	Inject      inject.Options
 	FocusHooks  bool

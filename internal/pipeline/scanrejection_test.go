@@ -19,6 +19,8 @@ import (
 
 // TestForeseen lets the referee object as [TestObjection] does: what the scan hears on trial, and Run when it
 // writes, come to the same. An objection that only comes in the end is an error, and nothing is written.
+//
+// Invariant: Three steps, with parts in any order and grouping, write the outputs, mapping and lists of one run.
 func TestForeseen(t *testing.T) {
 	object := func(always bool) {
 		expected = expect.Instrumentation

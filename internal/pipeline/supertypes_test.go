@@ -19,6 +19,8 @@ func below(name, super string, interfaces ...string) file {
 
 // TestRulesOnSupertypes: chains are followed through all inputs and the class path, end where nobody knows more, and
 // may be circles.
+//
+// Invariant: Rules on supertypes follow the chain through all inputs and the class path.
 func TestRulesOnSupertypes(t *testing.T) {
 	dir := t.TempDir()
 	first := archive(t, filepath.Join(dir, "first.jar"), runtimeClass("dev/tracegen/runtime/AppMethodBeat"), mappingInfo(),

@@ -28,15 +28,16 @@ import (
 type Options struct {
 	Inputs []string // what inputs are called in messages, by number
 
-	Filter          *filter.Filter
-	FocusHooks      bool
-	RuntimeExternal bool // the runtime class may be missing
-	AddRequires     bool // modules are made to require the runtime's
+	Filter          *filter.Filter // that the scan had; decides about supertypes
+	FocusHooks      bool           // Activities are made to report focus changes
+	RuntimeExternal bool           // the runtime class may be missing
+	AddRequires     bool           // modules are made to require the runtime's
 	Runtime         string
 	// OriginalRuntime is what Runtime, a class of the inputs, was called before it was renamed.
 	OriginalRuntime string
 	R8              *r8.Mapping // original names; nil if the names in the inputs are the original ones
 
+	// What IDs depend on, as in package mapping.
 	Base  *mapping.Mapping
 	Prune []*mapping.Mapping
 	Order mapping.Order
@@ -101,7 +102,7 @@ type Failure struct {
 // Draft is all decisions but IDs.
 type Draft struct {
 	ByNames
-	Warnings []string
+	Warnings []string // about classes and decisions, in the order in which they came up
 	// Introduced counts classes that came out wrong and are left as they were, PreExisting those that were wrong before.
 	Introduced, PreExisting int
 

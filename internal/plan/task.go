@@ -12,12 +12,12 @@ import (
 
 // Task is what is done to one class: all that its new bytes depend on, besides the old ones and the options of inserting.
 type Task struct {
-	Request  inject.Request
-	Requires bool // it is a module-info that has to require the runtime's module
-	Stripped bool // calls of an earlier run are taken out first
-	Foreign  bool // it holds calls of the runtime that are not ours, and stay
-	Untried  bool // nothing says yet that the methods have room for their calls
-	Dropped  bool // it is left out
+	Request  inject.Request // what is inserted
+	Requires bool           // it is a module-info that has to require the runtime's module
+	Stripped bool           // calls of an earlier run are taken out first
+	Foreign  bool           // it holds calls of the runtime that are not ours, and stay
+	Untried  bool           // nothing says yet that the methods have room for their calls
+	Dropped  bool           // it is left out
 }
 
 // Instruments reports whether anything is put into the class.

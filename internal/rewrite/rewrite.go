@@ -48,8 +48,8 @@ func New(o Options, set *input.Set) *Rewriter {
 
 // Reader reads classes again that were scanned. It keeps working memory.
 type Reader struct {
-	Set     *input.Set
-	Runtime string // the runtime class, whose calls of an earlier run are taken out
+	Set     *input.Set // that has the classes
+	Runtime string     // the runtime class, whose calls of an earlier run are taken out
 
 	buffer []byte
 	parser classfile.Parser

@@ -25,9 +25,9 @@ type Class struct {
 	Unread  filter.Decision
 	Methods []Method // those with code
 
-	Ancestry   inject.Ancestry
-	Interfaces []string // that it names itself, if the filter has rules on supertypes
-	SourceFile string   // if lines are asked for
+	Ancestry   inject.Ancestry // what focus hooks depend on
+	Interfaces []string        // that it names itself, if the filter has rules on supertypes
+	SourceFile string          // if lines are asked for
 	// Bodies are the code.Fingerprint of methods that may be traced and are mapping.Numbered, by index into Methods.
 	Bodies  map[int]uint64
 	Warning string // what follows the name of its place
@@ -63,7 +63,9 @@ type Method struct {
 
 // RuntimeFaults are what keeps a class from being the runtime class: with the method that focus hooks call, and
 // without. They are empty for one that can be it.
-type RuntimeFaults struct{ WithFocus, Plain string }
+type RuntimeFaults struct {
+	WithFocus, Plain string // texts of errors
+}
 
 // Rejection is why a rewritten class must not be written: the detail of what a check found.
 type Rejection struct {

@@ -20,9 +20,9 @@ import (
 
 // Options are what the facts depend on, besides the class files.
 type Options struct {
-	Filter     *filter.Filter
-	Inject     inject.Options
-	FocusHooks bool
+	Filter     *filter.Filter // decides which methods are traced
+	Inject     inject.Options // decide which methods have room for their calls; RuntimeClass is the name in the inputs
+	FocusHooks bool           // Activities may get focus hooks
 	// Renamed says that R8 or ProGuard has renamed the classes, so that each method may turn out to be numbered.
 	Renamed bool
 	// Lines asks for source files and line numbers.

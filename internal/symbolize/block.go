@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/matrix"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // block is a run of lines that are records or blank.
@@ -33,7 +34,7 @@ func (c *copier) inBlock(text, end string) bool {
 		if r.Depth != 0 && !c.announced {
 			return false
 		}
-		c.block = &block{accepted: c.announced || r.ID == matrix.Dispatch}
+		c.block = &block{accepted: c.announced || r.ID == mapping.DispatchID}
 		c.announced, c.table = false, false
 	case whole && r.Depth > c.block.last+matrix.MaxJump:
 		c.block.refused = c.block.refused || !c.block.accepted

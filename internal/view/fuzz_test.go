@@ -43,6 +43,8 @@ func unchunked(recording []byte) []byte {
 }
 
 // FuzzViews: no recording makes an export panic or fail, but for one that is too long for ART's, and each is valid.
+//
+// Invariant: No recording makes an exporter panic, or write what its readers refuse.
 func FuzzViews(f *testing.F) {
 	for _, name := range []string{"every", "open", "minor0"} {
 		if data, err := os.ReadFile(vectors + name + ".tgd"); err == nil {

@@ -86,6 +86,9 @@ const eventQuery = `select s.name a, s.ts / 1e6 b, s.dur / 1e6 c, coalesce(p.nam
 	left join process_track pt on pt.id = t.id left join process tp using (upid) where s.category %s order by s.ts, s.id`
 
 // TestEventsInPerfetto looks at everything beside calls.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestEventsInPerfetto(t *testing.T) {
 	file := exportFile(t, "perfetto", "full.perfetto-trace", naming{}, full())
 	for _, c := range []struct {
@@ -119,6 +122,9 @@ func TestEventsInPerfetto(t *testing.T) {
 }
 
 // TestEventsInChrome looks at the same in Trace Event JSON.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestEventsInChrome(t *testing.T) {
 	file := exportFile(t, "chrome", "full.trace.json", naming{}, full())
 	want := []string{"Handler (a.B) null: 1 0 90 messages of main", "frame 11 29 frames", "frame 28 22 frames", "Handler (a.B) null: 2 100 20 messages of main",
@@ -152,6 +158,9 @@ func TestEventsInChrome(t *testing.T) {
 }
 
 // TestEventsInFirefox looks at the same as markers.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestEventsInFirefox(t *testing.T) {
 	var got struct {
 		Threads []struct {
@@ -193,6 +202,9 @@ func TestEventsInFirefox(t *testing.T) {
 }
 
 // TestLabels looks at what go tool pprof makes of labels, places and comments.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestLabels(t *testing.T) {
 	file := exportFile(t, "pprof", "full.pb.gz", naming{}, full())
 	for _, c := range []struct {
@@ -216,6 +228,9 @@ func TestLabels(t *testing.T) {
 }
 
 // TestDump looks at what dmtracedump shows of marks and of CPU time.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestDump(t *testing.T) {
 	out, err := oracle.DumpTrace(t.Context(), exportFile(t, "art", "full.trace", naming{}, full()), "-o")
 	oracle.Require(t, err)
@@ -250,6 +265,8 @@ func TestTooLongForART(t *testing.T) {
 }
 
 // TestSpeedscopeSchema holds files to the schema that speedscope publishes, and looks at the marks.
+//
+// Invariant: No recording makes an exporter panic, or write what its readers refuse.
 func TestSpeedscopeSchema(t *testing.T) {
 	data, err := found(t).SpeedscopeSchema()
 	if err != nil {
@@ -340,6 +357,8 @@ func (p parts) Stretch(s *trace.Stretch) error {
 }
 
 // TestParts: a stretch that is told in parts comes out as it does in one.
+//
+// Invariant: A segment that is exported in parts looks like one that is exported whole.
 func TestParts(t *testing.T) {
 	r := newRecorded("tickNanos", "1000", "process", "com.app")
 	r.clock(0, 0)
@@ -433,6 +452,9 @@ func TestReports(t *testing.T) {
 }
 
 // TestEveryRepairIsTold: whatever replay learns to count has to show.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestEveryRepairIsTold(t *testing.T) {
 	var all trace.Repairs
 	fields := reflect.ValueOf(&all).Elem()
@@ -479,6 +501,9 @@ func (overloads) Name(m trace.Method) (trace.Name, bool) {
 }
 
 // TestMarks: calls with marks are as many in every format as replay has marked.
+//
+// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// format that can show them.
 func TestMarks(t *testing.T) {
 	all, _ := totalsRecordings(t)
 	data := all[3] // open at its end, and nothing unwound

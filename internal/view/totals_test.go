@@ -133,6 +133,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 
 // TestTotalsAgree reads each export with programs that are not ours, and compares what they say of each method with a
 // replay that is not the views'; where they show single calls, these and how they nest.
+//
+// Invariant: Other programs read in an export, for each method, what an independent replay reports.
 func TestTotalsAgree(t *testing.T) {
 	all, distinct := totalsRecordings(t)
 	for name, recordings := range map[string][][]byte{"all": all, "distinct": {distinct}} {

@@ -39,6 +39,8 @@ func TestCollapsed(t *testing.T) {
 }
 
 // TestSameBytes exports twice: nothing but what is replayed may matter.
+//
+// Invariant: Exporting a recording twice writes the same bytes.
 func TestSameBytes(t *testing.T) {
 	for _, f := range view.Formats() {
 		files := []string{vectors + "many.tgd", vectors + "open.tgd"}

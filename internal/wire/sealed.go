@@ -34,7 +34,7 @@ type Origin struct {
 
 // Format is a kind of file; the number is raised by every change of what its bytes mean.
 type Format struct {
-	Name   string
+	Name   string // begins the file
 	Number int
 }
 
@@ -49,8 +49,8 @@ const (
 
 // Sealed is the content of a file with what says where it comes from.
 type Sealed struct {
-	Format  Format
-	Origin  Origin
+	Format  Format // of the file
+	Origin  Origin // of the content
 	Content []byte
 }
 
@@ -92,8 +92,10 @@ func Load(path string, want Format) (*Sealed, error) {
 	return s, nil
 }
 
+// ErrDamaged says that a file is not as it was written.
 var ErrDamaged = errors.New("damaged: it is not as it was written; make it again")
 
+// Unseal reads the bytes of a file of the format.
 func Unseal(data []byte, want Format) (*Sealed, error) {
 	line, _, found := bytes.Cut(data[:min(len(data), 100)], []byte("\n"))
 	name, number, _ := strings.Cut(string(line), " ")

@@ -55,6 +55,7 @@ com.example.Main -> a:
 		"\tat a.a(SourceFile:1)\n\tat a.a(x.java:1)\n\tat b.x(y.kt:3)\n", "\tat com.example.Bar$Inner.in(Odd.kt:5)\n\tat com.example.FooKt.out(Foo.kt:6)\n\tat com.example.Bar$Inner.in(Odd.kt:5)\n\tat com.example.FooKt.out(FooKt.java:6)\n\tat com.example.Bar$Inner.x(Odd.kt:3)\n"},
 }
 
+// Invariant: Retraced stack traces are those of R8's retrace.
 func TestR8Features(t *testing.T) {
 	for _, test := range r8Cases {
 		t.Run(test.name, func(t *testing.T) {

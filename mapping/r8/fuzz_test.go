@@ -8,6 +8,8 @@ import (
 
 // FuzzParse holds that any text is read or refused with an error, and that what
 // was read answers questions about itself.
+//
+// Invariant: Every method that an R8 mapping lists is found by its name and descriptor in the renamed class.
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("A -> a:\n 3:0:void f():7:0 -> b\n 1:2:int[] x.y.g(a,b[]) -> c\n")
@@ -41,6 +43,8 @@ func FuzzParse(f *testing.F) {
 
 // FuzzRetrace holds that any text is retraced without a panic, in bounded size,
 // and that nothing changes but lines that have a class of the mapping.
+//
+// Invariant: A stack trace changes only in lines that name a class of the mapping.
 func FuzzRetrace(f *testing.F) {
 	f.Add(inlining, "\tat a.b.a(SourceFile:4)\r\nCaused by: a.c: x\na.b.a(X:1)\nstack = a.b.a(F.kt)\nat a.b:a(3)")
 	f.Add("A -> a:\n 1:1:void f():1:2147483647 -> a\n void g() -> a\n", "at a.a(X:1)\nat a.a(X)\nat a.<init>(:0)~[x]\n")

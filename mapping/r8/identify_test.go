@@ -8,6 +8,8 @@ import (
 )
 
 // TestIdentify: every method gets a name of its own, whatever order they come in.
+//
+// Invariant: Every method of a renamed class gets one original name, which no other method gets.
 func TestIdentify(t *testing.T) {
 	m, err := Parse("test", strings.NewReader(`com.example.Foo -> a.b:
     1:1:void one(int):10:10 -> a

@@ -46,6 +46,7 @@ func mustParse(t testing.TB, text string) *Mapping {
 	return m
 }
 
+// Invariant: Every method that an R8 mapping lists is found by its name and descriptor in the renamed class.
 func TestOriginals(t *testing.T) {
 	m := mustParse(t, sample)
 	for _, test := range []struct {

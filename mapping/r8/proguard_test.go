@@ -18,6 +18,8 @@ import (
 // TestCorpusProGuard obfuscates released jars with ProGuard, provokes exceptions
 // in them, and holds what the stack traces become against ProGuard's retrace,
 // line by line. Where the two differ the difference must have a name.
+//
+// Invariant: Retraced stack traces are those of ProGuard's retrace, except for differences that the test names.
 func TestCorpusProGuard(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: TRACEGEN_CORPUS=off or -short")

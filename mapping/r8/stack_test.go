@@ -55,6 +55,8 @@ func TestStackForms(t *testing.T) {
 
 // TestHeaderWords holds that a class with a one-letter name is not seen in every
 // word of a log.
+//
+// Invariant: A stack trace changes only in lines that name a class of the mapping.
 func TestHeaderWords(t *testing.T) {
 	const mapping = "com.example.Foo -> a:\ncom.example.MyException -> e:\n"
 	for in, want := range map[string]string{

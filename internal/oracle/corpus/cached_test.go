@@ -14,6 +14,8 @@ import (
 // TestCorpusCached builds the corpus, in bunches, without a cache and with one: into an empty one, when all is known, when all is
 // known and the outputs are gone, and when a rule has been added. Files, lists, reports and all that is printed have to be
 // the same.
+//
+// Invariant: A build with a cache writes for the corpus what a build without one writes.
 func TestCorpusCached(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)

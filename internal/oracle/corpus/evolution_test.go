@@ -251,6 +251,9 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 // 1,000 times over the full corpus, each build on the base of the one before: a method that stays keeps its ID, one
 // that comes back gets its own again, no ID is ever another method's, and what the outputs report is what the mapping
 // says. It counts what happens without a base, too.
+//
+// Invariant: Over a thousand builds of real classes a method keeps its ID, no ID stands for two methods, and the
+// outputs report the IDs of the mapping.
 func TestCorpusEvolutions(t *testing.T) {
 	library := fetchOne(t, "guava-18.0")
 	e := &evolving{random: rand.New(rand.NewPCG(1, 9)), classes: map[string][]byte{}, absent: map[string][]byte{}, done: map[string]int{}, jars: 1}

@@ -163,6 +163,8 @@ func countReasons(t *testing.T, file string) map[string]int {
 // TestCorpusInstrumented puts what tracegen makes of every jar to the referees, in every exit mode and
 // with no method left out for being small: nothing that linked stops linking, ASM reads it and finds
 // the mapping's IDs in the right number and on every path, and strip gives back every byte.
+//
+// Invariant: Classes that linked still link, and other programs find the mapping's IDs at every entry and exit.
 func TestCorpusInstrumented(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)

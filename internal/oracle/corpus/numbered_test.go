@@ -33,6 +33,8 @@ const newInFront = `
 
 // TestNumberedBodies compiles a class before and after lambdas were put in front of others: the names that javac
 // numbers stay or move by their numbers, and a comparison of the mappings tells which code is where.
+//
+// Invariant: A lambda whose number changes is found again by the fingerprint of its code.
 func TestNumberedBodies(t *testing.T) {
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -19,6 +19,8 @@ const bunchBytes = 40 << 20
 
 // TestCorpusPhases takes the corpus for apps of many jars, and instruments each at once and in phases, with one to
 // three jars in a part and the parts in a random order. Outputs, mapping and lists have to be the same files.
+//
+// Invariant: Three steps write for the corpus what one run writes.
 func TestCorpusPhases(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)

@@ -42,6 +42,9 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 // TestCorpusRenamed lets ProGuard rename a real library in two ways, and instruments both: under their original names
 // methods have the IDs that they have in the library as it was compiled, a base in the names of the first keeps all
 // IDs in the second, and what linked before does.
+//
+// Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
+// before.
 func TestCorpusRenamed(t *testing.T) {
 	library := fetchOne(t, "guava-18.0")
 	bin := buildTool(t)
@@ -147,6 +150,9 @@ func firstDifference(list ...map[string]int) string {
 
 // TestCorpusRenamedRuns renames the sample, all but its runtime and its entry, instruments it, and wants it to say
 // what it says otherwise.
+//
+// Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
+// before.
 func TestCorpusRenamedRuns(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus wanted")

@@ -97,6 +97,9 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 // TestCorpusReport compares what is said of every jar, before it is written and then, with what other programs find in
 // what was written: the bytes of the classes and the calls of each package, and that every method with code has
 // either its one ID or one reason.
+//
+// Invariant: A dry run predicts bytes, calls and IDs; each method has one ID or one reason, and the sums of the
+// report are right.
 func TestCorpusReport(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)

@@ -88,6 +88,8 @@ func parseRules(t *testing.T, conditions string) *filter.Filter {
 }
 
 // TestCorpusRulesAgree: the methods that rules match are those that ASM says have what the rules ask for.
+//
+// Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusRulesAgree(t *testing.T) {
 	jars := fetch(t)
 	all, err := oracle.Traits(t.Context(), jobs(jars))
@@ -160,6 +162,8 @@ func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits
 
 // TestCorpusSupertypesAgree: the classes that a rule on supertypes matches, found by a whole run, are those of which
 // ASM says so.
+//
+// Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusSupertypesAgree(t *testing.T) {
 	jars := fetch(t)
 	all, err := oracle.Traits(t.Context(), jobs(jars))

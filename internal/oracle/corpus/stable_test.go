@@ -17,6 +17,8 @@ import (
 
 // TestCorpusUntouched lets every class pass with nothing to do for any of them: by a rule that blocks
 // all, where each is still read and judged, and by --disabled. No byte may change.
+//
+// Invariant: A run that has nothing to do changes no byte.
 func TestCorpusUntouched(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)
@@ -39,6 +41,9 @@ func TestCorpusUntouched(t *testing.T) {
 // TestCorpusStable instruments the same classes in ways that must make no difference: with one worker
 // and with eight, with the entries of the jar shuffled, other times in it, another name and place of
 // the file, another time zone and locale, and with the output as the input.
+//
+// Invariant: Workers, the order of entries, times, names, time zone and locale do not change the output, and neither
+// does instrumenting twice.
 func TestCorpusStable(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)

@@ -18,6 +18,8 @@ type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, m
 
 // TestCorpusTypesAgree holds the type verifier to HotSpot's word on every class of the corpus: what links has no
 // findings, what does not has some, if it was not for want of a class.
+//
+// Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusTypesAgree(t *testing.T) {
 	jars := fetch(t)
 	results, err := linkAll(t.Context(), jars)

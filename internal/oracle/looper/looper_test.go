@@ -34,6 +34,11 @@ var platforms = []platform{
 
 // TestProofs runs every proof on every platform: those about frames, which measure, one platform after the other, when
 // all else is done.
+//
+// Invariant: On real Android classes the runtime sees every message, leaves the looper as it was, and finds a slow
+// message with the right call tree.
+//
+// Invariant: What cannot be seen of a message queue is reported as not available, never as empty.
 func TestProofs(t *testing.T) {
 	b := build(t)
 	t.Run("looper", func(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 
 // TestSample compiles one app against the jars of the runtime and against the no-op, which must give the same class
 // files, instruments it, and runs it with either on Android's classes.
+//
+// Invariant: An app compiles to the same bytes against the runtime and the no-op, and runs with either.
 func TestSample(t *testing.T) {
 	b := build(t)
 	j, err := oracle.FindJDK(17)

@@ -60,6 +60,9 @@ var stalls = []planted{
 
 // TestCorpusBlame plants stalls in real programs and runs them with the real runtime: what is said of the recording blames
 // the planted method, and says why.
+//
+// Invariant: For real programs with a planted stall (CPU, lock, I/O), the planted method and the kind of stall are
+// reported.
 func TestCorpusBlame(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus in this run")

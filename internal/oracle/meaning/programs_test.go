@@ -38,6 +38,8 @@ type program struct {
 }
 
 // TestCorpusPrograms runs real programs as they are and instrumented.
+//
+// Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusPrograms(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus in this run")

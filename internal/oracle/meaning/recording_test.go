@@ -23,6 +23,8 @@ const recordedProgram = "Xalan transforms"
 
 // TestCorpusRecording runs a real program with the real runtime: what its recording holds, and says was lost, is what
 // the recorder of the other tests saw in a run of its own, record by record as far as that keeps them.
+//
+// Invariant: A recording of a real program has every record in order, or counts it as lost.
 func TestCorpusRecording(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus in this run")

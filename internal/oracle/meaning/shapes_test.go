@@ -68,6 +68,8 @@ var builds = []build{
 
 // TestCorpusShapes compiles the small programs in several ways and holds them against what their sources say.
 // Of the ways, some are only for the run of the whole corpus.
+//
+// Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts many JVMs")
@@ -337,6 +339,8 @@ func (e expected) hold(t *testing.T, word string, ran []scenario) int {
 // TestStackOverflow runs out of stack. The calls of the runtime need stack as well: near the end of it an
 // exit's call overflows before it has recorded anything, and the frame stays open until its caller's exit.
 // So exact is exact but for those few frames at the very end; an exit too many there may never be.
+//
+// Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestStackOverflow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs")

@@ -87,6 +87,9 @@ type stall struct{ wall, cpu int64 }
 
 // TestStalls has a program stall in every way, and its recording say how: what state its thread was in, who held the
 // lock and what that did, how much CPU time it took, what was collected. Times are held to what the program measured.
+//
+// Invariant: A recording shows why a call stalled: CPU time, sleep, a lock and its owner, I/O, garbage collection;
+// its times are those that the program measured.
 func TestStalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")

@@ -58,6 +58,8 @@ func tell(accepted, linked bool, falseAlarms, missed *int) {
 }
 
 // TestCorpusMutantsAgree puts mutants of real classes to HotSpot and to the verifier, with the same class path.
+//
+// Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("mutants are not put to HotSpot: short tests")
