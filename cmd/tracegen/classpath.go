@@ -47,8 +47,8 @@ func (c *classPath) files() []string {
 }
 
 // find finds out where to look.
-func (c *classPath) find(con *console) pipeline.Surroundings {
-	found := pipeline.Surroundings{ClassPath: c.files(), JDK: c.jdk, Strict: c.strict}
+func (c *classPath) find(con *console) pipeline.ClassPath {
+	found := pipeline.ClassPath{Paths: c.files(), JDK: c.jdk, Strict: c.strict}
 	if c.jdk == "" {
 		found.JDK = installedJDK()
 		con.detail("JDK to look for classes in: %s", cmp.Or(found.JDK, "none"))

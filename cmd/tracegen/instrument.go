@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -120,7 +121,6 @@ func (i *instrument) sideFiles() []target {
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
-	config := i.pipelineConfig()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
@@ -131,8 +131,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	advance, done := i.con.progress("instrumenting")
-	config.Progress = advance
-	result, err := pipeline.Run(ctx, config)
+	result, err := i.instrument(ctx, advance)
 	done()
 	if err != nil {
 		return err
@@ -148,6 +147,19 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		return err
 	}
 	return failedGuards(i.reported.Guards)
+}
+
+// instrument decides and writes, or writes what a slice says.
+func (i *instrument) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
+	config := i.pipelineConfig()
+	if i.slice == nil {
+		config.Progress = progress
+		return pipeline.Run(ctx, config)
+	}
+	return pipeline.Instrument(ctx, pipeline.SliceConfig{
+		Inputs: config.Inputs, Inject: config.Inject, AddRequires: config.AddRequires, Verify: config.Verify, ClassPath: config.ClassPath,
+		Level: config.Level, Jobs: config.Jobs, Incremental: config.Incremental, DryRun: config.DryRun, Progress: progress,
+	}, i.slice)
 }
 
 // standardOutput is the name of standard output where a file could be named.
@@ -241,10 +253,10 @@ func (i *instrument) read() error {
 	return nil
 }
 
-// surroundings looks for a JDK only if one is needed.
-func (i *instrument) surroundings() pipeline.Surroundings {
+// neededClassPath looks for a JDK only if one is needed.
+func (i *instrument) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.Surroundings{ClassPath: i.classPath.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
 	}
 	return i.classPath.find(i.con)
 }
@@ -279,12 +291,11 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		R8:              i.r8,
 		Order:           i.order,
 		Verify:          i.verify,
-		Surroundings:    i.surroundings(),
+		ClassPath:       i.neededClassPath(),
 		Level:           i.level,
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
-		Slice:           i.slice,
 		Incremental:     i.known,
 		Lines:           i.lines != "",
 		Files:           i.sideContents(),

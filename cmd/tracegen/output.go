@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -196,38 +197,23 @@ func checkNotRead(written []target, read []string) error {
 	return nil
 }
 
-// liesIn says whether file, or what it links to, is below dir. What does not exist is where its nearest
-// directory that exists is.
+// liesIn reports whether file, or what it links to, is below dir.
 func liesIn(dir, file string) bool {
 	above, err := resolved(dir)
 	if err != nil {
 		return false
 	}
 	below, err := resolved(file)
-	return err == nil && isBelow(below, above)
+	return err == nil && output.Below(above, below)
 }
 
-// isBelow says whether a path is another one or lies in it, both being resolved.
-func isBelow(path, dir string) bool {
-	relative, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(relative)
-}
-
-// resolved returns a path that others can be compared with: absolute, without links as far as it exists.
+// resolved returns a path that others can be compared with, as [output.Resolve] does; if links cannot be followed, it is
+// only made absolute: using the file will report why.
 func resolved(path string) (string, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	if real, err := output.Resolve(path); err == nil {
+		return real, nil
 	}
-	missing := ""
-	for at := absolute; ; at, missing = filepath.Dir(at), filepath.Join(filepath.Base(at), missing) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, missing), nil
-		}
-		if at == filepath.Dir(at) {
-			return absolute, nil
-		}
-	}
+	return filepath.Abs(path)
 }
 
 // outputs lists the outputs, each with what to call it.
