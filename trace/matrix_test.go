@@ -112,8 +112,8 @@ func oursOf(t *testing.T, records []Record) (map[string]total, *collect) {
 	t.Helper()
 	c := replayed(t, records, len(records))
 	var tree Tree
-	for i := range c.stretches {
-		tree.Add(&c.stretches[i])
+	for i := range c.segments {
+		tree.Add(&c.segments[i])
 	}
 	return ofTree(&tree, 1), c
 }
@@ -135,6 +135,8 @@ func messagesOf(records []Record) (messages [][]Record) {
 }
 
 // TestMatrixAgrees: where Matrix's decoder is right, ours says the same of the same records, and of Matrix's report.
+//
+// Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixAgrees(t *testing.T) {
 	var buffers []buffer
 	for seed := range uint64(40) {
@@ -192,6 +194,8 @@ func TestMatrixAgrees(t *testing.T) {
 }
 
 // TestMatrixLoses has the faults of Matrix's decoder that make it lose what was recorded, each as Matrix has it and as we do.
+//
+// Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixLoses(t *testing.T) {
 	in, out := entry, exit
 	const d = MethodDispatch
@@ -235,7 +239,7 @@ func TestMatrixLoses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := replayed(t, c.buffer.records, len(c.buffer.records))
 			var calls []string
-			for _, s := range got.stretches {
+			for _, s := range got.segments {
 				for _, call := range s.Calls {
 					calls = append(calls, fmt.Sprintf("%d@%d-%d", call.Method, call.Begin, call.End))
 				}

@@ -70,6 +70,8 @@ func show(c Chunk) string {
 }
 
 // TestVectors reads what the Java writer wrote. The golden files were read beside its test.
+//
+// Invariant: The Go decoder reads what the Java writer writes, as trace/FORMAT.md says.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(vectors, "*.tgd"))
 	if err != nil || len(files) < 3 {
@@ -113,6 +115,8 @@ func ends(data []byte) []int {
 }
 
 // TestCutAnywhere cuts recordings at every byte: all chunks before the cut are there, and nothing else.
+//
+// Invariant: A recording that is cut anywhere still has all chunks before the cut.
 func TestCutAnywhere(t *testing.T) {
 	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd"} {
 		data := vector(t, name)
@@ -157,6 +161,8 @@ func TestCutAnywhere(t *testing.T) {
 var cmpEmpty = cmp.Transformer("empty", func(s []string) string { return strings.Join(s, "\n") })
 
 // TestDamageCostsOneChunk changes every byte in turn: one chunk is lost at most, and told.
+//
+// Invariant: Damage costs one chunk at most, and is reported.
 func TestDamageCostsOneChunk(t *testing.T) {
 	data := vector(t, "every.tgd")
 	whole, _ := readAll(t, bytes.NewReader(data))
@@ -222,7 +228,7 @@ func TestOddFiles(t *testing.T) {
 		{"more than announced", file(t, chunkOf(typeMeta, flagDeflate, 0, []byte{1, 0, 0, 0, 1, 2, 0, 253, 255, 0, 0})), nil, Damage{Malformed: 1}},
 		{"a count of what is not there", file(t, chunkOf(typeMeta, 0, 0, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF})), nil, Damage{Malformed: 1}},
 		{"a string that is lost", file(t, chunkOf(typeSamples, 0, 0, []byte{2, 0, 3, 1, 8})),
-			[]string{"*trace.Sample &{Nanos:1 Thread:0 State:BLOCKED Frames:[(string 8 is lost)] CPU:-1}"}, Damage{}},
+			[]string{"*trace.StackSample &{Nanos:1 Thread:0 State:BLOCKED Frames:[(string 8 is lost)] CPU:-1}"}, Damage{}},
 		{"raw records", file(t, chunkOf(typeRecords, 0, 0, []byte{0, 0, 0, 1, 7, 0, 0, 0, 0, 8, 0, 0x80})),
 			[]string{"*trace.Records thread 0 first 0 overwritten 0: 1 records true/1@7, sum 8c4c04e8"}, Damage{}},
 		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil, Damage{Malformed: 1}},
@@ -267,6 +273,8 @@ func TestRefused(t *testing.T) {
 }
 
 // TestFalseBeginnings reads a file full of what looks like the beginning of a long chunk: the work follows its size.
+//
+// Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func TestFalseBeginnings(t *testing.T) {
 	begin := chunkOf(typeMeta, 0, 0, nil)
 	binary.LittleEndian.PutUint32(begin[8:], 8<<20)
@@ -284,6 +292,8 @@ func TestFalseBeginnings(t *testing.T) {
 }
 
 // TestModestMemory allocates no more than a fixed multiple of what is there, however much is announced.
+//
+// Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func TestModestMemory(t *testing.T) {
 	for _, data := range [][]byte{
 		file(t, chunkOf(typeStrings, 0, 0, append([]byte{0, 0xFF, 0x7F}, make([]byte, 16383)...))),
@@ -303,6 +313,8 @@ func TestModestMemory(t *testing.T) {
 }
 
 // FuzzReader reads anything. What it takes it must take the same way byte by byte.
+//
+// Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzReader(f *testing.F) {
 	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd"} {
 		f.Add(vector(f, name))
@@ -323,6 +335,8 @@ func FuzzReader(f *testing.F) {
 }
 
 // FuzzPayload reads anything as a chunk of any type, with the checksum right.
+//
+// Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzPayload(f *testing.F) {
 	for k := range uint16(12) {
 		f.Add(k, uint16(0), []byte{1, 2, 3, 4, 5, 6, 7, 8})

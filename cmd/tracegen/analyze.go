@@ -15,8 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/view"
+	"github.com/tracegen/tracegen/internal/export"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -44,58 +43,65 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 			return a.run(cmd.Context(), args)
 		},
 	}
+	cmd.ValidArgsFunction = completeFiles("tgd", "json", "log", "txt")
+	a.rows = a.options()
+	a.rows.addTo(cmd, 0)
+	return cmd
+}
+
+func (a *analyzing) options() options {
 	formats := []named[string]{{answersReport, answersReport}, {answersTree, answersTree}, {answersTable, answersTable}, {answersJSON, answersJSON}}
-	for _, f := range view.Formats() {
+	for _, f := range export.Formats() {
 		formats = append(formats, named[string]{f.Name, f.Name})
 	}
-	what := newFlags()
-	what.Var(newChoice(&a.format, answersReport, formats...), "format", "write in this `FORMAT`, one of those above")
-	what.StringVarP(&a.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
-	what.Var(newChoice(&a.sort, analysis.OrderSelf, orders()...), "sort", "what table, and the methods of json, are sorted by")
-	what.IntVar(&a.top, "top", 0, "how many methods table and json have, 0 for all")
-	what.Var(&a.least, "min", "leave out of tree what took less, as a `TIME` (5ms) or a share (1%)")
-	what.BoolVar(&a.each, "each", false, "give tree one tree for each slow message instead of one of all calls")
-	names := newFlags()
-	a.naming.add(names)
-	names.StringVar(&a.naming.lines, "lines", "", "the `FILE` that instrument --lines wrote beside the mapping: shows where methods are")
-	block := newFlags()
-	block.BoolVar(&a.block, "suggest-blocklist", false, "write rules for tracegen.yml that block methods with many calls and little time")
-	block.DurationVar(&a.blocking.Below, "block-below", 16*time.Millisecond, "block no method of which a call ever took this `TIME`")
-	block.DurationVar(&a.blocking.Mean, "block-mean", 20*time.Microsecond, "block no method whose calls take more than this `TIME` on average")
-	block.Float64Var(&a.blocking.Share, "block-share", 0.005, "block no method that makes less than this `SHARE` of the records")
-	block.DurationVar(&a.blocking.Pair, "pair-cost", 3*time.Nanosecond, "the `TIME` that an entry and an exit cost together on your devices")
-	addGroups(cmd, flagGroup{"Output", what}, flagGroup{"Names", names}, flagGroup{"Feedback to the build", block})
-	return cmd
+	return newOptions(grouped("Output",
+		option{name: "format", flag: oneOf(&a.format, answersReport, formats...), help: "write in this `FORMAT`, one of those above"},
+		resultOption(&a.output),
+		option{name: "sort", flag: oneOf(&a.sort, analysis.OrderSelf, orders()...), help: "what table, and the methods of json, are sorted by"},
+		option{name: "top", flag: number(&a.top, 0), help: "how many methods table and json have, 0 for all"},
+		option{name: "min", flag: custom(&a.least), help: "leave out of tree what took less, as a `TIME` (5ms) or a share (1%)"},
+		option{name: "each", flag: yes(&a.each), help: "give tree one tree for each slow message instead of one of all calls"},
+	), a.naming.options(
+		option{name: "lines", flag: text(&a.naming.lines, ""), file: fileRead,
+			help: "the `FILE` that instrument --lines wrote beside the mapping: shows where methods are"},
+	), grouped("Feedback to the build",
+		option{name: "suggest-blocklist", flag: yes(&a.block),
+			help: "write rules for tracegen.yml that block methods with many calls and little time"},
+		option{name: "block-below", flag: duration(&a.blocking.Below, 16*time.Millisecond),
+			help: "block no method of which a call ever took this `TIME`"},
+		option{name: "block-mean", flag: duration(&a.blocking.Mean, 20*time.Microsecond),
+			help: "block no method whose calls take more than this `TIME` on average"},
+		option{name: "block-share", flag: share(&a.blocking.Share, 0.005),
+			help: "block no method that makes less than this `SHARE` of the records"},
+		option{name: "pair-cost", flag: duration(&a.blocking.Pair, 3*time.Nanosecond),
+			help: "the `TIME` that an entry and an exit cost together on your devices"},
+	))
 }
 
 func orders() []named[analysis.Order] {
 	var list []named[analysis.Order]
-	for _, o := range []analysis.Order{analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderSlow} {
+	for _, o := range []analysis.Order{analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderStalls} {
 		list = append(list, named[analysis.Order]{string(o), o})
 	}
 	return list
 }
 
-// analyzeHelp has the formats of package view in it as they are.
+// analyzeHelp has the formats of package export in it as they are.
 func analyzeHelp() string {
 	var exports strings.Builder
-	for _, f := range view.Formats() {
+	for _, f := range export.Formats() {
 		fmt.Fprintf(&exports, "  %-12s%s\n", f.Name, f.Summary)
+	}
+	var verdicts strings.Builder
+	for _, v := range analysis.Verdicts() {
+		fmt.Fprintf(&verdicts, "%s\n", strings.TrimRight(fmt.Sprintf("  %-21s%s", v.Name, v.Help), " "))
 	}
 	return `analyze reads recordings of tracegen's runtime and tells of each message that took too
 long: what it was, how long it took and how much of that on a processor, the path to
 where the time went, what ran before it and what waited behind it, and in one line what
 it was slow for, judged by what was recorded:
 
-  own work             it was on a processor; the method with the most time of its own
-  waiting for a lock   it was BLOCKED, or waited for a lock; who held it
-  I/O                  it was in a method of files, sockets, SQLite, Binder or processes
-  sleep                it was in Thread.sleep or SystemClock.sleep
-  waiting for another thread
-  starved              it could have run, and got no processor
-  garbage collection   that took half of the time or more
-  the recording does not tell
-
+` + verdicts.String() + `
 What the recording lacks is named in that line. "not available" is what nobody could
 see, "nothing" what was seen to be empty. On a thread without a looper, as all are on a
 plain JVM, a message is an outermost call of a traced method.
@@ -132,6 +138,7 @@ says what that will save. A method that is on a hot path, or of which one call e
 // analyzing holds the flags of the command.
 type analyzing struct {
 	con                *console
+	rows               options
 	format, output     string
 	naming             naming
 	named, each, block bool
@@ -162,25 +169,14 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	if a.output == standardOutput {
-		if a.binary() && isTerminal(a.con.out) {
-			return misuse("--format %s is not for a terminal; name a file by --output", a.format)
-		}
-		return a.write(ctx, a.con.out, files, o)
+	if a.output == standardOutput && a.binary() && isTerminal(a.con.out) {
+		return misuse("--format %s is not for a terminal; name a file by --output", a.format)
 	}
-	read := slices.DeleteFunc(append([]string{a.naming.mapping, a.naming.lines, a.naming.r8}, files...), func(f string) bool { return f == "" || f == standardInput })
-	if err := checkNotRead([]target{{"--output", a.output}}, read); err != nil {
+	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool { return f == standardInput })
+	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	f, err := jar.CreateFile(a.output)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if err := a.write(ctx, f, files, o); err != nil {
-		return err
-	}
-	return f.Commit()
+	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
 }
 
 func isTerminal(w io.Writer) bool {
@@ -189,7 +185,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (a *analyzing) binary() bool {
-	for _, f := range view.Formats() {
+	for _, f := range export.Formats() {
 		if f.Name == a.format {
 			return f.Binary
 		}
@@ -274,13 +270,13 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 		}, nil
 	case a.format == answersReport:
 		text := analysis.NewText(w)
-		o.Begin, o.Slow, o.End = text.Begin, text.Slow, text.End
+		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
 		return func(*analysis.Mappings) error { return nil }, nil
 	case a.format == answersTable:
 		o.Methods = new(analysis.Methods)
 		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, a.sort, a.top) }, nil
 	case a.format == answersTree && a.each:
-		o.Slow = func(s *analysis.Slow) error {
+		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
 				return err
 			}
@@ -295,34 +291,22 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 		if err != nil {
 			return nil, err
 		}
-		o.Methods, o.Slow, o.End = new(analysis.Methods), j.Slow, j.End
+		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
 		return func(*analysis.Mappings) error { return j.Close(o.Methods, a.sort, a.top) }, nil
 	}
 	return a.export(o, w)
 }
 
-// export writes one of the forms of package view.
+// export writes one of the forms of package export.
 func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	type message struct {
-		recording int
-		thread    uint32
-		sequence  uint64
-	}
-	verdicts := map[message]string{}
-	recording := 0
-	judge := func(recording int, j *trace.Jank) string { return verdicts[message{recording, j.Thread, j.Message}] }
-	v, err := view.New(a.format, w, nil, view.Options{Program: "tracegen " + version(), Judgement: judge})
+	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return nil, err
 	}
 	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		recording++
-		return v, v.Recording(view.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
+		return v, v.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
 	}
-	o.Slow = func(s *analysis.Slow) error {
-		verdicts[message{recording, s.Thread.Index, s.Sequence}] = s.Verdict.Text
-		return nil
-	}
+	o.Evidence, o.Stall = v.Evidence, v.Stall
 	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }

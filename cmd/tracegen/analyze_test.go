@@ -13,6 +13,8 @@ import (
 )
 
 // TestAnalyzeSchema holds what analyze writes for programs against the schema that is documented.
+//
+// Invariant: The JSON that analyze writes follows its schema.
 func TestAnalyzeSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../docs/analyze.schema.json")
 	if err != nil {

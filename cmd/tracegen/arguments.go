@@ -104,3 +104,21 @@ func exists(path string) (bool, error) {
 	}
 	return true, nil
 }
+
+// paths gives the arguments as names of files that are read.
+func paths(args []string) (list, argfiles []string, err error) {
+	arguments, argfiles, err := parseArguments(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range arguments {
+		if a.output != "" {
+			return nil, nil, misuse("%s=%s: there is one output, named by --output", a.path, a.output)
+		}
+		list = append(list, a.path)
+	}
+	if len(list) == 0 {
+		return nil, nil, misuse("the argument file lists no input")
+	}
+	return list, argfiles, nil
+}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
@@ -13,8 +11,7 @@ import (
 // assign holds what the command line says beyond what instrument knows.
 type assign struct {
 	instrument
-	directory string // of the slices
-	parts     []*pipeline.Part
+	parts []*pipeline.Part
 }
 
 func newAssignCmd(con *console) *cobra.Command {
@@ -36,26 +33,16 @@ same --config and --blocklist. @FILE stands for the scan files that FILE lists.`
   tracegen assign @scans.txt --slices ids/ -o methodMapping.txt --base release/methodMapping.txt`,
 		Args: atLeastOne("scan file"),
 	}
-	groups := a.groups()
-	groups[0].flags.StringVar(&a.directory, "slices", "", "write the slice of each part into `DIR`")
-	all := addSome(cmd, groups, []string{"output", "slices", "lines", "skipped", "report", "base", "base-r8-mapping", "r8-mapping", "prune", "id-order", "config", "blocklist",
-		"runtime-external", "classpath", "fail-on", "min-methods-ratio", "expect-digest", "quiet", "verbose"},
-		map[string]string{
-			"output":    "method mapping `FILE`",
-			"classpath": "where rules look for supertypes that no part has: the `LIST` that instrument would be given; repeatable",
-			"fail-on": "exit with 1, once all is written, if a class was left alone for being wrong (introduced, unverifiable), " +
-				"or if a limit is crossed (ratio, digest); repeatable",
-			"verbose": "print what is read, and every input even of many",
-		})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd, all, args) }
+	cmd.ValidArgsFunction = completeFiles("scan")
+	a.addOptions(cmd, byAssign)
+	cmd.RunE = a.run
 	return cmd
 }
 
-func (a *assign) run(cmd *cobra.Command, all *pflag.FlagSet, args []string) error {
-	if a.output == "" || a.directory == "" {
+func (a *assign) run(cmd *cobra.Command, args []string) error {
+	if a.output == "" || a.slices == "" {
 		return misuse("--output and --slices are needed: where the mapping goes, and the slices")
 	}
-	output, directory := a.output, a.directory // not those of tracegen.yml, which are of instrument
 	files, argfiles, err := paths(args)
 	if err != nil {
 		return err
@@ -63,16 +50,16 @@ func (a *assign) run(cmd *cobra.Command, all *pflag.FlagSet, args []string) erro
 	if err := a.load(files); err != nil {
 		return err
 	}
-	if err := adoptOptions(all, scanOptions, a.parts[0].Origin()); err != nil {
+	if err := a.adoptOptions(a.originOptions(), a.parts[0].Origin()); err != nil {
 		return err
 	}
-	if err := a.settle(all); err != nil {
+	if err := a.resolve(); err != nil {
 		return err
 	}
 	if a.guards.asks("growth") || a.guards.asks("calls") {
 		return misuse("--fail-on growth and calls are about what instrument writes, which is not known yet")
 	}
-	a.mapping, a.directory, a.dryRun, a.merge, a.disabled, a.planned = output, directory, false, false, false, true
+	a.mapping, a.planned = a.output, true
 	if err := a.read(); err != nil {
 		return err
 	}
@@ -116,11 +103,11 @@ func (a *assign) written() []target {
 	seen := map[string]bool{}
 	for _, p := range a.parts {
 		if !seen[p.Name()] { // that there are two, package pipeline explains
-			files = append(files, target{"the slice of " + p.Path(), filepath.Join(a.directory, p.Name()+pipeline.SliceExtension)})
+			files = append(files, target{"the slice of " + p.Path(), filepath.Join(a.slices, p.Name()+pipeline.SliceExtension)})
 		}
 		seen[p.Name()] = true
 	}
-	return slices.Concat(files, a.sideFiles()[1:])
+	return append(files, a.sideFiles()[1:]...)
 }
 
 func (a *assign) carryOut(cmd *cobra.Command) error {
@@ -132,8 +119,11 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()
-	config.DryRun = false
-	result, err := pipeline.Assign(ctx, config, a.parts, a.directory)
+	result, err := pipeline.Assign(ctx, pipeline.AssignConfig{
+		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks, RuntimeExternal: config.RuntimeExternal,
+		AddRequires: config.AddRequires, R8: config.R8, Base: config.Base, Prune: config.Prune, Order: config.Order,
+		ClassPath: config.ClassPath.Paths, Lines: config.Lines, Files: config.Files,
+	}, a.parts, a.slices)
 	if err != nil {
 		return err
 	}
@@ -143,5 +133,5 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err := a.summarize(); err != nil {
 		return err
 	}
-	return judge(a.reported.Guards)
+	return failedGuards(a.reported.Guards)
 }

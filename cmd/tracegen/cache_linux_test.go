@@ -11,6 +11,8 @@ import (
 )
 
 // TestReadOnlyCache uses a cache that another user has filled: it serves, and is not written to.
+//
+// Invariant: A cache that cannot be written does not stop a build.
 func TestReadOnlyCache(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be two users")
@@ -50,6 +52,8 @@ func TestReadOnlyCache(t *testing.T) {
 }
 
 // TestCacheOnFullDisk gives the cache a disk of its own that has no room for all that is written.
+//
+// Invariant: A cache that cannot be written does not stop a build.
 func TestCacheOnFullDisk(t *testing.T) {
 	a := newCachedApp(t)
 	if err := os.Mkdir(a.path("small"), 0o777); err != nil {

@@ -149,6 +149,8 @@ func cacheSize(t *testing.T, dir string) (total int64) {
 }
 
 // TestCachedBuilds holds what a user sees of builds with a cache against one without: files, what is printed, exit codes.
+//
+// Invariant: A build with a cache prints, writes and returns what a build without one does.
 func TestCachedBuilds(t *testing.T) {
 	a := newCachedApp(t)
 	var written []time.Time
@@ -196,6 +198,8 @@ func TestCachedBuilds(t *testing.T) {
 }
 
 // TestCacheSize wants a cache to stay in its bounds, and whatever is thrown out of it to cost only time.
+//
+// Invariant: The cache keeps to its size, and several processes may use it at once.
 func TestCacheSize(t *testing.T) {
 	a := newCachedApp(t)
 	for _, limit := range []string{"1B", "20KB", "100KB", "1GiB"} {
@@ -220,6 +224,8 @@ func TestCacheSize(t *testing.T) {
 }
 
 // TestCacheIsShared has processes use one cache at the same time, some of which throw out of it what the others use.
+//
+// Invariant: The cache keeps to its size, and several processes may use it at once.
 func TestCacheIsShared(t *testing.T) {
 	a := newCachedApp(t)
 	var group sync.WaitGroup
@@ -244,6 +250,8 @@ func TestCacheIsShared(t *testing.T) {
 
 // TestCacheSurvivesKills kills runs at any moment. What is visible is whole each time, and what they leave in the cache
 // does no harm.
+//
+// Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
 func TestCacheSurvivesKills(t *testing.T) {
 	a := newCachedApp(t)
 	start := time.Now()

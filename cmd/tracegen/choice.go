@@ -3,9 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // named is a value that a flag can have and the word for it.
@@ -25,6 +22,17 @@ type choice[T comparable] struct {
 func newChoice[T comparable](target *T, standard T, values ...named[T]) *choice[T] {
 	*target = standard
 	return &choice[T]{target, values}
+}
+
+// byName returns values that have a name of their own as values of a choice.
+func byName[T interface {
+	comparable
+	fmt.Stringer
+}](values []T) (all []named[T]) {
+	for _, v := range values {
+		all = append(all, named[T]{v.String(), v})
+	}
+	return all
 }
 
 // Set implements pflag.Value.
@@ -59,19 +67,4 @@ func (c *choice[T]) names() []string {
 		names[i] = v.name
 	}
 	return names
-}
-
-// completeChoices lets the shell complete the words of every choice below cmd.
-func completeChoices(cmd *cobra.Command) {
-	complete := func(f *pflag.Flag) {
-		if c, ok := f.Value.(interface{ names() []string }); ok {
-			// The error is about a flag that is not there or has a completion already.
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.names(), cobra.ShellCompDirectiveNoFileComp))
-		}
-	}
-	cmd.Flags().VisitAll(complete)
-	cmd.PersistentFlags().VisitAll(complete)
-	for _, sub := range cmd.Commands() {
-		completeChoices(sub)
-	}
 }

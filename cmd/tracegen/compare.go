@@ -49,19 +49,7 @@ With --exit-code, the exit code is 1 if a method surely got slower.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
-	what := newFlags()
-	what.Var(newChoice(&c.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON}), "format", "what to write")
-	what.StringVarP(&c.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
-	what.IntVar(&c.top, "top", 20, "how many methods and stalls to write of each kind, 0 for all")
-	what.BoolVar(&c.all, "all", false, "show what may well be chance, too")
-	what.Var(newChoice(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording}, named[fleet.Unit]{"message", fleet.UnitMessage}),
-		"by", "the unit of work; it is chosen by how many recordings there are if this is not given")
-	what.BoolVar(&c.exitCode, "exit-code", false, "exit with 1 if a method surely got slower")
-	names := newFlags()
-	c.naming.add(names)
-	names.StringVar(&c.oldMapping, "old-mapping", "", "that of OLD, if not --mapping")
-	names.StringVar(&c.newMapping, "new-mapping", "", "that of NEW, if not --mapping")
-	addGroups(cmd, flagGroup{"Output", what}, flagGroup{"Names", names})
+	c.options().addTo(cmd, 0)
 	return cmd
 }
 
@@ -74,6 +62,24 @@ type comparing struct {
 	unit                   fleet.Unit
 	top                    int
 	all, exitCode          bool
+}
+
+func (c *comparing) options() options {
+	return newOptions(grouped("Output",
+		option{name: "format", help: "what to write",
+			flag: oneOf(&c.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON})},
+		resultOption(&c.output),
+		option{name: "top", flag: number(&c.top, 20), help: "how many methods and stalls to write of each kind, 0 for all"},
+		option{name: "all", flag: yes(&c.all), help: "show what may well be chance, too"},
+		option{name: "by", help: "the unit of work; it is chosen by how many recordings there are if this is not given",
+			flag: oneOf(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording}, named[fleet.Unit]{"message", fleet.UnitMessage})},
+		option{name: "exit-code", flag: yes(&c.exitCode), help: "exit with 1 if a method surely got slower"},
+	), c.naming.options(
+		option{name: "old-mapping", flag: text(&c.oldMapping, ""), file: fileRead, extensions: nothing,
+			help: "that of OLD, if not --mapping"},
+		option{name: "new-mapping", flag: text(&c.newMapping, ""), file: fileRead, extensions: nothing,
+			help: "that of NEW, if not --mapping"},
+	))
 }
 
 func (c *comparing) run(ctx context.Context, args []string) error {
@@ -128,12 +134,12 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Sample, *analysis.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
-	o, err := naming.options()
+	o, err := naming.openAll()
 	if err != nil {
 		return nil, nil, err
 	}
 	sample := &fleet.Sample{Unit: c.unit}
-	o.Slow, o.Also = sample.Slow, sample.Add
+	o.Stall, o.Also = sample.Stall, sample.Add
 	o.End = func(rec *analysis.Recording) error {
 		for _, text := range rec.Warnings() {
 			c.con.warn("%s", text)

@@ -6,10 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/filter"
 )
@@ -19,63 +16,67 @@ const (
 	defaultMapping = "methodMapping.txt"
 )
 
-// readConfig reads a tracegen.yml and sets those of the flags that were not given on the command line. It
-// gives the names of the file and of those that it includes, none if there is no file, and the rules. name is the
-// value of --config; "" stands for the default file, which need not be there.
-func readConfig(name string, flags *pflag.FlagSet) (files []string, rules []filter.Rule, err error) {
-	file := name
-	if name == "" {
+// readConfig reads tracegen.yml and sets those options that the command line does not set. Values of options that the
+// command does not use are checked, too. It returns the names of the file and of those that it includes, none if there is no
+// file, and the rules. Without --config, the file need not be there.
+func (i *instrument) readConfig() (files []string, rules []filter.Rule, err error) {
+	file := i.config
+	if file == "" {
 		file = defaultConfig
 	}
 	data, err := os.ReadFile(file)
-	if name == "" && errors.Is(err, fs.ErrNotExist) {
+	if i.config == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--config: %w", err)
 	}
-	config, err := filter.ParseConfig(file, data, configurable(flags), os.ReadFile)
+	config, err := filter.ParseConfig(file, data, i.rows.configurable(), os.ReadFile)
 	if err != nil {
 		return nil, nil, err
 	}
 	// In a fixed order, so that of several errors it is always the same that is told.
 	var errs []error
-	flags.VisitAll(func(f *pflag.Flag) {
-		values := config.Lists[f.Name]
-		if option, given := config.Options[f.Name]; given {
+	for k := range i.rows {
+		o := &i.rows[k]
+		values := config.Lists[o.name]
+		if option, given := config.Options[o.name]; given {
 			values = []filter.Option{option}
-		} else if len(values) > 0 && !isRepeatable(f) {
-			errs = append(errs, fmt.Errorf("%v: %s: a list is found where a single value is expected", values[0].At, f.Name))
-			return
+		} else if len(values) > 0 && !o.repeatable() {
+			errs = append(errs, fmt.Errorf("%v: %s: found a list, want a single value", values[0].At, o.name))
+			continue
 		}
-		if f.Changed {
-			return
+		target := i.unused[k].flag
+		if i.uses(o) && (o.config == 0 || o.config&i.as != 0) {
+			target = o.flag
+		}
+		if target.Changed {
+			continue
 		}
 		for _, option := range values {
-			if err := setOption(file, f, option.Value); err != nil {
-				errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, f.Name, option.Value, err))
+			if err := target.Value.Set(o.relativeTo(file, option.Value)); err != nil {
+				errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, o.name, option.Value, err))
 			}
-			f.Changed = true
+			target.Changed = true
 		}
-	})
+	}
 	return append([]string{file}, config.Included...), config.Rules, errors.Join(errs...)
 }
 
-// setOption gives a flag a value from the configuration file of that name.
-func setOption(file string, f *pflag.Flag, value string) error {
-	switch {
-	case f.Name == "classpath":
-		value = relativeList(file, value)
-	case isPath(f.Name):
-		value = relativeTo(file, value)
-	}
-	return f.Value.Set(value)
+// configurable lists the options that tracegen.yml may name.
+func (t options) configurable() []string {
+	return t.names(func(o *option) bool { return o.config != offLimits })
 }
 
-// isRepeatable says whether a flag may be given several times, each adding to the others, and so may be a list.
-func isRepeatable(f *pflag.Flag) bool {
-	_, guards := f.Value.(*failOn)
-	return guards || f.Value.Type() == "stringArray"
+// relativeTo returns the value that the option gets from a configuration file of that name.
+func (o *option) relativeTo(file, value string) string {
+	switch {
+	case o.list:
+		return relativeList(file, value)
+	case o.file != noFile:
+		return relativeTo(file, value)
+	}
+	return value
 }
 
 // relativeTo gives a path that is meant from where file is. A slash at its end, which says that it is a
@@ -98,21 +99,4 @@ func relativeList(file, list string) string {
 		paths[i] = relativeTo(file, path)
 	}
 	return strings.Join(paths, string(filepath.ListSeparator))
-}
-
-// configurable lists the flags that a configuration file can set: all but those that say which file that is,
-// or that ask for something else than a run.
-func configurable(flags *pflag.FlagSet) []string {
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "config" && f.Name != "help" && f.Name != "ids" && f.Name != "slices" && f.Name != "log-format" && !f.Hidden {
-			names = append(names, f.Name)
-		}
-	})
-	return names
-}
-
-// isPath says whether a flag names a file. In a configuration file, such a name is relative to that file.
-func isPath(flag string) bool {
-	return slices.Contains([]string{"output", "mapping", "base", "prune", "ids", "r8-mapping", "base-r8-mapping", "base-report", "lines", "skipped", "report", "blocklist", "classpath", "jdk", "cache"}, flag)
 }

@@ -19,6 +19,8 @@ var (
 )
 
 // TestDocumentedRules: what the documents show as tracegen.yml is one, with the options that there are.
+//
+// Invariant: The rules and options that the documents show are valid.
 func TestDocumentedRules(t *testing.T) {
 	text := func(name string) string {
 		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
@@ -37,12 +39,8 @@ func TestDocumentedRules(t *testing.T) {
 		t.Errorf("only %d examples are found; are they still searched rightly?", len(blocks))
 	}
 	for _, block := range blocks {
-		cmd, _, err := testedRoot().Find([]string{"instrument"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		flags := cmd.Flags()
-		config, err := filter.ParseConfig("tracegen.yml", []byte(block), configurable(flags), func(string) ([]byte, error) { return nil, nil })
+		rows := buildTable()
+		config, err := filter.ParseConfig("tracegen.yml", []byte(block), rows.configurable(), func(string) ([]byte, error) { return nil, nil })
 		if err != nil {
 			t.Errorf("%v in\n%s", err, block)
 			continue
@@ -51,7 +49,7 @@ func TestDocumentedRules(t *testing.T) {
 			t.Errorf("%d rules are read, %d shown in\n%s", len(config.Rules), shown, block)
 		}
 		for name, o := range config.Options {
-			if err := flags.Lookup(name).Value.Set(o.Value); err != nil {
+			if err := rows.find(name).flag.Value.Set(o.Value); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -68,10 +68,11 @@ and packages differ: + is new, - is gone, ~ has changed.`,
 			return nil
 		},
 	}
-	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 if they differ in anything but comments")
-	cmd.Flags().Var(newChoice(&asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
-		"format", "lines as above, or one JSON object")
+	cmd.ValidArgsFunction = completeFiles("txt")
+	newOptions([]option{
+		{name: "exit-code", flag: yes(&exitCode), help: "exit with 1 if they differ in anything but comments"},
+		{name: "format", flag: textOrJSON(&asJSON), help: "lines as above, or one JSON object"},
+	}).addTo(cmd, 0)
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/explanation"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
@@ -39,19 +40,15 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
   tracegen explain app.jar --method 'com.example.**#get*' --format json`,
 		Args: atLeastOne("input"),
 	}
-	cmd.Flags().StringArrayVar(&e.methods, "method", nil, "the methods to tell of, as above: `PATTERN`; repeatable")
-	cmd.Flags().Var(newChoice(&e.inJSON, false, named[bool]{"text", false}, named[bool]{"json", true}), "format", "for people or for programs")
-	all := addSome(cmd, e.groups(), append([]string{"mapping", "base", "base-r8-mapping", "r8-mapping", "prune", "id-order", "merge", "config", "blocklist", "classpath", "jdk", "jobs", "verbose"}, scanOptions...),
-		map[string]string{"mapping": "tell the IDs that this mapping `FILE` has", "merge": "the inputs go into one jar; of entries of one name the first input's wins"})
+	cmd.ValidArgsFunction = completeFiles(classFiles...)
+	e.addOptions(cmd, byExplain)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(e.methods) == 0 {
 			return misuse("no --method given")
 		}
-		e.existing = e.mapping // not that of tracegen.yml, which is to be written
-		if err := e.settle(all); err != nil {
+		if err := e.resolve(); err != nil {
 			return err
 		}
-		e.guards, e.lines = guards{}, ""
 		if err := e.read(); err != nil {
 			return err
 		}
@@ -62,16 +59,13 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
 
 // explainer is the command line of explain, and what the answer is made of.
 type explainer struct {
-	instrument
-	methods  []string
-	existing string // mapping to look IDs up in, or ""
-	inJSON   bool
+	instrument // mapping is the one to look IDs up in, or ""
 
 	patterns []*mapping.Pattern
 	told     report.Explanation
 }
 
-// MatchClass implements pipeline.Question.
+// MatchClass implements explanation.Question.
 func (e *explainer) MatchClass(class string) bool {
 	for _, p := range e.patterns {
 		if p.MatchClass(class) {
@@ -81,7 +75,7 @@ func (e *explainer) MatchClass(class string) bool {
 	return false
 }
 
-// Match implements pipeline.Question.
+// Match implements explanation.Question.
 func (e *explainer) Match(method mapping.Identity) bool {
 	for _, p := range e.patterns {
 		if p.Match(method) {
@@ -112,9 +106,9 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 	if e.merge {
 		e.destination.merge = "merged.jar" // never written
 	}
-	e.told = report.Explanation{Version: version(), MappingFile: e.existing}
-	if e.existing != "" {
-		if e.told.Mapping, err = mapping.Load(e.existing); err != nil {
+	e.told = report.Explanation{Version: version(), MappingFile: e.mapping}
+	if e.mapping != "" {
+		if e.told.Mapping, err = mapping.Load(e.mapping); err != nil {
 			return fmt.Errorf("--mapping: %w", err)
 		}
 	}
@@ -136,14 +130,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 
 // answer prints what was found, and names the questions for which that is nothing.
 func (e *explainer) answer(explained *pipeline.Explained) error {
-	for _, c := range explained.Classes {
-		class := report.ExplainedClass{Input: c.Input, Entry: c.Entry, Class: c.Class, Residual: c.Residual, Reason: c.Reason, Detail: c.Detail,
-			Calls: c.Calls, Bytes: c.Bytes, Shared: c.Shared}
-		for _, m := range c.Methods {
-			class.Methods = append(class.Methods, report.ExplainedMethod(m))
-		}
-		e.told.Classes = append(e.told.Classes, class)
-	}
+	e.told.Classes = explained.Classes
 	write := e.told.WriteText
 	if e.inJSON {
 		write = e.told.WriteJSON
@@ -158,7 +145,7 @@ func (e *explainer) answer(explained *pipeline.Explained) error {
 		}
 		missing++
 		text := "nothing found for " + e.methods[k]
-		if near := pipeline.Near(e.methods[k], explained.Names); len(near) > 0 {
+		if near := explanation.Near(e.methods[k], explained.Names); len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		e.con.log("", text)

@@ -50,25 +50,31 @@ Without a RECORDING what is kept is told. Without --store nothing is kept.
   tracegen group --store fleet.db --export parquet -o stalls.parquet`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
-	what := newFlags()
-	what.Var(newChoice(&g.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON}), "format", "what to write")
-	what.Var(newChoice(&g.export, "", named[string]{groupParquet, groupParquet}), "export", "write each slow message as a row instead")
-	what.StringVarP(&g.output, "output", "o", standardOutput, "write to `FILE` instead of standard output")
-	what.IntVar(&g.top, "top", 20, "how many groups to write, 0 for all")
-	what.StringVar(&g.store, "store", "", "keep what is read in `FILE`, and tell of all that it has")
-	names := newFlags()
-	g.naming.add(names)
-	addGroups(cmd, flagGroup{"Output", what}, flagGroup{"Names", names})
+	g.rows = g.options()
+	g.rows.addTo(cmd, 0)
 	return cmd
 }
 
 // grouping holds the flags of the command.
 type grouping struct {
 	con                           *console
+	rows                          options
 	naming                        naming
 	format, export, output, store string
 	top                           int
 	known, left                   int // recordings that the store had already, and that were left out
+}
+
+func (g *grouping) options() options {
+	return newOptions(grouped("Output",
+		option{name: "format", help: "what to write",
+			flag: oneOf(&g.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON})},
+		option{name: "export", help: "write each slow message as a row instead",
+			flag: oneOf(&g.export, "", named[string]{groupParquet, groupParquet})},
+		resultOption(&g.output),
+		option{name: "top", flag: number(&g.top, 20), help: "how many groups to write, 0 for all"},
+		option{name: "store", flag: text(&g.store, ""), file: fileRead, help: "keep what is read in `FILE`, and tell of all that it has"},
+	), g.naming.options())
 }
 
 func (g *grouping) run(ctx context.Context, args []string) error {
@@ -94,8 +100,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if g.output != standardOutput {
-		read := slices.DeleteFunc(append(slices.Clone(files), g.naming.mapping, g.naming.r8, g.store), func(f string) bool { return f == "" })
-		if err := checkNotRead([]target{{"--output", g.output}}, read); err != nil {
+		if err := checkNotRead(g.rows.targets(fileOutput), slices.Concat(files, g.rows.files(fileRead))); err != nil {
 			return err
 		}
 	}
@@ -126,7 +131,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string)
 	if len(files) == 0 {
 		return nil
 	}
-	o, err := g.naming.options()
+	o, err := g.naming.openAll()
 	if err != nil {
 		return err
 	}
@@ -182,8 +187,8 @@ func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis
 		g.known++
 		return nil, nil
 	}
-	o.Slow = func(s *analysis.Slow) error {
-		entry.Cases = append(entry.Cases, fleet.NewCase(s))
+	o.Stall = func(s *analysis.Stall) error {
+		entry.Stalls = append(entry.Stalls, fleet.NewStall(s))
 		return nil
 	}
 	o.End = func(rec *analysis.Recording) error {

@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -64,12 +67,13 @@ relative to that file.
   tracegen instrument @inputs.txt --merge -o all.jar --report report.json`,
 		Args: atLeastOne("input"),
 	}
-	addGroups(cmd, i.groups()...)
+	cmd.ValidArgsFunction = completeFiles(classFiles...)
+	i.addOptions(cmd, byInstrument)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if i.ids != "" {
 			return i.followSlice(cmd, args)
 		}
-		if err := i.settle(cmd.Flags()); err != nil {
+		if err := i.resolve(); err != nil {
 			return err
 		}
 		if err := i.read(); err != nil {
@@ -107,31 +111,16 @@ func (i *instrument) locate(args []string) error {
 
 // readFiles lists what is read beside the inputs and the base.
 func (i *instrument) readFiles(argfiles []string) []string {
-	read := slices.Concat(argfiles, i.blocklists, i.prune, i.configFiles)
-	for _, file := range []string{i.guards.baseReport, i.ids, i.r8File, i.baseR8} {
-		if file != "" {
-			read = append(read, file)
-		}
-	}
-	return read
+	return slices.Concat(argfiles, i.configFiles, i.rows.files(fileRead))
 }
 
-// sideFiles lists the files to be written beside the outputs, the mapping first.
+// sideFiles lists the files to be written beside the outputs, the mapping first; none with --ids, as assign has written
+// them.
 func (i *instrument) sideFiles() []target {
-	if i.ids != "" {
-		return nil // assign has written them
-	}
-	files := []target{{"--mapping", i.mapping}}
-	for _, f := range []target{{"--lines", i.lines}, {"--skipped", i.skipped}, {"--report", i.report}} {
-		if f.path != "" && !(f.what == "--report" && f.path == standardOutput) {
-			files = append(files, f)
-		}
-	}
-	return files
+	return i.rows.targets(fileBeside)
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
-	config := i.pipelineConfig()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
@@ -142,8 +131,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	advance, done := i.con.progress("instrumenting")
-	config.Progress = advance
-	result, err := pipeline.Run(ctx, config)
+	result, err := i.instrument(ctx, advance)
 	done()
 	if err != nil {
 		return err
@@ -158,7 +146,20 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	if err := i.summarize(); err != nil {
 		return err
 	}
-	return judge(i.reported.Guards)
+	return failedGuards(i.reported.Guards)
+}
+
+// instrument decides and writes, or writes what a slice says.
+func (i *instrument) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
+	config := i.pipelineConfig()
+	if i.slice == nil {
+		config.Progress = progress
+		return pipeline.Run(ctx, config)
+	}
+	return pipeline.Instrument(ctx, pipeline.SliceConfig{
+		Inputs: config.Inputs, Inject: config.Inject, AddRequires: config.AddRequires, Verify: config.Verify, ClassPath: config.ClassPath,
+		Level: config.Level, Jobs: config.Jobs, Incremental: config.Incremental, DryRun: config.DryRun, Progress: progress,
+	}, i.slice)
 }
 
 // standardOutput is the name of standard output where a file could be named.
@@ -252,12 +253,22 @@ func (i *instrument) read() error {
 	return nil
 }
 
-// surroundings looks for a JDK only if one is needed.
-func (i *instrument) surroundings() pipeline.Surroundings {
+// neededClassPath looks for a JDK only if one is needed.
+func (i *instrument) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.Surroundings{ClassPath: i.around.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
 	}
-	return i.around.find(i.con)
+	return i.classPath.find(i.con)
+}
+
+func (i *instrument) filterOptions() filter.Options {
+	return filter.Options{
+		Rules:         i.rules,
+		Trivial:       i.trivial,
+		RuntimeClass:  i.runtime,
+		MatrixRuntime: i.preset == presetMatrix,
+		R8:            i.r8,
+	}
 }
 
 // pipelineConfig puts everything into the terms of package pipeline.
@@ -265,13 +276,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
 		Inputs: i.destination.inputs,
 		Merge:  i.destination.merge,
-		Filter: filter.New(filter.Options{
-			Rules:         i.rules,
-			Trivial:       i.trivial,
-			RuntimeClass:  i.runtime,
-			MatrixRuntime: i.preset == presetMatrix,
-			R8:            i.r8,
-		}),
+		Filter: filter.New(i.filterOptions()),
 		Inject: inject.Options{
 			RuntimeClass:     i.runtime,
 			Exits:            i.exits,
@@ -286,28 +291,23 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		R8:              i.r8,
 		Order:           i.order,
 		Verify:          i.verify,
-		Surroundings:    i.surroundings(),
+		ClassPath:       i.neededClassPath(),
 		Level:           i.level,
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
-		Slice:           i.slice,
 		Incremental:     i.known,
 		Lines:           i.lines != "",
 		Files:           i.sideContents(),
 	}
 }
 
-// besideSlice are the flags that say something when --ids has decided, besides those that have to agree with it.
-var besideSlice = []string{"output", "ids", "config", "verify", "classpath", "jdk", "strict-classpath", "jobs", "compression", "cache", "cache-size", "dry-run", "quiet", "verbose"}
-
 // followSlice carries out what a slice says. Options of the command line that could only contradict it are refused;
 // in tracegen.yml, which is there for all three steps, they are passed over, but for those that shape the calls.
 func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
-	flags := cmd.Flags()
 	var idle string
-	flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(besideSlice, f.Name) && !slices.Contains(pipeline.Shaping(), f.Name) && f.Annotations[groupAnnotation] != nil {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if o := i.rows.find(f.Name); o != nil && (o.withIDs == idsRefuse || o.withIDs == idsConfig) {
 			idle = f.Name
 		}
 	})
@@ -321,12 +321,10 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 	if err := madeHere(i.ids, slice.Origin()); err != nil {
 		return err
 	}
-	if err := i.shape(flags, slice.Origin()); err != nil {
+	if err := i.shape(slice.Origin()); err != nil {
 		return err
 	}
 	i.slice = slice
-	i.forOthers()
-	i.base, i.baseR8, i.r8File, i.lines, i.prune, i.guards, i.blocklists = "", "", "", "", nil, guards{}, nil
 	if err := i.locate(args); err != nil {
 		return err
 	}
@@ -334,23 +332,31 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 }
 
 // shape takes over from a slice how calls look. What is said elsewhere has to be the same.
-func (i *instrument) shape(flags *pflag.FlagSet, by pipeline.Origin) error {
-	if err := i.settleOptions(flags); err != nil {
+func (i *instrument) shape(by pipeline.Origin) error {
+	if err := i.resolveOptions(); err != nil {
 		return err
 	}
-	for _, name := range pipeline.Shaping() {
-		_, said := presetValues(i.preset)[name]
-		if (said || flags.Changed(name)) && i.options[name] != by.Options[name] {
-			return misuse("--%s is %s, and %s was made with %s", name, cmp.Or(i.options[name], "none"), i.ids, cmp.Or(by.Options[name], "none"))
+	for _, name := range i.sliceOptions() {
+		here, there := i.values[name], by.Options[name]
+		if o := i.rows.find(name); (o.flag.Changed || i.preset.sets(o)) && here != there {
+			return misuse("--%s is %s, and %s was made with %s", name, cmp.Or(here, "none"), i.ids, cmp.Or(there, "none"))
 		}
 	}
-	if err := adoptOptions(flags, pipeline.Shaping(), by); err != nil {
+	if err := i.adoptOptions(i.sliceOptions(), by); err != nil {
 		return fmt.Errorf("%s: %w", i.ids, err)
 	}
-	return i.settleOptions(flags)
+	return i.resolveOptions()
 }
 
-// forOthers forgets what tracegen.yml says to commands that write all at once.
-func (i *instrument) forOthers() {
-	i.merge, i.disabled, i.report, i.skipped, i.mapping = false, false, "", "", ""
+// tell prints the warnings of a run, and with -v what the type verifier lacked.
+func (i *instrument) tell(result *pipeline.Result) {
+	for _, w := range result.Warnings {
+		i.con.warn("%s", w)
+	}
+	if i.verify == pipeline.VerifyFull {
+		i.con.detail("classes that the verifier did not find, and assumed to fit: %d", len(result.Unknown))
+	}
+	for _, name := range result.Unknown {
+		i.con.detail("not found: %s", report.Printable(strings.ReplaceAll(name, "/", ".")))
+	}
 }

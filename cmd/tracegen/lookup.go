@@ -53,10 +53,11 @@ the mapping is loaded, and its digest checked.`,
 			return l.run(args)
 		},
 	}
-	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&file, "mapping", defaultMapping, "the mapping `FILE`")
-	cmd.Flags().Var(newChoice(&l.asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
-		"format", "lines as in the mapping, or one JSON object a line")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	newOptions([]option{
+		{name: "mapping", flag: text(&file, defaultMapping), file: fileRead, extensions: []string{"txt"}, help: "the mapping `FILE`"},
+		{name: "format", flag: textOrJSON(&l.asJSON), help: "lines as in the mapping, or one JSON object a line"},
+	}).addTo(cmd, 0)
 	return cmd
 }
 

@@ -16,6 +16,8 @@ import (
 )
 
 // TestInterrupted wants a run that is interrupted to fail and to leave nothing behind.
+//
+// Invariant: A run that is interrupted leaves no file or directory behind.
 func TestInterrupted(t *testing.T) {
 	sample, err := filepath.Abs("../../testdata/sample/sample.jar")
 	if err != nil {
@@ -127,6 +129,8 @@ func testedRoot() *cobra.Command {
 
 // TestFlagsAreDocumentedAndTested wants every flag to be explained, in the words of the house, and to be used
 // by a script.
+//
+// Invariant: Every flag has a help text, and a script uses it.
 func TestFlagsAreDocumentedAndTested(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -211,19 +215,4 @@ func TestJobsReachThePipeline(t *testing.T) {
 	if err != nil || config.Jobs != 3 {
 		t.Errorf("strip: %d workers and error %v, want 3", config.Jobs, err)
 	}
-}
-
-// TestConfigurableFlags wants every flag that names a file to be known as one, or its name in tracegen.yml
-// would be relative to something else than that of the others.
-func TestConfigurableFlags(t *testing.T) {
-	cmd, _, err := testedRoot().Find([]string{"instrument"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		named, _ := pflag.UnquoteUsage(f)
-		if want := (named == "FILE" || named == "OUT" || named == "DIR" || named == "LIST") && f.Name != "config"; isPath(f.Name) != want {
-			t.Errorf("--%s %s: taken for a path: %v, want %v", f.Name, named, !want, want)
-		}
-	})
 }

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/spf13/pflag"
-
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -22,10 +20,21 @@ type naming struct {
 	force              bool
 }
 
-func (n *naming) add(flags *pflag.FlagSet) {
-	flags.StringVar(&n.mapping, "mapping", defaultMapping, "the method mapping `FILE`, or a directory of those of many builds")
-	flags.StringVar(&n.r8, "r8-mapping", "", "translate what a device said in renamed names, by this mapping `FILE` of R8 or ProGuard")
-	flags.BoolVar(&n.force, "force", false, "go on where the mapping is of another build, under a banner")
+// options returns the flags, and more, under their heading.
+func (n *naming) options(more ...option) []option {
+	return grouped("Names", append([]option{
+		{name: "mapping", flag: text(&n.mapping, defaultMapping), file: fileRead, extensions: []string{"txt"},
+			help: "the method mapping `FILE`, or a directory of those of many builds"},
+		{name: "r8-mapping", flag: text(&n.r8, ""), file: fileRead, extensions: []string{"txt"},
+			help: "translate what a device said in renamed names, by this mapping `FILE` of R8 or ProGuard"},
+		{name: "force", flag: yes(&n.force), help: "go on where the mapping is of another build, under a banner"},
+	}, more...)...)
+}
+
+// resultOption is the option of where a command that reads recordings writes to.
+func resultOption(p *string) option {
+	return option{name: "output", short: "o", flag: text(p, standardOutput), file: fileOutput, stdout: true,
+		help: "write to `FILE` instead of standard output"}
 }
 
 // open opens what names come from. If there is no mapping of that name, missing says so, and the options are good
@@ -51,9 +60,9 @@ func (n *naming) open() (o analysis.Options, missing, err error) {
 	return o, nil, err
 }
 
-// options opens what names come from for recordings of many builds. There is no way on without: IDs mean nothing beyond
+// openAll opens what names come from for recordings of many builds. There is no way on without: IDs mean nothing beyond
 // their build.
-func (n *naming) options() (analysis.Options, error) {
+func (n *naming) openAll() (analysis.Options, error) {
 	o, missing, err := n.open()
 	if missing != nil {
 		err = fmt.Errorf("%w; recordings of several builds are matched by the names of methods, so give the mappings by --mapping", missing)

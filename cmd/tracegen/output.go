@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -196,32 +197,23 @@ func checkNotRead(written []target, read []string) error {
 	return nil
 }
 
-// liesIn says whether file, or what it links to, is below dir. What does not exist is where its nearest
-// directory that exists is.
+// liesIn reports whether file, or what it links to, is below dir.
 func liesIn(dir, file string) bool {
-	above, err := filepath.EvalSymlinks(dir)
+	above, err := resolved(dir)
 	if err != nil {
 		return false
 	}
-	if above, err = filepath.Abs(above); err != nil {
-		return false
+	below, err := resolved(file)
+	return err == nil && output.Below(above, below)
+}
+
+// resolved returns a path that others can be compared with, as [output.Resolve] does; if links cannot be followed, it is
+// only made absolute: using the file will report why.
+func resolved(path string) (string, error) {
+	if real, err := output.Resolve(path); err == nil {
+		return real, nil
 	}
-	below, err := filepath.Abs(file)
-	if err != nil {
-		return false
-	}
-	for {
-		if resolved, err := filepath.EvalSymlinks(below); err == nil {
-			below = resolved
-			break
-		}
-		if below == filepath.Dir(below) {
-			return false // a drive that is not there
-		}
-		below = filepath.Dir(below)
-	}
-	relative, err := filepath.Rel(above, below)
-	return err == nil && filepath.IsLocal(relative)
+	return filepath.Abs(path)
 }
 
 // outputs lists the outputs, each with what to call it.

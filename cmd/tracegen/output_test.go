@@ -180,6 +180,8 @@ func TestLiesIn(t *testing.T) {
 }
 
 // TestMakeDirectoriesUndone wants nothing to be left of directories that nothing was written into.
+//
+// Invariant: A run that is interrupted leaves no file or directory behind.
 func TestMakeDirectoriesUndone(t *testing.T) {
 	inTree(t, "there/", "file")
 	undo, err := makeDirectories([]target{{"x", "there/a/b/x"}, {"y", "there/a/c/y"}, {"z", "there/z"}})

@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
-
-	"github.com/spf13/pflag"
 )
 
 // profiling holds the flags that say how a run is to be looked at from inside. Help does not show them: they are
@@ -20,18 +18,14 @@ type profiling struct {
 	stops []func() error
 }
 
-func (p *profiling) add(flags *pflag.FlagSet) {
-	for _, f := range []struct {
-		value       *string
-		name, usage string
-	}{
-		{&p.cpu, "cpuprofile", "write where the processor's time goes to `FILE`, for go tool pprof"},
-		{&p.memory, "memprofile", "write which memory was allocated to `FILE`, for go tool pprof"},
-		{&p.trace, "trace", "write what ran when to `FILE`, for go tool trace"},
-	} {
-		flags.StringVar(f.value, f.name, "", f.usage)
-		// It cannot fail: the flag was added above.
-		_ = flags.MarkHidden(f.name)
+func (p *profiling) options() []option {
+	return []option{
+		{name: "cpuprofile", flag: text(&p.cpu, ""), hidden: true, file: fileBeside,
+			help: "write where the processor's time goes to `FILE`, for go tool pprof"},
+		{name: "memprofile", flag: text(&p.memory, ""), hidden: true, file: fileBeside,
+			help: "write which memory was allocated to `FILE`, for go tool pprof"},
+		{name: "trace", flag: text(&p.trace, ""), hidden: true, file: fileBeside,
+			help: "write what ran when to `FILE`, for go tool trace"},
 	}
 }
 

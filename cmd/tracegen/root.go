@@ -41,17 +41,14 @@ done, and nothing was written.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(printUsage)
 
-	flags := root.PersistentFlags()
-	flags.Var(newChoice(&con.asJSON, false, named[bool]{"text", false}, named[bool]{"json", true}),
-		"log-format", "form of messages on standard error")
-	con.profiling.add(flags)
+	newOptions([]option{
+		{name: "log-format", flag: textOrJSON(&con.asJSON), help: "form of messages on standard error"},
+	}, con.profiling.options()).addPersistent(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
 		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con), newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
-	completeChoices(root)
-	completeFiles(root)
 	nameOwnCommands(root)
 	return root
 }
@@ -139,24 +136,8 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// flagGroup is a part of a command's flags with its heading.
-type flagGroup struct {
-	title string
-	flags *pflag.FlagSet
-}
-
+// groupAnnotation is the key under which a flag has the heading that printUsage shows it under.
 const groupAnnotation = "group"
-
-// addGroups adds the flags of the groups to cmd, for printUsage to show under their headings.
-func addGroups(cmd *cobra.Command, groups ...flagGroup) {
-	cmd.Flags().SortFlags = false
-	for _, g := range groups {
-		g.flags.VisitAll(func(f *pflag.Flag) {
-			f.Annotations = map[string][]string{groupAnnotation: {g.title}}
-			cmd.Flags().AddFlag(f)
-		})
-	}
-}
 
 // printUsage shows how cmd is called: cobra's own form has all flags in one list, too long to find one in.
 func printUsage(cmd *cobra.Command) error {

@@ -29,18 +29,16 @@ commands is passed over.`,
   tracegen scan @inputs.txt -o app.scan --exits exact`,
 		Args: atLeastOne("input"),
 	}
-	all := addSome(cmd, i.groups(), append([]string{"output", "config", "r8-mapping", "blocklist", "classpath", "jdk", "jobs", "quiet", "verbose"}, scanOptions...),
-		map[string]string{"output": "write what was found out to `FILE`"})
+	cmd.ValidArgsFunction = completeFiles(classFiles...)
+	i.addOptions(cmd, byScan)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if i.output == "" {
 			return misuse("no output given: name it by --output")
 		}
-		output := i.output // not that of tracegen.yml, which is another's
-		if err := i.settleOptions(all); err != nil {
+		if err := i.resolveOptions(); err != nil {
 			return err
 		}
-		i.output, i.guards, i.dryRun, i.planned = output, guards{}, false, true
-		i.forOthers()
+		i.planned = true
 		if err := i.readRules(); err != nil {
 			return err
 		}
@@ -71,9 +69,10 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	defer stop()
 	config := i.pipelineConfig()
 	advance, done := i.con.progress("scanning")
-	config.Progress = advance
-	config.Files = nil
-	result, err := pipeline.Scan(ctx, config, i.origin(), i.output)
+	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{
+		Inputs: inputs, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks, AddRequires: config.AddRequires,
+		R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath, Jobs: config.Jobs, Progress: advance,
+	}, i.origin(), i.output)
 	done()
 	if err != nil {
 		return err

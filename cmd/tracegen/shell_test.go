@@ -49,6 +49,8 @@ complete -C (string join ' ' -- $argv)`},
 }
 
 // TestCompletionInShells runs the scripts in the shells that they are for.
+//
+// Invariant: The shells complete what the commands accept.
 func TestCompletionInShells(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -99,6 +101,8 @@ func TestCompletionInShells(t *testing.T) {
 }
 
 // TestManual: each command has a page that other programs show without complaints, and that says what the help says.
+//
+// Invariant: The manual pages say what the help says, and every example of the help is a valid command line.
 func TestManual(t *testing.T) {
 	wantTool(t, "mandoc")
 	dir := t.TempDir()
@@ -132,6 +136,8 @@ func TestManual(t *testing.T) {
 }
 
 // TestExamples: every command has examples, each of which it would take.
+//
+// Invariant: The manual pages say what the help says, and every example of the help is a valid command line.
 func TestExamples(t *testing.T) {
 	for _, cmd := range allCommands(testedRoot()) {
 		if !cmd.IsAvailableCommand() || cmd.HasSubCommands() || cmd.Name() == "help" || cmd.Parent().Name() == "completion" {

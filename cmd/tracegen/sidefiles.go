@@ -10,7 +10,7 @@ import (
 // sideContents gives what makes the files beside the outputs; nil if there are none.
 func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, error) {
 	if i.ids != "" {
-		return nil
+		return nil // assign has written them
 	}
 	return i.files
 }
@@ -33,15 +33,18 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	return files, nil
 }
 
-// reportOf gives the result in the terms of package report, which knows nothing of a pipeline.
+// reportOf returns the report on a run with the result.
 func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	run := &report.Run{
 		Version:     version(),
-		Options:     i.options,
+		Options:     i.reportedOptions(),
 		MappingFile: i.mapping,
 		BaseFile:    i.base,
 		Mapping:     result.Mapping,
 		Base:        i.baseMapping,
+		Inputs:      result.Inputs,
+		Packages:    result.Packages,
+		Skipped:     result.Skipped,
 		Warnings:    result.Warnings,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,
@@ -50,19 +53,6 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	}
 	for _, rule := range i.rules {
 		run.Rules = append(run.Rules, rule.String())
-	}
-	for _, in := range result.Inputs {
-		run.Inputs = append(run.Inputs, report.Input(in))
-	}
-	for _, p := range result.Packages {
-		run.Packages = append(run.Packages, report.Package(p))
-	}
-	run.Skipped = func(yield func(report.Skipped) bool) {
-		for s := range result.Skipped {
-			if !yield(report.Skipped(s)) {
-				return
-			}
-		}
 	}
 	run.Guards = i.guards.check(run)
 	return run

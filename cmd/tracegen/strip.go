@@ -2,11 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
@@ -29,19 +27,12 @@ INPUT and OUT are as for instrument.`,
 			return nil
 		},
 	}
-	f := newFlags()
-	f.StringVarP(&s.output, "output", "o", "", "output `OUT`: a file, or a directory")
-	f.Var(newChoice(&s.preset, presetAndroid, named[preset]{"android", presetAndroid}, named[preset]{"matrix", presetMatrix}),
-		"preset", "default of the runtime class: tracegen's own or that of Matrix")
-	f.StringVar(&s.runtimeClass, "runtime-class", strings.ReplaceAll(inject.DefaultRuntimeClass, "/", "."), "the `CLASS` that is called")
-	f.IntVarP(&s.jobs, "jobs", "j", 0, "`N` classes at a time; 0 is one per processor")
-	f.Var(compression(&s.level), "compression", "of entries that change; the others are copied as they are")
-	addQuiet(f, con)
-	cmd.Flags().SortFlags = false
-	cmd.Flags().AddFlagSet(f)
+	cmd.ValidArgsFunction = completeFiles(classFiles...)
+	table := s.options()
+	table.addTo(cmd, byStrip)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !cmd.Flags().Changed("runtime-class") && s.preset == presetMatrix {
-			s.runtimeClass = inject.MatrixRuntimeClass
+		if o := table.find("runtime-class"); s.preset.sets(o) && !o.flag.Changed {
+			s.runtimeClass = o.matrix
 		}
 		config, err := s.config(args[0])
 		if err != nil {
@@ -63,31 +54,42 @@ type strip struct {
 	level        jar.Level
 }
 
-func (s *strip) config(arg string) (pipeline.Config, error) {
+func (s *strip) options() options {
+	return newOptions([]option{
+		outputOption(&s.output),
+		presetOption(&s.preset, "default of the runtime class: tracegen's own or that of Matrix"),
+		runtimeClassOption(&s.runtimeClass, "the `CLASS` that is called"),
+		jobsOption(&s.jobs),
+		compressionOption(&s.level),
+		quietOption(s.con, byStrip),
+	})
+}
+
+func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 	runtime, err := internalName(s.runtimeClass)
 	if err != nil {
-		return pipeline.Config{}, misuse("--runtime-class: %w", err)
+		return pipeline.StripConfig{}, misuse("--runtime-class: %w", err)
 	}
 	if s.jobs < 0 {
-		return pipeline.Config{}, misuse("--jobs %d: must not be negative", s.jobs)
+		return pipeline.StripConfig{}, misuse("--jobs %d: must not be negative", s.jobs)
 	}
 	input, err := parseArgument(arg)
 	if err != nil {
-		return pipeline.Config{}, err
+		return pipeline.StripConfig{}, err
 	}
 	d, err := resolveOutputs([]argument{input}, s.output, false)
 	if err != nil {
-		return pipeline.Config{}, err
+		return pipeline.StripConfig{}, err
 	}
-	return pipeline.Config{
-		Inputs: d.inputs,
-		Inject: inject.Options{RuntimeClass: runtime},
-		Level:  s.level,
-		Jobs:   s.jobs,
+	return pipeline.StripConfig{
+		Inputs:       d.inputs,
+		RuntimeClass: runtime,
+		Level:        s.level,
+		Jobs:         s.jobs,
 	}, nil
 }
 
-func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
+func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 	undo, err := makeDirectories([]target{{"--output", config.Inputs[0].Output}})
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 	}
 	if changed == 0 {
 		result.Warnings = append(result.Warnings,
-			"no class calls "+strings.ReplaceAll(s.runtimeClass, "/", ".")+"; if the input is instrumented, --runtime-class must be the same as then")
+			"no class calls "+dotted(s.runtimeClass)+"; if the input is instrumented, --runtime-class must be the same as then")
 	}
 	for _, w := range result.Warnings {
 		s.con.warn("%s", w)

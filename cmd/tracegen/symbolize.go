@@ -60,10 +60,13 @@ done. Names that come from the method mapping are original ones and not retraced
 			return y.run(con, append(args, "-")[0])
 		},
 	}
-	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&y.mapping, "mapping", defaultMapping, "the method mapping `FILE`")
-	cmd.Flags().StringVar(&y.r8, "r8-mapping", "", "retrace with this mapping `FILE` of R8 or ProGuard")
-	cmd.Flags().BoolVar(&y.descriptors, "descriptors", false, "put the descriptor behind each name")
+	newOptions([]option{
+		{name: "mapping", flag: text(&y.mapping, defaultMapping), file: fileRead, extensions: []string{"txt"},
+			help: "the method mapping `FILE`"},
+		{name: "r8-mapping", flag: text(&y.r8, ""), file: fileRead, extensions: []string{"txt"},
+			help: "retrace with this mapping `FILE` of R8 or ProGuard"},
+		{name: "descriptors", flag: yes(&y.descriptors), help: "put the descriptor behind each name"},
+	}).addTo(cmd, 0)
 	return cmd
 }
 

@@ -32,27 +32,35 @@ the others, introduced ones, make the exit code 1.`,
   tracegen verify app.jar --format sarif > findings.sarif`,
 		Args: atLeastOne("file or directory"),
 	}
-	f := newFlags()
-	v.around.add(f)
-	f.StringArrayVar(&v.baseline, "baseline", nil, "the `ORIGINAL` of what is judged, to tell what is new; repeatable")
-	f.Var(newChoice(&v.format, formatText, named[format]{"text", formatText}, named[format]{"json", formatJSON},
-		named[format]{"sarif", formatSARIF}), "format", "of the findings on standard output")
-	f.IntVarP(&v.jobs, "jobs", "j", 0, "`N` classes at a time; 0 is one per processor")
-	f.BoolVarP(&con.quiet, "quiet", "q", false, "print findings, warnings and errors only")
-	f.BoolVarP(&con.verbose, "verbose", "v", false, "also print where the JVMS is stricter than HotSpot, the types at each finding, and classes not found")
-	cmd.Flags().SortFlags = false
-	cmd.Flags().AddFlagSet(f)
+	cmd.ValidArgsFunction = completeFiles(classFiles...)
+	v.options().addTo(cmd, byVerify)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return v.run(cmd, args) }
 	return cmd
 }
 
 // verification holds what the command line says.
 type verification struct {
-	con      *console
-	around   surroundings
-	baseline []string
-	format   format
-	jobs     int
+	con       *console
+	classPath classPath
+	baseline  []string
+	format    format
+	jobs      int
+}
+
+func (v *verification) options() options {
+	quiet := quietOption(v.con, byVerify)
+	quiet.help = "print findings, warnings and errors only"
+	return newOptions(v.classPath.options(), []option{
+		{name: "baseline", flag: texts(&v.baseline), file: fileRead, extensions: nothing,
+			help: "the `ORIGINAL` of what is judged, to tell what is new; repeatable"},
+		{name: "format", help: "of the findings on standard output",
+			flag: oneOf(&v.format, formatText, named[format]{"text", formatText}, named[format]{"json", formatJSON},
+				named[format]{"sarif", formatSARIF})},
+		jobsOption(&v.jobs),
+		quiet,
+		{name: "verbose", short: "v", flag: yes(&v.con.verbose),
+			help: "also print where the JVMS is stricter than HotSpot, the types at each finding, and classes not found"},
+	})
 }
 
 // format is how findings are written.
@@ -72,12 +80,12 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 		return pipeline.VerifyConfig{}, misuse("--jobs %d: must not be negative", v.jobs)
 	}
 	return pipeline.VerifyConfig{
-		Paths:        args,
-		Baseline:     v.baseline,
-		Surroundings: v.around.find(v.con),
-		Notes:        v.con.verbose,
-		Frames:       v.con.verbose,
-		Jobs:         v.jobs,
+		Paths:     args,
+		Baseline:  v.baseline,
+		ClassPath: v.classPath.find(v.con),
+		Notes:     v.con.verbose,
+		Frames:    v.con.verbose,
+		Jobs:      v.jobs,
 	}, nil
 }
 
@@ -102,10 +110,8 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 		v.con.detail("%s is nowhere to be found, and assumed to fit", mapping.Text(name))
 	}
 	found := &report.Verification{
-		Version: version(), Baseline: len(v.baseline) > 0, Classes: result.Classes, Unknown: result.Unknown, Warnings: result.Warnings,
-	}
-	for _, f := range result.Findings {
-		found.Findings = append(found.Findings, report.Finding(f))
+		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes, Unknown: result.Unknown,
+		Warnings: result.Warnings,
 	}
 	if err := v.print(found); err != nil {
 		return err

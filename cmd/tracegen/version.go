@@ -35,6 +35,8 @@ func newVersionCmd(con *console) *cobra.Command {
 		Short:   "say which version this is",
 		Example: `  tracegen version`,
 		Args:    noArguments,
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

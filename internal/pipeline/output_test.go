@@ -54,6 +54,8 @@ func damage(t *testing.T, path string, which func(name string) bool) {
 
 // TestNothingIsLeft has runs that fail at every step, and dry ones: the directory is after them what it was
 // before.
+//
+// Invariant: A run that fails or is cancelled leaves no file behind.
 func TestNothingIsLeft(t *testing.T) {
 	broken := errors.New("out of ideas")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -184,6 +186,8 @@ func TestNothingIsLeft(t *testing.T) {
 
 // TestCancelled cancels after reports of progress from the first to nearly the last, and when all is written but
 // the names.
+//
+// Invariant: A run that fails or is cancelled leaves no file behind.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	var files []file

@@ -28,6 +28,8 @@ func sampleJar(t *testing.T, path string) string {
 }
 
 // TestMappingAndOutputAgree instruments real classes in every exit mode.
+//
+// Invariant: The IDs in the mapping are the IDs in the written classes.
 func TestMappingAndOutputAgree(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))
@@ -155,7 +157,7 @@ func TestTwiceIsOnce(t *testing.T) {
 	instrument(t, through)
 	equalFiles(t, exact.Inputs[0].Output, through.Inputs[0].Output)
 
-	strip := pipeline.Config{Inputs: []pipeline.Input{{Path: through.Inputs[0].Output, Output: filepath.Join(dir, "stripped.jar")}}}
+	strip := pipeline.StripConfig{Inputs: []pipeline.Input{{Path: through.Inputs[0].Output, Output: filepath.Join(dir, "stripped.jar")}}}
 	result, err := pipeline.Strip(t.Context(), strip)
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +190,8 @@ func equalFiles(t *testing.T, a, b string) {
 
 // TestSkipped has a class for every reason that the pipeline or package inject finds: it comes out as it went in,
 // and is listed.
+//
+// Invariant: Every method with code is traced or has exactly one reason why not.
 func TestSkipped(t *testing.T) {
 	method := func(m assembly.Method) assembly.Class {
 		m.Access, m.Name, m.Descriptor = static, "f", "()V"
@@ -508,6 +512,9 @@ func TestFocusOfCopies(t *testing.T) {
 
 // TestJudgedByItself has a class that is wrong only because of what another input holds: what a referee says must
 // not depend on that, or instrumenting the inputs one by one would not give what instrumenting all at once does.
+//
+// Invariant: The type checker looks up classes in the file of the checked class first, and instrument looks in no
+// other input.
 func TestJudgedByItself(t *testing.T) {
 	dir := t.TempDir()
 	final := classFile(assembly.Class{Name: "p/Base", Access: public | classfile.AccFinal})

@@ -19,6 +19,8 @@ func below(name, super string, interfaces ...string) file {
 
 // TestRulesOnSupertypes: chains are followed through all inputs and the class path, end where nobody knows more, and
 // may be circles.
+//
+// Invariant: Rules on supertypes follow the chain through all inputs and the class path.
 func TestRulesOnSupertypes(t *testing.T) {
 	dir := t.TempDir()
 	first := archive(t, filepath.Join(dir, "first.jar"), runtimeClass("dev/tracegen/runtime/AppMethodBeat"), mappingInfo(),
@@ -59,7 +61,7 @@ func TestRulesOnSupertypes(t *testing.T) {
 					want[name+".class"] = filter.ReasonBlocked
 				}
 				config := pipeline.Config{Filter: filter.New(filter.Options{Rules: parsed.Rules, Trivial: filter.None}), DryRun: true,
-					Verify: pipeline.VerifyEquivalence, Surroundings: pipeline.Surroundings{ClassPath: classPath}}
+					Verify: pipeline.VerifyEquivalence, ClassPath: pipeline.ClassPath{Paths: classPath}}
 				for _, in := range inputs {
 					config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: in + ".out.jar"})
 				}

@@ -15,6 +15,9 @@ import (
 // TestRefusedLate has methods that turn out to take no calls when their class is written, since the scan has not
 // tried. What depends on that is decided as if it had been known before: the other methods of the class are traced,
 // nobody is blamed, and a module of which nothing else is traced requires nothing.
+//
+// Invariant: If a method is refused only when its class is written, all is decided as if the refusal had been known
+// before.
 func TestRefusedLate(t *testing.T) {
 	info, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
 	if err != nil {

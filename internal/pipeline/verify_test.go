@@ -36,6 +36,9 @@ func zipped(t testing.TB, entries ...any) []byte {
 
 // TestVerifySees: a class has those of its own file before it, for its own Java release, whatever other files
 // hold by these names. Sub is wrong where Base is final.
+//
+// Invariant: The type checker looks up classes in the file of the checked class first, and instrument looks in no
+// other input.
 func TestVerifySees(t *testing.T) {
 	dir := t.TempDir()
 	base := func(access uint16) []byte {
@@ -82,7 +85,7 @@ func TestVerifySees(t *testing.T) {
 			}
 			for jobs := 1; jobs <= 3; jobs++ {
 				result, err := Verify(t.Context(), VerifyConfig{
-					Paths: within(c.paths), Baseline: within(c.baseline), Surroundings: Surroundings{ClassPath: within(c.classPath)}, Jobs: jobs,
+					Paths: within(c.paths), Baseline: within(c.baseline), ClassPath: ClassPath{Paths: within(c.classPath)}, Jobs: jobs,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -104,6 +107,8 @@ func TestVerifySees(t *testing.T) {
 }
 
 // TestVerifyDoesNotDependOnWorkers compares all that is said of many classes, among them broken ones.
+//
+// Invariant: Findings do not depend on the number of workers.
 func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 	var entries []any
 	for i := range 200 {

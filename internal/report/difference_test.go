@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // saved gives a run's report as it is read back.
@@ -34,12 +35,12 @@ func changedRun(t *testing.T) *Run {
 	r.Options = map[string]string{"exits": "exact", "merge": "true"}
 	r.Rules = []string{"tracegen.yml:1: allow y.**", "tracegen.yml:9: block com.example.**#get*"}
 	r.Mapping = r.Base
-	r.Inputs = []Input{
-		{"lib/a.jar", "out/a.jar", 3, 2, 6, 2, 1000, 1200, 7},
-		{"c.jar", "out/c.jar", 4, 4, 4, 4, 400, 444, 8},
+	r.Inputs = []pipeline.InputResult{
+		inputResult("lib/a.jar", "out/a.jar", 3, 2, 6, 2, 1000, 1200, 7),
+		inputResult("c.jar", "out/c.jar", 4, 4, 4, 4, 400, 444, 8),
 	}
-	r.Packages = []Package{{"com/example", 9, 200}, {"y", 8, 44}}
-	r.Skipped = slices.Values(append(slices.Collect(r.Skipped), Skipped{"lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x"}))
+	r.Packages = []pipeline.PackageResult{packageResult("com/example", 9, 200), packageResult("y", 8, 44)}
+	r.Skipped = slices.Values(append(slices.Collect(r.Skipped), skippedMethod("lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x")))
 	return r
 }
 
@@ -131,7 +132,7 @@ func TestDifferenceOfRules(t *testing.T) {
 func TestSuspicions(t *testing.T) {
 	run := func(traced int) *Saved {
 		r := sampleRun(t)
-		r.Inputs = []Input{{"a.jar", "out/a.jar", 10, 10, 1000, traced, 1, 2, 0}}
+		r.Inputs = []pipeline.InputResult{inputResult("a.jar", "out/a.jar", 10, 10, 1000, traced, 1, 2, 0)}
 		r.Packages = nil
 		return saved(t, r)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/explanation"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -18,47 +19,7 @@ type Explanation struct {
 	Mapping     *mapping.Mapping
 	MappingFile string
 	// Classes are those with methods that were asked for, in order.
-	Classes []ExplainedClass
-}
-
-// ExplainedClass is what became of the methods of one class.
-type ExplainedClass struct {
-	// Input and Entry say where the class is.
-	Input, Entry string
-	// Class is its name in internal form, Residual the one that it has in the input, if that is another.
-	Class, Residual string
-	// Reason and Detail say why the class could not be read; Reason is empty for one that could.
-	Reason filter.Reason
-	Detail string
-	// Calls is the number of calls that the class gets, Bytes what it grows by, and Shared the part of that which
-	// no method has for itself.
-	Calls, Bytes, Shared int
-	// Methods are those that were asked for, in the order of the class file.
-	Methods []ExplainedMethod
-}
-
-// ExplainedMethod is what became of one method.
-type ExplainedMethod struct {
-	// Class, Name and Descriptor are raw, in internal form. The class is not always that around it: merging classes
-	// moves methods.
-	Class, Name, Descriptor string
-	// Residual is what the method is called in the input, in text form, if that is something else.
-	Residual string
-	// Access holds the access_flags (JVMS 4.6).
-	Access uint16
-	// Code says that the method has code.
-	Code bool
-	// ID is that of a traced method, else 0.
-	ID uint32
-	// Reason says why a method with code is not traced. Detail belongs to it, or is the rule that lets it be traced.
-	Reason filter.Reason
-	Detail string
-	// Line is the lowest line number, 0 if it is not known.
-	Line int
-	// Instructions, Invocations (instructions that call) and CodeBytes (code_length) are the method's own.
-	Instructions, Invocations, CodeBytes int
-	// Calls is the number of calls that the method gets, Bytes what it grows by.
-	Calls, Bytes int
+	Classes []explanation.Class
 }
 
 // explanationPart and those below are the JSON form.
@@ -109,7 +70,7 @@ type explainedCode struct {
 }
 
 // mapped gives the entry that the mapping has for a method, living or retired.
-func (e *Explanation) mapped(m *ExplainedMethod) (mapping.Entry, bool) {
+func (e *Explanation) mapped(m *explanation.Method) (mapping.Entry, bool) {
 	if e.Mapping == nil {
 		return mapping.Entry{}, false
 	}
@@ -175,7 +136,7 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-func (e *Explanation) writeMethod(b *bufio.Writer, m *ExplainedMethod) {
+func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 	const access = classfile.AccAbstract | classfile.AccNative
 	switch {
 	case m.ID != 0 && e.Mapping == nil:
@@ -218,7 +179,7 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *ExplainedMethod) {
 }
 
 // writeMapped tells what the mapping that was given says of the method.
-func (e *Explanation) writeMapped(b *bufio.Writer, m *ExplainedMethod) {
+func (e *Explanation) writeMapped(b *bufio.Writer, m *explanation.Method) {
 	entry, ok := e.mapped(m)
 	file := Printable(e.MappingFile)
 	switch {

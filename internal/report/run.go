@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -25,13 +26,13 @@ type Run struct {
 	// Mapping holds the IDs that were given, Base those that were to be kept; Base may be nil.
 	Mapping, Base *mapping.Mapping
 	// Inputs are in the order of the command line.
-	Inputs []Input
+	Inputs []pipeline.InputResult
 	// Packages are those that something was inserted into, in any order.
-	Packages []Package
+	Packages []pipeline.PackageResult
 	// Guards are what was asked of the run, in the order in which it is told.
 	Guards []Guard
 	// Skipped are the methods that are not traced, in any order; nil if there are none. It is gone through several times.
-	Skipped iter.Seq[Skipped]
+	Skipped iter.Seq[pipeline.Skipped]
 	// Warnings are what the user was told.
 	Warnings []string
 	// Introduced is the number of classes that came out wrong and were put back, PreExisting of those that were
@@ -44,43 +45,8 @@ type Run struct {
 	DryRun bool
 }
 
-// Input counts what was done with one input.
-type Input struct {
-	// Path and Output are as the user named them.
-	Path, Output string
-	// Classes is the number of class entries, Rewritten of those that changed.
-	Classes, Rewritten int
-	// Methods is the number of methods with code, Traced of those that have an ID.
-	Methods, Traced int
-	// ClassBytes is the size of all classes before, OutputBytes after; both uncompressed.
-	ClassBytes, OutputBytes int64
-	// Calls is the number of calls of the runtime that were inserted.
-	Calls int
-}
-
-// Package counts what was inserted into the classes of one package.
-type Package struct {
-	// Package is its name in internal form, "" for the unnamed one.
-	Package string
-	// Calls is the number of calls of the runtime.
-	Calls int
-	// Bytes is what the classes grew by.
-	Bytes int64
-}
-
-// Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
-type Skipped struct {
-	// Input and Entry say where the class is.
-	Input, Entry string
-	// Class, Name and Descriptor are as in the constant pool. Class is empty if not even that could be read.
-	Class, Name, Descriptor string
-	// Reason and Detail say why.
-	Reason filter.Reason
-	Detail string
-}
-
-// class gives the internal name of the class; of one that could not be read, what its entry is called.
-func (s Skipped) class() string {
+// classOf gives the internal name of the class; of one that could not be read, what its entry is called.
+func classOf(s pipeline.Skipped) string {
 	if s.Class == "" {
 		return strings.TrimSuffix(s.Entry, ".class")
 	}
@@ -88,8 +54,8 @@ func (s Skipped) class() string {
 }
 
 // total sums the inputs up.
-func (r *Run) total() Input {
-	var t Input
+func (r *Run) total() pipeline.InputResult {
+	var t pipeline.InputResult
 	for _, in := range r.Inputs {
 		t.Classes += in.Classes
 		t.Rewritten += in.Rewritten
@@ -103,9 +69,9 @@ func (r *Run) total() Input {
 }
 
 // skipped gives the skipped methods.
-func (r *Run) skipped() iter.Seq[Skipped] {
+func (r *Run) skipped() iter.Seq[pipeline.Skipped] {
 	if r.Skipped == nil {
-		return func(func(Skipped) bool) {}
+		return func(func(pipeline.Skipped) bool) {}
 	}
 	return r.Skipped
 }
@@ -172,7 +138,7 @@ func (r *Run) packages() []packageCount {
 		of(packageOf(e.Class)).Traced++
 	}
 	for s := range r.skipped() {
-		of(packageOf(s.class())).Skipped++
+		of(packageOf(classOf(s))).Skipped++
 	}
 	for _, p := range r.Packages {
 		c := of(p.Package)
@@ -188,7 +154,7 @@ func (r *Run) packages() []packageCount {
 // skippedLine is a skipped method with its class in text form.
 type skippedLine struct {
 	class string
-	Skipped
+	pipeline.Skipped
 }
 
 // skippedLines gives the skipped methods in the order of the list: not in that of the inputs, which follows
@@ -196,7 +162,7 @@ type skippedLine struct {
 func (r *Run) skippedLines() []skippedLine {
 	var lines []skippedLine
 	for s := range r.skipped() {
-		lines = append(lines, skippedLine{mapping.Text(s.class()), s})
+		lines = append(lines, skippedLine{mapping.Text(classOf(s)), s})
 	}
 	slices.SortFunc(lines, func(a, b skippedLine) int {
 		return cmp.Or(strings.Compare(a.class, b.class), strings.Compare(a.Name, b.Name),

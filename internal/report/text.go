@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -74,7 +75,7 @@ func (r *Run) keptBack() string {
 	return text
 }
 
-func work(in Input) string {
+func work(in pipeline.InputResult) string {
 	return fmt.Sprintf("%s, %d changed; %d of %s traced",
 		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -19,7 +19,7 @@ type Verification struct {
 	// Version is tracegen's.
 	Version string
 	// Findings are in the order in which they are shown.
-	Findings []Finding
+	Findings []pipeline.Finding
 	// Baseline says that there were originals to compare with; then every finding is introduced or
 	// pre-existing.
 	Baseline bool
@@ -29,15 +29,6 @@ type Verification struct {
 	Unknown []string
 	// Warnings are what the user was told.
 	Warnings []string
-}
-
-// Finding is what is wrong with a class of some file.
-type Finding struct {
-	// Path is the file or directory as the user named it, Entry the class's place in it, "" for a lone class.
-	Path, Entry string
-	verify.Finding
-	// PreExisting says that the baseline has the finding too.
-	PreExisting bool
 }
 
 // Bad says whether there are findings that exit codes are about: no notes, and nothing that the baseline has too.
@@ -78,7 +69,7 @@ func (v *Verification) Summary() string {
 }
 
 // where names the class file.
-func (f Finding) where() string {
+func where(f pipeline.Finding) string {
 	if f.Entry == "" {
 		return f.Path
 	}
@@ -86,7 +77,7 @@ func (f Finding) where() string {
 }
 
 // state is what the baseline makes of a finding.
-func (v *Verification) state(f Finding) string {
+func (v *Verification) state(f pipeline.Finding) string {
 	switch {
 	case !v.Baseline:
 		return ""
@@ -97,7 +88,7 @@ func (v *Verification) state(f Finding) string {
 }
 
 // level is the word for a finding's weight, in JSON as in SARIF.
-func (f Finding) level() string {
+func level(f pipeline.Finding) string {
 	if f.Note {
 		return "note"
 	}
@@ -110,7 +101,7 @@ func (f Finding) level() string {
 func (v *Verification) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for _, f := range v.Findings {
-		line := f.where() + ": " + f.String()
+		line := where(f) + ": " + f.String()
 		if f.Note {
 			line += " [note]"
 		}
@@ -161,7 +152,7 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 			Path: Printable(f.Path), Entry: Printable(f.Entry),
 			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
 			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got), Frame: Printable(f.Frame),
-			Level: f.level(), State: v.state(f),
+			Level: level(f), State: v.state(f),
 		}
 	}
 	for i, name := range v.Unknown {
@@ -170,7 +161,7 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 	return encode(w, d)
 }
 
-func offset(f Finding) *int {
+func offset(f pipeline.Finding) *int {
 	if f.Offset < 0 {
 		return nil
 	}
@@ -267,7 +258,7 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 			message = f.Entry + ": " + message
 		}
 		results[i] = sarifResult{
-			RuleID: f.Rule, RuleIndex: index, Level: f.level(), BaselineState: state,
+			RuleID: f.Rule, RuleIndex: index, Level: level(f), BaselineState: state,
 			Message: sarifText{Printable(message)},
 			Locations: []sarifLocation{{
 				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},

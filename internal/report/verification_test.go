@@ -11,17 +11,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // sampleVerification has a finding of every kind, and names that fit into no line and no URI.
 func sampleVerification() *Verification {
 	return &Verification{
 		Version: "1.2.3", Baseline: true, Classes: 4,
-		Findings: []Finding{
-			{"out/a b.jar", "a/Foo.class", verify.Finding{Class: "a/Foo", Method: "bar", Descriptor: "(I)V", Offset: 7, Rule: "JVMS 4.10.1.9", Want: "int", Got: "long", Frame: "locals [int]"}, false},
-			{"out/a b.jar", "a/Foo.class", verify.Finding{Class: "a/Foo", Offset: -1, Rule: "JVMS 4.1", Want: "flags", Got: "\x1b[31mothers"}, true},
-			{"b.class", "", verify.Finding{Class: "B", Method: "<init>", Descriptor: "()V", Offset: 0, Rule: "limit", Want: "<less>", Got: "more"}, false},
-			{"b.class", "", verify.Finding{Class: "B", Offset: -1, Rule: "JVMS 4.7", Want: "one attribute", Got: "two", Note: true}, true},
+		Findings: []pipeline.Finding{
+			{Path: "out/a b.jar", Entry: "a/Foo.class", Finding: verify.Finding{Class: "a/Foo", Method: "bar", Descriptor: "(I)V", Offset: 7, Rule: "JVMS 4.10.1.9", Want: "int", Got: "long", Frame: "locals [int]"}, PreExisting: false},
+			{Path: "out/a b.jar", Entry: "a/Foo.class", Finding: verify.Finding{Class: "a/Foo", Offset: -1, Rule: "JVMS 4.1", Want: "flags", Got: "\x1b[31mothers"}, PreExisting: true},
+			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Method: "<init>", Descriptor: "()V", Offset: 0, Rule: "limit", Want: "<less>", Got: "more"}, PreExisting: false},
+			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Offset: -1, Rule: "JVMS 4.7", Want: "one attribute", Got: "two", Note: true}, PreExisting: true},
 		},
 		Unknown:  []string{"x/Y"},
 		Warnings: []string{"c.class is not judged: \x07"},

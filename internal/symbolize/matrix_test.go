@@ -13,6 +13,8 @@ import (
 
 // TestMatrix holds that what Matrix's published classes print is what is
 // recognised: no line, and no ID, is left over.
+//
+// Invariant: Every ID that Matrix prints is recognised, and JSON stays valid JSON.
 func TestMatrix(t *testing.T) {
 	jdk, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -55,6 +55,8 @@ var shapes = []string{
 
 // TestTwice holds that what was symbolized is left alone, and that how the text
 // comes makes no difference.
+//
+// Invariant: Symbolizing a text twice changes nothing more.
 func TestTwice(t *testing.T) {
 	s := symbolizer(t)
 	all := append(shapes, strings.Join(shapes, "\n"))
@@ -73,6 +75,8 @@ func TestTwice(t *testing.T) {
 }
 
 // TestJSON holds that JSON stays JSON, and what the names are in it.
+//
+// Invariant: Every ID that Matrix prints is recognised, and JSON stays valid JSON.
 func TestJSON(t *testing.T) {
 	got, counts := symbolized(t, symbolizer(t), strings.NewReader(shapes[0]))
 	var report struct{ Stack, StackKey, ThreadStack string }
@@ -99,6 +103,8 @@ func TestJSON(t *testing.T) {
 
 // TestUntouched holds that what only looks alike stays as it is, even though the
 // mapping has nearly every number in it.
+//
+// Invariant: Text without IDs is copied byte by byte.
 func TestUntouched(t *testing.T) {
 	s := symbolizer(t)
 	for _, text := range []string{
@@ -164,6 +170,10 @@ func TestErrors(t *testing.T) {
 
 // FuzzCopy holds that any text is copied without a panic, that nothing is lost of
 // it, and that doing it twice changes no more.
+//
+// Invariant: Text without IDs is copied byte by byte.
+//
+// Invariant: Symbolizing a text twice changes nothing more.
 func FuzzCopy(f *testing.F) {
 	for _, text := range shapes {
 		f.Add(text)

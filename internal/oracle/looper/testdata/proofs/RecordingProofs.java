@@ -9,8 +9,8 @@ import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.SlowMessage;
-import dev.tracegen.runtime.SlowMessageListener;
+import dev.tracegen.runtime.Stall;
+import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.MonitorOptions;
@@ -34,8 +34,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Records an instrumented app on the real main looper. */
-public final class RecordingProofs implements SlowMessageListener {
-    private final BlockingQueue<SlowMessage> slow = new ArrayBlockingQueue<SlowMessage>(100);
+public final class RecordingProofs implements StallListener {
+    private final BlockingQueue<Stall> slow = new ArrayBlockingQueue<Stall>(100);
     private final App app = new App(directory());
 
     private static File directory() {
@@ -45,26 +45,26 @@ public final class RecordingProofs implements SlowMessageListener {
     }
 
     @Override
-    public void slowMessage(SlowMessage message) {
+    public void stallEnded(Stall message) {
         slow.add(message);
     }
 
-    private SlowMessage next() throws Exception {
-        SlowMessage m = slow.poll(20, TimeUnit.SECONDS);
+    private Stall next() throws Exception {
+        Stall m = slow.poll(20, TimeUnit.SECONDS);
         Bench.check(m != null, "no slow message was found");
         return m;
     }
 
     private void start(RuntimeConfig config) throws Exception {
-        Recorder.setSlowMessageListener(this);
+        Recorder.setStallListener(this);
         Bench.equal(config.problems(), new ArrayList<String>(), "problems of the configuration");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
-        Bench.settle();
+        Bench.drain();
     }
 
     private static void stop() {
         TracegenRuntime.stop();
-        Recorder.setSlowMessageListener(null);
+        Recorder.setStallListener(null);
     }
 
     /** The methods' names by ID. */
@@ -98,18 +98,21 @@ public final class RecordingProofs implements SlowMessageListener {
     private static final List<String> TREE = Arrays.asList("0 dispatchMessage 1", "1 open 1", "2 load 1", "3 rest 1",
             "3 decode 3", "4 rest 1", "4 rest 1", "4 rest 1", "2 bind 1", "3 layout 1", "4 rest 1", "3 rest 1");
 
-    /** How far times may be from what the app measured around the same work; what is more is the machine's doing, once. */
+    /**
+     * The difference that is allowed between recorded times and those that the app measured around the same work. A
+     * greater difference may happen once, because of the machine.
+     */
     private static final long BOUND_NANOS = 5000000;
 
     private static final int ATTEMPTS = 4;
 
-    /** Gives how far the message's time, or a method's, is from the truth at most. */
-    private static long checkTree(SlowMessage m, Feed feed, String by) throws Exception {
+    /** Returns the greatest difference of the message's time, or a method's, from the measured one. */
+    private static long checkTree(Stall m, Feed feed, String by) throws Exception {
         Map<Integer, String> names = mapping();
         List<String> got = new ArrayList<String>();
         Map<String, Long> recorded = new HashMap<String, Long>();
         for (CallItem item : m.tree.longest(Integer.MAX_VALUE)) {
-            // What keeps the truth is traced too, and shorter than everything else.
+            // The code that measures is traced too, and shorter than everything else.
             if (!"took".equals(names.get(item.id))) {
                 got.add(item.depth + " " + names.get(item.id) + " " + item.count);
             }
@@ -140,7 +143,7 @@ public final class RecordingProofs implements SlowMessageListener {
             start(config);
             try {
                 String by = LooperMonitor.of(Looper.getMainLooper()).source();
-                SlowMessage m = null;
+                Stall m = null;
                 long off = Long.MAX_VALUE;
                 for (int k = 0; off >= BOUND_NANOS && k < ATTEMPTS; k++) {
                     FeedHandler handler = new FeedHandler(Looper.getMainLooper());
@@ -155,7 +158,7 @@ public final class RecordingProofs implements SlowMessageListener {
                 Bench.equal(m.stateAtThreshold, Thread.State.TIMED_WAITING, "state at the threshold");
                 Bench.equal(m.pending == null, Bench.lockFree, "pending messages are not available");
                 Bench.equal(m.pending == null ? 88 : m.pending.get(0).what, 88, "what waits");
-                Bench.settle();
+                Bench.drain();
                 Bench.equal(slow.size(), 0, "slow messages beside it");
             } finally {
                 stop();
@@ -176,11 +179,12 @@ public final class RecordingProofs implements SlowMessageListener {
             for (int k = 0; k < 5; k++) {
                 Bench.main.sendEmptyMessage(60 + k);
             }
-            Bench.settle();
+            Bench.drain();
             int seen = 0;
             for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
                 for (int k = 0; k < 5; k++) {
-                    seen += r.description.contains(Handler.class.getName()) && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
+                    seen += r.description.contains(Handler.class.getName())
+                            && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
                 }
             }
             Bench.equal(seen, 5, "messages in the history");
@@ -199,7 +203,7 @@ public final class RecordingProofs implements SlowMessageListener {
                     Looper.myQueue().addIdleHandler(new SlowIdle(feed));
                 }
             });
-            SlowMessage m = next();
+            Stall m = next();
             checkTree(m, feed, "the list of idle handlers");
             Bench.check(m.description.contains(SlowIdle.class.getName()), "description " + m.description);
         } finally {
@@ -221,7 +225,7 @@ public final class RecordingProofs implements SlowMessageListener {
         }
     }
 
-    /** What is put down after each of two marks is as far apart as the marks are, which the clock alone does not see. */
+    /** Records after each of two marks are as far apart as the marks are, which the clock alone does not show. */
     public void inputOutsideOfMessagesIsMarked() throws Exception {
         if (Bench.device.api < 28) {
             Bench.measured("input events: not tried, MotionEvent of this version wants ART's own arraycopy");
@@ -263,7 +267,7 @@ public final class RecordingProofs implements SlowMessageListener {
         }
     }
 
-    /** The callback of a window whose events take 2 ms, with the runtime's marks around it. */
+    /** The callback of a window whose events take 2 ms, with the runtime's marks wrap it. */
     private static Window.Callback marked(ThreadTrace trace) throws Exception {
         Window.Callback slow = (Window.Callback) Proxy.newProxyInstance(RecordingProofs.class.getClassLoader(),
                 new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
@@ -277,10 +281,10 @@ public final class RecordingProofs implements SlowMessageListener {
                         return true;
                     }
                 });
-        java.lang.reflect.Method around = Class.forName("dev.tracegen.runtime.android.TouchMarks")
-                .getDeclaredMethod("around", Window.Callback.class, ThreadTrace.class);
-        around.setAccessible(true);
-        return (Window.Callback) around.invoke(null, slow, trace);
+        java.lang.reflect.Method wrap = Class.forName("dev.tracegen.runtime.android.InputEvents")
+                .getDeclaredMethod("wrap", Window.Callback.class, ThreadTrace.class);
+        wrap.setAccessible(true);
+        return (Window.Callback) wrap.invoke(null, slow, trace);
     }
 
     public void aChosenHandlerThreadIsRecorded() throws Exception {
@@ -288,13 +292,14 @@ public final class RecordingProofs implements SlowMessageListener {
         try {
             HandlerThread thread = new HandlerThread("feeder");
             thread.start();
-            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()), "two monitors");
+            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()),
+                    "two monitors");
             FeedHandler handler = new FeedHandler(thread.getLooper());
             handler.sendEmptyMessage(1);
-            SlowMessage m = next();
+            Stall m = next();
             Bench.equal(m.thread, "feeder", "thread");
             checkTree(m, handler.feed, "a monitor of a HandlerThread");
-            Bench.settle(handler);
+            Bench.drain(handler);
             Bench.equal(slow.size(), 0, "slow messages beside it");
             thread.quit();
             thread.join();
@@ -312,12 +317,15 @@ public final class RecordingProofs implements SlowMessageListener {
         p.setProperty("check", "-1");
         List<String> problems = new RuntimeConfig().apply(p).problems();
         Bench.equal(problems, Arrays.asList(
-                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the default holds",
-                "tracegen-runtime.properties: colour=red: there is no such key; the default holds",
-                "tracegen-runtime.properties: enabled=yes: want true or false; the default holds",
-                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the default holds",
-                "tracegen-runtime.properties: tick=s: want ms or us; the default holds"), "problems");
-        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)), "recording, though it is switched off");
+                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the "
+                        + "default is used",
+                "tracegen-runtime.properties: colour=red: unknown key; the default is used",
+                "tracegen-runtime.properties: enabled=yes: want true or false; the default is used",
+                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the "
+                        + "default is used",
+                "tracegen-runtime.properties: tick=s: want ms or us; the default is used"), "problems");
+        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)),
+                "recording, though it is switched off");
         Bench.equal(Bench.printer(), null, "the printer when switched off");
     }
 }

@@ -1,0 +1,121 @@
+package equivalence_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
+)
+
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
+func TestRoundTrip(t *testing.T) {
+	for _, m := range crafted.Modes {
+		t.Run(m.Name, func(t *testing.T) {
+			in, traced := m.Injector(), 0
+			for name, data := range crafted.Committed(t) {
+				c, err := classfile.Parse(data)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				n, err := m.RoundTrip(in, c, m.Request(in, c))
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				traced += n
+			}
+			if traced < 70 {
+				t.Errorf("only %d methods traced", traced)
+			}
+		})
+	}
+}
+
+// TestCorpusRoundTrip puts every method that the injector takes, of every class of released jars, to the
+// equivalence check, in all modes.
+//
+// Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
+func TestCorpusRoundTrip(t *testing.T) {
+	share := os.Getenv("TRACEGEN_CORPUS")
+	if share == "off" || testing.Short() {
+		t.Skip("the corpus is not wanted")
+	}
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars, err := c.Fetch(t.Context(), c.Names(share == "full")...)
+	oracle.Require(t, err)
+	for _, m := range crafted.Modes {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			in, classes, traced := m.Injector(), 0, 0
+			for _, jar := range jars {
+				err := crafted.JarClasses(jar.Classes, func(name string, c *classfile.Class) {
+					n, err := m.RoundTrip(in, c, m.Request(in, c))
+					if err != nil {
+						t.Errorf("%s!%s: %v", jar.Name, name, err)
+					}
+					classes++
+					traced += n
+				})
+				if err != nil {
+					t.Errorf("%s: %v", jar.Name, err)
+				}
+			}
+			t.Logf("measured: %s: %d jars, %d classes, %d methods traced, equivalent and stripped to what they were",
+				m.Name, len(jars), classes, traced)
+		})
+	}
+}
+
+func TestRoundTripCrafted(t *testing.T) {
+	for name, c := range crafted.Classes(t) {
+		for _, m := range crafted.Modes {
+			t.Run(name+" "+m.Name, func(t *testing.T) {
+				in := m.Injector()
+				request := m.Request(in, c)
+				if request.Digest == "" && len(request.Methods) != len(c.Methods()) {
+					t.Errorf("%d of %d methods are refused", len(c.Methods())-len(request.Methods), len(c.Methods()))
+				}
+				request.Focus = crafted.FocusOf(c)
+				if _, err := m.RoundTrip(in, c, request); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// TestCraftedIsWidened: the crafted classes would prove nothing if their branches still reached their targets.
+func TestCraftedIsWidened(t *testing.T) {
+	all := crafted.Classes(t)
+	for name, want := range map[string]int{"far branches": 3, "far branches, wide": 3, "far types": 5,
+		"subroutines": 2} {
+		for _, m := range crafted.Modes {
+			data, _, _ := m.Instrument(t, all[name])
+			c, err := classfile.Parse(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wide := 0
+			for i := range c.Methods() {
+				body, _, err := c.Code(&c.Methods()[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for in := range code.Instructions(body.Bytecode) {
+					if in.Op == code.GotoW || in.Op == code.JsrW {
+						wide++
+					}
+				}
+			}
+			if wide < want {
+				t.Errorf("%s, %s: %d wide branches, want %d", name, m.Name, wide, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package types
+
+// assignable reports whether a value of type from can be used where to is wanted (JVMS 4.10.1.2), by the rules of type
+// checking. HotSpot assigns small integers only to results.
+func (k *checker) assignable(from, to vtype) bool {
+	if from == to || to.kind() == tTop { // or unknown
+		return true
+	}
+	switch to {
+	case tBoolean, tByte, tShort, tChar:
+		return from == tInt || from == tUnknown
+	}
+	return from.isReference() && to.isReference() && k.referenceAssignable(from, to, false) || from == tUnknown
+}
+
+// assignableInOwnClass reports whether a value can be assigned to the checked class, where access to protected members
+// depends on it. Unlike elsewhere, Object itself is not assignable then if the class is an interface.
+func (k *checker) assignableInOwnClass(from vtype) bool {
+	to := k.thisType
+	return from == to || from == tUnknown || from.isReference() && k.referenceAssignable(from, to, true)
+}
+
+// referenceAssignable is assignable for two different references.
+func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
+	switch {
+	case from == tNull || to == k.object:
+		return true
+	case to == tNull:
+		return false
+	case !k.isArray(to):
+		return k.classAssignable(from, to, protected)
+	case !k.isArray(from):
+		return false
+	}
+	a, b := k.list[from.index()].component, k.list[to.index()].component
+	return a == b || a.isReference() && b.isReference() && k.referenceAssignable(a, b, protected)
+}
+
+// classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
+// interface; whether it implements the interface is checked when a method is called.
+func (k *checker) classAssignable(from, to vtype, protected bool) bool {
+	key := uint64(from)<<32 | uint64(to)
+	if protected {
+		key |= 1 << 63
+	}
+	slot := &k.memo[(from*31+to)%memoSize]
+	if slot.key == key {
+		return slot.assignable
+	}
+	yes := k.decideClassAssignable(from, to, protected)
+	*slot = memoSlot{key, yes}
+	return yes
+}
+
+// memoSlot keeps one answer of classAssignable. Key 0 stands for no answer, because no reference type is 0.
+type memoSlot struct {
+	key        uint64
+	assignable bool
+}
+
+const memoSize = 256
+
+// decideClassAssignable is classAssignable without the kept answers.
+func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
+	target := k.lookup(to)
+	fromArray := k.isArray(from)
+	switch {
+	case target == nil:
+		return true
+	case target.isInterface() && !(protected && from == k.object):
+		name := target.Name
+		return !fromArray || name == "java/lang/Cloneable" || name == "java/io/Serializable"
+	case fromArray:
+		return false
+	}
+	source := k.lookup(from)
+	return source == nil || k.isSubclass(source, target.Name)
+}
+
+// merge returns the type of a word where two paths join, of which one leaves type a in it and the other b; tTop if
+// there is no such type (JVMS 4.10.2.2). Interfaces count as Object. If assignment is set, it instead decides whether a
+// can be assigned to b: the result is b if so.
+//
+// It follows HotSpot's verifier by inference, which treats arrays of interfaces differently than [checker.assignable].
+func (k *checker) merge(a, b vtype, assignment bool) vtype {
+	switch {
+	case a == b:
+		return a
+	case !a.isReference() || !b.isReference():
+		return tTop
+	case a == tNull:
+		return b
+	case b == tNull:
+		return a
+	case b == k.object:
+		return b
+	case a == k.object:
+		if assignment && !k.isArray(b) {
+			if info := k.lookup(b); info == nil || info.isInterface() {
+				return b
+			}
+		}
+		return a
+	case k.isArray(a) || k.isArray(b):
+		return k.mergeArrays(a, b, assignment)
+	}
+	return k.mergeClasses(a, b, assignment)
+}
+
+// inferAssignable is assignable by the rules of inference.
+func (k *checker) inferAssignable(from, to vtype) bool {
+	return from == to || k.merge(from, to, true) == to
+}
+
+// isArrayInterface reports whether t is an interface that all arrays implement (JLS 4.10.3).
+func (k *checker) isArrayInterface(t vtype) bool {
+	if t.kind() != kindObject {
+		return false
+	}
+	name := k.name(t)
+	return name == "java/lang/Cloneable" || name == "java/io/Serializable"
+}
+
+// mergeArrays merges two types, of which at least one is an array and none is Object.
+func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
+	switch {
+	case k.isArrayInterface(b):
+		return b
+	case k.isArrayInterface(a):
+		return a
+	}
+	aDepth, aElement := k.objectArray(a)
+	bDepth, bElement := k.objectArray(b)
+	switch {
+	case aDepth == bDepth:
+		element := k.merge(aElement, bElement, assignment)
+		if element == tTop {
+			return tTop
+		}
+		return k.arrayOf(element, aDepth)
+	case aDepth < bDepth:
+		if k.isArrayInterface(aElement) {
+			return k.arrayOf(aElement, aDepth)
+		}
+		return k.arrayOf(k.object, aDepth)
+	}
+	if k.isArrayInterface(bElement) {
+		return k.arrayOf(bElement, bDepth)
+	}
+	return k.arrayOf(k.object, bDepth)
+}
+
+// objectArray returns the dimensions and the element of an array. An array of primitives counts as an Object, which it
+// is.
+func (k *checker) objectArray(t vtype) (depth int, element vtype) {
+	depth, element = k.dimensions(t)
+	if element.kind() != kindObject {
+		return depth - 1, k.object
+	}
+	return depth, element
+}
+
+// arrayOf returns the array type with that many dimensions over a class.
+func (k *checker) arrayOf(element vtype, depth int) vtype {
+	if depth == 0 {
+		return element
+	}
+	b := make([]byte, 0, depth+len(k.name(element))+2)
+	for range depth {
+		b = append(b, '[')
+	}
+	b = append(b, 'L')
+	b = append(b, k.name(element)...)
+	return k.of(string(append(b, ';')))
+}
+
+// mergeClasses merges two different classes or interfaces, of which none is Object.
+func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
+	target := k.lookup(b)
+	if target == nil {
+		return b // not known: assumed to fit
+	}
+	if target.isInterface() {
+		if assignment {
+			return b
+		}
+		return k.object
+	}
+	value := k.lookup(a)
+	if value == nil {
+		return b
+	}
+	if value.isInterface() {
+		return k.object
+	}
+	if assignment {
+		if k.isSubclass(value, target.Name) {
+			return b
+		}
+		return k.object
+	}
+	above := map[string]bool{value.Name: true}
+	if !k.walkSupers(value, func(name string, _ *ClassInfo) bool { above[name] = true; return false }) {
+		return b
+	}
+	if above[target.Name] {
+		return b
+	}
+	common := k.object
+	k.walkSupers(target, func(name string, _ *ClassInfo) bool {
+		if above[name] {
+			common = k.of(name)
+		}
+		return above[name]
+	})
+	return common
+}

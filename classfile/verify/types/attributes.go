@@ -1,0 +1,338 @@
+package types
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// attributeForm is what must hold for an attribute whose content is not checked otherwise. HotSpot checks the length of
+// some attributes, and that there is only one of others.
+type attributeForm struct {
+	length int // -1: any
+	once   bool
+	since  int // class file version from which on the name means anything
+	index  classfile.Tag
+}
+
+var anyAnnotations = attributeForm{length: -1, once: true, since: majorJava5}
+
+var (
+	emptyForm     = attributeForm{length: 0}
+	signatureForm = attributeForm{length: 2, once: true, since: majorJava5, index: classfile.TagUtf8}
+	listForm      = attributeForm{length: -1, once: true}
+)
+
+// componentForm returns the form of an attribute that fields, methods, classes and record components may have.
+func componentForm(name string) (attributeForm, bool) {
+	switch name {
+	case "Signature":
+		return signatureForm, true
+	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations",
+		"RuntimeVisibleTypeAnnotations", "RuntimeInvisibleTypeAnnotations":
+		return anyAnnotations, true
+	}
+	return attributeForm{}, false
+}
+
+// memberForm returns the form of an attribute of a field or method.
+func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
+	switch name {
+	case "Synthetic", "Deprecated":
+		return emptyForm, true
+	case "RuntimeVisibleParameterAnnotations", "RuntimeInvisibleParameterAnnotations", "AnnotationDefault":
+		return anyAnnotations, isMethod
+	case "Exceptions", "MethodParameters":
+		return listForm, isMethod
+	case "ConstantValue":
+		return attributeForm{length: 2, once: true}, !isMethod && isStatic
+	}
+	return componentForm(name)
+}
+
+// classForm returns the form of an attribute of a class.
+func classForm(name string) (attributeForm, bool) {
+	switch name {
+	case "SourceFile":
+		return attributeForm{length: 2, once: true, index: classfile.TagUtf8}, true
+	case "SourceDebugExtension", "InnerClasses":
+		return listForm, true
+	case "Synthetic", "Deprecated":
+		return emptyForm, true
+	case "EnclosingMethod":
+		return attributeForm{length: 4, once: true, since: majorJava5}, true
+	case "BootstrapMethods":
+		return attributeForm{length: -1, once: true, since: majorIndy}, true
+	case "NestMembers":
+		return attributeForm{length: -1, once: true, since: majorCondy}, true
+	case "NestHost":
+		return attributeForm{length: 2, once: true, since: majorCondy, index: classfile.TagClass}, true
+	case "Record":
+		return attributeForm{length: -1, once: true, since: majorRecords}, true
+	case "PermittedSubclasses":
+		return attributeForm{length: -1, once: true, since: majorSealed}, true
+	}
+	return componentForm(name)
+}
+
+// checkForm checks one attribute and reports whether its content may be checked. before are the attributes before it in
+// the same table.
+func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute,
+	report func(rule, want, got string)) bool {
+	if k.major < form.since {
+		return false
+	}
+	_, twice := classfile.FindAttribute(before, a.Name)
+	switch {
+	case form.length >= 0 && len(a.Info) != form.length:
+		report(ruleAttribute, fmt.Sprintf("%s of %d bytes", a.Name, form.length), fmt.Sprint(len(a.Info)))
+		return false
+	case twice && !form.once:
+		k.note(nil, -1, ruleAttribute, "one "+a.Name, "two")
+	case twice:
+		report(ruleAttribute, "one "+a.Name, "two")
+		return false
+	case form.index != 0 && k.pool.Tag(u2(a.Info)) != form.index:
+		report(ruleAttribute, fmt.Sprintf("a %v for %s", form.index, a.Name), kindAt(k.pool, u2(a.Info)))
+		return false
+	}
+	return true
+}
+
+// checkMemberAttributes checks the attributes of a field or method.
+func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
+	if len(m.Attributes) == 0 {
+		return
+	}
+	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
+	for i := range m.Attributes {
+		a := &m.Attributes[i]
+		form, ok := memberForm(a.Name, isMethod, m.AccessFlags&classfile.AccStatic != 0)
+		if !ok || !k.checkForm(a, form, m.Attributes[:i], report) {
+			continue
+		}
+		switch a.Name {
+		case "ConstantValue":
+			k.checkConstantValue(m, u2(a.Info))
+		case "Exceptions":
+			k.checkClassList(a, "Exceptions", report)
+		case "MethodParameters":
+			if len(a.Info) == 0 || len(a.Info) != 1+4*int(a.Info[0]) {
+				report(ruleAttribute, "MethodParameters as long as its count says", fmt.Sprint(len(a.Info)))
+			}
+		}
+	}
+}
+
+// checkClassList checks an attribute that consists of a count and that many indexes of Class entries.
+func (k *checker) checkClassList(a *classfile.Attribute, name string, report func(rule, want, got string)) {
+	if len(a.Info) < 2 || len(a.Info) != 2+2*int(u2(a.Info)) {
+		report(ruleAttribute, name+" as long as its count says", fmt.Sprint(len(a.Info)))
+		return
+	}
+	for at := 2; at < len(a.Info); at += 2 {
+		if i := u2(a.Info[at:]); k.pool.Tag(i) != classfile.TagClass {
+			report(ruleAttribute, "a Class in "+name, kindAt(k.pool, i))
+		}
+	}
+}
+
+// checkConstantValue checks the ConstantValue of a static field (JVMS 4.7.2), which has index i.
+func (k *checker) checkConstantValue(f *classfile.Member, i uint16) {
+	want := classfile.TagInteger
+	switch f.Descriptor {
+	case "J":
+		want = classfile.TagLong
+	case "F":
+		want = classfile.TagFloat
+	case "D":
+		want = classfile.TagDouble
+	case "Ljava/lang/String;":
+		want = classfile.TagString
+	default:
+		if f.Descriptor[0] == 'L' || f.Descriptor[0] == '[' {
+			k.formatFinding(f, "JVMS 4.7.2", "no ConstantValue for "+f.Descriptor, "one")
+			return
+		}
+	}
+	if k.pool.Tag(i) != want {
+		k.formatFinding(f, "JVMS 4.7.2", fmt.Sprintf("a %v for %s", want, f.Descriptor), kindAt(k.pool, i))
+	}
+}
+
+// checkClassAttributes checks the attributes of the class.
+func (k *checker) checkClassAttributes() {
+	attributes := k.class.Attributes()
+	bootstraps := -1
+	for i := range attributes {
+		a := &attributes[i]
+		form, ok := classForm(a.Name)
+		if !ok || !k.checkForm(a, form, attributes[:i], k.finding) {
+			continue
+		}
+		switch a.Name {
+		case "InnerClasses":
+			k.checkInnerClasses(a)
+		case "EnclosingMethod":
+			k.checkEnclosingMethod(a)
+		case "BootstrapMethods":
+			bootstraps = k.checkBootstrapMethods(a)
+		case "NestMembers":
+			k.checkClassList(a, a.Name, k.finding)
+		case "PermittedSubclasses":
+			if k.class.AccessFlags()&classfile.AccFinal != 0 {
+				k.finding(ruleAttribute, "no PermittedSubclasses of a final class", "one")
+			}
+			k.checkClassList(a, a.Name, k.finding)
+		case "Record":
+			k.checkRecord(a)
+		}
+	}
+	_, isMember := classfile.FindAttribute(attributes, "NestHost")
+	if _, isHost := classfile.FindAttribute(attributes, "NestMembers"); isHost && isMember && k.major >= majorCondy {
+		k.finding(ruleAttribute, "either NestHost or NestMembers", "both")
+	}
+	k.checkBootstrapUse(bootstraps)
+}
+
+// checkBootstrapUse checks that every Dynamic and InvokeDynamic refers to one of the count bootstrap methods.
+func (k *checker) checkBootstrapUse(count int) {
+	for _, i := range k.dynamic {
+		if n := int(u2(k.pool.Raw(i))); n >= count {
+			k.poolFinding(i, rulePoolEntry, "a bootstrap method", fmt.Sprintf("number %d of %d", n, max(count, 0)))
+			return
+		}
+	}
+}
+
+// checkInnerClasses checks an InnerClasses attribute (JVMS 4.7.6).
+func (k *checker) checkInnerClasses(a *classfile.Attribute) {
+	const row = 8
+	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
+		k.finding(ruleAttribute, "InnerClasses as long as its count says", fmt.Sprint(len(a.Info)))
+		return
+	}
+	seen := map[string]bool{}
+	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
+		inner, outer, name, flags := u2(b), u2(b[2:]), u2(b[4:]), u2(b[6:])
+		if k.pool.Tag(inner) != classfile.TagClass || outer != 0 && k.pool.Tag(outer) != classfile.TagClass ||
+			name != 0 && k.pool.Tag(name) != classfile.TagUtf8 {
+			k.finding(ruleAttribute, "classes and a name in InnerClasses", "other constants")
+			return
+		}
+		if name, err := k.pool.ClassName(outer); err == nil && name[0] == '[' {
+			k.finding(ruleAttribute, "an outer class", "an array")
+		}
+		if inner == outer {
+			k.finding(ruleAttribute, "an inner class other than its outer one", "the same")
+		}
+		if flags&classfile.AccModule != 0 && k.major >= majorModules {
+			k.finding(ruleAttribute, "no module in InnerClasses", "one")
+		}
+		flags &= classFlags
+		if flags&classfile.AccInterface != 0 && k.major < majorFrames {
+			flags |= classfile.AccAbstract
+		}
+		k.checkClassFlags("an inner class", flags)
+		if k.major >= majorJava5 && seen[string(b[:row])] {
+			k.finding(ruleAttribute, "no row of InnerClasses twice", "one")
+		}
+		seen[string(b[:row])] = true
+	}
+}
+
+func (k *checker) checkEnclosingMethod(a *classfile.Attribute) {
+	class, method := u2(a.Info), u2(a.Info[2:])
+	if k.pool.Tag(class) != classfile.TagClass || method != 0 && k.pool.Tag(method) != classfile.TagNameAndType {
+		k.finding(ruleAttribute, "a Class and a NameAndType in EnclosingMethod",
+			kindAt(k.pool, class)+", "+kindAt(k.pool, method))
+	}
+}
+
+// checkBootstrapMethods checks a BootstrapMethods attribute (JVMS 4.7.23). It returns the number of methods, -1 if the
+// attribute is malformed.
+func (k *checker) checkBootstrapMethods(a *classfile.Attribute) int {
+	malformed := func(got string) int {
+		k.finding(ruleAttribute, "well-formed BootstrapMethods", got)
+		return -1
+	}
+	if len(a.Info) < 2 {
+		return malformed("too few bytes")
+	}
+	count := int(u2(a.Info))
+	b := a.Info[2:]
+	for range count {
+		if len(b) < 4 || len(b) < 4+2*int(u2(b[2:])) {
+			return malformed("too few bytes")
+		}
+		if tag := k.pool.Tag(u2(b)); tag != classfile.TagMethodHandle {
+			return malformed("a bootstrap method that is " + kindAt(k.pool, u2(b)))
+		}
+		arguments := b[4 : 4+2*int(u2(b[2:]))]
+		for ; len(arguments) > 0; arguments = arguments[2:] {
+			if !isLoadable(k.pool.Tag(u2(arguments))) {
+				return malformed("an argument that is " + kindAt(k.pool, u2(arguments)))
+			}
+		}
+		b = b[4+2*int(u2(b[2:])):]
+	}
+	if len(b) > 0 {
+		return malformed(fmt.Sprintf("%d bytes too many", len(b)))
+	}
+	return count
+}
+
+// isLoadable reports whether a constant of that kind is loadable (JVMS table 4.4-C).
+func isLoadable(tag classfile.Tag) bool {
+	switch tag {
+	case classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble, classfile.TagClass,
+		classfile.TagString, classfile.TagMethodHandle, classfile.TagMethodType, classfile.TagDynamic:
+		return true
+	}
+	return false
+}
+
+// checkRecord checks a Record attribute (JVMS 4.7.30).
+func (k *checker) checkRecord(a *classfile.Attribute) {
+	malformed := func() { k.finding(ruleAttribute, "a well-formed Record", "another") }
+	if len(a.Info) < 2 {
+		malformed()
+		return
+	}
+	b := a.Info[2:]
+	for range u2(a.Info) {
+		if len(b) < 6 {
+			malformed()
+			return
+		}
+		name, err := k.pool.Utf8(u2(b))
+		descriptor, err2 := k.pool.Utf8(u2(b[2:]))
+		if err != nil || err2 != nil || !validName(name, nameOfField, k.major) || !validField(descriptor, k.major) {
+			k.finding(ruleAttribute, "a name and a field descriptor in Record", quoted(name+" "+descriptor))
+		}
+		n := int(u2(b[4:]))
+		b = b[6:]
+		var before []classfile.Attribute
+		for range n {
+			if len(b) < 6 || uint64(len(b)-6) < uint64(binary.BigEndian.Uint32(b[2:])) {
+				malformed()
+				return
+			}
+			size := 6 + int(binary.BigEndian.Uint32(b[2:]))
+			attribute := classfile.Attribute{NameIndex: u2(b), Info: b[6:size]}
+			if attribute.Name, err = k.pool.Utf8(u2(b)); err != nil {
+				malformed()
+				return
+			}
+			if form, ok := componentForm(attribute.Name); ok {
+				k.checkForm(&attribute, form, before, k.finding)
+				before = append(before, attribute)
+			}
+			b = b[size:]
+		}
+	}
+	if len(b) > 0 {
+		malformed()
+	}
+}

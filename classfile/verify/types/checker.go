@@ -1,0 +1,277 @@
+package types
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+)
+
+// Checker checks classes as HotSpot does when it loads and links them. A Checker is made by setting its fields, which
+// must not change after the first Check. Goroutines may share it.
+type Checker struct {
+	// Hierarchy has the other classes. If it is nil, all of them are unknown.
+	Hierarchy Hierarchy
+	// Frames adds the frame, that is the types at its place, to each finding about types.
+	Frames bool
+	// Notes adds findings that HotSpot does not share, because the JVMS is stricter. They have Note set.
+	Notes bool
+	// Strict makes a finding of every class that the Hierarchy does not have.
+	Strict bool
+
+	slow bool      // no instruction takes the quick path; a test compares the findings
+	idle sync.Pool // of *checker, whose memory serves the next class
+}
+
+// Result holds what a Checker found out about one class.
+type Result struct {
+	// Findings are in the order of the class file.
+	Findings []verify.Finding
+	// Unknown are the names of classes that the Hierarchy does not have, in ascending order. They were assumed to fit
+	// everywhere.
+	Unknown []string
+	// Inferred is set if frames of a class of major version 50 are wrong and its types were inferred instead, as
+	// HotSpot does then (JVMS 4.10).
+	Inferred bool
+}
+
+// Check checks a class with a hierarchy, which may be nil. If it returns no findings, HotSpot links the class, as far
+// as the classes that it mentions are known.
+func Check(c *classfile.Class, h Hierarchy) []verify.Finding {
+	checker := Checker{Hierarchy: h}
+	return checker.Check(c).Findings
+}
+
+// The major class file versions at which rules change.
+const (
+	majorFrames     = 50 // StackMapTable; inference if the frames are wrong
+	majorNoFailover = 51 // no inference any more
+	majorIndy       = 51
+	majorJava8      = 52
+	majorModules    = 53
+	majorCondy      = 55
+	majorJava5      = 49
+	majorRecords    = 60
+	majorSealed     = 61 // sealed classes, no strictfp; the last version that HotSpot 17 reads
+)
+
+func majorOf(c *classfile.Class) int {
+	_, major := c.Version()
+	return int(major)
+}
+
+// methodCode is a method with its Code attribute, which is decoded only once.
+type methodCode struct {
+	member *classfile.Member
+	code   classfile.Code
+}
+
+func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
+
+// checker checks one class.
+type checker struct {
+	names
+	class     *classfile.Class
+	pool      *classfile.ConstantPool
+	major     int
+	hierarchy Hierarchy
+	wantFrame bool // Checker.Frames
+	wantNotes bool // Checker.Notes
+	slow      bool // no quick path
+
+	self             *ClassInfo // the checked class
+	thisType, object vtype
+	throwable        vtype
+	unknown          map[string]bool            // the classes that the hierarchy does not have
+	supers           map[string]bool            // the superclasses of self, nil until needed
+	supersKnown      bool                       // whether supers has all of them
+	recent           *[recentClasses]*ClassInfo // answers of the hierarchy, by the hash of the name
+	memo             [memoSize]memoSlot         // answers about assignability
+	loaded           [loadedTypes]vtype         // see loadedType; 0 until needed
+	arena            []vtype                    // memory for the types in method descriptors
+	constants        []constant                 // by pool index; filled when needed
+	uses             []utf8Use                  // by pool index
+	named            []uint16                   // the pool entries that refer to names
+	dynamic          []uint16                   // the Dynamic and InvokeDynamic among them
+	bodies           []methodCode
+	body             method // the current method
+
+	variables, typed []variableKey // of the method whose Code attribute is checked
+
+	findings  []verify.Finding
+	thrown    bool                       // whether HotSpot throws for one of them: no second chance for version 50
+	broken    map[*classfile.Member]bool // members with a finding about their format
+	work      int64                      // steps so far, see spend
+	firstOnly bool                       // stop at a method's first finding, because only whether there is one counts
+}
+
+// Check checks a class. The class may have every fault that [classfile.Parse] does not report.
+func (c *Checker) Check(class *classfile.Class) Result {
+	k, ok := c.idle.Get().(*checker)
+	if !ok {
+		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]*ClassInfo)}
+	}
+	defer func() {
+		k.forget()
+		c.idle.Put(k)
+	}()
+	k.names.reset()
+	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
+	k.hierarchy, k.wantFrame, k.wantNotes, k.slow = c.Hierarchy, c.Frames, c.Notes, c.slow
+	k.constants = resize(k.constants, k.pool.Len())
+	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
+	var result Result
+	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
+		k.checkModule()
+		result.Findings = k.findings
+		return result
+	}
+	if k.checkPool() {
+		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
+			AccessFlags: class.AccessFlags()}
+		k.thisType = k.of(class.Name())
+		k.throwable = k.of("java/lang/Throwable")
+		k.checkClass()
+		k.checkSupers()
+		result.Inferred = k.checkCode()
+	}
+	for name := range k.unknown {
+		result.Unknown = append(result.Unknown, name)
+	}
+	slices.Sort(result.Unknown)
+	if c.Strict {
+		for _, name := range result.Unknown {
+			k.finding(ruleMissing, "class "+name, "none on the class path")
+		}
+	}
+	result.Findings = k.findings
+	return result
+}
+
+// maxIdleWords bounds the words of types whose memory is kept for the next class.
+const maxIdleWords = 1 << 18
+
+// forget drops everything about the class, as the memory of its class file may be reused, and keeps memory for the next
+// class. It does not change what was returned.
+func (k *checker) forget() {
+	clear(k.unknown)
+	clear(k.list)
+	clear(k.constants)
+	for i := range k.bodies {
+		attributes := k.bodies[i].code.Attributes
+		clear(attributes)
+		k.bodies[i] = methodCode{code: classfile.Code{Attributes: attributes[:0]}}
+	}
+	if cap(k.body.words) > maxIdleWords {
+		k.body.words = nil
+	}
+	if cap(k.body.frameWords) > maxIdleWords {
+		k.body.frameWords = nil
+	}
+	k.body.reset(nil, nil, classfile.Code{})
+	*k = checker{
+		names:     k.names,
+		recent:    k.recent,
+		unknown:   k.unknown,
+		arena:     k.arena[:0],
+		constants: k.constants[:0],
+		uses:      k.uses[:0],
+		named:     k.named[:0],
+		dynamic:   k.dynamic[:0],
+		bodies:    k.bodies[:0],
+		variables: k.variables[:0],
+		typed:     k.typed[:0],
+		body:      k.body,
+	}
+}
+
+// finding adds a finding about the class as a whole.
+func (k *checker) finding(rule, want, got string) {
+	k.findings = append(k.findings, verify.Finding{Class: k.class.Name(), Offset: -1, Rule: rule, Want: want, Got: got})
+}
+
+// note adds a finding that HotSpot does not share, if notes are wanted. m is nil for one about the class as a whole.
+func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) {
+	if !k.wantNotes {
+		return
+	}
+	f := verify.Finding{Class: k.class.Name(), Offset: offset, Rule: rule, Want: want, Got: got, Note: true}
+	if m != nil {
+		f.Method, f.Descriptor = m.Name, m.Descriptor
+	}
+	k.findings = append(k.findings, f)
+}
+
+// formatFinding adds a finding about the format of a field or method. The code of such a method is not checked, because
+// the fault may be in its descriptor.
+func (k *checker) formatFinding(m *classfile.Member, rule, want, got string) {
+	if k.broken == nil {
+		k.broken = map[*classfile.Member]bool{}
+	}
+	k.broken[m] = true
+	k.memberFinding(m, rule, want, got)
+}
+
+// memberFinding adds a finding about a field or method, but not about a position in its code.
+func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
+	k.findings = append(k.findings, verify.Finding{
+		Class: k.class.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: -1, Rule: rule, Want: want, Got: got,
+	})
+}
+
+// checkCode checks the code of every method: by its frames from version 50 on, and by inference before that. It reports
+// whether the types of a class of version 50 were inferred because its frames are wrong.
+func (k *checker) checkCode() (inferred bool) {
+	before := len(k.findings)
+	if k.major < majorFrames {
+		k.eachCode((*method).infer)
+		return false
+	}
+	k.firstOnly, k.thrown = k.major < majorNoFailover, false
+	k.eachCode((*method).checkTypes)
+	if k.major >= majorNoFailover || !slices.ContainsFunc(k.findings[before:], rejects) {
+		return false
+	}
+	// HotSpot stops type checking at the first method that fails, and infers the types of the whole class. Only what
+	// inference finds counts then; but the error message that HotSpot shows is the one about the frames.
+	byFrames := slices.Clone(k.findings[before:])
+	if !k.thrown {
+		k.findings = k.findings[:before]
+		k.eachCode((*method).infer)
+		if !slices.ContainsFunc(k.findings[before:], rejects) {
+			return true
+		}
+	}
+	// The class is rejected. Check the frames once more, to collect all findings. Findings about the class as a whole,
+	// which are made when another class is looked up for the first time, stay: they are not made again.
+	k.findings = append(k.findings[:before], slices.DeleteFunc(byFrames,
+		func(f verify.Finding) bool { return f.Method != "" })...)
+	k.firstOnly = false
+	k.eachCode((*method).checkTypes)
+	return false
+}
+
+// rejects reports whether HotSpot does not link the class because of the finding.
+func rejects(f verify.Finding) bool { return !f.Note }
+
+// eachCode calls check for each method whose code has the right format.
+func (k *checker) eachCode(check func(*method)) {
+	for i := range k.bodies {
+		m := k.bodies[i].member
+		if len(k.broken) > 0 && k.broken[m] {
+			continue
+		}
+		t := &k.body
+		t.reset(k, m, k.bodies[i].code)
+		if t.prepare() {
+			check(t)
+		}
+		t.report()
+		k.findings = append(k.findings, t.reported...)
+		if k.exhausted() {
+			return
+		}
+	}
+}

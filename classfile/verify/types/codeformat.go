@@ -1,0 +1,156 @@
+package types
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// checkBody checks a method's Code attribute, except for its instructions (JVMS 4.7.3). arguments is the number of
+// words that the arguments take, this included.
+func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
+	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
+	slot := k.nextBody()
+	ok, err := k.class.ReadCode(m, &slot.code)
+	withoutCode := flags&(classfile.AccNative|classfile.AccAbstract) != 0
+	switch {
+	case err != nil:
+		report(ruleCodeFormat, "a well-formed Code attribute", err.Error())
+		return
+	case ok && withoutCode:
+		report(ruleMethodInfo, "no code in a native or abstract method", "some")
+		return
+	case !ok && !withoutCode:
+		report(ruleMethodInfo, "code in a method that is neither native nor abstract", "none")
+		return
+	case !ok:
+		return
+	}
+	slot.member = m
+	k.bodies = k.bodies[:len(k.bodies)+1]
+	body := &slot.code
+	switch {
+	case len(body.Bytecode) == 0 || len(body.Bytecode) > maxCodeLength:
+		report(ruleCodeFormat, "1 to 65535 bytes of code", fmt.Sprint(len(body.Bytecode)))
+	case arguments > int(body.MaxLocals):
+		report(ruleCodeFormat, fmt.Sprintf("max_locals of at least %d", arguments), fmt.Sprint(body.MaxLocals))
+	}
+	for t := body.ExceptionTable; len(t) >= 8; t = t[8:] {
+		start, end, handler, catch := int(u2(t)), int(u2(t[2:])), int(u2(t[4:])), u2(t[6:])
+		if start >= end || end > len(body.Bytecode) || handler >= len(body.Bytecode) {
+			report(ruleCodeFormat, "exception ranges and handlers in the code",
+				fmt.Sprintf("%d to %d, handler %d", start, end, handler))
+		}
+		if catch != 0 && k.pool.Tag(catch) != classfile.TagClass {
+			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
+		}
+	}
+	k.checkCodeAttributes(body, report)
+}
+
+// nextBody returns the next element of bodies, which may hold the memory of another class's method.
+func (k *checker) nextBody() *methodCode {
+	n := len(k.bodies)
+	k.bodies = slices.Grow(k.bodies, 1)
+	return &k.bodies[:n+1][n]
+}
+
+// variableKey identifies a row of a LocalVariableTable, which must be unique: start, length, name and index.
+type variableKey uint64
+
+// checkCodeAttributes checks the attributes of a Code attribute.
+func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
+	frames := 0
+	variables, typed := k.variables[:0], k.typed[:0]
+	for i := range body.Attributes {
+		a := &body.Attributes[i]
+		switch {
+		case a.Name == "LineNumberTable":
+			k.checkLines(a, body, report)
+		case a.Name == "LocalVariableTable":
+			variables = k.appendVariables(variables, a, body, true, report)
+		case a.Name == "LocalVariableTypeTable" && k.major >= majorJava5:
+			typed = k.appendVariables(typed, a, body, false, report)
+		case a.Name == "StackMapTable" && k.major >= majorFrames:
+			if frames++; frames == 2 {
+				report(ruleStackMap, "one StackMapTable", "two")
+			}
+		}
+	}
+	k.variables, k.typed = variables, typed
+	if hasDuplicate(variables) && k.major >= majorJava5 {
+		report("JVMS 4.7.13", "each variable once", "twice")
+	}
+	if len(variables) == 0 {
+		return // HotSpot ignores LocalVariableTypeTable then
+	}
+	bad := hasDuplicate(typed)
+	for i := 0; i < len(typed) && !bad; i++ {
+		_, found := slices.BinarySearch(variables, typed[i])
+		bad = !found
+	}
+	if bad {
+		report("JVMS 4.7.14", "one row of LocalVariableTable for each of LocalVariableTypeTable", "none or two")
+	}
+}
+
+// hasDuplicate sorts the keys and reports whether two are equal.
+func hasDuplicate(keys []variableKey) bool {
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLines checks a LineNumberTable (JVMS 4.7.12).
+func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, report func(rule, want, got string)) {
+	if len(a.Info) < 2 || len(a.Info) != 2+4*int(u2(a.Info)) {
+		report("JVMS 4.7.12", "LineNumberTable as long as its count says", fmt.Sprint(len(a.Info)))
+		return
+	}
+	for row := a.Info[2:]; len(row) > 0; row = row[4:] {
+		if int(u2(row)) >= len(body.Bytecode) {
+			report("JVMS 4.7.12", "lines in the code", fmt.Sprintf("one at %d", u2(row)))
+			return
+		}
+	}
+}
+
+// appendVariables checks a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14), and appends the keys of
+// its rows to keys. described is set for the former, whose rows have a descriptor.
+func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
+	report func(rule, want, got string)) []variableKey {
+	const row = 10
+	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
+		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
+		return keys
+	}
+	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
+		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
+		name, descriptor := u2(b[4:]), u2(b[6:])
+		switch {
+		case start >= len(body.Bytecode) || start+length > len(body.Bytecode):
+			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
+			return keys
+		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
+			!k.validOnce(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
+			described && !k.validOnce(descriptor, asFieldType,
+				func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
+			return keys
+		}
+		if _, two := k.constants[descriptor].value.secondWord(); described && two {
+			index++
+		}
+		if index >= int(body.MaxLocals) {
+			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(index))
+			return keys
+		}
+		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(u2(b[8:])))
+	}
+	return keys
+}

@@ -1,0 +1,165 @@
+package types
+
+import (
+	"slices"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// checkSupers checks the superclass and superinterfaces of the class (JVMS 5.3.5, 4.10), as far as they are known.
+func (k *checker) checkSupers() {
+	super := k.class.SuperName()
+	if super == "" {
+		if k.class.Name() != objectName {
+			k.finding(ruleSuper, "a superclass", "none")
+		}
+		return
+	}
+	if super[0] == '[' || k.class.Name()[0] == '[' {
+		k.finding(ruleClassFlags, "a class and its superclass", "an array")
+		return
+	}
+	if k.isInterface() && super != objectName {
+		k.finding(ruleClassFlags, objectName+" as the superclass of an interface", super)
+	}
+	if info := k.find(super); info != nil {
+		k.checkSuper(info)
+	}
+	seen := map[string]bool{}
+	for _, name := range k.class.Interfaces() {
+		switch {
+		case name[0] == '[':
+			k.finding(ruleClassFlags, "a superinterface", "an array")
+			continue
+		case seen[name]:
+			k.finding(ruleClassFlags, "each superinterface once", name+" twice")
+		}
+		seen[name] = true
+		if info := k.find(name); info != nil {
+			if !info.isInterface() {
+				k.finding(ruleSuper, "an interface", "class "+name)
+			}
+			k.checkPermits(info)
+		}
+	}
+	k.checkCycle()
+	k.checkOverrides()
+	if k.isInterface() && k.major < majorJava8 {
+		k.checkStaticMethods()
+	}
+}
+
+func (k *checker) checkSuper(super *ClassInfo) {
+	if super.isInterface() {
+		k.finding(ruleSuper, "a superclass", "interface "+super.Name)
+	}
+	if super.AccessFlags&classfile.AccFinal != 0 {
+		k.finding(ruleSuper, "a superclass that is not final", super.Name)
+	}
+	k.checkPermits(super)
+}
+
+// checkPermits checks that the class may access and extend a class or interface.
+func (k *checker) checkPermits(super *ClassInfo) {
+	if super.AccessFlags&classfile.AccPublic == 0 && packageOf(super.Name) != packageOf(k.class.Name()) {
+		k.finding(ruleSuper, "a superclass or superinterface that the class can access", super.Name)
+	}
+	if super.Sealed && !slices.Contains(super.Permitted, k.class.Name()) {
+		k.finding(ruleSuper, super.Name+" to permit the class to extend it", "a sealed class that does not")
+	}
+}
+
+// checkCycle checks that the class is not its own superclass or superinterface.
+func (k *checker) checkCycle() {
+	k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
+		if name == k.class.Name() {
+			k.finding(ruleSuper, "a class that does not extend itself", name)
+			return true
+		}
+		return false
+	})
+	if slices.Contains(k.class.Interfaces(), k.class.Name()) {
+		k.finding(ruleSuper, "an interface that does not extend itself", k.class.Name())
+	}
+}
+
+// checkOverrides checks that the class overrides no final method (JVMS 4.10, 5.4.5).
+func (k *checker) checkOverrides() {
+	var with []*ClassInfo
+	k.walkSupers(k.self, func(_ string, info *ClassInfo) bool {
+		if info != nil && info.finalMethods {
+			with = append(with, info)
+		}
+		return info == nil
+	})
+	if len(with) == 0 {
+		return
+	}
+	methods := k.class.Methods()
+	for i := range methods {
+		m := &methods[i]
+		if k.methodFlags(m)&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
+			continue
+		}
+		for _, info := range with {
+			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil &&
+				k.overrides(info, overridden.flags) {
+				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
+				break
+			}
+		}
+	}
+}
+
+// overrides reports whether a method of the class overrides, and must not, the method with those access flags that its
+// superclass owner has under the same name and descriptor.
+func (k *checker) overrides(owner *ClassInfo, flags uint16) bool {
+	if flags&classfile.AccFinal == 0 || flags&(classfile.AccStatic|classfile.AccPrivate) != 0 {
+		return false
+	}
+	return flags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(owner.Name) == packageOf(k.class.Name())
+}
+
+// checkStaticMethods checks that an interface before version 52 has no static methods.
+func (k *checker) checkStaticMethods() {
+	methods := k.class.Methods()
+	for i := range methods {
+		if m := &methods[i]; k.methodFlags(m)&classfile.AccStatic != 0 && m.Name != "<clinit>" {
+			k.memberFinding(m, ruleMethodInfo, "no static method in an interface before version 52", "one")
+		}
+	}
+}
+
+// checkLoads checks that other, a class that the checked one mentions, can be loaded beside it: that it does not extend
+// the checked class if that is final, for example. HotSpot loads other while it checks types, and throws if that fails.
+func (k *checker) checkLoads(other *ClassInfo) {
+	extends, implements := other.Super == k.class.Name(), slices.Contains(other.Interfaces, k.class.Name())
+	flags := k.class.AccessFlags()
+	fails := func(want, got string) {
+		k.finding(ruleSuper, want, got)
+		k.thrown = true
+	}
+	switch {
+	case extends && flags&classfile.AccFinal != 0:
+		fails("a class that is not final, as "+other.Name+" extends it", "a final one")
+	case extends && !other.isInterface() && k.isInterface():
+		fails("a class, as "+other.Name+" extends it", "an interface")
+	case implements && !k.isInterface():
+		fails("an interface, as "+other.Name+" implements it", "a class")
+	case extends:
+		methods := k.class.Methods()
+		for i := range methods {
+			m := &methods[i]
+			over := findMember(other.methods, m.Name, m.Descriptor)
+			if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
+				continue
+			}
+			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
+				packageOf(other.Name) == packageOf(k.class.Name())
+			if m.AccessFlags&classfile.AccFinal != 0 &&
+				m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
+				fails("no final method "+m.Name+m.Descriptor+", as "+other.Name+" overrides it", "one")
+			}
+		}
+	}
+}

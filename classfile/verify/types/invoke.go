@@ -1,0 +1,176 @@
+package types
+
+import (
+	"github.com/tracegen/tracegen/classfile/code"
+)
+
+// stepInvoke pops the arguments and the object of a call, and pushes its result.
+func (m *method) stepInvoke(in code.Instruction) {
+	c := m.constant(in.Constant())
+	for i := len(c.method.words) - 1; i >= 0 && !m.failed(); i-- {
+		if c.method.words[i].isSecondWord() {
+			i--
+		}
+		m.pop(c.method.words[i])
+	}
+	if m.failed() {
+		return
+	}
+	switch {
+	case in.Op == code.Invokestatic || in.Op == code.Invokedynamic:
+	case c.name == "<init>":
+		m.stepInit(in, c)
+	default:
+		m.stepReceiver(in.Op, c)
+	}
+	if c.method.result != tTop && !m.failed() {
+		m.push(c.method.result)
+	}
+}
+
+// stepReceiver pops the object on which a method is called.
+func (m *method) stepReceiver(op code.Op, c *constant) {
+	want := c.class
+	if op == code.Invokespecial && !m.inferring {
+		want = m.thisType
+	}
+	object := m.pop(want)
+	if m.failed() {
+		return
+	}
+	if op == code.Invokespecial && m.inferring && !m.inferAssignable(object, m.thisType) {
+		m.wrongOnStack(m.describe(m.thisType), object)
+		return
+	}
+	checked := op == code.Invokevirtual || op == code.Invokespecial && m.inferring
+	if !checked || object == m.thisType || !m.isProtected(c) {
+		return
+	}
+	// Arrays have a public clone, though the method is Object's.
+	isArrayClone := c.class == m.object && m.isArray(object) && c.name == "clone"
+	if !isArrayClone && !m.assignableToThis(object) {
+		m.fail(ruleProtected, m.class.Name()+" or a subclass, as the method is protected", m.describe(object))
+	}
+}
+
+// stepInit applies the call of a constructor, which initialises an object: this, by a constructor of the class or its
+// superclass, or an object that a new made, by a constructor of its class.
+func (m *method) stepInit(in code.Instruction, c *constant) {
+	object := m.popWord()
+	switch {
+	case m.failed():
+	case object == tUninitializedThis:
+		m.initialiseThis(c)
+	case object.kind() == kindUninitialized:
+		m.initialiseNew(object, c)
+	case object == tUnknown:
+		m.initialised, m.thisUninitialized = m.thisUninitialized, false // the object may be this
+	default:
+		m.wrongOnStack("an object that is not initialised", object)
+	}
+}
+
+// initialiseThis makes this an initialised object.
+func (m *method) initialiseThis(c *constant) {
+	if owner := m.name(c.class); c.class != m.thisType && owner != m.class.SuperName() {
+		m.fail(ruleTypes, "a constructor of the class or its superclass", "one of "+owner)
+		return
+	}
+	if !m.inferring {
+		m.checkInitHandlers()
+		m.matchHandlers(true)
+	}
+	if m.failed() {
+		return
+	}
+	m.replace(tUninitializedThis, m.thisType)
+	m.thisUninitialized = false
+	m.initialised = true
+}
+
+// checkInitHandlers checks that a handler that covers the call of another constructor always throws. Otherwise a method
+// could use an object whose constructor has failed.
+func (m *method) checkInitHandlers() {
+	for i := range m.handlers {
+		h := &m.handlers[i]
+		if !h.covers(m.pc) {
+			continue
+		}
+		throws, known := m.throws[h.pc]
+		if !known {
+			throws = m.alwaysThrows(h.pc)
+			if m.throws == nil {
+				m.throws = map[int]bool{}
+			}
+			m.throws[h.pc] = throws
+		}
+		if !throws {
+			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor",
+				"one that may return")
+			return
+		}
+	}
+}
+
+// initialiseNew makes an object that a new made an initialised one.
+func (m *method) initialiseNew(object vtype, c *constant) {
+	in, err := code.At(m.code.Bytecode, object.index())
+	if err != nil || in.Op != code.New {
+		m.fail(ruleTypes, "a new instruction", "none")
+		return
+	}
+	made := m.constantOf(in.Constant(), classKind)
+	switch {
+	case m.failed():
+		return
+	case made.class != c.class:
+		m.fail(ruleTypes, "a constructor of "+m.describe(made.class), "one of "+m.describe(c.class))
+		return
+	case m.isProtected(c) && (m.inferring || !m.assignableInOwnClass(made.class)):
+		m.fail(ruleProtected, "a constructor that is not protected in another package", "one")
+		return
+	}
+	if !m.inferring {
+		m.matchHandlers(false)
+	}
+	if !m.failed() {
+		m.replace(object, made.class)
+	}
+}
+
+// alwaysThrows reports whether all code that may run from a position on ends by throwing, or never ends. After a switch
+// it also follows the code that stands directly after it, as HotSpot does.
+func (m *method) alwaysThrows(from int) bool {
+	seen := make([]bool, len(m.starts))
+	pending := []int{from}
+	for len(pending) > 0 {
+		pc := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if !m.isStart(pc) {
+			return false
+		}
+		if seen[pc] {
+			continue
+		}
+		if m.spend(2 + len(m.handlers)/wordsPerStep); m.failed() {
+			return false
+		}
+		seen[pc] = true
+		in, err := code.At(m.code.Bytecode, pc)
+		if err != nil || in.Op == code.Return {
+			return false
+		}
+		for i := range m.handlers {
+			if h := &m.handlers[i]; h.covers(pc) && !seen[h.pc] {
+				pending = append(pending, h.pc)
+			}
+		}
+		for target := range in.Targets() {
+			pending = append(pending, target)
+		}
+		if in.Op != code.Athrow && in.Op != code.Goto && in.Op != code.GotoW {
+			pending = append(pending, pc+in.Size)
+		}
+	}
+	return true
+}

@@ -1,0 +1,198 @@
+package types
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// constant is a constant pool entry as instructions use it. The pool has been checked, so that all references in it are
+// valid.
+type constant struct {
+	resolved         bool // all fields are set, except for value and method
+	hasType          bool // value or method is set, for a Utf8 or NameAndType
+	tag              classfile.Tag
+	class            vtype // for a Class, the type; for a Fieldref or method reference, the owner
+	name, descriptor string
+	value            vtype // the type of a Fieldref or Dynamic, or of a field descriptor
+	method           methodType
+
+	allowed   [2]uint32  // a bit for each instruction that may use it: by type checking, by inference
+	protected protection // whether the member of a Fieldref or method reference is protected
+}
+
+// protection is the answer of [checker.isProtectedElsewhere].
+type protection uint8
+
+const (
+	protectionUnknown protection = iota
+	notProtected
+	isProtected
+)
+
+// isProtected is isProtectedElsewhere for the member that a constant names. The answer is kept.
+func (k *checker) isProtected(c *constant) bool {
+	if c.protected == protectionUnknown {
+		c.protected = notProtected
+		if k.isProtectedElsewhere(k.name(c.class), c.name, c.descriptor, isMethod(c.descriptor)) {
+			c.protected = isProtected
+		}
+	}
+	return c.protected == isProtected
+}
+
+// methodType is a method descriptor: a type for each word of its arguments, and its result, tTop for void.
+type methodType struct {
+	words  []vtype
+	result vtype
+}
+
+// constant returns entry i. Its tag is 0 if the index is not usable.
+func (k *checker) constant(i uint16) *constant {
+	if int(i) >= len(k.constants) {
+		return &constant{}
+	}
+	c := &k.constants[i]
+	if c.resolved {
+		return c
+	}
+	c.resolved = true
+	c.tag = k.pool.Tag(i)
+	switch c.tag {
+	case classfile.TagClass:
+		if name, err := k.pool.ClassName(i); err == nil {
+			c.class = k.of(name)
+		}
+	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref:
+		c.class = k.constant(u2(k.pool.Raw(i))).class
+		k.constantType(c, u2(k.pool.Raw(i)[2:]))
+	case classfile.TagDynamic, classfile.TagInvokeDynamic:
+		k.constantType(c, u2(k.pool.Raw(i)[2:]))
+	}
+	return c
+}
+
+// constantType fills in what the NameAndType says, whose strings have been read.
+func (k *checker) constantType(c *constant, nameAndType uint16) {
+	pair := &k.constants[nameAndType]
+	if !pair.hasType {
+		shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
+		pair.hasType, pair.value, pair.method = true, shared.value, shared.method
+	}
+	c.name, c.descriptor, c.value, c.method = pair.name, pair.descriptor, pair.value, pair.method
+}
+
+// typeOf returns the type of a method of the class, whose descriptor has been read.
+func (k *checker) typeOf(m *classfile.Member) *methodType {
+	return &k.constants[k.descriptorIndex(m)].method
+}
+
+// descriptorIndex returns the pool index of a member's descriptor.
+func (k *checker) descriptorIndex(m *classfile.Member) uint16 {
+	const at = 4 // after access_flags and name_index (JVMS 4.5, 4.6)
+	return u2(k.class.Bytes()[m.Offset+at:])
+}
+
+// validField reports whether string i is a field descriptor. If so, its type is kept for all constants that use it.
+func (k *checker) validField(i uint16, descriptor string) bool {
+	c := &k.constants[i]
+	if !c.hasType && descriptor != "" {
+		var size int
+		c.value, size = k.readField(descriptor)
+		c.hasType = size == len(descriptor)
+	}
+	return c.hasType && !isMethod(descriptor)
+}
+
+// argumentWords does what the function argumentWords does for string i. The type of a valid descriptor is kept for all
+// constants that use it, even if the name of the method forbids it.
+func (k *checker) argumentWords(i uint16, name, descriptor string) (words int, ok bool) {
+	c := &k.constants[i]
+	if !c.hasType && isMethod(descriptor) {
+		start := len(k.arena)
+		if c.method, c.hasType = k.readMethod(descriptor); !c.hasType {
+			k.arena = k.arena[:start]
+		}
+	}
+	special := name != "" && name[0] == '<'
+	if !c.hasType || !isMethod(descriptor) || special && c.method.result != tTop ||
+		name == "<clinit>" && k.major >= majorNoFailover && descriptor != "()V" {
+		return 0, false
+	}
+	return len(c.method.words), true
+}
+
+// readMethod reads a method descriptor (JVMS 4.3.3), and reports whether it is one.
+func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
+	start := len(k.arena)
+	d := descriptor[1:]
+	for d != "" && d[0] != ')' {
+		v, size := k.readField(d)
+		if size == 0 {
+			return t, false
+		}
+		k.arena = appendWords(k.arena, v)
+		d = d[size:]
+	}
+	t.words = k.arena[start:len(k.arena):len(k.arena)]
+	if len(d) < 2 {
+		return t, false
+	}
+	if d[1:] == "V" {
+		return t, true
+	}
+	result, size := k.readField(d[1:])
+	t.result = result
+	return t, size == len(d)-1
+}
+
+// readField reads the field descriptor with which s begins. It returns its size, 0 if there is none. A class name that
+// has a number has been checked before.
+func (k *checker) readField(s string) (t vtype, size int) {
+	if s[0] == 'L' && k.major >= majorJava5 {
+		end := strings.IndexByte(s, ';')
+		if end > 1 && s[1] != '[' {
+			if t := k.known(s[1:end]); t != tTop {
+				return t, end + 1
+			}
+		}
+	}
+	if size = fieldSize(s, k.major); size == 0 {
+		return tTop, 0
+	}
+	return k.field(s[:size]), size
+}
+
+// kinds is a set of kinds of constants.
+type kinds uint32
+
+func (k kinds) has(t classfile.Tag) bool { return t != 0 && k>>t&1 != 0 }
+
+// String lists the kinds, for findings.
+func (k kinds) String() string {
+	var names []string
+	for t := classfile.TagUtf8; t <= classfile.TagPackage; t++ {
+		if k.has(t) {
+			names = append(names, t.String())
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// constantOf returns the constant that the instruction names, which must be of one of the kinds.
+func (m *method) constantOf(i uint16, want kinds) *constant {
+	c := m.constant(i)
+	if !want.has(c.tag) {
+		m.fail(ruleInstructions, fmt.Sprintf("a constant of kind %v at index %d", want, i), kindAt(m.pool, i))
+	}
+	return c
+}
+
+// kindAt names the kind of entry i, for findings.
+func kindAt(p *classfile.ConstantPool, i uint16) string {
+	if t := p.Tag(i); t != 0 {
+		return t.String()
+	}
+	return "none"
+}

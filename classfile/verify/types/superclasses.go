@@ -1,0 +1,149 @@
+package types
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// packageOf returns the package of a class name, "" for the unnamed one.
+func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '/'))] }
+
+// maxSuperclasses is how many superclasses are followed. A class path may have classes that extend each other.
+const maxSuperclasses = 1 << 12
+
+const objectName = "java/lang/Object"
+
+// lookup returns the ClassInfo of a class or interface, nil if the hierarchy does not have it. When it finds a class
+// for the first time, it checks that HotSpot could load it beside the checked class.
+func (k *checker) lookup(t vtype) *ClassInfo {
+	entry := &k.list[t.index()]
+	if !entry.lookedUp {
+		entry.lookedUp = true
+		entry.info = k.find(entry.name)
+		if entry.info != nil && entry.info != k.self {
+			k.checkLoads(entry.info)
+		}
+	}
+	return entry.info
+}
+
+// find is lookup by name, without the check. For the name of the checked class it returns that, whatever the hierarchy
+// has by that name.
+func (k *checker) find(name string) *ClassInfo {
+	if name == k.class.Name() {
+		return k.self
+	}
+	slot := &k.recent[maphash.String(k.seed, name)%recentClasses]
+	if *slot != nil && (*slot).Name == name {
+		return *slot
+	}
+	var info *ClassInfo
+	if k.hierarchy != nil {
+		info = k.hierarchy.Lookup(name)
+	}
+	switch {
+	case info == nil:
+		k.unknown[name] = true
+	case info.Name == name:
+		*slot = info
+	}
+	return info
+}
+
+// recentClasses is the number of answers of the hierarchy that are kept from one checked class to the next.
+const recentClasses = 1 << 8
+
+// walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
+// superclass is not known, or if there are more than maxSuperclasses.
+func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassInfo) bool) (known bool) {
+	for range maxSuperclasses {
+		if of.Super == "" {
+			return true
+		}
+		info := k.lookup(k.of(of.Super))
+		if visit(of.Super, info) {
+			return true
+		}
+		if info == nil {
+			return false
+		}
+		of = info
+	}
+	return false
+}
+
+// isSubclass reports whether from is the class called to or a subclass of it. If a superclass is not known, it is
+// assumed.
+func (k *checker) isSubclass(from *ClassInfo, to string) bool {
+	if from.Name == to {
+		return true
+	}
+	found := false
+	known := k.walkSupers(from, func(name string, _ *ClassInfo) bool {
+		found = name == to
+		return found
+	})
+	return found || !known
+}
+
+// inSupers reports whether the name is that of a superclass of the checked class. complete is false if some
+// superclasses are not known.
+func (k *checker) inSupers(name string) (found, complete bool) {
+	if k.supers == nil {
+		k.supers = map[string]bool{}
+		k.supersKnown = k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
+			k.supers[name] = true
+			return false
+		})
+	}
+	return k.supers[name], k.supersKnown
+}
+
+// isProtectedElsewhere reports whether a member is protected, declared in another package, and inherited by the checked
+// class from its superclass owner. Access to it then depends on the type of the object (JVMS 4.10.1.8).
+func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bool) bool {
+	if found, _ := k.inSupers(owner); !found {
+		return false
+	}
+	info := k.lookup(k.of(owner))
+	for range maxSuperclasses {
+		if info == nil {
+			return false
+		}
+		rows := info.fields
+		if method {
+			rows = info.methods
+		}
+		if m := findMember(rows, name, descriptor); m != nil {
+			return m.flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
+		}
+		if !method && k.interfaceHasField(info, name, descriptor, map[string]bool{}) {
+			return false // fields of interfaces are public
+		}
+		if info.Super == "" {
+			return false
+		}
+		info = k.lookup(k.of(info.Super))
+	}
+	return false
+}
+
+// interfaceHasField reports whether a superinterface of a class has a field. Field resolution (JVMS 5.4.3.2) searches
+// superinterfaces before the superclass. seen are the interfaces searched so far. An interface that is not known may
+// have the field, so that the result is true then.
+func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, seen map[string]bool) bool {
+	for _, i := range info.Interfaces {
+		if seen[i] {
+			continue
+		}
+		seen[i] = true
+		super := k.lookup(k.of(i))
+		if super == nil || findMember(super.fields, name, descriptor) != nil ||
+			k.interfaceHasField(super, name, descriptor, seen) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,291 @@
+package types
+
+import (
+	"hash/maphash"
+	"strconv"
+	"strings"
+)
+
+// vtype is a verification type (JVMS 4.10.1.2) of one word of a frame. The low four bits hold the kind, the bits above
+// them the number of a class name, or the position of a new instruction or of a subroutine. Equal types are equal
+// numbers.
+type vtype uint32
+
+// The kinds. The second words of long and double have kinds of their own, because each word of a frame has a type. The
+// four small integer kinds exist only as components of arrays and as results of methods; everywhere else they are int.
+const (
+	tTop vtype = iota
+	tInt
+	tFloat
+	tDouble
+	tLong
+	tNull
+	tUninitializedThis
+	kindObject        // class, interface or array, by the number of its name
+	kindUninitialized // by the position of its new
+	tDouble2
+	tLong2
+	tBoolean
+	tByte
+	tShort
+	tChar
+	kindReturnAddress // by the position of the subroutine (JVMS 4.10.2.5); inference only
+)
+
+// tUnknown is the type of a word about which there was a finding. It can be assigned to every type, so that nothing is
+// reported twice. It exists only in type checking, after the first finding.
+const tUnknown = tTop + 1<<kindBits
+
+const kindBits = 4
+
+func (t vtype) kind() vtype { return t & (1<<kindBits - 1) }
+
+func (t vtype) index() int { return int(t >> kindBits) }
+
+func uninitialized(pc int) vtype { return vtype(pc)<<kindBits | kindUninitialized }
+
+func returnAddress(pc int) vtype { return vtype(pc)<<kindBits | kindReturnAddress }
+
+// isReference reports whether t is null or an initialised object: only these can be assigned by the class hierarchy.
+func (t vtype) isReference() bool { return t == tNull || t.kind() == kindObject }
+
+func (t vtype) isUninitialized() bool {
+	return t == tUninitializedThis || t.kind() == kindUninitialized
+}
+
+// isObject reports whether t is an object, initialised or not, but not null.
+func (t vtype) isObject() bool { return t.kind() == kindObject || t.isUninitialized() }
+
+func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
+
+// isOneWord reports whether t is of category 1 (JVMS table 2.11.1-B). top is of no category.
+func (t vtype) isOneWord() bool {
+	return t != tTop && t != tLong && t != tDouble && !t.isSecondWord()
+}
+
+// secondWord returns the type of the second word of a long or double, and false for every other type.
+func (t vtype) secondWord() (vtype, bool) {
+	switch t {
+	case tLong:
+		return tLong2, true
+	case tDouble:
+		return tDouble2, true
+	}
+	return tTop, false
+}
+
+// className is a name that the checked class mentions, with what is known about it.
+type className struct {
+	name      string
+	component vtype // the component type of an array, 0 for a class
+	lookedUp  bool  // whether info is the answer of the hierarchy
+	info      *ClassInfo
+}
+
+// names numbers the names that one class mentions, so that types can be compared as numbers. It finds a name through an
+// open hash table. To clear the table for the next class, it increments round: clearing a map would take time for the
+// largest class so far.
+type names struct {
+	list  []className
+	slots []nameSlot // a power of two of them, at most half in use
+	round uint32     // the round of slots that are in use
+	seed  maphash.Seed
+}
+
+// nameSlot is a slot of the hash table. It is in use if its round is the current one.
+type nameSlot struct {
+	round uint32
+	hash  uint32
+	t     vtype
+}
+
+// minSlots is the size of the first hash table.
+const minSlots = 256
+
+// reset forgets all names and keeps the memory.
+func (n *names) reset() {
+	clear(n.list) // the names are substrings of a class file
+	n.list = n.list[:0]
+	if n.round++; n.round == 0 || n.slots == nil {
+		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()
+	}
+}
+
+// slot returns the slot of a name: its own, or the free one that it is to be put into.
+func (n *names) slot(name string, hash uint32) *nameSlot {
+	for i := int(hash); ; i++ {
+		s := &n.slots[i&(len(n.slots)-1)]
+		if s.round != n.round || s.hash == hash && n.list[s.t.index()].name == name {
+			return s
+		}
+	}
+}
+
+// grow doubles the table.
+func (n *names) grow() {
+	old := n.slots
+	n.slots = make([]nameSlot, 2*len(old))
+	for _, s := range old {
+		if s.round != n.round {
+			continue
+		}
+		i := int(s.hash)
+		for n.slots[i&(len(n.slots)-1)].round == n.round {
+			i++
+		}
+		n.slots[i&(len(n.slots)-1)] = s
+	}
+}
+
+// known returns the type of a class or array that has a number, otherwise tTop.
+func (n *names) known(name string) vtype {
+	hash := uint32(maphash.String(n.seed, name))
+	if s := n.slot(name, hash); s.round == n.round {
+		return s.t
+	}
+	return tTop
+}
+
+// of returns the type of a class, or of an array whose descriptor is given. The name must be well-formed.
+func (n *names) of(name string) vtype {
+	hash := uint32(maphash.String(n.seed, name))
+	s := n.slot(name, hash)
+	if s.round == n.round {
+		return s.t
+	}
+	t := vtype(len(n.list))<<kindBits | kindObject
+	*s = nameSlot{n.round, hash, t}
+	n.list = append(n.list, className{name: name})
+	if 2*len(n.list) > len(n.slots) {
+		n.grow()
+	}
+	if name[0] == '[' {
+		component := n.component(name[1:])
+		n.list[t.index()].component = component
+	}
+	return t
+}
+
+// component returns the type of an array component with that descriptor. Here byte and int are different types.
+func (n *names) component(descriptor string) vtype {
+	switch descriptor[0] {
+	case 'Z':
+		return tBoolean
+	case 'B':
+		return tByte
+	case 'S':
+		return tShort
+	case 'C':
+		return tChar
+	}
+	return n.field(descriptor)
+}
+
+// field returns the type of a value with that field descriptor (JVMS 4.3.2), which must be well-formed.
+func (n *names) field(descriptor string) vtype {
+	switch descriptor[0] {
+	case 'J':
+		return tLong
+	case 'D':
+		return tDouble
+	case 'F':
+		return tFloat
+	case 'L':
+		return n.of(descriptor[1 : len(descriptor)-1])
+	case '[':
+		return n.of(descriptor)
+	}
+	return tInt
+}
+
+func (n *names) name(t vtype) string { return n.list[t.index()].name }
+
+func (n *names) isArray(t vtype) bool {
+	return t.kind() == kindObject && n.list[t.index()].component != 0
+}
+
+// isArrayOf reports whether t is null or an array with one of these components.
+func (n *names) isArrayOf(t vtype, components ...vtype) bool {
+	if t == tNull || t == tUnknown {
+		return true
+	}
+	if !n.isArray(t) {
+		return false
+	}
+	for _, c := range components {
+		if n.list[t.index()].component == c {
+			return true
+		}
+	}
+	return false
+}
+
+// isReferenceArray reports whether t is null or an array of references.
+func (n *names) isReferenceArray(t vtype) bool {
+	return t == tNull || t == tUnknown || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
+}
+
+// dimensions returns the number of dimensions of an array and its element type, which may be a small integer.
+func (n *names) dimensions(t vtype) (count int, element vtype) {
+	for n.isArray(t) {
+		count++
+		t = n.list[t.index()].component
+	}
+	return count, t
+}
+
+var typeNames = [...]string{
+	tTop: "top", tInt: "int", tFloat: "float", tDouble: "double", tLong: "long", tNull: "null",
+	tUninitializedThis: "uninitializedThis", tDouble2: "double's second word", tLong2: "long's second word",
+	tBoolean: "boolean", tByte: "byte", tShort: "short", tChar: "char", tUnknown: "unknown",
+}
+
+// describe returns the name of a type, for findings.
+func (n *names) describe(t vtype) string {
+	switch t.kind() {
+	case kindObject:
+		return n.name(t)
+	case kindUninitialized:
+		return "uninitialized(" + strconv.Itoa(t.index()) + ")"
+	case kindReturnAddress:
+		return "returnAddress(" + strconv.Itoa(t.index()) + ")"
+	}
+	return typeNames[t]
+}
+
+// maxFrameText is the length at which the description of a frame is cut off: a frame may have 65,535 locals with long
+// names.
+const maxFrameText = 1 << 14
+
+// describeFrame returns a frame as JVMS 4.10.1 writes it: the locals, the operand stack, and whether this is still
+// uninitialised. It leaves out second words.
+func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) string {
+	var b strings.Builder
+	list := func(title string, words []vtype) {
+		b.WriteString(title)
+		b.WriteByte('[')
+		separator := ""
+		for _, t := range words {
+			if t.isSecondWord() {
+				continue
+			}
+			b.WriteString(separator)
+			if b.Len() > maxFrameText {
+				b.WriteString("...")
+				break
+			}
+			b.WriteString(n.describe(t))
+			separator = ", "
+		}
+		b.WriteByte(']')
+	}
+	for len(locals) > 0 && locals[len(locals)-1] == tTop {
+		locals = locals[:len(locals)-1]
+	}
+	list("locals ", locals)
+	list(" stack ", stack)
+	if thisUninitialized {
+		b.WriteString(" flagThisUninit")
+	}
+	return b.String()
+}

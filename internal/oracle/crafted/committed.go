@@ -1,0 +1,86 @@
+package crafted
+
+import (
+	"archive/zip"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+)
+
+// Committed returns the class files of testdata/classes/bin, by path. It finds the directory from any package.
+func Committed(t testing.TB) map[string][]byte {
+	t.Helper()
+	found := make(map[string][]byte)
+	module := "."
+	for _, err := os.Stat(filepath.Join(module, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(module,
+		"go.mod")) {
+		if module = filepath.Join("..", module); len(module) > 100 {
+			t.Fatal("the test does not run inside of the module")
+		}
+	}
+	root := filepath.Join(module, "testdata", "classes", "bin")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".class") {
+			return err
+		}
+		found[path], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatalf("no classes below %s", root)
+	}
+	return found
+}
+
+// JarClasses calls do with every class of a jar that parses.
+func JarClasses(path string, do func(name string, c *classfile.Class)) error {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !strings.HasSuffix(f.Name, ".class") {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			return err
+		}
+		if c, err := classfile.Parse(data); err == nil {
+			do(f.Name, c)
+		}
+	}
+	return nil
+}
+
+// All returns the committed and the crafted classes, in a fixed order.
+func All(t testing.TB) (all []*classfile.Class) {
+	byName := Classes(t)
+	for name, data := range Committed(t) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		byName[name] = c
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, byName[name])
+	}
+	return all
+}

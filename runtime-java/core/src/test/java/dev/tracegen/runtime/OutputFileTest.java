@@ -1,0 +1,245 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A recorder replaces recordings and nothing else. Every path is below a temporary directory. */
+class OutputFileTest {
+    private static final byte[] FOREIGN = "TGD is not a recording".getBytes(StandardCharsets.US_ASCII);
+
+    @TempDir
+    Path dir;
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private Recorder recorder;
+    private Path output;
+
+    @BeforeEach
+    void start() {
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024));
+        output = dir.resolve("app.tgd");
+    }
+
+    @AfterEach
+    void stop() {
+        recorder.stop();
+    }
+
+    private RecordingWriter writer() throws IOException {
+        return new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile()).limit(1, 3), 0, 1);
+    }
+
+    private String refusal() throws IOException {
+        RecordingWriter w;
+        try {
+            w = writer();
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+        w.close();
+        return fail(output + " was replaced");
+    }
+
+    private static void assertNames(Path dir, String want) {
+        String[] names = dir.toFile().list();
+        java.util.Arrays.sort(names);
+        assertEquals(want, String.join(" ", names));
+    }
+
+    private static byte[] recording(String rest) {
+        return ("TGD1" + rest).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static void assertRecording(Path file) throws IOException {
+        byte[] data = Files.readAllBytes(file);
+        assertEquals("TGD1", new String(data, 0, 4, StandardCharsets.US_ASCII));
+        assertTrue(data.length > 32, data.length + " bytes");
+    }
+
+    @Test
+    void aDirectoryIsNotReplaced() throws Exception {
+        Files.createDirectory(output);
+        Files.write(output.resolve("kept"), FOREIGN);
+        assertEquals("the output " + output
+                + " is a directory; set the output to a new file or to an earlier recording",
+                refusal());
+        assertArrayEquals(FOREIGN, Files.readAllBytes(output.resolve("kept")));
+        assertNames(dir, "app.tgd");
+    }
+
+    @Test
+    void anEmptyDirectoryIsNotReplaced() throws Exception {
+        Files.createDirectory(output);
+        refusal();
+        assertTrue(Files.isDirectory(output));
+        assertNames(dir, "app.tgd");
+    }
+
+    @Test
+    void aForeignFileIsNotReplaced() throws Exception {
+        Files.write(output, FOREIGN);
+        assertEquals("the output " + output + " is a file that is not a recording (it does not begin with TGD1);"
+                + " set the output to a new file or to an earlier recording", refusal());
+        assertArrayEquals(FOREIGN, Files.readAllBytes(output));
+        assertNames(dir, "app.tgd");
+    }
+
+    @Test
+    void aFileShorterThanTheMagicIsNotReplaced() throws Exception {
+        Files.write(output, new byte[] {'T', 'G', 'D'});
+        refusal();
+        assertEquals(3, Files.size(output));
+        assertNames(dir, "app.tgd");
+    }
+
+    @Test
+    void aPipeIsNotReplacedAndNotOpened() throws Exception {
+        try {
+            Process p = new ProcessBuilder("mkfifo", output.toString()).start();
+            Assumptions.assumeTrue(p.waitFor(10, TimeUnit.SECONDS) && p.exitValue() == 0, "mkfifo failed");
+        } catch (IOException e) {
+            Assumptions.abort("no mkfifo: " + e);
+        }
+        assertEquals("the output " + output + " is a device, a pipe or a socket;"
+                + " set the output to a new file or to an earlier recording", refusal());
+        assertTrue(Files.readAttributes(output, java.nio.file.attribute.BasicFileAttributes.class).isOther());
+        assertNames(dir, "app.tgd");
+    }
+
+    private void link(Path to) throws IOException {
+        try {
+            Files.createSymbolicLink(output, to);
+        } catch (UnsupportedOperationException e) {
+            Assumptions.abort("no symbolic links: " + e);
+        }
+    }
+
+    @Test
+    void symbolicLinksAreRefusedByTheirTarget() throws Exception {
+        Path other = dir.resolve("other");
+        Files.createDirectory(other);
+        link(other);
+        assertTrue(refusal().contains("is a directory"));
+        Files.delete(output);
+
+        link(dir.resolve("missing"));
+        assertTrue(refusal().contains("is a symbolic link to nothing"));
+        Files.delete(output);
+
+        Path file = Files.write(dir.resolve("file"), FOREIGN);
+        link(file);
+        assertTrue(refusal().contains("is a file that is not a recording"));
+        assertTrue(Files.isSymbolicLink(output));
+        assertArrayEquals(FOREIGN, Files.readAllBytes(file));
+        assertNames(dir, "app.tgd file other");
+    }
+
+    @Test
+    void anEmptyFileIsWrittenTo() throws Exception {
+        Files.createFile(output);
+        writer().close();
+        assertRecording(output);
+        assertNames(dir, "app.tgd");
+    }
+
+    @Test
+    void recordingsAreShiftedAndTheOldestIsDeleted() throws Exception {
+        Files.write(output, recording("new"));
+        Files.write(dir.resolve("app.tgd.1"), recording("old"));
+        Files.write(dir.resolve("app.tgd.2"), recording("oldest"));
+        writer().close();
+        assertRecording(output);
+        assertArrayEquals(recording("new"), Files.readAllBytes(dir.resolve("app.tgd.1")));
+        assertArrayEquals(recording("old"), Files.readAllBytes(dir.resolve("app.tgd.2")));
+        assertNames(dir, "app.tgd app.tgd.1 app.tgd.2");
+    }
+
+    @Test
+    void numbersOfForeignFilesAreSkipped() throws Exception {
+        Files.write(output, recording("new"));
+        Files.write(dir.resolve("app.tgd.1"), FOREIGN);
+        Files.write(dir.resolve("app.tgd.2"), recording("old"));
+        Files.createDirectory(dir.resolve("app.tgd.3"));
+        Files.write(dir.resolve("app.tgd.4"), recording("oldest"));
+        writer().close();
+        assertArrayEquals(FOREIGN, Files.readAllBytes(dir.resolve("app.tgd.1")));
+        assertArrayEquals(recording("new"), Files.readAllBytes(dir.resolve("app.tgd.2")));
+        assertTrue(Files.isDirectory(dir.resolve("app.tgd.3")));
+        assertArrayEquals(recording("old"), Files.readAllBytes(dir.resolve("app.tgd.4")));
+        assertNames(dir, "app.tgd app.tgd.1 app.tgd.2 app.tgd.3 app.tgd.4");
+    }
+
+    @Test
+    void aDanglingLinkIsAForeignFile() throws Exception {
+        Files.write(output, recording("new"));
+        try {
+            Files.createSymbolicLink(dir.resolve("app.tgd.1"), dir.resolve("missing"));
+        } catch (UnsupportedOperationException e) {
+            Assumptions.abort("no symbolic links: " + e);
+        }
+        writer().close();
+        assertTrue(Files.isSymbolicLink(dir.resolve("app.tgd.1")));
+        assertArrayEquals(recording("new"), Files.readAllBytes(dir.resolve("app.tgd.2")));
+        assertFalse(Files.exists(dir.resolve("missing"), LinkOption.NOFOLLOW_LINKS));
+    }
+
+    @Test
+    void theProgramRunsOnUnrecorded() throws Exception {
+        Files.createDirectory(output);
+        Files.write(output.resolve("kept"), FOREIGN);
+        recorder.stop();
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(output.toFile())
+                .everyRecord(true));
+        AppMethodBeat.i(1);
+        AppMethodBeat.o(1);
+        assertEquals(2, recorder.mainTrace().copy(0, 9).records.length);
+        recorder.stop();
+        assertEquals("no recording is written, and the program runs on: the output " + output
+                + " is a directory; set the output to a new file or to an earlier recording\n", platform.logged);
+        assertNames(dir, "app.tgd");
+        assertNames(output, "kept");
+    }
+
+    @Test
+    void theRecordingEndsIfTheNextFileIsRefused() throws Exception {
+        recorder.stop();
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(output.toFile())
+                .everyRecord(true).limit(1, 3));
+        for (int k = 0; k < 5000 && (!Files.exists(output) || Files.size(output) == 0); k++) {
+            Thread.sleep(1);
+        }
+        File moved = dir.resolve("moved").toFile();
+        assertTrue(output.toFile().renameTo(moved));
+        Files.createDirectory(output);
+        java.util.Random random = new java.util.Random(1);
+        for (int round = 0; round < 2000 && platform.logged.isEmpty(); round++) {
+            for (int k = 0; k < 500; k++) {
+                AppMethodBeat.i(1 + random.nextInt(1 << 19));
+                platform.pass(random.nextInt(1 << 19));
+            }
+            Thread.sleep(1);
+        }
+        recorder.stop();
+        assertEquals("the recording ends here, and the program runs on: the output " + output
+                + " is a directory; set the output to a new file or to an earlier recording\n", platform.logged);
+        assertRecording(moved.toPath());
+        assertNames(dir, "app.tgd moved");
+        assertNames(output, "");
+    }
+}
