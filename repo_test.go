@@ -57,6 +57,8 @@ var rules = []rule{
 	{"make targets", unknownMakeTargets},
 	{"cited tests", missingTests},
 	{"invariants", invariantFaults},
+	{"words", unclearWords},
+	{"line length", longLines},
 }
 
 // Invariant: A package imports only from rows below its own in the layer table, and only tests import a second
