@@ -194,7 +194,7 @@ func TestSuggest(t *testing.T) {
 	for _, r := range b.Refused {
 		reasons[r.Method.Method.Identity()] = r.Reason
 	}
-	for method, reason := range map[string]string{"a.Other.get": "on average", "a.Feed.load": "on the hot path of 1 slow message",
+	for method, reason := range map[string]string{"a.Other.get": "on average", "a.Feed.load": "on the hot path of 1 stall",
 		"a.Odd*Name.get": "no rule", "a.Row$Inner.get": "one call took 40 ms"} {
 		if !strings.Contains(reasons[method], reason) {
 			t.Errorf("%s is refused for %q, want %q", method, reasons[method], reason)

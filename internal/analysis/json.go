@@ -25,7 +25,7 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(j.w, "{\"schema\":1,\"version\":%s,\n\"slow\":[", v)
+	_, err = fmt.Fprintf(j.w, "{\"schema\":1,\"version\":%s,\n\"stalls\":[", v)
 	return j, err
 }
 
@@ -53,8 +53,8 @@ type stallJSON struct {
 	MostSelf   []Step        `json:"mostSelf"`
 	State      string        `json:"state"`
 	LockOwner  string        `json:"lockOwner,omitempty"`
-	Samples    []StackSample `json:"looks"`
-	Holder     []StackSample `json:"holder"`
+	Samples    []StackSample `json:"samples"`
+	Holder     []StackSample `json:"holderSamples"`
 	Before     []Past        `json:"before"`  // null if not known
 	Pending    []Waiting     `json:"pending"` // null if not known
 	Repairs    repairsJSON   `json:"repairs"`
@@ -98,7 +98,7 @@ type recordingJSON struct {
 	Meta        map[string]string `json:"meta"`
 	Precision   time.Duration     `json:"precisionNanos"`
 	Span        time.Duration     `json:"spanNanos"`
-	Stalls      int               `json:"slow"`
+	Stalls      int               `json:"stalls"`
 	Threads     int               `json:"threads"`
 	Records     uint64            `json:"records"`
 	Overwritten uint64            `json:"overwritten"`

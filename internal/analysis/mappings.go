@@ -33,7 +33,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	if err != nil || !info.IsDir() {
 		m.single, err = mapping.Load(path)
 		if err == nil && lines != nil && lines.Digest() != m.single.Digest() {
-			err = fmt.Errorf("the source lines are of the mapping %s, %s is %s; give the file that was written beside it",
+			err = fmt.Errorf("the source lines belong to mapping %s, and %s is mapping %s; give the file that was written with it",
 				lines.Digest(), path, m.single.Digest())
 		}
 		return m, err
@@ -51,7 +51,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 		return err
 	})
 	if err == nil && len(m.files) == 0 {
-		err = errors.New("no file in it begins as a mapping of tracegen does; Matrix's have no digest and are given one by one")
+		err = errors.New("no file in it is a mapping of tracegen; give a mapping of Matrix, which has no digest, as a file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mappings in %s: %w", path, err)
@@ -89,10 +89,10 @@ type MismatchError struct {
 // Error names both, and the way out.
 func (e *MismatchError) Error() string {
 	if e.Found == "" {
-		return fmt.Sprintf("%s is of the mapping %s, which %s does not have; add the mapping of its build, or go on by IDs with --force",
+		return fmt.Sprintf("%s belongs to mapping %s, which is not in %s; add the mapping of its build, or use --force to show IDs",
 			e.Recording, e.Digest, e.Mapping)
 	}
-	return fmt.Sprintf("%s is of the mapping %s, and %s is %s; give the mapping of its build, or go on with wrong names with --force",
+	return fmt.Sprintf("%s belongs to mapping %s, and %s is mapping %s; give the mapping of its build, or use --force to show names that may be wrong",
 		e.Recording, e.Digest, e.Mapping, e.Found)
 }
 

@@ -21,7 +21,7 @@ type MethodTotal struct {
 	Self    int64 `json:"selfNanos"`
 	Longest int64 `json:"longestNanos"`
 	// Stalls is of how many slow messages the method is on the hot path.
-	Stalls int `json:"slow"`
+	Stalls int `json:"stalls"`
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
@@ -94,7 +94,7 @@ const (
 	OrderTotal   Order = "total"
 	OrderCalls   Order = "calls"
 	OrderLongest Order = "longest"
-	OrderStalls  Order = "slow"
+	OrderStalls  Order = "stalls"
 )
 
 // Sorted lists all methods that were called. Equals stand in the order of their other columns and then names, so that

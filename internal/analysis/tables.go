@@ -12,7 +12,7 @@ import (
 func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 	b := bufio.NewWriter(w)
 	list := m.Sorted(by)
-	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "slow", "method")
+	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "stalls", "method")
 	for i, t := range list {
 		if i == top && top > 0 {
 			fmt.Fprintf(b, "... %s more\n", count(len(list)-i, "method"))
@@ -28,7 +28,7 @@ func markedText(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  [%d mended]", n)
+	return fmt.Sprintf("  [%d repaired]", n)
 }
 
 // Least says which calls of a tree are not worth showing: those that took less than both.

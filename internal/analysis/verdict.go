@@ -59,18 +59,13 @@ type VerdictKind struct {
 	activity func(e *evidence) bool
 }
 
-// Verdicts returns the table of verdicts, in the order in which they are shown to people.
+// Verdicts returns the table of verdicts, in the order in which they are tried: a stall gets the first one that applies.
 func Verdicts() []VerdictKind {
-	return []VerdictKind{verdictOwnWork, verdictLock, verdictIO, verdictSleep, verdictWait, verdictStarved, verdictGC, verdictUnknown}
-}
-
-// judged is the order in which verdicts are tried: the first that applies is given.
-func judged() []VerdictKind {
 	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved, verdictUnknown}
 }
 
 var (
-	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work", Help: "it was on a processor; the method with the most time of its own",
+	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work", Help: "it was on a processor; names the method with the most own time",
 		applies: func(e *evidence) (bool, bool) {
 			busy := e.cpuOf > 0 && !e.offProcessor() || e.cpuOf == 0 && e.CPU >= 0 && !enough(e.off, e.Wall)
 			likely := !e.cpuKnown() && e.activity == ActivityRunning
@@ -80,7 +75,7 @@ var (
 		spread:   true, cpu: true,
 		activity: func(e *evidence) bool { return e.activity != ActivityRunning && e.activity != "" },
 	}
-	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock", Help: "it was BLOCKED, or waited for a lock; who held it",
+	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock", Help: "it was BLOCKED, or waited for a lock; names the holder",
 		applies: waiting(func(e *evidence) bool {
 			return e.activity == ActivityLock || e.activity == ActivityWait && e.LockOwner != ""
 		}),
@@ -88,7 +83,7 @@ var (
 			if e.LockOwner != "" {
 				return "waiting for a lock: " + e.where() + ", while " + e.LockOwner
 			}
-			return "waiting for a lock: " + e.where() + "; who held it was not recorded"
+			return "waiting for a lock: " + e.where() + "; the holder was not recorded"
 		},
 		cpu: true, stack: true,
 	}
@@ -102,26 +97,26 @@ var (
 		sentence: func(e *evidence) string { return "sleep: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true,
 	}
-	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting for another thread",
+	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting", Help: "it waited until another thread notified it",
 		applies:  waiting(func(e *evidence) bool { return e.activity == ActivityWait }),
 		sentence: func(e *evidence) string { return "waiting for another thread: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true,
 	}
-	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it could have run, and got no processor",
+	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it was ready to run and got no processor",
 		applies:  func(e *evidence) (bool, bool) { return e.cpuKnown() && e.activity == ActivityRunning, false },
-		sentence: func(e *evidence) string { return "starved: it could have run, and got no processor; " + e.where() },
+		sentence: func(e *evidence) string { return "starved: ready to run, without a processor; " + e.where() },
 		spread:   true, cpu: true, stack: true,
 	}
-	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "that took half of the time or more",
+	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "collections took half of the time or more",
 		applies: func(e *evidence) (bool, bool) { return enough(e.GC, e.Wall), false },
 		sentence: func(e *evidence) string {
 			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount, e.where())
 		},
 		spread: true,
 	}
-	verdictUnknown = VerdictKind{Kind: KindUnknown, Name: "the recording does not tell",
+	verdictUnknown = VerdictKind{Kind: KindUnknown, Name: "cause unknown", Help: "the recording does not show it",
 		applies:  func(*evidence) (bool, bool) { return true, false },
-		sentence: func(e *evidence) string { return "the recording does not tell: " + e.where() },
+		sentence: func(e *evidence) string { return "cause unknown: " + e.where() },
 		spread:   true, cpu: true, stack: true,
 		activity: func(*evidence) bool { return true },
 	}
@@ -181,7 +176,7 @@ func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 
 // judge returns the verdict on a stall.
 func judge(s *Stall) Verdict {
 	e := evidenceOf(s)
-	for _, k := range judged() {
+	for _, k := range Verdicts() {
 		if applies, likely := k.applies(e); applies {
 			return e.verdict(k, likely)
 		}
@@ -265,14 +260,14 @@ func inPlatform(frames []string) string {
 // where says where the time went.
 func (e *evidence) where() string {
 	if e.method == nil {
-		return "most of it was in no traced method"
+		return "most of the time was in no traced method"
 	}
 	self := time.Duration(e.MostSelf[0].Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
-		spread = "spread over many methods, the most in "
+		spread = "time is spread over many methods, most of it in "
 	}
-	return fmt.Sprintf("%s%s (%s of its own)", spread, e.method, millis(self))
+	return fmt.Sprintf("%s%s (own time %s)", spread, e.method, millis(self))
 }
 
 // inPlatform says which method of the platform the thread was in.
@@ -288,16 +283,16 @@ func (e *evidence) stands(k VerdictKind) []string {
 	var parts []string
 	switch {
 	case e.CPU >= 0:
-		text := fmt.Sprintf("on a processor for %s", percent(e.CPU, e.Wall))
+		text := fmt.Sprintf("CPU %s", percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {
-			text += fmt.Sprintf(", there for %s", percent(e.cpu, e.cpuOf))
+			text += fmt.Sprintf(", in this method %s", percent(e.cpu, e.cpuOf))
 		}
 		parts = append(parts, text)
 	case k.cpu:
 		parts = append(parts, "CPU time was not recorded")
 	}
 	if k.Kind != KindGC && e.GC*10 >= e.Wall && e.Wall > 0 {
-		parts = append(parts, fmt.Sprintf("garbage collection for %s", percent(e.GC, e.Wall)))
+		parts = append(parts, fmt.Sprintf("garbage collection %s", percent(e.GC, e.Wall)))
 	}
 	switch {
 	case e.elsewhere != nil:
@@ -305,11 +300,11 @@ func (e *evidence) stands(k VerdictKind) []string {
 		if where == "" {
 			where = e.elsewhere.Frames[0]
 		}
-		parts = append(parts, fmt.Sprintf("when it was looked at it was elsewhere, in %s (%s)", textreport.FrameMethod(where), e.elsewhere.Activity))
+		parts = append(parts, fmt.Sprintf("the stack samples were elsewhere, in %s (%s)", textreport.FrameMethod(where), e.elsewhere.Activity))
 	case e.activity == "" && k.stack:
-		parts = append(parts, "nobody looked at what it did")
+		parts = append(parts, "no stack sample was taken")
 	case k.activity != nil && k.activity(e):
-		parts = append(parts, fmt.Sprintf("%s when it was looked at", e.activity))
+		parts = append(parts, fmt.Sprintf("the stack samples show %s", e.activity))
 	}
 	return parts
 }

@@ -60,7 +60,7 @@ func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	e.facts = messageFacts(m)
 	if e.begin < t.messages {
 		e.begin, e.end = t.messages, max(t.messages, e.end)
-		e.facts = append(e.facts, fact{"begin", "earlier: what was told before is left out"})
+		e.facts = append(e.facts, fact{"begin", "earlier; the part that was exported before is left out"})
 	}
 	if m.Kind != trace.MessageIdle {
 		t.sequence = uint64(next)
@@ -145,7 +145,7 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 // stall tells a stall: the message, the instant, and what was found while it lasted.
 func (w *writer) stall(t *thread, stall *trace.Stall) error {
 	c := &stall.Report
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "jank", stall: c,
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "stall", stall: c,
 		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (c.Message + 1)}
 	e.end = e.begin
 	e.facts = append(stallFacts(t.of, c), evidenceFacts(t.of, stall)...)
@@ -253,7 +253,7 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 
 // unreported tells what was found of a message whose report never came: the recording was cut.
 func (w *writer) unreported(t *thread, stall *trace.Stall) error {
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: evidenceFacts(t.of, stall)}
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "stall, still open when the recording ended", facts: evidenceFacts(t.of, stall)}
 	if n := len(stall.Samples); n > 0 {
 		e.begin = t.of.rel(stall.Samples[n-1].Nanos)
 	}

@@ -14,8 +14,8 @@ import (
 func firefoxFormat() Format {
 	return Format{
 		Name: "firefox", Extension: ".firefox.json",
-		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, janks and frames as markers; no counters",
-		Marks:   "as the category Mended",
+		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, stalls and frames as markers; no counters",
+		Marks:   "as the category Repaired",
 		Memory:  "some 4 bytes for each entry and exit, some numbers for each path",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &firefox{w: w, program: o.Program, methods: newMethods(), of: map[*thread]*foxThread{}}
@@ -36,7 +36,7 @@ type firefox struct {
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
 	schemas    [5]schema  // by kind of event
-	mended     []string   // subcategories
+	repaired   []string   // subcategories
 	recordings []string
 	start      int64 // milliseconds since 1970
 	tick       int64 // nanoseconds
@@ -76,7 +76,7 @@ type schema struct {
 const (
 	foxOther = iota
 	foxMethod
-	foxMended
+	foxRepaired
 	foxEvent
 )
 
@@ -154,7 +154,7 @@ func (f *firefox) event(e *event) error {
 }
 
 // foxTypes are the markers' types, by kind of event.
-var foxTypes = [...]string{"Message", "Frame", "Jank", "Counter", "Stack"}
+var foxTypes = [...]string{"Message", "Frame", "Stall", "Counter", "Stack"}
 
 // note adds what it does not have to the schema.
 func (s *schema) note(facts []fact) {
@@ -190,16 +190,16 @@ func (f *firefox) close() error {
 // writeMeta comes last: which marks there are is known once all frames have been written.
 func (f *firefox) writeMeta() {
 	interval := decimal(nil, max(f.tick, 1000), 1_000_000)
-	mended := []string{`"Other"`}
-	for _, m := range f.mended {
-		mended = append(mended, quoted(m))
+	repaired := []string{`"Other"`}
+	for _, m := range f.repaired {
+		repaired = append(repaired, quoted(m))
 	}
 	f.w.WriteString(`"meta":{"interval":` + string(interval) + `,"startTime":` + strconv.FormatInt(max(0, f.start), 10) +
 		`,"processType":0,"product":` + quoted(f.program) + `,"importedFrom":` + quoted(f.program) +
 		`,"stackwalk":0,"symbolicated":true,"version":29,"preprocessedProfileVersion":` + strconv.Itoa(foxVersion) +
 		`,"categories":[{"name":"Other","color":"grey","subcategories":["Other"]},` +
 		`{"name":"Method","color":"blue","subcategories":["Other"]},` +
-		`{"name":"Mended","color":"red","subcategories":[` + strings.Join(mended, ",") + `]},` +
+		`{"name":"Repaired","color":"red","subcategories":[` + strings.Join(repaired, ",") + `]},` +
 		`{"name":"Event","color":"yellow","subcategories":["Other"]}]` +
 		`,"extra":[` + strings.Join(f.recordings, ",\n") + `],"markerSchema":[`)
 	l := list{w: f.w}
@@ -378,12 +378,12 @@ func (f *firefox) writeTables(t *foxThread) {
 		if m == "" {
 			return foxMethod, 0
 		}
-		sub := slices.Index(f.mended, m)
+		sub := slices.Index(f.repaired, m)
 		if sub < 0 {
-			sub = len(f.mended)
-			f.mended = append(f.mended, m)
+			sub = len(f.repaired)
+			f.repaired = append(f.repaired, m)
 		}
-		return foxMended, int64(sub) + 1
+		return foxRepaired, int64(sub) + 1
 	}
 	columns := func(n int, frame func(i int) int32) {
 		f.column("category", n, func(b []byte, i int) []byte { c, _ := category(frame(i)); return strconv.AppendInt(b, c, 10) })

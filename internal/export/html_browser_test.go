@@ -184,7 +184,7 @@ func TestHTMLOfNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if title != "" {
-			if err := v.Recording(export.Recording{Title: title, Banner: "NAMES ARE NOT TO BE TRUSTED"}); err != nil {
+			if err := v.Recording(export.Recording{Title: title, Banner: "NAMES MAY BE WRONG"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,7 +197,7 @@ func TestHTMLOfNothing(t *testing.T) {
 		}
 		var banner string
 		inBrowser(t, file, `$("banner").textContent`, "", &banner)
-		if (banner == "NAMES ARE NOT TO BE TRUSTED") != (title != "") {
+		if (banner == "NAMES MAY BE WRONG") != (title != "") {
 			t.Errorf("the banner is %q", banner)
 		}
 	}

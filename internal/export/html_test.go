@@ -32,7 +32,7 @@ type pageData struct {
 		}
 		Stalls []struct {
 			Wall            int64
-			What, Judgement string
+			What, Verdict string
 			Facts           [][2]string
 		}
 	}
@@ -177,7 +177,7 @@ func TestHTMLKeepsStringsInTheirPlace(t *testing.T) {
 	if got := calls[r.Threads[0].Events]; len(got) != 1 || !strings.HasSuffix(got[0], " x3 0-8 m1") {
 		t.Errorf("calls %q", got)
 	}
-	if len(r.Stalls) != 1 || r.Stalls[0].Judgement != "own work" {
+	if len(r.Stalls) != 1 || r.Stalls[0].Verdict != "own work" {
 		t.Errorf("stalls %+v", r.Stalls)
 	}
 }

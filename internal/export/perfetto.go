@@ -12,7 +12,7 @@ import (
 func perfettoFormat() Format {
 	return Format{
 		Name: "perfetto", Extension: ".perfetto-trace", Binary: true,
-		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, janks, frames, counters",
+		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, stalls, frames, counters",
 		Marks:   "as arguments",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{}, counters: map[counter]uint64{}}
@@ -96,11 +96,11 @@ const (
 	categoryMethod = iota + 1
 	categoryMessage
 	categoryFrame
-	categoryJank
+	categoryStall
 	categoryRecording
 )
 
-var categories = []string{"method", "message", "frame", "jank", "recording"}
+var categories = []string{"method", "message", "frame", "stall", "recording"}
 
 // perfetto is a Perfetto trace of one sequence of packets. Methods' names and places are interned: each is written once.
 type perfetto struct {
@@ -119,7 +119,7 @@ type perfetto struct {
 }
 
 // tracks are the tracks of one thread; 0 where there is none yet.
-type tracks struct{ calls, messages, janks uint64 }
+type tracks struct{ calls, messages, stalls uint64 }
 
 // counter is a track of its own.
 type counter struct {
@@ -310,10 +310,10 @@ func (p *perfetto) event(e *event) error {
 		return p.emit(e.begin, nil)
 	default:
 		of := p.threads[e.thread]
-		if of.janks == 0 {
-			of.janks = p.child(of.calls, "jank")
+		if of.stalls == 0 {
+			of.stalls = p.child(of.calls, "stalls")
 		}
-		p.head(instant, of.janks, e, categoryJank)
+		p.head(instant, of.stalls, e, categoryStall)
 		p.annotate(e.facts)
 		return p.emit(e.begin, nil)
 	}

@@ -111,7 +111,7 @@ func (r *recorded) frames(list ...trace.Frame) {
 	r.chunk(8, b)
 }
 
-func (r *recorded) jank(j trace.StallChunk) {
+func (r *recorded) stall(j trace.StallChunk) {
 	description, scene, owner := r.name(j.Description), r.name(j.Scene), r.name(j.LockOwner)
 	b := uv(append(uv(nil, uint64(j.Thread)), j.Kind), j.Message)
 	b = uv(uv(sv(uv(sv(b, j.Begin), j.Wall), j.CPU), j.FirstRecord), j.EndRecord)

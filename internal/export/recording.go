@@ -153,17 +153,17 @@ func (r *recording) facts() []fact {
 		add("times", u)
 	}
 	if r.kinds[trace.SegmentReport] > 0 {
-		add("reports", "calls of reports are merged and laid out in the order of the tree: only durations are true")
+		add("reports", "calls of reports are merged and placed in the order of the tree; only durations are right")
 	}
 	if r.kinds[trace.SegmentSamples] > 0 {
-		add("samples", "made of stacks taken at intervals: a call lasts as long as it is on all of them")
+		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
 	add("calls", r.calls)
 	if n := len(r.nameless); n > 0 {
 		add("methods without a name", uint64(n))
 	}
 	if r.moved > 0 {
-		add("stretches moved behind the one before", r.moved)
+		add("segments moved behind the one before", r.moved)
 	}
 	return append(all, r.mended()...)
 }

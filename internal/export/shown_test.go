@@ -44,7 +44,7 @@ func full() []byte {
 	r.sample(trace.StackSample{Nanos: at(1400), Thread: 0, State: 3, Frames: []string{"a.B.early(B.java:6)"}})
 	r.sample(trace.StackSample{Nanos: at(1700), Thread: 0, State: 3, Frames: []string{"a.B.wait(B.java:7)", "a.B.run(B.java:9)"}})
 	r.pending(trace.Pending{Thread: 0, Message: 7, Available: true, List: []trace.PendingMessage{{When: at(1500), What: 4, Target: "a.H"}}})
-	r.jank(trace.StallChunk{Thread: 0, Message: 7, Begin: at(1000), Wall: 1_000_000_000, CPU: 40_000_000, FirstRecord: 4, EndRecord: 9,
+	r.stall(trace.StallChunk{Thread: 0, Message: 7, Begin: at(1000), Wall: 1_000_000_000, CPU: 40_000_000, FirstRecord: 4, EndRecord: 9,
 		Description: "Handler (a.B) null: 7", Scene: "a.Screen", Foreground: true, GCCount: 2, GCMillis: 14, State: 3, LockOwner: "io holds a.Lock", StackKey: "abc"})
 	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(40), RefreshHz: 60, Durations: [10]int64{-1, 1_000_000, -1, -1, -1, -1, -1, -1, 29_000_000, -1}},
 		trace.Frame{VSync: at(27), Start: at(28), End: at(50), Dropped: 1, RefreshHz: 60})
@@ -87,7 +87,7 @@ const eventQuery = `select s.name a, s.ts / 1e6 b, s.dur / 1e6 c, coalesce(p.nam
 
 // TestEventsInPerfetto looks at everything beside calls.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInPerfetto(t *testing.T) {
 	file := exportFile(t, "perfetto", "full.perfetto-trace", naming{}, full())
@@ -99,15 +99,15 @@ func TestEventsInPerfetto(t *testing.T) {
 			"Handler (a.B) null: 1 0 90 main", "Handler (a.B) null: 2 100 20 main",
 			"Handler (android.app.ActivityThread$H) null: 159 120 30 main", "idle 150 850 main",
 			"Handler (a.B) null: 7 1000 1000 main", "Handler (a.B) null: 8 2100 5 main"}},
-		{fmt.Sprintf(eventQuery, "= 'jank'"), []string{"jank 1000 0 main", "stack 1400 0 main", "stack 1700 0 main"}},
+		{fmt.Sprintf(eventQuery, "= 'stall'"), []string{"stall 1000 0 main", "stack 1400 0 main", "stack 1700 0 main"}},
 		{"select s.ts / 1e6 a, s.dur / 1e6 b, t.name c from slice s join track t on t.id = s.track_id where category = 'frame' order by ts", []string{
 			"11 29 frames", "28 22 frames"}},
 		{"select count(distinct track_id) from slice where category = 'frame'", []string{"2"}},
 		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b", []string{
 			"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
-		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('jank', 'Handler (a.B) null: 7')", []string{"2"}},
+		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('stall', 'Handler (a.B) null: 7')", []string{"2"}},
 		{"select s.name a, display_value b from args join slice s using (arg_set_id) where key = 'debug.marks'", []string{"com.app.CB.mga unwound"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.name = 'jank' and key in ('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key", []string{
+		{"select display_value from args join slice s using (arg_set_id) where s.name = 'stall' and key in ('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key", []string{
 			"40.0", "io holds a.Lock", "due at 1500 ms: a.H what 4", "a.Screen", "a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
 		{"select display_value from args join slice s using (arg_set_id) where s.name = 'com.app.CD.mda' and key in ('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
 		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in ('debug.times', 'debug.repairs_unwound', 'debug.meta_mappingId') order by key", []string{
@@ -123,7 +123,7 @@ func TestEventsInPerfetto(t *testing.T) {
 
 // TestEventsInChrome looks at the same in Trace Event JSON.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInChrome(t *testing.T) {
 	file := exportFile(t, "chrome", "full.trace.json", naming{}, full())
@@ -151,15 +151,15 @@ func TestEventsInChrome(t *testing.T) {
 		t.Errorf("the mapping is %v", got)
 	}
 	for _, e := range all.TraceEvents {
-		if e.Name == "jank" && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
-			t.Errorf("jank %+v", e)
+		if e.Name == "stall" && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
+			t.Errorf("stall %+v", e)
 		}
 	}
 }
 
 // TestEventsInFirefox looks at the same as markers.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInFirefox(t *testing.T) {
 	var got struct {
@@ -189,7 +189,7 @@ func TestEventsInFirefox(t *testing.T) {
 	}
 	want := []string{"main: Message Handler (a.B) null: 1 0 90", "main: Message Handler (a.B) null: 2 100 20",
 		"main: Message Handler (android.app.ActivityThread$H) null: 159 120 30", "main: Message idle 150 850",
-		"main: Message Handler (a.B) null: 7 1000 1000", "main: Jank jank 1000", "main: Stack stack 1400", "main: Stack stack 1700",
+		"main: Message Handler (a.B) null: 7 1000 1000", "main: Stall stall 1000", "main: Stack stack 1400", "main: Stack stack 1700",
 		"main: Message Handler (a.B) null: 8 2100 5", "frames: Frame frame 11 29", "frames: Frame frame 28 22"}
 	if diff := gocmp.Diff(want, markers); diff != "" {
 		t.Error(diff)
@@ -203,7 +203,7 @@ func TestEventsInFirefox(t *testing.T) {
 
 // TestLabels looks at what go tool pprof makes of labels, places and comments.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestLabels(t *testing.T) {
 	file := exportFile(t, "pprof", "full.pb.gz", naming{}, full())
@@ -229,7 +229,7 @@ func TestLabels(t *testing.T) {
 
 // TestDump looks at what dmtracedump shows of marks and of CPU time.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestDump(t *testing.T) {
 	out, err := oracle.DumpTrace(t.Context(), exportFile(t, "art", "full.trace", naming{}, full()), "-o")
@@ -440,7 +440,7 @@ func TestReports(t *testing.T) {
 	}
 	for sql, want := range map[string][]string{
 		"select display_value from args join slice using (arg_set_id) where key = 'debug.calls' and display_value in ('7', '2') order by 1":     {"2", "2", "7", "7"},
-		"select display_value from args where key = 'debug.reports'":                                                                            {"calls of reports are merged and laid out in the order of the tree: only durations are true"},
+		"select display_value from args where key = 'debug.reports'":                                                                            {"calls of reports are merged and placed in the order of the tree; only durations are right"},
 		"select max(ts + dur) / 1e6 from slice":                                                                                                 {"20"},
 		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = 'overfull'":                      {"2"},
 		"select s.name a, c.name b, c.ts / 1e6 c from slice s join slice c on c.parent_id = s.id where s.name = 'com.app.CD.mda' order by c.ts": {"com.app.CD.mda com.app.CB.mga 0", "com.app.CD.mda com.app.CB.mga 10"},
@@ -453,7 +453,7 @@ func TestReports(t *testing.T) {
 
 // TestEveryRepairIsTold: whatever replay learns to count has to show.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEveryRepairIsTold(t *testing.T) {
 	var all trace.Repairs
@@ -502,7 +502,7 @@ func (overloads) Name(m trace.Method) (trace.Name, bool) {
 
 // TestMarks: calls with marks are as many in every format as replay has marked.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestMarks(t *testing.T) {
 	all, _ := totalsRecordings(t)
@@ -578,8 +578,8 @@ func TestLogWithoutClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := exportFile(t, "perfetto", "x", naming{}, data)
-	want := []string{"com.example.Main.onCreate 0 5050", "jank 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0", "com.example.Main.spin 45399 1000"}
-	got := query(t, file, "select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'jank') order by ts, name limit 6")
+	want := []string{"com.example.Main.onCreate 0 5050", "stall 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0", "com.example.Main.spin 45399 1000"}
+	got := query(t, file, "select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'stall') order by ts, name limit 6")
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -31,7 +31,7 @@ const (
 	Sure    Certainty = "sure"    // stays significant at 5 % after the correction for the number of methods
 	Likely  Certainty = "likely"  // would be significant at 5 % if it were the only method
 	Noise   Certainty = "noise"   // may well be chance
-	Untold  Certainty = "untold"  // too few units on a side to tell
+	Unknown Certainty = "unknown" // too few units on a side
 	OneSide Certainty = "oneside" // was called on one side alone
 )
 
@@ -54,7 +54,7 @@ type Change struct {
 	// OldCall and NewCall are a call's own time.
 	OldCall float64 `json:"oldCallNanos"`
 	NewCall float64 `json:"newCallNanos"`
-	// Low and High enclose the change of its own time with 95 % confidence; both 0 if Certainty is Untold.
+	// Low and High enclose the change of its own time with 95 % confidence; both 0 if Certainty is Unknown.
 	Low  float64 `json:"lowNanos"`
 	High float64 `json:"highNanos"`
 	// P is how likely a change as great is if nothing has changed, 1 if that cannot be told.
@@ -156,7 +156,7 @@ func wasCalled(c *mapping.Comparison) (was, is map[string]string) {
 // change compares what is known of a method, nil where it was not called.
 func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	parts := strings.SplitN(key, " ", 3)
-	m := &Change{Class: parts[0], Method: parts[1], Descriptor: parts[2], Was: was, P: 1, Certainty: Untold}
+	m := &Change{Class: parts[0], Method: parts[1], Descriptor: parts[2], Was: was, P: 1, Certainty: Unknown}
 	onOneSide := (a == nil) != (b == nil)
 	if a == nil {
 		a = &methodSample{}

@@ -37,7 +37,7 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "old: %s\nnew: %s\n", c.Old.text(c.Unit), c.New.text(c.Unit))
 	if c.Old.Units < LeastUnits || c.New.Units < LeastUnits {
-		fmt.Fprintf(b, "With fewer than %d %ss on a side nothing can be said of chance: more recordings would tell.\n", LeastUnits, c.Unit)
+		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n", LeastUnits, c.Unit)
 	}
 	var slower, faster []*Change
 	noise := 0
@@ -55,7 +55,7 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	writeChanges(b, "Slower", c.Unit, slower, top)
 	writeChanges(b, "Faster", c.Unit, faster, top)
 	if noise > 0 {
-		fmt.Fprintf(b, "\n%s differ by no more than chance may; --all shows them\n", count(noise, "method"))
+		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", count(noise, "method"))
 	}
 	c.writeStalls(b, top)
 	_, err := io.WriteString(w, b.String())
@@ -104,10 +104,10 @@ func (c *Change) Name() string {
 
 func (c *Change) certainty() string {
 	switch c.Certainty {
-	case Untold:
-		return "too few to tell whether by chance"
+	case Unknown:
+		return "too few to rule out chance"
 	case OneSide:
-		return "called on one side only, too few to tell whether by chance"
+		return "called on one side only, too few to rule out chance"
 	}
 	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c.Certainty, signed(c.Low), signed(c.High))
 }

@@ -328,7 +328,7 @@ func TestCompareOfTheSameIsNoise(t *testing.T) {
 func TestCompareWithFewUnitsTellsNothing(t *testing.T) {
 	c := Compare(sampleOf(t, 4, func(int) int64 { return 1 }), sampleOf(t, 9, func(int) int64 { return 100_000 }), nil)
 	for _, m := range c.Changes {
-		if m.Certainty != Untold {
+		if m.Certainty != Unknown {
 			t.Errorf("%+v", m)
 		}
 	}

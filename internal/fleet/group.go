@@ -14,7 +14,7 @@ type StallGroup struct {
 	// Key is what they have in common.
 	Key string `json:"key"`
 	// Stalls, Recordings and Users are how many there are. A recording that does not tell its user counts as one.
-	Stalls     int `json:"cases"`
+	Stalls     int `json:"stalls"`
 	Recordings int `json:"recordings"`
 	Users      int `json:"users"`
 	// Total is how long all took, Mean, Median, P90 and Longest one; Median and P90 are right to 0.1 %.
@@ -45,7 +45,7 @@ type Fleet struct {
 	// counts as one.
 	Recordings int `json:"recordings"`
 	Users      int `json:"users"`
-	Stalls     int `json:"cases"`
+	Stalls     int `json:"stalls"`
 	Nameless   int `json:"recordingsWithoutUser"`
 	// First and Last are the oldest and the newest version.
 	First string `json:"firstVersion,omitempty"`

@@ -21,12 +21,12 @@ import (
 var (
 	bucketFormat     = []byte("format")
 	bucketRecordings = []byte("recordings")
-	bucketStalls     = []byte("cases")
+	bucketStalls     = []byte("stalls")
 	keyVersion       = []byte("version")
 )
 
 // storeVersion is what a store says that it is.
-const storeVersion = "tracegen-cases 1"
+const storeVersion = "tracegen-stalls 1"
 
 // ErrBusy is wrapped by the error that says that another process has the store.
 var ErrBusy = errors.New("another process has it open")
@@ -46,7 +46,7 @@ type Store struct {
 func OpenStore(path string) (*Store, error) {
 	s := &Store{}
 	if path == "" {
-		f, err := os.CreateTemp("", "tracegen-cases-*")
+		f, err := os.CreateTemp("", "tracegen-stalls-*")
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +198,7 @@ func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 			var c Stall
 			at := bytes.IndexByte(key, 0) + 1
 			if at == 0 || len(key) != at+len(d)+4 || json.Unmarshal(value, &c) != nil {
-				return fmt.Errorf("the store is damaged: case %x", key)
+				return fmt.Errorf("the store is damaged: stall %x", key)
 			}
 			copy(d[:], key[at:])
 			return each(d, &c)

@@ -12,10 +12,9 @@ import (
 func (f *Fleet) WriteText(w io.Writer, top int) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"), between(", ", f.First, f.Last),
-		count(f.Stalls, "slow message"), count(len(f.Groups), "group"))
+		count(f.Stalls, "stall"), count(len(f.Groups), "group"))
 	if f.Nameless > 0 {
-		fmt.Fprintf(b, "(%s %s not tell the user, and each counts as one: put a user among the recording's properties)\n",
-			count(f.Nameless, "recording"), map[bool]string{true: "does", false: "do"}[f.Nameless == 1])
+		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties)\n", count(f.Nameless, "recording"))
 	}
 	for i, g := range f.Groups {
 		if i == top && top > 0 {
@@ -34,7 +33,7 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
-	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s, message %d\n", count(g.Stalls, "case"),
+	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s #%d\n", count(g.Stalls, "stall"),
 		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.Recording, g.Worst.Number)
 }
 

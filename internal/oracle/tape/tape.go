@@ -13,7 +13,7 @@
 //	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)"
 //	pending thread= message= available=1
 //	waits due= what= target= callback= arg1= flags=
-//	jank thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
+//	stall thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
 //	end
 //
 // Empty lines and those that begin with # are skipped.
@@ -39,7 +39,7 @@ const (
 	messages
 	samples
 	_ // frames
-	jank
+	stall
 	pending
 	end
 )
@@ -173,9 +173,9 @@ func (w *writer) chunk(lines []line) (err error) {
 			p.sv(m.nanos("due", 0)).sv(int64(m.number("what", 0))).name(m.fields["target"]).name(m.fields["callback"]).
 				sv(int64(m.number("arg1", 0))).u8(byte(m.uint("flags")))
 		}
-	case "jank":
-		kind = jank
-		p.jank(l)
+	case "stall":
+		kind = stall
+		p.stall(l)
 	case "end":
 		kind = end
 		p.uv(uint64(w.chunks)).uv(w.records).uv(0)
@@ -298,7 +298,7 @@ func (p *payload) records(l line) {
 	p.w.records += uint64(len(list))
 }
 
-func (p *payload) jank(l line) {
+func (p *payload) stall(l line) {
 	p.uv(l.uint("thread")).u8(0).uv(l.uint("sequence")).sv(l.nanos("begin", 0)).uv(uint64(l.nanos("wall", 0))).sv(l.nanos("cpu", -1)).
 		uv(l.uint("first")).uv(l.uint("end")).name(l.fields["what"]).name(l.fields["scene"]).u8(byte(l.uint("foreground"))).
 		sv(int64(l.number("gcCount", -1))).sv(int64(l.number("gc", -1))).u8(state(l.fields["state"])).name(l.fields["owner"]).

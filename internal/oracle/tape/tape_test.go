@@ -24,7 +24,7 @@ message thread=3 begin=2 cpu=1
 sample time=3 thread=3 state=BLOCKED stack="a.B.c(B.java:7) a.B.d(B.java:8)"
 pending thread=3 message=4 available=1
 waits due=4 what=-1 target=a.B flags=2
-jank thread=3 sequence=4 begin=1 wall=900 first=7 end=9 what="a B" state=WAITING owner="x holds y" gc=5
+stall thread=3 sequence=4 begin=1 wall=900 first=7 end=9 what="a B" state=WAITING owner="x holds y" gc=5
 end`)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ end`)
 }
 
 func TestMakeRefuses(t *testing.T) {
-	for _, text := range []string{"bang", "jank wall=x", "records list=1@2", "sample state=ASLEEP", "meta =1"} {
+	for _, text := range []string{"bang", "stall wall=x", "records list=1@2", "sample state=ASLEEP", "meta =1"} {
 		if _, err := Make(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}
