@@ -146,7 +146,7 @@ func (r *Reader) Next() (Chunk, error) {
 	}
 }
 
-// decode gives nil for what is skipped.
+// decode returns nil for what is skipped.
 func (r *Reader) decode(kind, flags uint16, body []byte) Chunk {
 	decode, known := decoders[kind]
 	if !known && kind != typeStrings {
@@ -270,7 +270,7 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// peek gives the next n bytes without using them up, fewer at the end. They are good until the next call.
+// peek returns the next n bytes without using them up, fewer at the end. They are good until the next call.
 func (r *Reader) peek(n int) []byte {
 	for len(r.buffer)-r.start < n && !r.ended {
 		r.read()

@@ -30,7 +30,7 @@ func vector(t testing.TB, name string) []byte {
 	return data
 }
 
-// readAll gives all chunks, each as text, and what was wrong.
+// readAll returns all chunks, each as text, and what was wrong.
 func readAll(t testing.TB, source io.Reader) ([]string, Damage) {
 	t.Helper()
 	r, err := NewReader(source)
@@ -103,7 +103,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// ends gives where each chunk ends, without its padding.
+// ends returns where each chunk ends, without its padding.
 func ends(data []byte) []int {
 	var all []int
 	for at := headerSize; at < len(data); {

@@ -17,7 +17,7 @@ type repairer struct {
 	next  uint64   // the number of the record behind them
 	first bool     // no records have come yet
 
-	number uint64 // of the record that is looked at next
+	number uint64 // of the next record
 	last   int64  // the latest tick, -1 if there is none
 	far    int64  // how many ticks may pass between two records if no later one confirms it
 	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
@@ -123,7 +123,7 @@ func (r *repairer) repair(keep int) {
 	}
 }
 
-// outOfOrder reports whether the time of held[i] must be looked at: it is before the last one, behind one of the next two,
+// outOfOrder reports whether the time of held[i] may be wrong: it is before the last one, behind one of the next two,
 // or much later than the last one.
 func (r *repairer) outOfOrder(i int, ticks int64) bool {
 	return ticks < r.last ||
@@ -194,7 +194,7 @@ func (r *repairer) enter(m Method, marks Marks) {
 		r.done(r.number - 1)
 	}
 	if r.calls >= max(r.limits.calls, 2*r.kept) {
-		// The record that is looked at belongs to what follows.
+		// The current record belongs to what follows.
 		r.done(r.number - 1)
 		r.events[len(r.events)-1].kind = eventPause
 		r.calls, r.kept = len(r.open), len(r.open)
@@ -281,7 +281,7 @@ func (r *repairer) find(m Method) int {
 }
 
 // repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is another
-// record now, which must be looked at again.
+// record now, which must be handled again.
 func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	at := r.find(m)
 	to, clear := r.ahead(i + 1)

@@ -316,7 +316,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// lineage gives for each call of a segment, and all that are around it, their methods and ends.
+// lineage returns for each call of a segment, and all that are around it, their methods and ends.
 func lineage(s *Segment, call int32) (path string) {
 	for k := call; k >= 0; k = s.Calls[k].Parent {
 		path += fmt.Sprintf("%d until %d, ", s.Calls[k].Method, s.Calls[k].End)
@@ -335,7 +335,7 @@ func lineages(c *collect) []string {
 	return all
 }
 
-// numbered gives records whose times are their numbers.
+// numbered returns records whose times are their numbers.
 func (g program) numbered(r *rand.Rand, n int) []Record {
 	records := g.trace(r, n)
 	for i, record := range records {

@@ -48,7 +48,7 @@ type Call struct {
 	Marks Marks
 }
 
-// SegmentKind tells what a segment is.
+// SegmentKind is what a segment is.
 type SegmentKind uint8
 
 // The kinds of segments.
@@ -71,7 +71,7 @@ const (
 type Segment struct {
 	// Thread is the thread's index.
 	Thread uint32
-	// Kind tells what it is.
+	// Kind is what it is.
 	Kind SegmentKind
 	// FirstRecord and EndRecord are the numbers of its first record and of the one after its last, both 0 if it
 	// does not come from records.
@@ -105,7 +105,7 @@ func (s *Segment) Walk(enter, leave func(call int)) {
 	}
 }
 
-// Repairs counts what replay had to mend. The zero value is a recording that needed nothing.
+// Repairs counts what replay repaired. The zero value is a recording that needed no repair.
 type Repairs struct {
 	// Unwound is how many calls have no exit, Truncated how many no entry, Open how many had not returned.
 	Unwound, Truncated, Open uint64

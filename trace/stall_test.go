@@ -101,7 +101,7 @@ func TestJoiner(t *testing.T) {
 	}
 }
 
-// TestJoinerIsBounded gives it many messages that nobody reports, and janks whose calls never come.
+// TestJoinerIsBounded returns it many messages that nobody reports, and janks whose calls never come.
 //
 // Invariant: All evidence about a stall is found, in whatever order it was written, in bounded memory.
 func TestJoinerIsBounded(t *testing.T) {

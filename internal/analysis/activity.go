@@ -23,7 +23,7 @@ const (
 	ActivityUnknown  Activity = "unknown"
 )
 
-// isIO tells whether somebody outside of the program is waited for.
+// isIO reports whether somebody outside of the program is waited for.
 func (a Activity) isIO() bool {
 	switch a {
 	case ActivityFile, ActivityNetwork, ActivityDatabase, ActivityBinder, ActivityProcess:
@@ -145,7 +145,7 @@ func activityOfMethod(method string) Activity {
 	return ActivityUnknown
 }
 
-// ofPlatform tells whether a method is the JDK's or Android's own.
+// ofPlatform reports whether a method is the JDK's or Android's own.
 func ofPlatform(method string) bool {
 	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.", "dalvik.", "libcore.",
 		"com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."} {
@@ -156,7 +156,7 @@ func ofPlatform(method string) bool {
 	return false
 }
 
-// firstOfApp gives the innermost frame that is not the platform's; empty if there is none.
+// firstOfApp returns the innermost frame that is not the platform's; empty if there is none.
 func firstOfApp(frames []string) string {
 	for _, f := range frames {
 		if !ofPlatform(textreport.FrameMethod(f)) {
@@ -166,7 +166,7 @@ func firstOfApp(frames []string) string {
 	return ""
 }
 
-// mentions tells whether a method is on a stack, as far as its name is known.
+// mentions reports whether a method is on a stack, as far as its name is known.
 func mentions(frames []string, m Method) bool {
 	if m.Unresolved {
 		return true

@@ -41,10 +41,10 @@ type Recording struct {
 	met        map[trace.Method]bool
 }
 
-// HasCalls tells whether calls were recorded, or may still be.
+// HasCalls reports whether calls were recorded, or may still be.
 func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Records > 0 }
 
-// Version gives what the program says of its own version, "" if nothing.
+// Version returns what the program says of its own version, "" if nothing.
 func (r *Recording) Version() string {
 	version, code := r.Meta["versionName"], r.Meta["versionCode"]
 	switch {

@@ -37,7 +37,7 @@ func build(t *testing.T, dir string, order mapping.Order, methods ...string) *ma
 	return m
 }
 
-// id gives a method's ID in a mapping.
+// id returns a method's ID in a mapping.
 func id(t *testing.T, m *mapping.Mapping, method string) uint32 {
 	t.Helper()
 	f := strings.Fields(method)

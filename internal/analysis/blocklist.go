@@ -166,7 +166,7 @@ func (b *Blocklist) saving(records uint64) string {
 	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair), b.Options.Pair.Nanoseconds())
 }
 
-// share gives a part with one decimal.
+// share returns a part with one decimal.
 func share(part, whole uint64) string {
 	if whole == 0 {
 		return "0 %"

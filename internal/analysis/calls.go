@@ -64,7 +64,7 @@ func (c *Calls) add(t *trace.Tree, names *Names, r *Recording) {
 	}
 }
 
-// Nodes gives the tree: the first node is the root, which stands for no method, and whose Total is that of all
+// Nodes returns the tree: the first node is the root, which stands for no method, and whose Total is that of all
 // outermost calls.
 func (c *Calls) Nodes() []CallNode {
 	for i := range c.nodes {
@@ -75,7 +75,7 @@ func (c *Calls) Nodes() []CallNode {
 	return c.nodes
 }
 
-// NewCalls gives the calls of one slow message.
+// NewCalls returns the calls of one slow message.
 func NewCalls(s *Stall) *Calls {
 	c := new(Calls)
 	c.add(s.Tree, s.Names, s.Recording)

@@ -129,7 +129,7 @@ func (j *JSON) Stall(s *Stall) error {
 	return j.item(&j.slow, out)
 }
 
-// list gives an empty list for none: null says that it is not known.
+// list returns an empty list for none: null says that it is not known.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}

@@ -59,7 +59,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	return m, nil
 }
 
-// digestLine gives the digest that a mapping says it has; "" for other files.
+// digestLine returns the digest that a mapping says it has; "" for other files.
 func digestLine(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -96,10 +96,10 @@ func (e *MismatchError) Error() string {
 		e.Recording, e.Digest, e.Mapping, e.Found)
 }
 
-// stamped tells whether a recording says which mapping it is of.
+// stamped reports whether a recording says which mapping it is of.
 func stamped(digest string) bool { return digest != "" && digest != mapping.Unstamped }
 
-// Find gives the names for a recording of that name which says that it is of the mapping digest. The error is a
+// Find returns the names for a recording of that name which says that it is of the mapping digest. The error is a
 // [*MismatchError] if there is none; with force the names are the single file's all the same, or none. found is false
 // then, and also if the recording does not say what it is of.
 func (m *Mappings) Find(recording, digest string, force bool) (names *Names, found bool, err error) {
@@ -137,7 +137,7 @@ func (m *Mappings) names(key string, loaded *mapping.Mapping) *Names {
 	return m.loaded[key]
 }
 
-// Loaded gives the mappings that were loaded, in the order of their digests.
+// Loaded returns the mappings that were loaded, in the order of their digests.
 func (m *Mappings) Loaded() []*mapping.Mapping {
 	if m == nil {
 		return nil

@@ -21,7 +21,7 @@ type Method struct {
 	Unresolved bool `json:"unresolved,omitempty"`
 }
 
-// String gives "Class.Name", and the place in the source if it is known.
+// String returns "Class.Name", and the place in the source if it is known.
 func (m Method) String() string {
 	s := m.Identity()
 	if m.File != "" {
@@ -34,7 +34,7 @@ func (m Method) String() string {
 	return s
 }
 
-// Identity gives "Class.Name".
+// Identity returns "Class.Name".
 func (m Method) Identity() string {
 	if m.Class == "" {
 		return m.Name

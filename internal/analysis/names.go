@@ -16,7 +16,7 @@ type Names struct {
 	unknown map[trace.Method]bool
 }
 
-// NewNames gives the names of a mapping, with the places of a table of source lines; either may be nil.
+// NewNames returns the names of a mapping, with the places of a table of source lines; either may be nil.
 func NewNames(m *mapping.Mapping, lines *mapping.Lines) *Names {
 	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{}}
 }

@@ -249,7 +249,7 @@ func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
 	return min(cpu, of), of
 }
 
-// inPlatform gives the innermost frame's method if it is the platform's.
+// inPlatform returns the innermost frame's method if it is the platform's.
 func inPlatform(frames []string) string {
 	if len(frames) == 0 || !ofPlatform(textreport.FrameMethod(frames[0])) {
 		return ""

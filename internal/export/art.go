@@ -202,7 +202,7 @@ func (a *art) records() error {
 	return err
 }
 
-// merged gives the steps of all threads in the order of time; at the same time those of the thread that came first.
+// merged returns the steps of all threads in the order of time; at the same time those of the thread that came first.
 func merged(threads []*artThread) iter.Seq2[*artThread, *cursor] {
 	return func(yield func(*artThread, *cursor) bool) {
 		type row struct {

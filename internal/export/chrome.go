@@ -131,7 +131,7 @@ func (c *chrome) event(e *event) error {
 	}
 }
 
-// lane gives the number of the row of a thread's messages, or of frames, which is introduced when it is first used.
+// lane returns the number of the row of a thread's messages, or of frames, which is introduced when it is first used.
 func (c *chrome) lane(e *event) int64 {
 	key := lane{e.of, e.thread, e.lane}
 	tid, ok := c.lanes[key]

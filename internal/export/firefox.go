@@ -268,7 +268,7 @@ func (f *firefox) writeThread(t *foxThread) {
 	f.w.WriteString("]}")
 }
 
-// weighed gives the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but for calls
+// weighed returns the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but for calls
 // that took none and called nothing. Samples of no path stand where the first marker begins and the last one ends: the
 // profiler shows what is between samples, and nothing else.
 func (t *foxThread) weighed(yield func(path, at, took int64)) {

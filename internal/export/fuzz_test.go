@@ -198,7 +198,7 @@ func validChrome(data []byte) error {
 	return nil
 }
 
-// fields gives the fields of a message: numbers, and bytes.
+// fields returns the fields of a message: numbers, and bytes.
 func fields(data []byte, visit func(field protowire.Number, n uint64, b []byte) error) error {
 	for len(data) > 0 {
 		field, kind, size := protowire.ConsumeTag(data)

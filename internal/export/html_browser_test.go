@@ -75,7 +75,7 @@ func readHTML(t testing.TB, file string) (map[method]measure, []plainCall) {
 // made is a recording of many calls: messages of a main thread, one in some hundred slow.
 type made struct{ calls, stalls int }
 
-// tell gives it to a export.
+// tell returns it to a export.
 func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
 	t.Helper()
 	must := func(err error) {

@@ -31,9 +31,9 @@ type pageData struct {
 			Messages []struct{ Name, Kind string }
 		}
 		Stalls []struct {
-			Wall            int64
+			Wall          int64
 			What, Verdict string
-			Facts           [][2]string
+			Facts         [][2]string
 		}
 	}
 }

@@ -271,7 +271,7 @@ func (p *perfetto) segment(t *thread, s *trace.Segment) error {
 	return err
 }
 
-// intern gives the names and places of methods that no packet has had.
+// intern returns the names and places of methods that no packet has had.
 func (p *perfetto) intern() []byte {
 	var b []byte
 	for ; p.interned < len(p.methods.list); p.interned++ {

@@ -80,7 +80,7 @@ type span struct {
 	name       string
 }
 
-// has tells whether a group is of the message: records have a coarser clock than messages, so the middle decides.
+// has reports whether a group is of the message: records have a coarser clock than messages, so the middle decides.
 func (s span) has(g *group) bool {
 	middle := g.begin + (g.last-g.begin)/2
 	return s.begin <= middle && middle < s.end
@@ -159,7 +159,7 @@ func (p *pprof) segment(t *thread, s *trace.Segment) error {
 	return nil
 }
 
-// group gives the one that a segment belongs to: a new one unless it goes on with what was suspended.
+// group returns the one that a segment belongs to: a new one unless it goes on with what was suspended.
 func (p *pprof) group(t *thread, s *trace.Segment) *group {
 	open := p.open[t]
 	if n := len(open); n > 0 && open[n-1].part && s.Calls[0].Marks&trace.MarkResumed != 0 {
@@ -195,7 +195,7 @@ func (p *pprof) settle(t *thread, g *group, l labels) {
 	}
 }
 
-// event gives segments their names: a slow message knows its records, others are known by the time.
+// event returns segments their names: a slow message knows its records, others are known by the time.
 func (p *pprof) event(e *event) error {
 	var l labels
 	var is func(*group) bool

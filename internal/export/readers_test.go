@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// found gives the readers, which take their time.
+// found returns the readers, which take their time.
 func found(t testing.TB) *oracle.Readers {
 	t.Helper()
 	if testing.Short() {

@@ -47,7 +47,7 @@ func (r *recorded) chunk(kind byte, payload []byte) {
 	r.chunks++
 }
 
-// name gives a string's number, after it has been written.
+// name returns a string's number, after it has been written.
 func (r *recorded) name(s string) uint64 {
 	k, ok := r.strings[s]
 	if !ok {

@@ -40,7 +40,7 @@ type recording struct {
 	duplicate uint64                // messages that were told before
 }
 
-// ordered gives the threads that were told, by index.
+// ordered returns the threads that were told, by index.
 func (r *recording) ordered() []*thread {
 	var all []*thread
 	for _, index := range slices.Sorted(maps.Keys(r.threads)) {
@@ -73,7 +73,7 @@ func (r *recording) nextTID() int64 {
 	return r.pid() + r.tids
 }
 
-// rel gives a time since the recording's origin, in nanoseconds, 0 for times before it.
+// rel returns a time since the recording's origin, in nanoseconds, 0 for times before it.
 func (r *recording) rel(nanos int64) int64 { return max(0, difference(nanos, r.origin)) }
 
 // difference is a-b, or the nearest number that there is.
@@ -116,10 +116,10 @@ type thread struct {
 	sequence uint64
 }
 
-// at gives a time of the segment that is being told, in nanoseconds since the recording's origin.
+// at returns a time of the segment that is being told, in nanoseconds since the recording's origin.
 func (t *thread) at(nanos int64) int64 { return max(0, sum(difference(nanos, t.of.origin), t.shift)) }
 
-// took gives a call's time in nanoseconds.
+// took returns a call's time in nanoseconds.
 func (t *thread) took(c *trace.Call) int64 { return t.at(c.End) - t.at(c.Begin) }
 
 // fact is something that is to be said of a recording or an event. value is a string, int64, uint64, float64 or bool.
@@ -184,7 +184,7 @@ func (r *recording) uncertainty() string {
 	return text
 }
 
-// nanosText gives a duration in the largest unit that leaves it whole.
+// nanosText returns a duration in the largest unit that leaves it whole.
 func nanosText(n int64) string {
 	for _, u := range []struct {
 		nanos int64

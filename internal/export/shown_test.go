@@ -62,7 +62,7 @@ func exportFile(t testing.TB, format, name string, names trace.Names, recordings
 	return file
 }
 
-// query gives the rows that Perfetto's trace processor answers with, each as its values with spaces between.
+// query returns the rows that Perfetto's trace processor answers with, each as its values with spaces between.
 func query(t testing.TB, file, sql string) []string {
 	t.Helper()
 	var tables [2][]map[string]any

@@ -17,7 +17,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// exportOf gives the export of what tell tells.
+// exportOf returns the export of what tell tells.
 func exportOf(t testing.TB, format string, names trace.Names, tell func(export.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -87,7 +87,7 @@ func report(c trace.StallChunk) *trace.Stall { return &trace.Stall{Report: c, Re
 // reading is a format and a program that reads it.
 type reading struct {
 	format, file, by string
-	// read gives what is told of each method, and every call in its order if the program shows them.
+	// read returns what is told of each method, and every call in its order if the program shows them.
 	read func(testing.TB, string) (map[method]measure, []plainCall)
 	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins and
 	// ends that have one time by name, and so loses calls that take no time.

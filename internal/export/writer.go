@@ -36,7 +36,7 @@ func (w *writer) Recording(r Recording) error {
 	return nil
 }
 
-// recording gives the one that is being told.
+// recording returns the one that is being told.
 func (w *writer) recording() (*recording, error) {
 	if w.now == nil {
 		if err := w.Recording(Recording{}); err != nil {
@@ -136,7 +136,7 @@ func (w *writer) Segment(st *trace.Segment) error {
 	return w.exporter.segment(t, st)
 }
 
-// thread gives a thread, which is introduced when it is first asked for.
+// thread returns a thread, which is introduced when it is first asked for.
 func (w *writer) thread(index uint32) (*thread, error) {
 	r, err := w.begin()
 	if err != nil {

@@ -183,7 +183,7 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	return m
 }
 
-// welch gives the interval that has the difference of two means with 95 % confidence, and how likely one as great is by
+// welch returns the interval that has the difference of two means with 95 % confidence, and how likely one as great is by
 // chance, by Welch's t-test (Welch 1947). a and b are the variances of the means of n and m values.
 func welch(difference, a, b, n, m float64) (low, high, p float64) {
 	if a+b == 0 {

@@ -90,7 +90,7 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 	}
 }
 
-// Name gives "Class.Method", and says if it is new or gone.
+// Name returns "Class.Method", and says if it is new or gone.
 func (c *Change) Name() string {
 	name := strings.TrimPrefix(c.Class+"."+c.Method, ".")
 	switch {

@@ -178,7 +178,7 @@ func (g *grouping) end() *StallGroup {
 	return &g.StallGroup
 }
 
-// quantile gives the time that the share q of the stalls does not pass, at most the longest.
+// quantile returns the time that the share q of the stalls does not pass, at most the longest.
 func (g *grouping) quantile(q float64) time.Duration {
 	classes := make([]int, 0, len(g.walls))
 	for c := range g.walls {

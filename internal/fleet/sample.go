@@ -25,7 +25,7 @@ func (m *moments) add(x float64) {
 	m.squares += x * x
 }
 
-// over gives mean and variance over n units, those that were not added counting 0.
+// over returns mean and variance over n units, those that were not added counting 0.
 func (m *moments) over(n float64) (mean, variance float64) {
 	if n == 0 {
 		return 0, 0

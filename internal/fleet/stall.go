@@ -62,7 +62,7 @@ func NewStall(s *analysis.Stall) Stall {
 	return c
 }
 
-// userOfMeta gives who met what a recording has, empty if it does not tell.
+// userOfMeta returns who met what a recording has, empty if it does not tell.
 func userOfMeta(meta map[string]string) string {
 	for _, key := range userKeys {
 		if user := meta[key]; user != "" {

@@ -105,7 +105,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Has tells whether a recording of that content was added.
+// Has reports whether a recording of that content was added.
 func (s *Store) Has(recording Digest) (bool, error) {
 	found := false
 	err := s.db.View(func(tx *bolt.Tx) error {
@@ -176,7 +176,7 @@ func stallKey(c *Stall, recording Digest, number int) []byte {
 	return binary.BigEndian.AppendUint32(key, uint32(number))
 }
 
-// Recordings gives each recording that is in the store.
+// Recordings returns each recording that is in the store.
 func (s *Store) Recordings(each func(Digest, Info) error) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketRecordings).ForEach(func(key, value []byte) error {
@@ -190,7 +190,7 @@ func (s *Store) Recordings(each func(Digest, Info) error) error {
 	})
 }
 
-// Stalls gives each stall with the digest of its recording, those of one group one after the other.
+// Stalls returns each stall with the digest of its recording, those of one group one after the other.
 func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketStalls).ForEach(func(key, value []byte) error {

@@ -141,7 +141,7 @@ func (c *copier) line(line []byte) {
 	c.out.Write(c.retraced(text, end))
 }
 
-// retraced gives a line with its stack frames retraced.
+// retraced returns a line with its stack frames retraced.
 func (c *copier) retraced(text, end string) []byte {
 	c.buf = c.buf[:0]
 	if c.stack == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one before has
-// already, and ends where something else says so: the text knows no other bounds.
+// already, and ends where something else shows it: the text has no other bounds.
 type Reader struct {
 	in      *bufio.Reader
 	now     *Report
@@ -98,7 +98,7 @@ func (p *Reader) Next() (*Report, error) {
 // Skipped returns how many bytes of records were cut off, up to the report that Next returned last.
 func (p *Reader) Skipped() uint64 { return p.skipped }
 
-// readLine reads a line without its end. Of one that is too long it gives the beginning.
+// readLine reads a line without its end. Of a line that is too long it returns the beginning.
 func (p *Reader) readLine() (string, error) {
 	var line []byte
 	for {
@@ -133,7 +133,7 @@ func (p *Reader) line(line string) {
 	p.begins(text)
 }
 
-// follows tells whether a line goes on with a stack; behind that there may be a rest.
+// follows reports whether a line goes on with a stack; behind that there may be a rest.
 func (p *Reader) follows(text string) (ok bool, rest string) {
 	switch p.follow {
 	case followTable:

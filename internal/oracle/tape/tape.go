@@ -44,7 +44,7 @@ const (
 	end
 )
 
-// Make gives the bytes of the recording that text describes. The error names the line.
+// Make returns the bytes of the recording that text describes. The error names the line.
 func Make(text string) ([]byte, error) {
 	w := &writer{strings: map[string]uint64{"": 0}}
 	w.out = append(w.out, "TGD1"...)
@@ -98,7 +98,7 @@ func parse(text string) (line, error) {
 	return l, nil
 }
 
-// number gives a field's number; a field that is not there is standard.
+// number returns a field's number; a field that is not there is standard.
 func (l line) number(key string, standard float64) float64 {
 	text, ok := l.fields[key]
 	if !ok {
@@ -111,7 +111,7 @@ func (l line) number(key string, standard float64) float64 {
 	return n
 }
 
-// nanos gives a field's time; -1 stays that.
+// nanos returns a field's time; -1 stays that.
 func (l line) nanos(key string, standard float64) int64 {
 	ms := l.number(key, standard)
 	if ms == -1 {
