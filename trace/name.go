@@ -1,6 +1,9 @@
 package trace
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Name is the name of a method in the source.
 type Name struct {
@@ -19,6 +22,14 @@ func (n Name) String() string {
 		return n.Method
 	}
 	return n.Class + "." + n.Method
+}
+
+// ParseName returns the name of a method that a text calls "Class.Method", or without a class.
+func ParseName(text string) Name {
+	if i := strings.LastIndexByte(text, '.'); i > 0 {
+		return Name{Class: text[:i], Method: text[i+1:]}
+	}
+	return Name{Method: text}
 }
 
 // Names has the names of methods.

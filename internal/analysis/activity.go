@@ -14,8 +14,8 @@ const (
 	ActivityRunning  Activity = "running"
 	ActivityLock     Activity = "lock"     // waits for a lock that another thread has
 	ActivitySleep    Activity = "sleep"    // sleeps of its own will
-	ActivityWait     Activity = "wait"     // waits until another thread tells it to go on
-	ActivityFile     Activity = "file"     // reads, writes or looks at files
+	ActivityWait     Activity = "wait"     // waits until another thread notifies it
+	ActivityFile     Activity = "file"     // reads, writes or lists files
 	ActivityNetwork  Activity = "network"  // waits for the network, or talks over it
 	ActivityDatabase Activity = "database" // is in SQLite
 	ActivityBinder   Activity = "binder"   // waits for another process of Android
@@ -23,7 +23,7 @@ const (
 	ActivityUnknown  Activity = "unknown"
 )
 
-// isIO reports whether somebody outside of the program is waited for.
+// isIO reports whether the thread waits for something outside of the program.
 func (a Activity) isIO() bool {
 	switch a {
 	case ActivityFile, ActivityNetwork, ActivityDatabase, ActivityBinder, ActivityProcess:
@@ -32,13 +32,13 @@ func (a Activity) isIO() bool {
 	return false
 }
 
-// tell is what a method on the top of a stack tells: those whose "Class.method" begins with prefix.
+// tell says what methods on the top of a stack do: those whose "Class.method" begins with prefix.
 type tell struct {
 	prefix   string
 	activity Activity
 }
 
-// tells are looked through in their order: the first that fits a frame counts. They are the methods of the JDK from 8
+// tells are tried in their order: the first that fits a frame counts. They are the methods of the JDK from 8
 // to 25 and of Android from 5 to 17 that end in the system.
 var tells = []tell{
 	{"java.lang.Thread.sleep", ActivitySleep},
@@ -105,11 +105,11 @@ var tells = []tell{
 	{"sun.misc.Unsafe.park", ActivityWait},
 }
 
-// nearTop is how far from the top of a stack a system call is told: its native method and what prepares it.
+// nearTop is how many frames on top of a stack can be a system call: its native method and what prepares it.
 const nearTop = 3
 
-// activityOf tells what a thread was doing that was found in a state with a stack: its innermost frames, as far as
-// they are the platform's, say it. The first that waits says only that, and one further out for what. Of a thread that is
+// activityOf returns what a thread with a state and a stack was doing. Its innermost frames, as far as they are the platform's,
+// show it. The first that waits says only that, and one further out for what. Of a thread that is
 // RUNNABLE only the top counts: further out may be whatever has called what it computes.
 func activityOf(state string, frames []string) Activity {
 	found := ActivityUnknown

@@ -101,7 +101,7 @@ meta mappingId=`+m.Digest()+` slowMillis=700 clockPeriodMillis=5 records=all ver
 clock now=0 wall=1700000000000
 thread index=0 name=main main=1
 records thread=0 first=0 `+record(t, m, "+1048574@0 +load@0 +bind@0 -bind@10 +1048000@10 -1048000@20 +bind@20 -bind@900 -load@900 -1048574@900")+`
-jank thread=0 sequence=0 begin=0 wall=900 first=0 end=10 what="Handler (a.H) null: 1"
+stall thread=0 sequence=0 begin=0 wall=900 first=0 end=10 what="Handler (a.H) null: 1"
 end`, o)
 		if err != nil {
 			t.Fatal(err)

@@ -75,7 +75,7 @@ func (c *Calls) Nodes() []CallNode {
 	return c.nodes
 }
 
-// NewCalls returns the calls of one slow message.
+// NewCalls returns the calls of one stall.
 func NewCalls(s *Stall) *Calls {
 	c := new(Calls)
 	c.add(s.Tree, s.Names, s.Recording)

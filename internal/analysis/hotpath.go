@@ -16,7 +16,7 @@ type Step struct {
 	// Total is how long, in nanoseconds, and Self what of it was spent in no traced method below.
 	Total int64 `json:"totalNanos"`
 	Self  int64 `json:"selfNanos"`
-	// Calls is how many there were, Marked how many of them replay had to mend.
+	// Calls is how many there were, Marked how many of them were repaired.
 	Calls  uint64 `json:"calls"`
 	Marked uint64 `json:"marked,omitempty"`
 }

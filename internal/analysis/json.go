@@ -29,7 +29,7 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 	return j, err
 }
 
-// stallJSON is a slow message's form.
+// stallJSON is a stall as JSON.
 type stallJSON struct {
 	Recording  string        `json:"recording"`
 	Number     int           `json:"number"`
@@ -108,7 +108,7 @@ type recordingJSON struct {
 	Damage      damageJSON        `json:"damage"`
 }
 
-// Stall writes a slow message.
+// Stall writes a stall.
 func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
 		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name, s.Thread.Main},

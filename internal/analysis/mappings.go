@@ -15,8 +15,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Mappings is where mappings are looked for: one file, or a directory of them. It loads what is asked for, and
-// keeps it. It is not safe for several goroutines.
+// Mappings is one mapping file, or a directory of them. It loads a mapping when it is first needed, and keeps it. It is not safe for several goroutines.
 type Mappings struct {
 	path   string
 	single *mapping.Mapping  // of a file
@@ -25,8 +24,8 @@ type Mappings struct {
 	loaded map[string]*Names
 }
 
-// OpenMappings opens the mapping at path, or looks through the directory for files that are one: by their first
-// lines, and without loading any. lines may be nil.
+// OpenMappings opens the mapping at path, or searches the directory for mappings: by the first lines of
+// files, without loading them. lines may be nil.
 func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	m := &Mappings{path: path, lines: lines, loaded: map[string]*Names{}}
 	info, err := os.Stat(path)

@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Stall is a message that took too long, and all that is known of it.
+// Stall is a message, or an outermost call, that lasted at least the slow threshold, and all that is known of it.
 type Stall struct {
 	// Recording is where it comes from, Number counts those of the recording from 1.
 	Recording *Recording
@@ -23,7 +23,7 @@ type Stall struct {
 	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
 	Wall, CPU, GC time.Duration
 	GCCount       int64
-	// Reported is whether the device told of it; if not, its calls alone did. Ended is false if the recording ended
+	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording ended
 	// before.
 	Reported, Ended bool
 	// Message says what ran.
@@ -75,7 +75,7 @@ type StackSample struct {
 
 // Past is something that ran before.
 type Past struct {
-	// Ago is how long before the begin of the slow message it began.
+	// Ago is how long before the begin of the stall it began.
 	Ago time.Duration `json:"agoNanos"`
 	// Wall is how long it took, CPU how long of that on a processor, -1 if not known.
 	Wall time.Duration `json:"wallNanos"`
@@ -90,7 +90,7 @@ type Past struct {
 
 // Waiting is a message that waited.
 type Waiting struct {
-	// Late is how long it had been due when the queue was looked at; negative if it was not due yet.
+	// Late is how long it was overdue when the queue was read; negative if it was not due yet.
 	Late time.Duration `json:"lateNanos"`
 	// Handler and Callback are classes, What and Arg1 as in Android's Message.
 	Handler  string `json:"handler,omitempty"`
@@ -177,7 +177,7 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 		return
 	}
 	s.PendingKnown = true
-	// The queue was looked at when the threshold was passed, as was the stack then.
+	// The queue was read when the threshold was passed, and a stack sample was taken then.
 	threshold, _ := s.Recording.about().SlowThreshold()
 	looked := from.Report.Begin + threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples, func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {

@@ -363,7 +363,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// repairsText lists what had to be mended; "" if nothing.
+// repairsText lists what was repaired; "" if nothing.
 func repairsText(r trace.Repairs) string {
 	return countsText([]counted{
 		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open, "calls still open at the end"},

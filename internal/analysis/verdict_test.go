@@ -1,6 +1,9 @@
 package analysis
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +140,33 @@ func TestMillis(t *testing.T) {
 		if got := millis(d); got != want {
 			t.Errorf("%v: %s, want %s", int64(d), got, want)
 		}
+	}
+}
+
+// TestVerdictsAreInTheSchema: the schema has the kinds of the table of verdicts, and no other.
+func TestVerdictsAreInTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../docs/analyze.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs struct {
+			Verdict struct {
+				Properties struct{ Kind struct{ Enum []Kind } }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var want []Kind
+	for _, v := range Verdicts() {
+		want = append(want, v.Kind)
+	}
+	got := schema.Defs.Verdict.Properties.Kind.Enum
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the schema has %q, the table %q", got, want)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// eventKind tells events from each other.
+// eventKind is what an event is.
 type eventKind uint8
 
 const (
@@ -38,8 +38,8 @@ type event struct {
 
 var messageKinds = [...]string{"message", "idle", "system message", "running", "merged messages"}
 
-// message tells a message unless it has been told: a history repeats what was in the one before. One that has grown
-// by merging is told as far as it is new.
+// message exports a message unless it has been exported: a history repeats what was in the one before. Of a message that has
+// grown by merging, only the new part is exported.
 func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	begin := t.of.rel(m.Begin)
 	end := t.of.rel(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
@@ -100,7 +100,7 @@ func messageFacts(m trace.Message) []fact {
 
 func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
 
-// frame tells a frame, in the first lane that is free by then, and what is counted of it.
+// frame exports a frame, in the first lane that is free by then, and its counters.
 func (w *writer) frame(r *recording, f trace.Frame) error {
 	e := event{kind: eventFrame, of: r, begin: r.rel(f.Start), name: "frame"}
 	e.end = max(e.begin, r.rel(f.End))
@@ -142,7 +142,7 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 	return all
 }
 
-// stall tells a stall: the message, the instant, and what was found while it lasted.
+// stall exports a stall: the message, the instant, and what was found while it lasted.
 func (w *writer) stall(t *thread, stall *trace.Stall) error {
 	c := &stall.Report
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "stall", stall: c,
@@ -187,7 +187,7 @@ func stallFacts(r *recording, c *trace.StallChunk) []fact {
 	return all
 }
 
-// sample tells a stack sample.
+// sample exports a stack sample.
 func (w *writer) sample(c *trace.StackSample) error {
 	t, err := w.thread(c.Thread)
 	if err != nil {
@@ -251,7 +251,7 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 	return text + " what " + strconv.FormatInt(m.What, 10)
 }
 
-// unreported tells what was found of a message whose report never came: the recording was cut.
+// unreported exports what was found of a message whose report never came, as the recording was cut.
 func (w *writer) unreported(t *thread, stall *trace.Stall) error {
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "stall, still open when the recording ended", facts: evidenceFacts(t.of, stall)}
 	if n := len(stall.Samples); n > 0 {

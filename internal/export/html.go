@@ -100,7 +100,7 @@ type pageMessage struct {
 	Kind  string `json:"kind"`
 }
 
-// pageStall is a slow message.
+// pageStall is a stall.
 type pageStall struct {
 	Thread  uint32     `json:"thread"`
 	Begin   int64      `json:"begin"`

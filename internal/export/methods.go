@@ -7,13 +7,13 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// methodKey is a method of one recording, with marks if the format tells calls with marks from others.
+// methodKey is a method of one recording, with marks if the format shows marks as a part of the name.
 type methodKey struct {
 	method trace.Method
 	marks  trace.Marks
 }
 
-// method is a method as the whole export knows it.
+// method is a method of the whole export.
 type method struct {
 	trace.Name
 	// label is what it is shown as, and different for each method.
@@ -83,7 +83,7 @@ func (f *methods) label(name trace.Name) string {
 // name returns what a method is called: as the recording says, else as its names do.
 func (r *recording) name(m trace.Method) trace.Name {
 	if text, ok := r.named[m]; ok {
-		return trace.Name{Method: text}
+		return trace.ParseName(text)
 	}
 	name, known := r.names.Name(m)
 	if !known {

@@ -348,7 +348,7 @@ func (p *perfetto) slice(e *event, track, category uint64) error {
 	return p.emit(e.end, nil)
 }
 
-// end tells the recording's facts, as an instant at its begin.
+// end writes the recording's facts, as an instant at its begin.
 func (p *perfetto) end(r *recording) error {
 	p.head(instant, p.child(p.process, "recording"), &event{name: "recording"}, categoryRecording)
 	p.annotate(append([]fact{{"program", p.program}}, r.facts()...))

@@ -44,7 +44,7 @@ type pprof struct {
 	wall, span int64 // when it began in nanoseconds since 1970, and how long it is
 }
 
-// labels tell samples from each other, beside their path.
+// labels identify samples, beside their path.
 type labels struct{ thread, scene, message string }
 
 // marked is all calls of a path that have the same marks.
@@ -74,7 +74,7 @@ type group struct {
 	part        bool // goes on in the next segment
 }
 
-// span is a message that has been told.
+// span is a message that has come.
 type span struct {
 	begin, end int64
 	name       string
@@ -195,7 +195,7 @@ func (p *pprof) settle(t *thread, g *group, l labels) {
 	}
 }
 
-// event returns segments their names: a slow message knows its records, others are known by the time.
+// event names segments: a stall is found by its records, other messages by their time.
 func (p *pprof) event(e *event) error {
 	var l labels
 	var is func(*group) bool

@@ -54,7 +54,7 @@ func (s *speedscope) segment(t *thread, st *trace.Segment) error {
 		c := &st.Calls[i]
 		marks := c.Marks
 		if marks&(trace.MarkSuspended|trace.MarkResumed) != 0 {
-			// What is told in parts must have one name, and its last part's marks are not known when it begins.
+			// A call in parts must have one name, and its last part's marks are not known when it begins.
 			marks = 0
 		}
 		step := uint64(s.methods.of(t.of, c.Method, marks)) << 2

@@ -57,7 +57,7 @@ type Change struct {
 	// Low and High enclose the change of its own time with 95 % confidence; both 0 if Certainty is Unknown.
 	Low  float64 `json:"lowNanos"`
 	High float64 `json:"highNanos"`
-	// P is how likely a change as great is if nothing has changed, 1 if that cannot be told.
+	// P is how likely a change as great is if nothing has changed, 1 if that is unknown.
 	P float64 `json:"p"`
 	// Certainty says it in a word.
 	Certainty Certainty `json:"certainty"`
@@ -94,8 +94,8 @@ type Comparison struct {
 	Stalls []*StallChange `json:"stalls"`
 }
 
-// Compare tells how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods that
-// a compiler has given another number are matched by it. Both samples have the same unit.
+// Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods that
+// a compiler has renumbered are matched by it. Both samples have the same unit.
 func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{}}
 	was, is := wasCalled(renumbered)

@@ -128,7 +128,7 @@ type Entry struct {
 type Info struct {
 	// Name is what it was opened as when it was added.
 	Name string `json:"name"`
-	// Version and Code are what the program says of its version, User is who met it; empty if it does not tell.
+	// Version and Code are what the program says of its version, User is its user; empty if it has none.
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
 	User    string `json:"user,omitempty"`

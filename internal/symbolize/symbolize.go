@@ -15,7 +15,7 @@ import (
 // maxLine is the length above which a line is passed on unread.
 const maxLine = 16 << 20
 
-// Symbolizer puts names to IDs. The zero value knows none.
+// Symbolizer puts names to IDs. The zero value has no names.
 type Symbolizer struct {
 	// Mapping has the names; without one no ID is looked for.
 	Mapping *mapping.Mapping
