@@ -35,8 +35,8 @@ func (r Record) Ticks() int64 { return int64(r & timeMask) }
 
 // Meta has the facts about a recording. It is its first chunk.
 type Meta struct {
-	// Values always has mappingId, encoder, tickNanos, clockPeriodMillis, slowMillis and records, and also the keys that the
-	// program added.
+	// Values always has mappingId, encoder, tickNanos, clockPeriodMillis, slowMillis and records, and also the keys
+	// that the program added.
 	Values map[string]string
 }
 
@@ -50,8 +50,8 @@ func (m *Meta) number(key string) (n int64, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// SlowThreshold returns how long a message or an outermost call lasts at least that is a stall. ok is false if the recording does
-// not say.
+// SlowThreshold returns how long a message or an outermost call lasts at least that is a stall. ok is false if the
+// recording does not say.
 func (m *Meta) SlowThreshold() (threshold time.Duration, ok bool) {
 	n, ok := m.number("slowMillis")
 	return time.Duration(n) * time.Millisecond, ok
@@ -63,15 +63,16 @@ func (m *Meta) Tick() (tick time.Duration, ok bool) {
 	return time.Duration(n), ok && n > 0
 }
 
-// ClockPeriod returns how often the clock moves that records are stamped with, 0 if each has its exact time or if the recording
-// does not say.
+// ClockPeriod returns how often the clock moves that records are stamped with, 0 if each has its exact time or if the
+// recording does not say.
 func (m *Meta) ClockPeriod() time.Duration {
 	n, _ := m.number("clockPeriodMillis")
 	return time.Duration(n) * time.Millisecond
 }
 
-// Precision returns how far off the time of a method's entry or exit can be: the period of the clock or the unit of times,
-// whichever is greater; at least 1 ms if the recording does not say what its unit is. Times of messages are exact.
+// Precision returns how far off the time of a method's entry or exit can be: the period of the clock or the unit of
+// times, whichever is greater; at least 1 ms if the recording does not say what its unit is. Times of messages are
+// exact.
 func (m *Meta) Precision() time.Duration {
 	tick, ok := m.Tick()
 	if !ok {
@@ -167,8 +168,8 @@ type Message struct {
 	Description string
 }
 
-// DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for any other
-// description.
+// DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for
+// any other description.
 func DescribedMethod(description string) (m Method, ok bool) {
 	digits, ok := strings.CutPrefix(description, "method ")
 	id, err := strconv.ParseUint(digits, 10, 20)
@@ -242,8 +243,8 @@ type StallChunk struct {
 	Foreground bool
 	// GCCount and GCMillis are the garbage collections meanwhile, -1 if not known.
 	GCCount, GCMillis int64
-	// State is the state of the thread when the threshold was passed. LockOwner is the thread that held the lock it waited
-	// for then; it is empty if there was none, or if it is not known.
+	// State is the state of the thread when the threshold was passed. LockOwner is the thread that held the lock it
+	// waited for then; it is empty if there was none, or if it is not known.
 	State     ThreadState
 	LockOwner string
 	// StackKey is equal for stalls with the same cause.

@@ -1,23 +1,23 @@
-// Package trace reads the recordings of the runtime: which methods a program entered and left, and when, thread by thread,
-// with what else happened meanwhile.
+// Package trace reads the recordings of the runtime: which methods a program entered and left, and when, thread by
+// thread, with what else happened meanwhile.
 //
-// [Open] and [NewReader] return a [Reader], whose Next returns one [Chunk] after the other: [Meta] and [Clock] first, then
-// [Records], [Messages], [StallChunk] and the others in the order in which they were written. FORMAT.md beside this file
-// specifies the bytes.
+// [Open] and [NewReader] return a [Reader], whose Next returns one [Chunk] after the other: [Meta] and [Clock] first,
+// then [Records], [Messages], [StallChunk] and the others in the order in which they were written. FORMAT.md beside
+// this file specifies the bytes.
 //
-// [Replay] makes calls of the records, in two steps for each thread. First, damaged records are repaired: the result is a
-// well-formed sequence of events (type event). Then the events become calls, which a [Handler] gets in parts: a [Segment]
-// is one message or one outermost call. The memory for this does not grow with the recording.
+// [Replay] makes calls of the records, in two steps for each thread. First, damaged records are repaired: the result is
+// a well-formed sequence of events (type event). Then the events become calls, which a [Handler] gets in parts: a
+// [Segment] is one message or one outermost call. The memory for this does not grow with the recording.
 //
 //	Reader ─► Records ─► repairer ─► event ─► builder ─► Segment ─► Handler
 //
-// A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say of one
-// stall: a [Stall].
+// A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say
+// of one stall: a [Stall].
 //
-// [OpenSource] also takes texts: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and stack
-// traces. Package textreport recognises them; here they become segments for the same Handler, report by report.
+// [OpenSource] also takes texts: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and
+// stack traces. Package textreport recognises them; here they become segments for the same Handler, report by report.
 //
-// A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the rest,
-// and reports what it skipped by [Reader.Damage]. It holds one chunk and the recording's strings in memory: never more than
-// a fixed multiple of what it has read. No input makes it panic.
+// A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the
+// rest, and reports what it skipped by [Reader.Damage]. It holds one chunk and the recording's strings in memory: never
+// more than a fixed multiple of what it has read. No input makes it panic.
 package trace

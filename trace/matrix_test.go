@@ -24,8 +24,8 @@ type buffer struct {
 	records []Record
 }
 
-// matrixDecodes has Matrix's published TraceDataUtils (0.6.0, the newest in Maven's central repository) decode buffers. It
-// gives the lines of each report.
+// matrixDecodes has Matrix's published TraceDataUtils (0.6.0, the newest in Maven's central repository) decode buffers.
+// It gives the lines of each report.
 func matrixDecodes(t *testing.T, buffers []buffer) [][]string {
 	t.Helper()
 	jdk, err := oracle.FindJDK(17)
@@ -193,7 +193,8 @@ func TestMatrixAgrees(t *testing.T) {
 	t.Logf("measured: %d buffers with %d calls", len(buffers), calls)
 }
 
-// TestMatrixLoses has the faults of Matrix's decoder that make it lose what was recorded, each as Matrix has it and as we do.
+// TestMatrixLoses has the faults of Matrix's decoder that make it lose what was recorded, each as Matrix has it and as
+// we do.
 //
 // Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixLoses(t *testing.T) {

@@ -2,8 +2,8 @@ package trace
 
 import "math"
 
-// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records back until
-// those behind them show what is wrong with them.
+// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records
+// back until those behind them show what is wrong with them.
 type repairer struct {
 	limits *limits
 	events []event      // that were made since the builder took them
@@ -247,8 +247,8 @@ func (r *repairer) exitOfLost(m Method, marks Marks) {
 	r.emit(event{kind: eventLostEntry, method: m, marks: marks})
 }
 
-// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is held
-// stays bounded, it is also over after many records.
+// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is
+// held stays bounded, it is also over after many records.
 func (r *repairer) scopeIsOver() bool { return r.scope.dispatch || r.number-r.scope.number > piece }
 
 // find returns the index in open of the innermost call of a method, -1 if there is none.
@@ -280,8 +280,8 @@ func (r *repairer) find(m Method) int {
 	return -1
 }
 
-// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is another
-// record now, which must be handled again.
+// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is
+// another record now, which must be handled again.
 func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	at := r.find(m)
 	to, clear := r.ahead(i + 1)
@@ -313,7 +313,8 @@ func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	return false
 }
 
-// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind it.
+// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind
+// it.
 func (r *repairer) bogusDispatch(i int) bool {
 	to, clear := r.ahead(i + 1)
 	return clear && costStray+r.trial(len(r.open), r.held[i+1:to]) < costMissed(len(r.open))+r.trial(0, r.held[i:to])

@@ -13,7 +13,8 @@ type frame struct {
 	begin, end int64
 }
 
-// collect is a Handler that notes all calls, those of several segments put together, and holds segments to what they promise.
+// collect is a Handler that notes all calls, those of several segments put together, and holds segments to what they
+// promise.
 type collect struct {
 	balance
 	frames   map[frame]int
@@ -230,8 +231,8 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
-// TestAmbiguousRecords has so few methods that nobody can tell which call lacks a record: a chain of calls of one method
-// moves by one. What must hold all the same holds, and damage does not leave its message.
+// TestAmbiguousRecords has so few methods that nobody can tell which call lacks a record: a chain of calls of one
+// method moves by one. What must hold all the same holds, and damage does not leave its message.
 //
 // Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func TestAmbiguousRecords(t *testing.T) {
@@ -361,7 +362,8 @@ func replayedParts(t *testing.T, parts ...*Records) *collect {
 	return c
 }
 
-// TestWrappedRing begins in the middle: what the exits tell of calls that were entered before is as it was, but for the begin.
+// TestWrappedRing begins in the middle: what the exits tell of calls that were entered before is as it was, but for the
+// begin.
 //
 // Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
 // directly call each other make that undecidable; repairs are counted.
@@ -402,8 +404,8 @@ func TestWrappedRing(t *testing.T) {
 	}
 }
 
-// TestGaps: of a trace of n calls of which k records in a row are missing n − 2k survive, and those that were entered in
-// the gap are there with their ends.
+// TestGaps: of a trace of n calls of which k records in a row are missing n − 2k survive, and those that were entered
+// in the gap are there with their ends.
 //
 // Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
 // directly call each other make that undecidable; repairs are counted.
@@ -428,8 +430,8 @@ func TestGaps(t *testing.T) {
 	t.Logf("measured: %d records missing, %d calls lost", missing, lost)
 }
 
-// TestGapsInARow: a ring that is overwritten faster than it is read leaves gaps with nothing between. They cost what one
-// gap costs, and the records behind them keep their numbers.
+// TestGapsInARow: a ring that is overwritten faster than it is read leaves gaps with nothing between. They cost what
+// one gap costs, and the records behind them keep their numbers.
 func TestGapsInARow(t *testing.T) {
 	records := program{methods: 1000, fanout: 4, depth: 15, repeat: 1, step: 5}.numbered(rand.New(rand.NewPCG(1, 5)), 300)
 	const from, k = 200, 30

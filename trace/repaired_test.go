@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestRepaired has one damage each, and what is made of it: calls as "method@begin-end", within their callers' parentheses.
+// TestRepaired has one damage each, and what is made of it: calls as "method@begin-end", within their callers'
+// parentheses.
 //
 // Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
 // directly call each other make that undecidable; repairs are counted.
@@ -81,7 +82,8 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
-// TestRecordNumbers: gaps far behind what is held, records that come twice, and calls that begin in a gap keep their numbers.
+// TestRecordNumbers: gaps far behind what is held, records that come twice, and calls that begin in a gap keep their
+// numbers.
 func TestRecordNumbers(t *testing.T) {
 	var first, second []Record
 	for i := range int64(3000) {

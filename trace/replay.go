@@ -13,9 +13,9 @@ type Handler interface {
 	Chunk(Chunk) error
 	// Named introduces a method that has a name and no ID, before the first segment that it is in.
 	Named(m Method, name string) error
-	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time,
-	// those of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that
-	// is about it. The segment and its calls are good until Segment returns.
+	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time, those
+	// of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that is
+	// about it. The segment and its calls are good until Segment returns.
 	Segment(*Segment) error
 }
 
@@ -33,8 +33,9 @@ const (
 )
 
 // Replay reads a recording to its end and hands its calls to h. An error is the source's or h's. Damaged records are
-// repaired and counted in [Segment.Repairs]: a damaged record costs the calls that it is part of, and rarely one more. If
-// several calls of one method directly call each other, it cannot be decided which of them lacks a record; Replay guesses.
+// repaired and counted in [Segment.Repairs]: a damaged record costs the calls that it is part of, and rarely one more.
+// If several calls of one method directly call each other, it cannot be decided which of them lacks a record; Replay
+// guesses.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error {
@@ -53,8 +54,8 @@ func Replay(r *Reader, h Handler) error {
 	}
 }
 
-// replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder] makes
-// segments of events.
+// replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder]
+// makes segments of events.
 type replay struct {
 	h        Handler
 	limits   limits

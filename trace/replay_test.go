@@ -225,8 +225,8 @@ func appendDelta(body []byte, before, r Record) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(body, head|2), zigzag(r.Ticks()-before.Ticks()))
 }
 
-// million is a trace such as programs make: messages of 20 kinds, each with a thousand calls of 2,000 methods, more or less,
-// that are much the same each time; 500,000 calls in 20,000 paths.
+// million is a trace such as programs make: messages of 20 kinds, each with a thousand calls of 2,000 methods, more or
+// less, that are much the same each time; 500,000 calls in 20,000 paths.
 func million() []Record {
 	r := rand.New(rand.NewPCG(1, 1))
 	kinds := make([][]Record, 20)

@@ -142,8 +142,8 @@ func (t *reportReplay) tree(r *textreport.Report) error {
 	return t.h.Chunk(j)
 }
 
-// layOut returns calls that have durations for their ends, and callers, times that are one behind the other. A call that took less than
-// those below it ends with them.
+// layOut returns calls that have durations for their ends, and callers, times that are one behind the other. A call
+// that took less than those below it ends with them.
 func layOut(s *Segment) {
 	inner := make([]int64, len(s.Calls))
 	for i := len(s.Calls) - 1; i >= 0; i-- {
@@ -253,8 +253,8 @@ func (t *reportReplay) stacks(r *textreport.Report) error {
 	return nil
 }
 
-// span returns the time of the first stack and of the end. dated is set if the log has times: they are nanoseconds since 1970
-// by the device's clock then.
+// span returns the time of the first stack and of the end. dated is set if the log has times: they are nanoseconds
+// since 1970 by the device's clock then.
 func (t *reportReplay) span(r *textreport.Report) (begin, end int64, dated bool) {
 	begin, dated = r.Nanos(r.Facts["time-start"])
 	if !dated {
@@ -274,8 +274,8 @@ func (t *reportReplay) span(r *textreport.Report) (begin, end int64, dated bool)
 	return begin, begin + min(max(length, assumed), maxCost*1e6), dated
 }
 
-// samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it, the last
-// one until end.
+// samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it,
+// the last one until end.
 func (t *reportReplay) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin, end int64) (*Segment, error) {
 	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
 	var open []int32

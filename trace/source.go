@@ -41,8 +41,8 @@ func OpenSource(path string) (*Source, error) {
 	return s, nil
 }
 
-// NewSource decides by the first bytes what in is. The error wraps [ErrFormat] if it is nothing that is [Accepted], and is in's
-// own if reading fails.
+// NewSource decides by the first bytes what in is. The error wraps [ErrFormat] if it is nothing that is [Accepted], and
+// is in's own if reading fails.
 func NewSource(in io.Reader) (*Source, error) {
 	b := bufio.NewReaderSize(in, readStep)
 	head, err := b.Peek(2)
@@ -79,8 +79,8 @@ func NewSource(in io.Reader) (*Source, error) {
 func (s *Source) Reader() *Reader { return s.reader }
 
 // Replay reads the source to its end and hands its calls to h, as [Replay] does. Of a text, each report is a segment of
-// [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk] with
-// what it says of the message. Methods that only have a name are introduced.
+// [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk]
+// with what it says of the message. Methods that only have a name are introduced.
 func (s *Source) Replay(h Handler) error {
 	if s.reader != nil {
 		return Replay(s.reader, h)

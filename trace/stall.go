@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// Stall is a message, or an outermost call, that lasted at least the slow threshold, with all that a recording has on it.
+// Stall is a message, or an outermost call, that lasted at least the slow threshold, with all that a recording has on
+// it.
 type Stall struct {
-	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has what its
-	// calls and the history of its thread tell; what they do not is -1 or empty, and its Message is what the
+	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has
+	// what its calls and the history of its thread tell; what they do not is -1 or empty, and its Message is what the
 	// history says or 0.
 	Report   StallChunk
 	Reported bool
@@ -29,8 +30,8 @@ type Stall struct {
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
 	Samples []*StackSample
-	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it waited for
-	// a lock, these are of the thread that held it.
+	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it
+	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
 	// Pending is what waited behind it; nil if the queue was not recorded.
 	Pending *Pending
@@ -56,9 +57,9 @@ type HolderSample struct {
 type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
-	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found while it
-	// lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that passed the
-	// threshold and whose report never came.
+	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found
+	// while it lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that
+	// passed the threshold and whose report never came.
 	Evidence func(*Stall) error
 
 	meta    *Meta
@@ -317,8 +318,8 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	return j.Found(&k.Stall)
 }
 
-// explains hands the calls of k to the messages that the device reported of a part of it, and reports whether there are any:
-// a device that has lost records takes the next call for an outermost one, where replay finds what encloses it.
+// explains hands the calls of k to the messages that the device reported of a part of it, and reports whether there are
+// any: a device that has lost records takes the next call for an outermost one, where replay finds what encloses it.
 func (t *threadEvidence) explains(k *openStall) bool {
 	any := false
 	for _, w := range t.waiting {
@@ -329,8 +330,8 @@ func (t *threadEvidence) explains(k *openStall) bool {
 	return any
 }
 
-// narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by others
-// there: of several the calls that took most nearly as long.
+// narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by
+// others there: of several the calls that took most nearly as long.
 func (s *Stall) narrow(t *Tree) bool {
 	method, isCall := DescribedMethod(s.Report.Description)
 	if !isCall {

@@ -162,8 +162,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestJoinerAfterLostRecords: a device that has lost records takes for outermost what is called next. Its calls are found in
-// those of the caller, whom nobody reported, whether they are told before the report or behind it.
+// TestJoinerAfterLostRecords: a device that has lost records takes for outermost what is called next. Its calls are
+// found in those of the caller, whom nobody reported, whether they are told before the report or behind it.
 func TestJoinerAfterLostRecords(t *testing.T) {
 	const ms = 1_000_000
 	outer := &Segment{FirstRecord: 0, EndRecord: 10, End: 900 * ms, Kind: SegmentOutermost, Calls: []Call{

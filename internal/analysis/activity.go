@@ -108,9 +108,9 @@ var tells = []tell{
 // nearTop is how many frames on top of a stack can be a system call: its native method and what prepares it.
 const nearTop = 3
 
-// activityOf returns what a thread with a state and a stack was doing. Its innermost frames, as far as they are the platform's,
-// show it. The first that waits says only that, and one further out for what. Of a thread that is
-// RUNNABLE only the top counts: further out may be whatever has called what it computes.
+// activityOf returns what a thread with a state and a stack was doing. Its innermost frames, as far as they are the
+// platform's, show it. The first that waits says only that, and one further out for what. Of a thread that is RUNNABLE
+// only the top counts: further out may be whatever has called what it computes.
 func activityOf(state string, frames []string) Activity {
 	found := ActivityUnknown
 	for i, f := range frames {

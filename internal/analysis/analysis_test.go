@@ -79,8 +79,8 @@ func record(t *testing.T, m *mapping.Mapping, text string) string {
 	return `list="` + text + `"`
 }
 
-// TestAcrossBuilds: methods of several builds, whose IDs differ, are one by their names, and so are hot paths; what has no
-// name stays apart.
+// TestAcrossBuilds: methods of several builds, whose IDs differ, are one by their names, and so are hot paths; what has
+// no name stays apart.
 func TestAcrossBuilds(t *testing.T) {
 	dir := t.TempDir()
 	old := build(t, dir, mapping.OrderHash, load, bind, draw)
@@ -138,7 +138,8 @@ end`, o)
 	}
 }
 
-// TestRecursion: calls within calls of the same method count once in the total, as does a call that is handed on in parts.
+// TestRecursion: calls within calls of the same method count once in the total, as does a call that is handed on in
+// parts.
 func TestRecursion(t *testing.T) {
 	totals := newThreadTotals()
 	totals.add(&trace.Segment{Calls: []trace.Call{
@@ -162,8 +163,8 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// TestSuggest has a getter that is called a million times, as users.md's row 21 asks: the rule for it is a rule, and takes
-// nothing else away.
+// TestSuggest has a getter that is called a million times, as users.md's row 21 asks: the rule for it is a rule, and
+// takes nothing else away.
 func TestSuggest(t *testing.T) {
 	const get, nestedGet, slowGet, hot, odd = "a/Row get ()I", "a/Row$Inner get ()I", "a/Other get ()I", "a/Feed load ()V", "a/Odd*Name get ()I"
 	m := build(t, t.TempDir(), mapping.OrderHash, get, nestedGet, slowGet, hot, odd)

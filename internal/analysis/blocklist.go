@@ -47,8 +47,8 @@ type Blocklist struct {
 	Refused []Refusal
 }
 
-// Refusal is a Method that makes many records, and the Reason why it is traced all the same: it is worth them, or no rule
-// can name it.
+// Refusal is a Method that makes many records, and the Reason why it is traced all the same: it is worth them, or no
+// rule can name it.
 type Refusal struct {
 	Method *MethodTotal
 	Reason string

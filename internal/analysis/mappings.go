@@ -15,7 +15,8 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Mappings is one mapping file, or a directory of them. It loads a mapping when it is first needed, and keeps it. It is not safe for several goroutines.
+// Mappings is one mapping file, or a directory of them. It loads a mapping when it is first needed, and keeps it. It is
+// not safe for several goroutines.
 type Mappings struct {
 	path   string
 	single *mapping.Mapping  // of a file

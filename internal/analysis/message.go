@@ -9,8 +9,8 @@ import (
 
 // Message says what ran, as far as its text shows.
 type Message struct {
-	// Kind is "message" for one of a Handler, "idle handler", "call" for an outermost call of a thread without a looper,
-	// "other" for a text of another form, and "unknown" if nothing was recorded.
+	// Kind is "message" for one of a Handler, "idle handler", "call" for an outermost call of a thread without a
+	// looper, "other" for a text of another form, and "unknown" if nothing was recorded.
 	Kind string `json:"kind"`
 	// Handler and Callback are classes, or what a callback calls itself; empty if there is none.
 	Handler  string `json:"handler,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// TestParseMessage has the texts that Android's Looper prints, with and without what the runtime takes out, and those of the
-// runtime itself.
+// TestParseMessage has the texts that Android's Looper prints, with and without what the runtime takes out, and those
+// of the runtime itself.
 func TestParseMessage(t *testing.T) {
 	by, err := r8.Parse("r8.txt", strings.NewReader("com.example.FeedHandler -> a.b:\ncom.example.Task -> a.c:\n"))
 	if err != nil {

@@ -15,7 +15,8 @@ type Method struct {
 	// File and Line are where its code begins in the source.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-	// ID is that of the recording's mapping; 0 if the recording itself named the method. It means nothing in another build.
+	// ID is that of the recording's mapping; 0 if the recording itself named the method. It means nothing in another
+	// build.
 	ID uint32 `json:"id,omitempty"`
 	// Unresolved is set if the mapping does not have the ID: Name is "#" and the ID then.
 	Unresolved bool `json:"unresolved,omitempty"`

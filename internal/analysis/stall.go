@@ -16,15 +16,16 @@ type Stall struct {
 	Thread trace.Thread
 	// Sequence is its number on its thread, if the device reported it.
 	Sequence uint64
-	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC; zero if it is not known.
+	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC;
+	// zero if it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
 	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
 	Wall, CPU, GC time.Duration
 	GCCount       int64
-	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording ended
-	// before.
+	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording
+	// ended before.
 	Reported, Ended bool
 	// Message says what ran.
 	Message Message
@@ -40,8 +41,9 @@ type Stall struct {
 	Key, DeviceKey string
 	// Samples are the stacks that were taken of its thread meanwhile, the first one first.
 	Samples []StackSample
-	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for then,
-	// or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the first first.
+	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for
+	// then, or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the
+	// first first.
 	State, LockOwner string
 	Holder           []StackSample
 	// Before is what ran before it, the oldest first. It is known only if BeforeKnown is set.
@@ -80,7 +82,8 @@ type Past struct {
 	// Wall is how long it took, CPU how long of that on a processor, -1 if not known.
 	Wall time.Duration `json:"wallNanos"`
 	CPU  time.Duration `json:"cpuNanos"`
-	// Kind is "message", "idle" for none, "system" for one of the system's, "running", or "merged" for several short ones.
+	// Kind is "message", "idle" for none, "system" for one of the system's, "running", or "merged" for several short
+	// ones.
 	Kind string `json:"kind"`
 	// Count is how many messages it stands for.
 	Count uint64 `json:"count"`

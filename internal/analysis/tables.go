@@ -39,8 +39,8 @@ type Least struct {
 	Nanos int64
 }
 
-// WriteTree writes a tree for people: calls below those that call them, the longest first. What is left out is summed up
-// where it would stand.
+// WriteTree writes a tree for people: calls below those that call them, the longest first. What is left out is summed
+// up where it would stand.
 func (c *Calls) WriteTree(w io.Writer, least Least) error {
 	b := bufio.NewWriter(w)
 	nodes := c.Nodes()

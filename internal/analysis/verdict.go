@@ -32,8 +32,8 @@ type Verdict struct {
 	Likely bool `json:"likely,omitempty"`
 	// Method is where the time went: the method with the most time of its own; nil if no traced method took any.
 	Method *Method `json:"method,omitempty"`
-	// Activity is what the thread was doing there when its stack was taken, and In the platform's method that it was in;
-	// empty if no stack was taken.
+	// Activity is what the thread was doing there when its stack was taken, and In the platform's method that it was
+	// in; empty if no stack was taken.
 	Activity Activity `json:"activity,omitempty"`
 	In       string   `json:"in,omitempty"`
 	// Text says it all in a line.
@@ -59,7 +59,8 @@ type VerdictKind struct {
 	activity func(e *evidence) bool
 }
 
-// Verdicts returns the table of verdicts, in the order in which they are tried: a stall gets the first one that applies.
+// Verdicts returns the table of verdicts, in the order in which they are tried: a stall gets the first one that
+// applies.
 func Verdicts() []VerdictKind {
 	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved, verdictUnknown}
 }
@@ -122,7 +123,8 @@ var (
 	}
 )
 
-// waiting is when a verdict about waiting applies: a stack shows it, and the thread was off the processor for long enough.
+// waiting is when a verdict about waiting applies: a stack shows it, and the thread was off the processor for long
+// enough.
 func waiting(shown func(*evidence) bool) func(*evidence) (bool, bool) {
 	return func(e *evidence) (bool, bool) {
 		likely := !e.cpuKnown() || e.method != nil && e.method.Unresolved
@@ -130,10 +132,10 @@ func waiting(shown func(*evidence) bool) func(*evidence) (bool, bool) {
 	}
 }
 
-// evidence is what verdicts are judged by. The processor's time and the collector's are of the whole stall, a stack sample is of
-// one moment: what it shows counts for the method that took the time only if that method was on the stack, and if the thread was
-// off the processor for long enough. Two samples that follow each other and both show the method say more about it than the
-// whole stall's time on a processor.
+// evidence is what verdicts are judged by. The processor's time and the collector's are of the whole stall, a stack
+// sample is of one moment: what it shows counts for the method that took the time only if that method was on the stack,
+// and if the thread was off the processor for long enough. Two samples that follow each other and both show the method
+// say more about it than the whole stall's time on a processor.
 type evidence struct {
 	*Stall
 	method     *Method       // with the most time of its own, nil if traced methods took less than half
@@ -205,8 +207,8 @@ func (s *Stall) traced() time.Duration {
 	return time.Duration(nanos)
 }
 
-// seen returns the stack sample that stands for a method: the first of those that show what most of them show. elsewhere is a sample
-// that does not show the method, if none does.
+// seen returns the stack sample that stands for a method: the first of those that show what most of them show.
+// elsewhere is a sample that does not show the method, if none does.
 func (s *Stall) seen(m *Method) (seen, elsewhere *StackSample) {
 	samples := s.Samples
 	if len(samples) == 0 && s.State != trace.ThreadState(0).String() {
@@ -236,8 +238,8 @@ func (s *Stall) seen(m *Method) (seen, elsewhere *StackSample) {
 	return seen, elsewhere
 }
 
-// cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method, and how
-// long that was in all; 0 and 0 if there are no two.
+// cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method,
+// and how long that was in all; 0 and 0 if there are no two.
 func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
 	for i := 1; i < len(s.Samples); i++ {
 		a, b := &s.Samples[i-1], &s.Samples[i]

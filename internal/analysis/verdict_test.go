@@ -96,7 +96,8 @@ func TestJudgeByStateAlone(t *testing.T) {
 	}
 }
 
-// TestJudgeUnresolved: nobody can tell whether a method without a name is on a stack, so that a sample counts, and is not sure.
+// TestJudgeUnresolved: nobody can tell whether a method without a name is on a stack, so that a sample counts, and is
+// not sure.
 func TestJudgeUnresolved(t *testing.T) {
 	s := slowIn(900*ms, 10*ms, 0, sample(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native)", "a.B.m(B.java:1)"))
 	s.MostSelf[0].Method = Method{Name: "#17", ID: 17, Unresolved: true}

@@ -38,8 +38,8 @@ type event struct {
 
 var messageKinds = [...]string{"message", "idle", "system message", "running", "merged messages"}
 
-// message exports a message unless it has been exported: a history repeats what was in the one before. Of a message that has
-// grown by merging, only the new part is exported.
+// message exports a message unless it has been exported: a history repeats what was in the one before. Of a message
+// that has grown by merging, only the new part is exported.
 func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	begin := t.of.rel(m.Begin)
 	end := t.of.rel(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))

@@ -42,8 +42,8 @@ type firefox struct {
 	tick       int64 // nanoseconds
 }
 
-// foxThread is a thread of a profile. A step is twice the number of a path plus one, 0 for none, and its lowest bit is set
-// if it came about by an entry.
+// foxThread is a thread of a profile. A step is twice the number of a path plus one, 0 for none, and its lowest bit is
+// set if it came about by an entry.
 type foxThread struct {
 	name, process string
 	pid, tid      int64
@@ -268,9 +268,9 @@ func (f *firefox) writeThread(t *foxThread) {
 	f.w.WriteString("]}")
 }
 
-// weighed returns the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but for calls
-// that took none and called nothing. Samples of no path stand where the first marker begins and the last one ends: the
-// profiler shows what is between samples, and nothing else.
+// weighed returns the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but
+// for calls that took none and called nothing. Samples of no path stand where the first marker begins and the last one
+// ends: the profiler shows what is between samples, and nothing else.
 func (t *foxThread) weighed(yield func(path, at, took int64)) {
 	last, lastAt, some := uint64(0), int64(0), false
 	first, end := int64(math.MaxInt64), int64(0)

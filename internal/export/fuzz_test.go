@@ -17,8 +17,8 @@ import (
 	"github.com/tracegen/tracegen/internal/export"
 )
 
-// chunked makes a recording of any bytes: a kind of chunk, a length, a payload, and so on. All checksums are right, so that
-// what is in the payloads gets as far as it can.
+// chunked makes a recording of any bytes: a kind of chunk, a length, a payload, and so on. All checksums are right, so
+// that what is in the payloads gets as far as it can.
 func chunked(data []byte) []byte {
 	r := newRecorded("tickNanos", "1000", "clockPeriodMillis", "5")
 	for len(data) >= 2 {

@@ -119,8 +119,8 @@ func nest(s *trace.Segment, rnd *rand.Rand, parent int32, m trace.Method, now, b
 	return now
 }
 
-// TestHTMLOfAMillionRecords: at most 30 MB, and everything in it can be reached by keys. How long Chromium takes to paint it
-// is told and not held to anything: the machine may be busy.
+// TestHTMLOfAMillionRecords: at most 30 MB, and everything in it can be reached by keys. How long Chromium takes to
+// paint it is told and not held to anything: the machine may be busy.
 func TestHTMLOfAMillionRecords(t *testing.T) {
 	var b bytes.Buffer
 	v, err := export.New("html", &b, naming{}, export.Options{})

@@ -107,8 +107,8 @@ func clean(s string) string {
 	}, s)
 }
 
-// parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it is not
-// known.
+// parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it
+// is not known.
 func parameters(descriptor string) string {
 	if descriptor == "" {
 		return ""

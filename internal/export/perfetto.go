@@ -102,7 +102,8 @@ const (
 
 var categories = []string{"method", "message", "frame", "stall", "recording"}
 
-// perfetto is a Perfetto trace of one sequence of packets. Methods' names and places are interned: each is written once.
+// perfetto is a Perfetto trace of one sequence of packets. Methods' names and places are interned: each is written
+// once.
 type perfetto struct {
 	w        *bufio.Writer
 	program  string

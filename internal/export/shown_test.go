@@ -24,8 +24,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// full is a recording with one of everything: a slow message with all that was found, a history with all kinds, frames that
-// overlap, calls with marks, overloads, places.
+// full is a recording with one of everything: a slow message with all that was found, a history with all kinds, frames
+// that overlap, calls with marks, overloads, places.
 func full() []byte {
 	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "process", "com.app", "slowMillis", "700", "mappingId", "0123456789abcdef")
 	const base = 5_000_000_000
@@ -398,7 +398,8 @@ func compareProfiles(t *testing.T, a, b []byte) {
 	}
 }
 
-// TestReports: merged calls without times are laid out in the order of the tree, one report behind the other, and it is said.
+// TestReports: merged calls without times are laid out in the order of the tree, one report behind the other, and it is
+// said.
 func TestReports(t *testing.T) {
 	report := func(v export.Writer) error {
 		for range 2 {

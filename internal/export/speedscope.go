@@ -31,8 +31,8 @@ type speedscope struct {
 	facts    []string // an object for each recording
 }
 
-// timeline is a thread's calls or messages. A step is twice four times the number of a frame: bit 0 is set for an exit, bit 1 for a
-// message's.
+// timeline is a thread's calls or messages. A step is twice four times the number of a frame: bit 0 is set for an exit,
+// bit 1 for a message's.
 type timeline struct {
 	name string
 	main bool

@@ -89,8 +89,8 @@ type reading struct {
 	format, file, by string
 	// read returns what is told of each method, and every call in its order if the program shows them.
 	read func(testing.TB, string) (map[method]measure, []plainCall)
-	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins and
-	// ends that have one time by name, and so loses calls that take no time.
+	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins
+	// and ends that have one time by name, and so loses calls that take no time.
 	on     string
 	merged bool  // it does not tell threads apart
 	marked bool  // methods with marks are others, so that their totals do not add up
@@ -115,8 +115,8 @@ func readings() []reading {
 	}
 }
 
-// totalsRecordings are what totals are compared on. Each has threads with names of their own, but for the vector all that
-// takes time is between 0 and some seconds.
+// totalsRecordings are what totals are compared on. Each has threads with names of their own, but for the vector all
+// that takes time is between 0 and some seconds.
 func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 	t.Helper()
 	start := func(tick string, threads ...string) *recorded {

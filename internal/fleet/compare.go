@@ -94,8 +94,8 @@ type Comparison struct {
 	Stalls []*StallChange `json:"stalls"`
 }
 
-// Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods that
-// a compiler has renumbered are matched by it. Both samples have the same unit.
+// Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods
+// that a compiler has renumbered are matched by it. Both samples have the same unit.
 func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{}}
 	was, is := wasCalled(renumbered)
@@ -183,8 +183,8 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	return m
 }
 
-// welch returns the interval that has the difference of two means with 95 % confidence, and how likely one as great is by
-// chance, by Welch's t-test (Welch 1947). a and b are the variances of the means of n and m values.
+// welch returns the interval that has the difference of two means with 95 % confidence, and how likely one as great is
+// by chance, by Welch's t-test (Welch 1947). a and b are the variances of the means of n and m values.
 func welch(difference, a, b, n, m float64) (low, high, p float64) {
 	if a+b == 0 {
 		if difference == 0 {

@@ -8,8 +8,8 @@
 // # Groups
 //
 // A [Stall] is a stall of one recording, with names in place of IDs, so that it means the same in any build. A
-// [StallGroup] is all stalls with one hot path. A group's rank is how many users it hurt times how long it took on average
-// (the mean): a stall of a second that a thousand users meet comes before one of ten seconds that ten meet.
+// [StallGroup] is all stalls with one hot path. A group's rank is how many users it hurt times how long it took on
+// average (the mean): a stall of a second that a thousand users meet comes before one of ten seconds that ten meet.
 //
 // A [Store] is one file of bbolt, an embedded database: it survives being killed at any time, one process has it at a
 // time, and a recording that is in it already, by its content, is not counted again. Groups are made by going through

@@ -58,8 +58,8 @@ var stalls = []planted{
 	},
 }
 
-// TestCorpusBlame plants stalls in real programs and runs them with the real runtime: what is said of the recording blames
-// the planted method, and says why.
+// TestCorpusBlame plants stalls in real programs and runs them with the real runtime: what is said of the recording
+// blames the planted method, and says why.
 //
 // Invariant: For real programs with a planted stall (CPU, lock, I/O), the planted method and the kind of stall are
 // reported.
@@ -133,8 +133,8 @@ func contains(list, words []string) bool {
 	return false
 }
 
-// answers gives the slow messages of a run, the longest first, what a report says of it, and how many classes the program
-// has.
+// answers gives the slow messages of a run, the longest first, what a report says of it, and how many classes the
+// program has.
 func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, text string, classes int) {
 	t.Helper()
 	rec := r.record(t, runtime, nil)

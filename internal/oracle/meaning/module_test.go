@@ -24,8 +24,8 @@ public class Main {
 }`,
 }
 
-// TestModuleIsRecorded runs a named module that --add-requires made read the runtime's, with both on the module path and
-// nothing said to the JVM; without it the same module fails.
+// TestModuleIsRecorded runs a named module that --add-requires made read the runtime's, with both on the module path
+// and nothing said to the JVM; without it the same module fails.
 //
 // Invariant: A named module that --add-requires changed runs and is recorded, and fails without that change.
 func TestModuleIsRecorded(t *testing.T) {

@@ -23,9 +23,10 @@ import (
 //	// retry normal: +retry (+flaky)*2 -flaky -retry
 //	// retry: +retry (+flaky -flaky)*2 -retry
 //
-// which is a scenario, the modes it holds for (none: all that have no line of their own), and the names of
-// methods entered and left: a constructor's with its class before it, a lambda's is lambda, whatever else its
-// compiler calls it. In the mode after-super, what is said of throws holds where it has no line. Events of main, scenario, mark and out are not listed.
+// which is a scenario, the modes it holds for (none: all that have no line of their own), and the names of methods
+// entered and left: a constructor's with its class before it, a lambda's is lambda, whatever else its compiler calls
+// it. In the mode after-super, what is said of throws holds where it has no line. Events of main, scenario, mark and
+// out are not listed.
 
 // shapeModes are those that the comments speak of, by the words they use.
 var shapeModes = []struct {

@@ -113,10 +113,10 @@ public class Driver {
 type stall struct{ wall, wallAround, cpu, cpuAround int64 }
 
 // TestStalls has a program stall in every way, and its recording say how: what state its thread was in, who held the
-// lock and what that did, how much CPU time it took, what was collected. With a tick of a microsecond every
-// record has its exact time, so that the duration of a call is between what the program measured inside of it and around
-// it, both by the same clock, but for a tick at each end. CPU time is an estimate whose error depends on how often the
-// recorder gets its turn: it is shown, and held to the duration; what stack samples say of it is exact.
+// lock and what that did, how much CPU time it took, what was collected. With a tick of a microsecond every record has
+// its exact time, so that the duration of a call is between what the program measured inside of it and around it, both
+// by the same clock, but for a tick at each end. CPU time is an estimate whose error depends on how often the recorder
+// gets its turn: it is shown, and held to the duration; what stack samples say of it is exact.
 //
 // Invariant: A recording shows why a call stalled: CPU time, sleep, a lock and its owner, I/O, garbage collection;
 // its times are those that the program measured.
@@ -185,8 +185,8 @@ func TestStalls(t *testing.T) {
 // tick is how exact records are, in nanoseconds.
 const tick = 1000
 
-// checkSamples wants several samples of a slow call with a frame in them, and if it waits for a lock as many of the holder. Between
-// two samples the thread cannot have had more CPU time than the program measured around the call.
+// checkSamples wants several samples of a slow call with a frame in them, and if it waits for a lock as many of the
+// holder. Between two samples the thread cannot have had more CPU time than the program measured around the call.
 func checkSamples(t *testing.T, all []trace.Chunk, stalled *trace.StallChunk, want stall, frame string, held bool) {
 	t.Helper()
 	own, holders := 0, 0
