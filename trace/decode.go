@@ -127,7 +127,8 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeRecords:  func(p *payload) Chunk { return decodeRecords(p) },
 	typeMessages: func(p *payload) Chunk { return &Messages{p.index(), list(p, 7, decodeMessage)} },
 	typeSamples: func(p *payload) Chunk {
-		s := &StackSample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()), Frames: list(p, 1, (*payload).name), CPU: -1}
+		s := &StackSample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()),
+			Frames: list(p, 1, (*payload).name), CPU: -1}
 		if len(p.rest) > 0 {
 			s.CPU = p.sv()
 		}

@@ -25,30 +25,30 @@ const (
 	// taken for a stray one; with 5, calls are lost where an entry has become an exit.
 	costStray = 4
 	// costRenamed is the cost of an exit with another method's ID: one record is damaged, as for a stray one. With 3,
-	// it is taken where an entry has become an exit. No failure above.
+	// it is taken where an entry has become an exit. With 5, no test fails.
 	costRenamed = 4
 	// costSwapped is the cost of two records that have changed places. It must be below costStray, or the exchange is
-	// not found. No failure below.
+	// not found. With 2, no test fails.
 	costSwapped = 3
 	// costTruncated is the cost of an exit whose entry was lost in a gap: next to nothing, as records are known to be
-	// missing. No failure from 0 to 3.
+	// missing. With 0 to 3, no test fails.
 	costTruncated = 1
 	// costMissing is the cost of exits that are missing at one place, and 1 is added for each of them: one missing exit
 	// costs as much as one damaged record. With 2, calls are lost where an entry has become an exit; with 4, a dispatch
 	// without an end is not found. costMissings is the most for one place: an exception leaves any number of calls at
-	// once. No failure from 8 to 20.
+	// once. With 8 and with 20, no test fails.
 	costMissing  = 3
 	costMissings = 12
 
 	// evidence is how many calls that were open must end until the records behind them no longer count. With 2, calls
-	// are lost in TestDamagedRecords; 8 finds no more than 4 and takes longer.
+	// are lost in TestDamagedRecords; with 8, no test fails.
 	evidence = 4
 	// splits is how often a trial tries both of two explanations. With 0, calls are lost; with 1, none are in these
 	// tests.
 	splits = 2
 	// leastAhead is how many records a trial may always look ahead. More are paid for from a credit: each record adds
 	// creditEach to it and each record looked ahead at takes 4 of it. So the time of a replay stays proportional to the
-	// number of records, whatever is in them; the values bound it and do not change what is found in the tests.
+	// number of records, whatever is in them.
 	leastAhead  = 32
 	creditEach  = 16
 	creditLimit = 1 << 20

@@ -53,7 +53,8 @@ type repairScope struct {
 }
 
 func newRepairer(l *limits, first uint64) *repairer {
-	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1, now: math.MinInt64}
+	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
+		now: math.MinInt64}
 }
 
 // take takes the records of a chunk, and returns those of them that are new. They are held next.

@@ -99,7 +99,8 @@ func (t *reportReplay) tree(r *textreport.Report) error {
 	depths := make([]int64, len(r.Lines))
 	var open []int32
 	for i, l := range r.Lines {
-		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)), End: min(l.Cost, maxCost) * 1e6}
+		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)),
+			End: min(l.Cost, maxCost) * 1e6}
 		if l.Name != "" {
 			if c.Method, err = t.method(l.Name); err != nil {
 				return err
@@ -135,7 +136,8 @@ func (t *reportReplay) tree(r *textreport.Report) error {
 		}
 	}
 	for _, stack := range r.Stacks {
-		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State), Frames: stack.Frames, CPU: -1}); err != nil {
+		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State), Frames: stack.Frames,
+			CPU: -1}); err != nil {
 			return err
 		}
 	}
@@ -175,8 +177,9 @@ func layOut(s *Segment) {
 
 // stall returns what the report says of the message, which was laid out from begin to end.
 func (t *reportReplay) stall(r *textreport.Report, thread uint32, begin, end int64) *StallChunk {
-	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1, GCMillis: -1,
-		Scene: firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
+	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1,
+		GCMillis: -1,
+		Scene:    firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
 	t.number++
 	cost := r.Wall
 	if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
@@ -276,7 +279,8 @@ func (t *reportReplay) span(r *textreport.Report) (begin, end int64, dated bool)
 
 // samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it,
 // the last one until end.
-func (t *reportReplay) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin, end int64) (*Segment, error) {
+func (t *reportReplay) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin,
+	end int64) (*Segment, error) {
 	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
 	var open []int32
 	at := begin

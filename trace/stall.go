@@ -153,7 +153,8 @@ func (j *Joiner) Segment(s *Segment) error {
 			return nil
 		}
 		if k == nil {
-			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin, CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
+			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin,
+				CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
 			t.waiting = append(t.waiting, k)
 		}
 		k.Kind = s.Kind
@@ -203,7 +204,8 @@ func (t *threadEvidence) expecting(s *Segment) *openStall {
 // complete marks the stalls that need no more calls, as those of k are all there.
 func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 	for _, w := range t.waiting {
-		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Report.EndRecord) || w.Reported && w.Report.EndRecord <= k.first
+		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Report.EndRecord) || w.Reported &&
+			w.Report.EndRecord <= k.first
 	}
 	return j.give(t)
 }
@@ -235,8 +237,10 @@ func (j *Joiner) report(c *StallChunk) error {
 		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
 	})
 	if i < 0 {
-		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord, func(k *openStall, at uint64) int { return cmp.Compare(k.first, at) })
-		t.waiting = slices.Insert(t.waiting, i, &openStall{first: c.FirstRecord, complete: c.FirstRecord == c.EndRecord})
+		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord,
+			func(k *openStall, at uint64) int { return cmp.Compare(k.first, at) })
+		t.waiting = slices.Insert(t.waiting, i, &openStall{first: c.FirstRecord,
+			complete: c.FirstRecord == c.EndRecord})
 	}
 	for _, earlier := range t.waiting[:i] {
 		// Messages are reported in their order, so these will not be.
@@ -323,7 +327,8 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 func (t *threadEvidence) explains(k *openStall) bool {
 	any := false
 	for _, w := range t.waiting {
-		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end && w.narrow(&k.Tree) {
+		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end &&
+			w.narrow(&k.Tree) {
 			w.Kind, w.Repairs, any = k.Kind, k.Repairs, true
 		}
 	}

@@ -119,7 +119,8 @@ func activityOf(state string, frames []string) Activity {
 			break
 		}
 		a := activityOfMethod(method)
-		if found == ActivityUnknown || found == ActivityWait && a != ActivityUnknown && a != ActivityWait && a != ActivitySleep {
+		if found == ActivityUnknown || found == ActivityWait && a != ActivityUnknown && a != ActivityWait &&
+			a != ActivitySleep {
 			found = a
 		}
 	}
@@ -147,7 +148,8 @@ func activityOfMethod(method string) Activity {
 
 // ofPlatform reports whether a method is the JDK's or Android's own.
 func ofPlatform(method string) bool {
-	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.", "dalvik.", "libcore.",
+	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
+		"dalvik.", "libcore.",
 		"com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."} {
 		if strings.HasPrefix(method, prefix) {
 			return true

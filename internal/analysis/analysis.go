@@ -83,7 +83,8 @@ type Options struct {
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
 // functions returned, or a [*MismatchError].
 func Analyze(name string, in *trace.Source, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond,
+		met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -151,7 +151,8 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 			continue
 		}
 		t := b.Methods[i]
-		fmt.Fprintf(out, "  # %d calls, own time %s, the longest %s; saves %s\n  - %s\n", t.Calls, millis(time.Duration(t.Self)),
+		fmt.Fprintf(out, "  # %d calls, own time %s, the longest %s; saves %s\n  - %s\n", t.Calls,
+			millis(time.Duration(t.Self)),
 			millis(time.Duration(t.Longest)), b.saving(t.Records), rule)
 	}
 	return out.Flush()
@@ -163,7 +164,8 @@ func (b *Blocklist) saving(records uint64) string {
 	if b.Nanos > 0 {
 		text += fmt.Sprintf(", %.0f a second", float64(records)*1e9/float64(b.Nanos))
 	}
-	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair), b.Options.Pair.Nanoseconds())
+	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair),
+		b.Options.Pair.Nanoseconds())
 }
 
 // share returns a part with one decimal.

@@ -69,7 +69,8 @@ func (c *Calls) add(t *trace.Tree, names *Names, r *Recording) {
 func (c *Calls) Nodes() []CallNode {
 	for i := range c.nodes {
 		slices.SortStableFunc(c.nodes[i].Children, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(c.nodes[b].Total, c.nodes[a].Total), compareMethods(c.nodes[a].Method, c.nodes[b].Method))
+			return cmp.Or(cmp.Compare(c.nodes[b].Total, c.nodes[a].Total),
+				compareMethods(c.nodes[a].Method, c.nodes[b].Method))
 		})
 	}
 	return c.nodes

@@ -122,5 +122,6 @@ func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
 }
 
 func compareMethods(a, b Method) int {
-	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Descriptor, b.Descriptor), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Descriptor, b.Descriptor),
+		cmp.Compare(a.ID, b.ID))
 }

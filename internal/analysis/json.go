@@ -111,8 +111,10 @@ type recordingJSON struct {
 // Stall writes a stall.
 func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
-		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name, s.Thread.Main},
-		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
+		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name,
+			s.Thread.Main},
+		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
+			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
 		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs),
@@ -164,7 +166,8 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		if meta == nil {
 			meta = map[string]string{}
 		}
-		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls, r.Threads,
+		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
+			r.Threads,
 			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage)})
 		if err != nil {
 			return err

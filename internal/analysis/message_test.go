@@ -37,7 +37,8 @@ func TestParseMessage(t *testing.T) {
 }
 
 func TestResidual(t *testing.T) {
-	by, err := r8.Parse("r8.txt", strings.NewReader("com.example.Store -> a.c:\n    1:1:void com.example.Lock.take():5:5 -> a\n    1:1:void read():9 -> a\n"))
+	by, err := r8.Parse("r8.txt",
+		strings.NewReader("com.example.Store -> a.c:\n    1:1:void com.example.Lock.take():5:5 -> a\n    1:1:void read():9 -> a\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

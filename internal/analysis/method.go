@@ -50,7 +50,8 @@ func (m Method) key() Method {
 
 func methodOf(names *Names, m trace.Method) Method {
 	n, ok := names.Name(m)
-	method := Method{Class: n.Class, Name: n.Method, Descriptor: n.Descriptor, File: n.File, Line: n.Line, Unresolved: !ok}
+	method := Method{Class: n.Class, Name: n.Method, Descriptor: n.Descriptor, File: n.File, Line: n.Line,
+		Unresolved: !ok}
 	if m < trace.FirstNamed {
 		method.ID = uint32(m)
 	}

@@ -103,7 +103,8 @@ func (m *Methods) Sorted(by Order) []*MethodTotal {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.Calls == 0 && t.Total == 0 })
 	slices.SortFunc(list, func(a, b *MethodTotal) int {
 		return cmp.Or(
-			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls),
+			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
+				a.Calls),
 			compareMethods(a.Method.key(), b.Method.key()), cmp.Compare(a.Method.ID, b.Method.ID))
 	})
 	return list

@@ -155,7 +155,8 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
 	frames := by.frames(s.Frames)
 	state := s.State.String()
-	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames), Frames: frames, cpu: time.Duration(s.CPU)}
+	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames),
+		Frames: frames, cpu: time.Duration(s.CPU)}
 }
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
@@ -163,13 +164,15 @@ var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
 // setBefore takes over the history. That there is none is known only of the first message of a recording of ours, which
 // says which records it has; reports of others have no history.
 func (s *Stall) setBefore(from *trace.Stall, by residual) {
-	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 && s.Recording.Meta["records"] != ""
+	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 &&
+		s.Recording.Meta["records"] != ""
 	for _, m := range from.Before {
 		kind := "message"
 		if int(m.Kind) < len(pastKinds) {
 			kind = pastKinds[m.Kind]
 		}
-		s.Before = append(s.Before, Past{time.Duration(from.Report.Begin - m.Begin), time.Duration(m.Wall), time.Duration(m.CPU), kind,
+		s.Before = append(s.Before, Past{time.Duration(from.Report.Begin - m.Begin), time.Duration(m.Wall),
+			time.Duration(m.CPU), kind,
 			m.Count, parseMessage(m.Description, s.Names, by)})
 	}
 }
@@ -183,11 +186,13 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 	// The queue was read when the threshold was passed, and a stack sample was taken then.
 	threshold, _ := s.Recording.about().SlowThreshold()
 	looked := from.Report.Begin + threshold.Nanoseconds()
-	if i := slices.IndexFunc(from.Samples, func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
+	if i := slices.IndexFunc(from.Samples,
+		func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
 		looked = from.Samples[i].Nanos
 	}
 	for _, m := range from.Pending.List {
-		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback), m.What, m.Arg1,
+		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback),
+			m.What, m.Arg1,
 			m.Asynchronous, m.Barrier})
 	}
 }

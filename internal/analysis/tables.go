@@ -18,7 +18,8 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			fmt.Fprintf(b, "... %s more\n", count(len(list)-i, "method"))
 			break
 		}
-		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s\n", millis(time.Duration(t.Self)), millis(time.Duration(t.Total)), t.Calls,
+		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s\n", millis(time.Duration(t.Self)), millis(time.Duration(t.Total)),
+			t.Calls,
 			millis(time.Duration(t.Longest)), t.Stalls, t.Method, markedText(t.Marked))
 	}
 	return b.Flush()
@@ -68,13 +69,16 @@ func (c *Calls) WriteTree(w io.Writer, least Least) error {
 			for _, k := range n.Children[at.next:] {
 				left += nodes[k].Total
 			}
-			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(time.Duration(left)), "", "", "", indent,
+			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(time.Duration(left)), "", "", "",
+				indent,
 				count(len(n.Children)-at.next, "call path"), millis(time.Duration(limit)))
 			at.next = len(n.Children)
 			continue
 		}
-		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(time.Duration(child.Total)), millis(time.Duration(child.Self)),
-			percent(time.Duration(child.Total), time.Duration(nodes[0].Total)), child.Calls, indent, child.Method, markedText(child.Marked))
+		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(time.Duration(child.Total)),
+			millis(time.Duration(child.Self)),
+			percent(time.Duration(child.Total),
+				time.Duration(nodes[0].Total)), child.Calls, indent, child.Method, markedText(child.Marked))
 		next := n.Children[at.next]
 		at.next++
 		path = append(path, open{node: next})

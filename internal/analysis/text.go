@@ -171,7 +171,8 @@ func (t *Text) steps(name string, steps []Step, precision time.Duration, nested 
 		if step.Marked > 0 {
 			marked = fmt.Sprintf("  [%d repaired]", step.Marked)
 		}
-		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", millis(time.Duration(step.Total)), millis(time.Duration(step.Self)),
+		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", millis(time.Duration(step.Total)),
+			millis(time.Duration(step.Self)),
 			step.Calls, strings.Repeat(" ", indent), step.Method, marked)
 	}
 }
@@ -212,7 +213,8 @@ func (t *Text) stacks(name string, samples []StackSample) {
 	shown := 0
 	for i := 0; i < len(samples); {
 		n := 1
-		for i+n < len(samples) && slices.Equal(samples[i].Frames, samples[i+n].Frames) && samples[i].State == samples[i+n].State {
+		for i+n < len(samples) && slices.Equal(samples[i].Frames, samples[i+n].Frames) &&
+			samples[i].State == samples[i+n].State {
 			n++
 		}
 		l, more := &samples[i], ""
@@ -348,7 +350,8 @@ func (r *Recording) Warnings() []string {
 			"add the runtime to the inputs of tracegen instrument, which writes the mapping's digest into it")
 	}
 	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
-		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name, r.Unresolved, count(r.Methods, "method")))
+		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
+			r.Unresolved, count(r.Methods, "method")))
 	}
 	if text := damageText(r.Damage); text != "" {
 		list = append(list, r.Name+": damaged: "+text)
@@ -366,8 +369,10 @@ func count(n int, what string) string {
 // repairsText lists what was repaired; "" if nothing.
 func repairsText(r trace.Repairs) string {
 	return countsText([]counted{
-		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open, "calls still open at the end"},
-		{r.Stray, "exits without a call"}, {r.Retimed, "impossible times"}, {r.Renamed, "exits with another method's ID"},
+		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open,
+			"calls still open at the end"},
+		{r.Stray, "exits without a call"}, {r.Retimed, "impossible times"}, {r.Renamed,
+			"exits with another method's ID"},
 		{r.Swapped, "pairs of records in the wrong order"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in gaps"},
 		{r.Overfull, "calls shorter than the calls in them"}, {r.Jumps, "jumps in depth"},
 	})
@@ -376,7 +381,8 @@ func repairsText(r trace.Repairs) string {
 // damageText says what is wrong with a file; "" if nothing. That it was not closed is none.
 func damageText(d trace.Damage) string {
 	text := countsText([]counted{
-		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown, "chunks of an unknown kind"},
+		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown,
+			"chunks of an unknown kind"},
 	})
 	if d.Header {
 		text += ", the header is damaged"

@@ -62,11 +62,13 @@ type VerdictKind struct {
 // Verdicts returns the table of verdicts, in the order in which they are tried: a stall gets the first one that
 // applies.
 func Verdicts() []VerdictKind {
-	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved, verdictUnknown}
+	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved,
+		verdictUnknown}
 }
 
 var (
-	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work", Help: "it was on a processor; names the method with the most own time",
+	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work",
+		Help: "it was on a processor; names the method with the most own time",
 		applies: func(e *evidence) (bool, bool) {
 			busy := e.cpuOf > 0 && !e.offProcessor() || e.cpuOf == 0 && e.CPU >= 0 && !enough(e.off, e.Wall)
 			likely := !e.cpuKnown() && e.activity == ActivityRunning
@@ -76,7 +78,8 @@ var (
 		spread:   true, cpu: true,
 		activity: func(e *evidence) bool { return e.activity != ActivityRunning && e.activity != "" },
 	}
-	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock", Help: "it was BLOCKED, or waited for a lock; names the holder",
+	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock",
+		Help: "it was BLOCKED, or waited for a lock; names the holder",
 		applies: waiting(func(e *evidence) bool {
 			return e.activity == ActivityLock || e.activity == ActivityWait && e.LockOwner != ""
 		}),
@@ -88,10 +91,14 @@ var (
 		},
 		cpu: true, stack: true,
 	}
-	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O", Help: "it was in a method of files, sockets, SQLite, Binder or processes",
-		applies:  waiting(func(e *evidence) bool { return e.activity.isIO() }),
-		sentence: func(e *evidence) string { return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(), e.inPlatform()) },
-		cpu:      true, stack: true,
+	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O",
+		Help:    "it was in a method of files, sockets, SQLite, Binder or processes",
+		applies: waiting(func(e *evidence) bool { return e.activity.isIO() }),
+		sentence: func(e *evidence) string {
+			return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(),
+				e.inPlatform())
+		},
+		cpu: true, stack: true,
 	}
 	verdictSleep = VerdictKind{Kind: KindSleep, Name: "sleep", Help: "it was in Thread.sleep or SystemClock.sleep",
 		applies:  waiting(func(e *evidence) bool { return e.activity == ActivitySleep }),
@@ -111,7 +118,8 @@ var (
 	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "collections took half of the time or more",
 		applies: func(e *evidence) (bool, bool) { return enough(e.GC, e.Wall), false },
 		sentence: func(e *evidence) string {
-			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount, e.where())
+			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount,
+				e.where())
 		},
 		spread: true,
 	}
@@ -302,7 +310,8 @@ func (e *evidence) stands(k VerdictKind) []string {
 		if where == "" {
 			where = e.elsewhere.Frames[0]
 		}
-		parts = append(parts, fmt.Sprintf("the stack samples were elsewhere, in %s (%s)", textreport.FrameMethod(where), e.elsewhere.Activity))
+		parts = append(parts, fmt.Sprintf("the stack samples were elsewhere, in %s (%s)", textreport.FrameMethod(where),
+			e.elsewhere.Activity))
 	case e.activity == "" && k.stack:
 		parts = append(parts, "no stack sample was taken")
 	case k.activity != nil && k.activity(e):

@@ -52,7 +52,8 @@ func (w *writer) message(t *thread, m trace.Message, j *event) error {
 		t.of.duplicate++
 		return nil
 	}
-	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: t.of.what(m.Description), message: &m}
+	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: t.of.what(m.Description),
+		message: &m}
 	if e.name == "" && int(m.Kind) < len(messageKinds) {
 		e.name = messageKinds[m.Kind]
 	}
@@ -123,14 +124,16 @@ func (w *writer) frame(r *recording, f trace.Frame) error {
 		if !c.known || math.IsNaN(c.value) || math.IsInf(c.value, 0) {
 			continue
 		}
-		if err := w.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name, value: c.value}); err != nil {
+		if err := w.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name,
+			value: c.value}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", "sync", "command", "swap", "total", "gpu"}
+var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", "sync", "command", "swap", "total",
+	"gpu"}
 
 func frameFacts(r *recording, f trace.Frame) []fact {
 	all := []fact{{"vsync ms", millis(r.rel(f.VSync))}, {"dropped before", f.Dropped}}
@@ -162,7 +165,8 @@ func (w *writer) stall(t *thread, stall *trace.Stall) error {
 }
 
 func stallFacts(r *recording, c *trace.StallChunk) []fact {
-	all := []fact{{"message", clean(r.what(c.Description))}, {"number", c.Message}, {"wall ms", millis(int64(min(c.Wall, math.MaxInt64)))}}
+	all := []fact{{"message", clean(r.what(c.Description))}, {"number", c.Message},
+		{"wall ms", millis(int64(min(c.Wall, math.MaxInt64)))}}
 	known := func(key string, n int64) {
 		if n >= 0 {
 			all = append(all, fact{key, n})
@@ -180,7 +184,8 @@ func stallFacts(r *recording, c *trace.StallChunk) []fact {
 	}
 	known("gc count", c.GCCount)
 	known("gc ms", c.GCMillis)
-	all = append(all, fact{"stack key", clean(c.StackKey)}, fact{"first record", c.FirstRecord}, fact{"end record", c.EndRecord})
+	all = append(all, fact{"stack key", clean(c.StackKey)}, fact{"first record", c.FirstRecord},
+		fact{"end record", c.EndRecord})
 	if c.Repairs > 0 {
 		all = append(all, fact{"repairs on the device", c.Repairs})
 	}
@@ -193,7 +198,8 @@ func (w *writer) sample(c *trace.StackSample) error {
 	if err != nil {
 		return err
 	}
-	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack", facts: sampleFacts(t.of, c)}
+	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack",
+		facts: sampleFacts(t.of, c)}
 	e.end = e.begin
 	return w.exporter.event(&e)
 }
@@ -253,7 +259,8 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 
 // unreported exports what was found of a message whose report never came, as the recording was cut.
 func (w *writer) unreported(t *thread, stall *trace.Stall) error {
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "stall, still open when the recording ended", facts: evidenceFacts(t.of, stall)}
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages,
+		name: "stall, still open when the recording ended", facts: evidenceFacts(t.of, stall)}
 	if n := len(stall.Samples); n > 0 {
 		e.begin = t.of.rel(stall.Samples[n-1].Nanos)
 	}

@@ -66,7 +66,8 @@ type Format struct {
 
 // Formats is the table of formats, in the order in which they are shown.
 func Formats() []Format {
-	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(), pprofFormat(), firefoxFormat(),
+	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(),
+		pprofFormat(), firefoxFormat(),
 		artFormat(), artDualFormat()}
 }
 

@@ -170,7 +170,8 @@ func (f *firefox) end(r *recording) error {
 	for _, fact := range r.facts() {
 		entries = append(entries, `{"label":`+quoted(fact.key)+`,"format":"string","value":`+quoted(fact.text())+"}")
 	}
-	f.recordings = append(f.recordings, `{"label":`+quoted(clean(r.process()))+`,"entries":[`+strings.Join(entries, ",")+"]}")
+	f.recordings = append(f.recordings, `{"label":`+quoted(clean(r.process()))+`,"entries":[`+strings.Join(entries,
+		",")+"]}")
 	return nil
 }
 
@@ -194,7 +195,8 @@ func (f *firefox) writeMeta() {
 	for _, m := range f.repaired {
 		repaired = append(repaired, quoted(m))
 	}
-	f.w.WriteString(`"meta":{"interval":` + string(interval) + `,"startTime":` + strconv.FormatInt(max(0, f.start), 10) +
+	f.w.WriteString(`"meta":{"interval":` + string(interval) + `,"startTime":` +
+		strconv.FormatInt(max(0, f.start), 10) +
 		`,"processType":0,"product":` + quoted(f.program) + `,"importedFrom":` + quoted(f.program) +
 		`,"stackwalk":0,"symbolicated":true,"version":29,"preprocessedProfileVersion":` + strconv.Itoa(foxVersion) +
 		`,"categories":[{"name":"Other","color":"grey","subcategories":["Other"]},` +
@@ -206,7 +208,8 @@ func (f *firefox) writeMeta() {
 	for kind := range f.schemas {
 		if s := &f.schemas[kind]; len(s.keys) > 0 {
 			l.element()
-			f.w.WriteString(`{"name":` + quoted(foxTypes[kind]) + `,"tooltipLabel":"{marker.name}","tableLabel":"{marker.name}",` +
+			f.w.WriteString(`{"name":` + quoted(foxTypes[kind]) +
+				`,"tooltipLabel":"{marker.name}","tableLabel":"{marker.name}",` +
 				`"display":["marker-chart","marker-table","timeline-overview"],"data":[` + s.fields() + "]}")
 		}
 	}
@@ -252,8 +255,10 @@ func (f *firefox) length(n int) { f.w.WriteString(`"length":` + strconv.Itoa(n) 
 
 func (f *firefox) writeThread(t *foxThread) {
 	f.w.WriteString(`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null` +
-		`,"pausedRanges":[],"showMarkersInTimeline":true,"name":` + quoted(t.name) + `,"isMainThread":` + strconv.FormatBool(t.main) +
-		`,"processName":` + quoted(t.process) + `,"pid":"` + strconv.FormatInt(t.pid, 10) + `","tid":` + strconv.FormatInt(t.tid, 10) + ",\n")
+		`,"pausedRanges":[],"showMarkersInTimeline":true,"name":` + quoted(t.name) + `,"isMainThread":` +
+		strconv.FormatBool(t.main) +
+		`,"processName":` + quoted(t.process) + `,"pid":"` + strconv.FormatInt(t.pid, 10) + `","tid":` +
+		strconv.FormatInt(t.tid, 10) + ",\n")
 	f.writeSamples(t)
 	f.writeMarkers(t)
 	f.writeTables(t)
@@ -366,7 +371,10 @@ func (f *firefox) writeTables(t *foxThread) {
 	}
 	n := len(t.paths.list)
 	f.w.WriteString(`"stackTable":{`)
-	f.column("frame", n, func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(local[t.paths.list[i].frame]), 10) })
+	f.column("frame", n, func(b []byte, i int) []byte {
+		return strconv.AppendInt(b, int64(local[t.paths.list[i].frame]),
+			10)
+	})
 	f.column("prefix", n, func(b []byte, i int) []byte {
 		if up := t.paths.list[i].parent; up >= 0 {
 			return strconv.AppendInt(b, int64(up), 10)
@@ -386,8 +394,16 @@ func (f *firefox) writeTables(t *foxThread) {
 		return foxRepaired, int64(sub) + 1
 	}
 	columns := func(n int, frame func(i int) int32) {
-		f.column("category", n, func(b []byte, i int) []byte { c, _ := category(frame(i)); return strconv.AppendInt(b, c, 10) })
-		f.column("subcategory", n, func(b []byte, i int) []byte { _, c := category(frame(i)); return strconv.AppendInt(b, c, 10) })
+		f.column("category", n, func(b []byte, i int) []byte {
+			c,
+				_ := category(frame(i))
+			return strconv.AppendInt(b, c, 10)
+		})
+		f.column("subcategory", n, func(b []byte, i int) []byte {
+			_,
+				c := category(frame(i))
+			return strconv.AppendInt(b, c, 10)
+		})
 	}
 	columns(n, func(i int) int32 { return t.paths.list[i].frame })
 	f.length(n)

@@ -306,13 +306,15 @@ func validFirefox(data []byte) error {
 			}
 			for name, column := range t {
 				var values []any
-				if name != "length" && name != "weightType" && (json.Unmarshal(column, &values) != nil || len(values) != length) {
+				if name != "length" && name != "weightType" &&
+					(json.Unmarshal(column, &values) != nil || len(values) != length) {
 					return fmt.Errorf("column %s has %d values, want %d", name, len(values), length)
 				}
 			}
 		}
 		var times, weights []float64
-		if err := errors.Join(json.Unmarshal(th.Samples["time"], &times), json.Unmarshal(th.Samples["weight"], &weights)); err != nil {
+		if err := errors.Join(json.Unmarshal(th.Samples["time"], &times),
+			json.Unmarshal(th.Samples["weight"], &weights)); err != nil {
 			return err
 		}
 		for k, at := range times {

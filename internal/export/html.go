@@ -223,7 +223,8 @@ func (p *page) end(of *recording) error {
 	}
 	slices.SortStableFunc(r.Stalls, func(a, b *pageStall) int { return cmp.Compare(a.Begin, b.Begin) })
 	for _, f := range p.methods.list[len(p.Names):] {
-		n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor, Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#")}
+		n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor,
+			Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#")}
 		if n.Source = f.File; f.Line > 0 {
 			n.Source += ":" + strconv.Itoa(f.Line)
 		}
@@ -243,7 +244,8 @@ func (p *page) close() error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&events, "<script type=\"application/octet-stream\" id=\"%s\">%s</script>\n", t.Events, base64.StdEncoding.EncodeToString(deflated))
+			fmt.Fprintf(&events, "<script type=\"application/octet-stream\" id=\"%s\">%s</script>\n", t.Events,
+				base64.StdEncoding.EncodeToString(deflated))
 		}
 	}
 	// Marshal writes < as \u003c, so that no string in it ends the script element that it stands in.
@@ -251,7 +253,8 @@ func (p *page) close() error {
 	if err != nil {
 		return err
 	}
-	text := map[string]string{"recordings": string(data), "events": events.String(), "title": html.EscapeString(cmp.Or(p.opts.Program, "tracegen"))}
+	text := map[string]string{"recordings": string(data), "events": events.String(),
+		"title": html.EscapeString(cmp.Or(p.opts.Program, "tracegen"))}
 	if len(p.Recordings) > 0 {
 		text["title"] = html.EscapeString(p.Recordings[0].Name)
 	}

@@ -143,7 +143,8 @@ func hostile(v export.Writer) error {
 	if err := v.Chunk(&trace.Threads{List: []trace.Thread{{Name: evil}}}); err != nil {
 		return err
 	}
-	s := trace.Segment{Begin: 1, End: 9, Calls: []trace.Call{{Method: trace.FirstNamed, Parent: -1, Next: 1, Count: 3, Begin: 1, End: 9, Marks: trace.MarkOpen}}}
+	s := trace.Segment{Begin: 1, End: 9, Calls: []trace.Call{{Method: trace.FirstNamed, Parent: -1, Next: 1, Count: 3,
+		Begin: 1, End: 9, Marks: trace.MarkOpen}}}
 	if err := v.Segment(&s); err != nil {
 		return err
 	}
@@ -204,7 +205,8 @@ func TestOutermostCallsHaveNames(t *testing.T) {
 
 func TestHTMLAsksNothingOfAnybody(t *testing.T) {
 	page := string(exported(t, "html", vectors+"every.tgd"))
-	for _, way := range []string{"http:", "https:", "//www", " src=", "href=", "url(", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "import("} {
+	for _, way := range []string{"http:", "https:", "//www", " src=", "href=", "url(", "@import", "fetch(",
+		"XMLHttpRequest", "WebSocket", "import("} {
 		if strings.Contains(page, way) {
 			t.Errorf("the page has %q", way)
 		}

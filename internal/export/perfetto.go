@@ -15,7 +15,8 @@ func perfettoFormat() Format {
 		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, stalls, frames, counters",
 		Marks:   "as arguments",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{}, counters: map[counter]uint64{}}
+			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{},
+				counters: map[counter]uint64{}}
 		},
 	}
 }
@@ -167,7 +168,8 @@ func (p *perfetto) begin(r *recording) error {
 		}
 		p.inner = p.inner[:0]
 		for k, name := range categories {
-			p.inner = message(p.inner, internedCategories, text(number(nil, internedIID, uint64(k+1)), internedText, name))
+			p.inner = message(p.inner, internedCategories, text(number(nil, internedIID, uint64(k+1)), internedText,
+				name))
 		}
 		p.packet = message(number(number(p.packet[:0], packetSequence, 1), packetFlags, flags), packetInterned, p.inner)
 		if err := p.write(); err != nil {

@@ -17,7 +17,8 @@ func pprofFormat() Format {
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{}, samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
+			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{},
+				samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
 		},
 	}
 }
@@ -256,7 +257,8 @@ func (p *pprof) close() error {
 		}
 		fn := &profile.Function{ID: id, Name: f.label, SystemName: system, Filename: f.File, StartLine: int64(f.Line)}
 		all.Function = append(all.Function, fn)
-		all.Location = append(all.Location, &profile.Location{ID: id, Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
+		all.Location = append(all.Location, &profile.Location{ID: id,
+			Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
 	}
 	for i, k := range p.keys {
 		s := &profile.Sample{Value: []int64{p.values[i].nanos, p.values[i].calls}, Label: map[string][]string{}}

@@ -123,7 +123,8 @@ func (r *recorded) pending(p trace.Pending) {
 	b := uv(flag(uv(uv(nil, uint64(p.Thread)), p.Message), p.Available), uint64(len(p.List)))
 	for _, m := range p.List {
 		target, callback := r.name(m.Target), r.name(m.Callback)
-		b = append(sv(uv(uv(sv(sv(b, m.When), m.What), target), callback), m.Arg1), map[bool]byte{true: 1}[m.Asynchronous])
+		b = append(sv(uv(uv(sv(sv(b, m.When), m.What), target), callback), m.Arg1),
+			map[bool]byte{true: 1}[m.Asynchronous])
 	}
 	r.chunk(10, b)
 }
@@ -141,7 +142,8 @@ func (naming) Name(m trace.Method) (trace.Name, bool) {
 	if m == trace.MethodDispatch || m >= 100 {
 		return trace.NoNames{}.Name(m)
 	}
-	n := trace.Name{Class: "com.app.C" + string('A'+rune(m%5)), Method: "m" + string('a'+rune(m%26)) + string('a'+rune(m/26)), Descriptor: "(I)V"}
+	n := trace.Name{Class: "com.app.C" + string('A'+rune(m%5)),
+		Method: "m" + string('a'+rune(m%26)) + string('a'+rune(m/26)), Descriptor: "(I)V"}
 	if m%3 == 0 {
 		n.File, n.Line = n.Class[8:]+".java", int(m)+10
 	}

@@ -179,7 +179,8 @@ func (r *recording) uncertainty() string {
 	}
 	text := fmt.Sprintf("in ticks of %s", nanosText(tick.Nanoseconds()))
 	if period := r.about().ClockPeriod(); period > 0 {
-		text += fmt.Sprintf(" by a clock that moves every %d ms: a duration may be wrong by that much", period.Milliseconds())
+		text += fmt.Sprintf(" by a clock that moves every %d ms: a duration may be wrong by that much",
+			period.Milliseconds())
 	}
 	return text
 }

@@ -14,7 +14,8 @@ func speedscopeFormat() Format {
 		Marks:   "behind the name, in brackets",
 		Memory:  "some 4 bytes for each entry and exit",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{}, of: map[*thread][2]*timeline{}}
+			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{},
+				of: map[*thread][2]*timeline{}}
 		},
 	}
 }
@@ -88,7 +89,8 @@ func (s *speedscope) end(r *recording) error {
 }
 
 func (s *speedscope) close() error {
-	s.w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":` + quoted(s.program) + ",\n\"tracegen\":[")
+	s.w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":` + quoted(s.program) +
+		",\n\"tracegen\":[")
 	facts := list{w: s.w}
 	for _, f := range s.facts {
 		facts.element()

@@ -100,7 +100,8 @@ type reading struct {
 func readings() []reading {
 	return []reading{
 		{format: "collapsed", file: "x.collapsed", by: "the test", read: readCollapsed},
-		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true, exact: 200, on: "all distinct"},
+		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true,
+			exact: 200, on: "all distinct"},
 		{format: "html", file: "x.html", by: "its own script", read: readHTML},
 		{format: "perfetto", file: "x.perfetto-trace", by: "trace processor", read: readPerfetto},
 		{format: "chrome", file: "x.trace.json", by: "trace processor", read: readPerfetto},
@@ -128,7 +129,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 		return r
 	}
 	ties := start("1000000", "ties")
-	ties.add(0, 0, record{1, 3}, record{2, 3}, record{-2, 3}, record{2, 3}, record{2, 4}, record{-2, 9}, record{-2, 9}, record{3, 9},
+	ties.add(0, 0, record{1, 3}, record{2, 3}, record{-2, 3}, record{2, 3}, record{2, 4}, record{-2, 9}, record{-2, 9},
+		record{3, 9},
 		record{-3, 9}, record{-1, 9}, record{1, 9}, record{-1, 9}, record{1, 9}, record{-1, 12})
 
 	unwound := start("1000000", "unwound", "unwound worker")
@@ -137,7 +139,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 
 	open := start("1000", "open", "open worker")
 	open.add(0, 0, wander(3, 100, 50, false)...)
-	open.add(1, 0, append(wander(4, 5, 20, false), record{trace.MethodDispatch, 2000}, record{7, 2001}, record{7, 2003}, record{8, 2005}, record{-8, 2009})...)
+	open.add(1, 0, append(wander(4, 5, 20, false), record{trace.MethodDispatch, 2000}, record{7, 2001}, record{7, 2003},
+		record{8, 2005}, record{-8, 2009})...)
 
 	apart := start("1000", "apart")
 	list := wander(5, 20, 40, false)

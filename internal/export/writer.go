@@ -30,7 +30,8 @@ func (w *writer) Recording(r Recording) error {
 		names = w.names
 	}
 	w.number++
-	w.now = &recording{number: w.number, title: r.Title, banner: r.Banner, names: names, named: map[trace.Method]string{},
+	w.now = &recording{number: w.number, title: r.Title, banner: r.Banner, names: names,
+		named:   map[trace.Method]string{},
 		threads: map[uint32]*thread{}, methods: map[methodKey]int32{}, nameless: map[trace.Method]bool{}}
 	w.begun, w.lanes = false, nil
 	return nil

@@ -134,7 +134,8 @@ func (c *Comparison) Slower() []*Change {
 }
 
 func (s *Sample) side() Side {
-	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version, Last: s.versions.last.version}
+	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version,
+		Last: s.versions.last.version}
 }
 
 // wasCalled maps what a method is called in the newer build to what it was in the older one, and back, where a compiler

@@ -37,7 +37,8 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "old: %s\nnew: %s\n", c.Old.text(c.Unit), c.New.text(c.Unit))
 	if c.Old.Units < LeastUnits || c.New.Units < LeastUnits {
-		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n", LeastUnits, c.Unit)
+		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n",
+			LeastUnits, c.Unit)
 	}
 	var slower, faster []*Change
 	noise := 0
@@ -82,8 +83,10 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 			break
 		}
 		fmt.Fprintf(b, "  %-9s %s\n", signed(m.Delta()), m.Name())
-		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf), percent(m.OldSelf, m.NewSelf), m.certainty())
-		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls), number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf),
+			percent(m.OldSelf, m.NewSelf), m.certainty())
+		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
+			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
 		if m.Was != "" {
 			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
 		}
@@ -130,7 +133,8 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			what = "gone: "
 		}
 		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
-		fmt.Fprintf(b, "            %d to %d, of %s to %s on average; in a thousand %ss %.3g to %.3g\n", s.Old, s.New, nanos(s.OldMean), nanos(s.NewMean), c.Unit, s.OldRate, s.NewRate)
+		fmt.Fprintf(b, "            %d to %d, of %s to %s on average; in a thousand %ss %.3g to %.3g\n", s.Old, s.New,
+			nanos(s.OldMean), nanos(s.NewMean), c.Unit, s.OldRate, s.NewRate)
 	}
 }
 

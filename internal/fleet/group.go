@@ -136,8 +136,9 @@ type grouping struct {
 }
 
 func newGrouping(key string) *grouping {
-	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{}, recordings: map[Digest]bool{},
-		versions: map[build]bool{}, walls: map[int]int{}}
+	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{},
+		recordings: map[Digest]bool{},
+		versions:   map[build]bool{}, walls: map[int]int{}}
 }
 
 // wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.

@@ -11,10 +11,12 @@ import (
 // WriteText writes the groups for people, at most top of them, 0 for all.
 func (f *Fleet) WriteText(w io.Writer, top int) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"), between(", ", f.First, f.Last),
+	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"),
+		between(", ", f.First, f.Last),
 		count(f.Stalls, "stall"), count(len(f.Groups), "group"))
 	if f.Nameless > 0 {
-		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties)\n", count(f.Nameless, "recording"))
+		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties)\n",
+			count(f.Nameless, "recording"))
 	}
 	for i, g := range f.Groups {
 		if i == top && top > 0 {
@@ -28,7 +30,8 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 }
 
 func (g *StallGroup) writeText(b *strings.Builder, rank int) {
-	fmt.Fprintf(b, "\n%d. %s × %s on average = %.1f s%s\n", rank, count(g.Users, "user"), short(g.Mean), g.Score, between(", ", g.First, g.Last))
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %.1f s%s\n", rank, count(g.Users, "user"), short(g.Mean), g.Score,
+		between(", ", g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
@@ -79,7 +82,8 @@ func short(d time.Duration) string {
 		least, unit float64
 		form        string
 	}{
-		{10e9, 1e9, "%.1f s"}, {1e9, 1e9, "%.2f s"}, {10e6, 1e6, "%.0f ms"}, {100e3, 1e6, "%.2f ms"}, {1e3, 1e3, "%.1f µs"},
+		{10e9, 1e9, "%.1f s"}, {1e9, 1e9, "%.2f s"}, {10e6, 1e6, "%.0f ms"}, {100e3, 1e6, "%.2f ms"}, {1e3, 1e3,
+			"%.1f µs"},
 	} {
 		if n >= u.least {
 			return fmt.Sprintf(u.form, float64(d)/u.unit)

@@ -60,7 +60,8 @@ func TestBlock(t *testing.T) {
 	}{
 		{"announced", true, []Record{{3, 500, 1, 9}}, true},
 		{"a dispatch", false, []Record{{0, 1048574, 1, 9}}, true},
-		{"known methods, each within its caller's cost", false, []Record{{0, 1, 1, 9}, {1, 2, 1, 5}, {1, 3, 1, 4}}, true},
+		{"known methods, each within its caller's cost", false, []Record{{0, 1, 1, 9}, {1, 2, 1, 5}, {1, 3, 1, 4}},
+			true},
 		{"too few", false, []Record{{0, 1, 1, 9}, {1, 2, 1, 5}}, false},
 		{"unknown methods", false, []Record{{0, 500, 1, 9}, {1, 501, 1, 5}, {1, 3, 1, 4}}, false},
 		{"cost more than their callers", false, []Record{{0, 1, 1, 9}, {1, 2, 1, 50}, {2, 3, 1, 400}}, false},

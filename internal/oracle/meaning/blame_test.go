@@ -31,30 +31,40 @@ type planted struct {
 
 var stalls = []planted{
 	{
-		program: program{name: "H2 computes", small: true, jars: []string{"h2-2.3.232"}, files: []string{"plant/Ledger.java", "plant/audit.sql"},
-			args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "audit.sql"}},
-		kind: analysis.KindOwnWork, method: "plant.Ledger.digest", path: []string{"plant.Ledger.audit", "plant.Ledger.reconcile", "plant.Ledger.digest"},
+		program: program{name: "H2 computes", small: true, jars: []string{"h2-2.3.232"},
+			files: []string{"plant/Ledger.java", "plant/audit.sql"},
+			args:  []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "audit.sql"}},
+		kind: analysis.KindOwnWork, method: "plant.Ledger.digest", path: []string{"plant.Ledger.audit",
+			"plant.Ledger.reconcile", "plant.Ledger.digest"},
 	},
 	{
 		program: program{name: "Xalan waits for a lock", small: true, jars: []string{"xalan-2.7.0", "xercesImpl-2.6.2"},
 			files: []string{"plant/Stock.java", "plant/stock.xsl", "list.xml"},
-			args:  []string{"org.apache.xalan.xslt.Process", "-IN", "list.xml", "-XSL", "stock.xsl", "-OUT", "list.txt"}},
-		kind: analysis.KindLock, method: "plant.Stock.take", path: []string{"plant.Stock.price", "plant.Stock.lookUp", "plant.Stock.take"}, owner: "restocker",
+			args: []string{"org.apache.xalan.xslt.Process", "-IN", "list.xml", "-XSL", "stock.xsl", "-OUT",
+				"list.txt"}},
+		kind: analysis.KindLock, method: "plant.Stock.take", path: []string{"plant.Stock.price", "plant.Stock.lookUp",
+			"plant.Stock.take"}, owner: "restocker",
 	},
 	{
-		program: program{name: "Groovy waits for the network", small: true, jars: []string{"groovy-4.0.28"}, files: []string{"plant/Archive.java", "plant/restore.groovy"},
-			args: []string{"groovy.ui.GroovyMain", "restore.groovy"}},
-		kind: analysis.KindIO, method: "plant.Archive.fill", path: []string{"plant.Archive.restore", "plant.Archive.open", "plant.Archive.fill"},
+		program: program{name: "Groovy waits for the network", small: true, jars: []string{"groovy-4.0.28"},
+			files: []string{"plant/Archive.java", "plant/restore.groovy"},
+			args:  []string{"groovy.ui.GroovyMain", "restore.groovy"}},
+		kind: analysis.KindIO, method: "plant.Archive.fill", path: []string{"plant.Archive.restore",
+			"plant.Archive.open", "plant.Archive.fill"},
 	},
 	{
-		program: program{name: "Clojure sleeps", jars: []string{"clojure-1.12.0"}, files: []string{"plant/Retry.java", "plant/retry.clj"},
-			args: []string{"clojure.main", "retry.clj"}},
-		kind: analysis.KindSleep, method: "plant.Retry.backOff", path: []string{"plant.Retry.attempt", "plant.Retry.attempt", "plant.Retry.attempt", "plant.Retry.backOff"},
+		program: program{name: "Clojure sleeps", jars: []string{"clojure-1.12.0"},
+			files: []string{"plant/Retry.java", "plant/retry.clj"},
+			args:  []string{"clojure.main", "retry.clj"}},
+		kind: analysis.KindSleep, method: "plant.Retry.backOff", path: []string{"plant.Retry.attempt",
+			"plant.Retry.attempt", "plant.Retry.attempt", "plant.Retry.backOff"},
 	},
 	{
-		program: program{name: "H2 collects garbage", jars: []string{"h2-2.3.232"}, files: []string{"plant/Cache.java", "plant/rebuild.sql"},
-			args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "rebuild.sql"}},
-		kind: analysis.KindGC, method: "plant.Cache.churn", path: []string{"plant.Cache.rebuild", "plant.Cache.fill", "plant.Cache.churn"},
+		program: program{name: "H2 collects garbage", jars: []string{"h2-2.3.232"},
+			files: []string{"plant/Cache.java", "plant/rebuild.sql"},
+			args:  []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "rebuild.sql"}},
+		kind: analysis.KindGC, method: "plant.Cache.churn", path: []string{"plant.Cache.rebuild", "plant.Cache.fill",
+			"plant.Cache.churn"},
 	},
 }
 
@@ -118,7 +128,8 @@ func (p planted) judge(t *testing.T, s *analysis.Stall) {
 	if !contains(path, p.path) {
 		t.Errorf("the hot path is %q, want %q in it", path, p.path)
 	}
-	if p.owner != "" && (!strings.HasPrefix(s.LockOwner, p.owner+" holds ") || len(s.Holder) == 0 || s.Holder[0].Activity != analysis.ActivitySleep) {
+	if p.owner != "" && (!strings.HasPrefix(s.LockOwner, p.owner+" holds ") || len(s.Holder) == 0 ||
+		s.Holder[0].Activity != analysis.ActivitySleep) {
 		t.Errorf("the lock's owner is %q, seen as %+v; want %s, asleep", s.LockOwner, s.Holder, p.owner)
 	}
 }
@@ -245,7 +256,9 @@ func TestCorpusBlocklist(t *testing.T) {
 	}
 	after, _ := measure(r.record(t, jars.Core, config.Rules, flags...))
 	if list.Records == 0 || after.Records != before.Records-list.Records {
-		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records, &text)
+		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records,
+			&text)
 	}
-	t.Logf("measured: %d rules take %d of %d records away, %d are left", len(config.Rules), list.Records, before.Records, after.Records)
+	t.Logf("measured: %d rules take %d of %d records away, %d are left", len(config.Rules), list.Records,
+		before.Records, after.Records)
 }

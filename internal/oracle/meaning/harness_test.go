@@ -38,12 +38,18 @@ type mode struct {
 }
 
 var (
-	normalNone     = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart, trivial: filter.None, order: mapping.OrderCompact}
-	throwsSmart    = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.Smart}
-	throwsNone     = mode{name: "throws none", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.None}
-	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper, trivial: filter.None}
-	exactSmart     = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.Smart, order: mapping.OrderCompact}
-	exactNone      = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.None}
+	normalNone = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart,
+		trivial: filter.None, order: mapping.OrderCompact}
+	throwsSmart = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart,
+		trivial: filter.Smart}
+	throwsNone = mode{name: "throws none", exits: inject.ExitsThrows, entry: inject.EntryAtStart,
+		trivial: filter.None}
+	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper,
+		trivial: filter.None}
+	exactSmart = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper,
+		trivial: filter.Smart, order: mapping.OrderCompact}
+	exactNone = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper,
+		trivial: filter.None}
 )
 
 // shortfalls are the reasons that no method here has, so that nothing is left out of the test unseen.
@@ -118,7 +124,8 @@ func (c command) run(t *testing.T) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.jdk.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)], c.args...)...)
+	cmd := exec.CommandContext(ctx, c.jdk.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)],
+		c.args...)...)
 	cmd.Dir = c.dir
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
@@ -204,7 +211,8 @@ func judge(t *testing.T, m mode, s oracle.Summary) {
 		t.Errorf("%d exits too many, %d bad IDs; want none", s.ExitsTooMany, s.BadIDs)
 	}
 	if m.exits == inject.ExitsExact && (s.ClosedLate != 0 || s.OpenInEndedThreads != 0) {
-		t.Errorf("exact: %d frames closed late, %d open in ended threads; want none", s.ClosedLate, s.OpenInEndedThreads)
+		t.Errorf("exact: %d frames closed late, %d open in ended threads; want none", s.ClosedLate,
+			s.OpenInEndedThreads)
 	}
 }
 

@@ -55,25 +55,30 @@ func TestModuleIsRecorded(t *testing.T) {
 			program, runtime := filepath.Join(work, "program.jar"), filepath.Join(work, "runtime.jar")
 			result, err := pipeline.Run(t.Context(), pipeline.Config{
 				Filter: filter.New(filter.Options{Trivial: filter.None}), AddRequires: requires,
-				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.Core, Output: runtime}},
+				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program},
+					{Path: jars.Core, Output: runtime}},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(work, "r.tgd")
-			out := command{jdk: j, dir: work, args: []string{"-Dtracegen.output=" + file, "-p", pathList(program, runtime), "-m", "app/app.Main"}}.run(t)
+			out := command{jdk: j, dir: work, args: []string{"-Dtracegen.output=" + file, "-p",
+				pathList(program, runtime), "-m", "app/app.Main"}}.run(t)
 			if requires == "" {
-				if out.code == 0 || !strings.Contains(out.text, "NoClassDefFoundError: dev/tracegen/runtime/AppMethodBeat") {
+				if out.code == 0 || !strings.Contains(out.text,
+					"NoClassDefFoundError: dev/tracegen/runtime/AppMethodBeat") {
 					t.Errorf("exit code %d: %s", out.code, out.text)
 				}
 				return
 			}
-			if out.code != 0 || !strings.Contains(out.text, "module app reads [") || !strings.Contains(out.text, requires) {
+			if out.code != 0 || !strings.Contains(out.text, "module app reads [") ||
+				!strings.Contains(out.text, requires) {
 				t.Fatalf("exit code %d: %s", out.code, out.text)
 			}
 			// main, and work ten times.
 			if r := readRecording(t, file); r.records != 22 || r.digest != result.Mapping.Digest() || !r.damage.Closed {
-				t.Errorf("%d records of the mapping %s, %+v; want 22 of %s", r.records, r.digest, r.damage, result.Mapping.Digest())
+				t.Errorf("%d records of the mapping %s, %+v; want 22 of %s", r.records, r.digest, r.damage,
+					result.Mapping.Digest())
 			}
 		})
 	}

@@ -96,7 +96,8 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 	}
 	if class != "" {
 		// The other recorder has only the one name.
-		t.Logf("measured: drop-in: %d records, %d lost, %d bytes", recording.records, recording.overwritten, recording.size)
+		t.Logf("measured: drop-in: %d records, %d lost, %d bytes", recording.records, recording.overwritten,
+			recording.size)
 		return
 	}
 	r.compareEvents(t, recording, other)
@@ -187,7 +188,8 @@ func readRecording(t *testing.T, file string) recording {
 			sum.janks++
 		case *trace.End:
 			if c.Records != sum.records || c.Overwritten != sum.overwritten {
-				t.Errorf("the end says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records, sum.overwritten)
+				t.Errorf("the end says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records,
+					sum.overwritten)
 			}
 		}
 	}

@@ -163,11 +163,13 @@ func TestStalls(t *testing.T) {
 			if stalled == nil {
 				t.Fatalf("it was not found; found %v", stalls)
 			}
-			if stalled.State.String() != row.state || !strings.HasPrefix(stalled.LockOwner, row.owner) || row.owner == "" && stalled.LockOwner != "" {
+			if stalled.State.String() != row.state || !strings.HasPrefix(stalled.LockOwner, row.owner) ||
+				row.owner == "" && stalled.LockOwner != "" {
 				t.Errorf("state %v, owner %q; want %v, %q", stalled.State, stalled.LockOwner, row.state, row.owner)
 			}
 			if got := int64(stalled.Wall); got < want.wall-tick || got > want.wallAround+tick {
-				t.Errorf("wall %v, the program measured %v inside and %v around", time.Duration(got), time.Duration(want.wall), time.Duration(want.wallAround))
+				t.Errorf("wall %v, the program measured %v inside and %v around", time.Duration(got),
+					time.Duration(want.wall), time.Duration(want.wallAround))
 			}
 			if stalled.CPU < 0 || stalled.CPU > int64(stalled.Wall) {
 				t.Errorf("CPU %v of %v", time.Duration(stalled.CPU), time.Duration(stalled.Wall))
@@ -211,7 +213,8 @@ func checkSamples(t *testing.T, all []trace.Chunk, stalled *trace.StallChunk, wa
 		}
 	}
 	if last < first || last-first > want.cpuAround {
-		t.Errorf("CPU %v at the first sample and %v at the last, the program measured %v around", time.Duration(first), time.Duration(last), time.Duration(want.cpuAround))
+		t.Errorf("CPU %v at the first sample and %v at the last, the program measured %v around", time.Duration(first),
+			time.Duration(last), time.Duration(want.cpuAround))
 	}
 	if own < 2 || held != (holders > 1) {
 		t.Errorf("%d samples in %s, %d of who holds the lock", own, frame, holders)
@@ -235,7 +238,8 @@ func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, 
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "stalls.tgd")
-	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200", "-Dtracegen.tick=us", "-cp", pathList(program, runtime), "Driver"}}.run(t)
+	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200",
+		"-Dtracegen.tick=us", "-cp", pathList(program, runtime), "Driver"}}.run(t)
 	truth := map[string]stall{}
 	for line := range strings.Lines(out.text) {
 		var name string

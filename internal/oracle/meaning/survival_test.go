@@ -51,7 +51,8 @@ func TestRecordingSurvives(t *testing.T) {
 	}{{syscall.SIGTERM, true}, {syscall.SIGINT, true}, {os.Kill, false}} {
 		t.Run(row.signal.String(), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "r.tgd")
-			cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-Dtracegen.output="+file, "-cp", pathList(program, runtime), "Endless")
+			cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-Dtracegen.output="+file, "-cp",
+				pathList(program, runtime), "Endless")
 			out, err := cmd.StdoutPipe()
 			if err == nil {
 				err = cmd.Start()
@@ -67,14 +68,16 @@ func TestRecordingSurvives(t *testing.T) {
 			}
 			_ = cmd.Wait() // it was killed
 			r := readRecording(t, file)
-			if r.damage.Closed != row.closed || r.damage.LostChunks+r.damage.Malformed != 0 || row.closed && r.damage.SkippedBytes != 0 {
+			if r.damage.Closed != row.closed || r.damage.LostChunks+r.damage.Malformed != 0 || row.closed &&
+				r.damage.SkippedBytes != 0 {
 				t.Errorf("%+v", r.damage)
 			}
 			// What was written before the signal is all there if there was time to write it.
 			if r.records == 0 || row.closed && r.records+r.overwritten < 600_000 {
 				t.Errorf("%d records and %d lost of more than 600,000", r.records, r.overwritten)
 			}
-			t.Logf("measured: %s: %d records, %d lost, closed: %t, %d bytes of a chunk that was cut", row.signal, r.records, r.overwritten, r.damage.Closed, r.damage.SkippedBytes)
+			t.Logf("measured: %s: %d records, %d lost, closed: %t, %d bytes of a chunk that was cut", row.signal,
+				r.records, r.overwritten, r.damage.Closed, r.damage.SkippedBytes)
 		})
 	}
 }
