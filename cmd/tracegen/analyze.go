@@ -241,7 +241,7 @@ func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
 // refusal makes the answer of an error that says that a mapping does not fit.
 func refusal(err error) error {
 	if errors.As(err, new(*analysis.MismatchError)) {
-		return answer{err}
+		return checkFailed{err}
 	}
 	return err
 }

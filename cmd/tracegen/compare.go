@@ -75,9 +75,9 @@ func (c *comparing) options() options {
 			flag: oneOf(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording}, named[fleet.Unit]{"message", fleet.UnitMessage})},
 		option{name: "exit-code", flag: yes(&c.exitCode), help: "exit with 1 if a method surely got slower"},
 	), c.naming.options(
-		option{name: "old-mapping", flag: text(&c.oldMapping, ""), file: fileRead, extensions: nothing,
+		option{name: "old-mapping", flag: text(&c.oldMapping, ""), file: fileRead,
 			help: "that of OLD, if not --mapping"},
-		option{name: "new-mapping", flag: text(&c.newMapping, ""), file: fileRead, extensions: nothing,
+		option{name: "new-mapping", flag: text(&c.newMapping, ""), file: fileRead,
 			help: "that of NEW, if not --mapping"},
 	))
 }
@@ -174,7 +174,7 @@ func (c *comparing) write(comparison *fleet.Comparison) error {
 		return err
 	}
 	if slower := comparison.Slower(); c.exitCode && len(slower) > 0 {
-		return answer{fmt.Errorf("%s and %d more surely got slower", slower[0].Name(), len(slower)-1)}
+		return checkFailed{fmt.Errorf("%s and %d more surely got slower", slower[0].Name(), len(slower)-1)}
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestDiffSuspectsShrunkBuild(t *testing.T) {
 	}{{1000, 14, true}, {1000, 800, true}, {1000, 801, false}, {50, 0, true}, {49, 0, false}, {14, 1000, false}} {
 		old, new := assign(test.old), assign(test.new)
 		d := comparison{old: old, new: new, Comparison: mapping.Compare(old, new)}
-		if got := strings.Contains(strings.Join(d.suspicions(), "\n"), "methods are gone"); got != test.want {
+		if got := strings.Contains(strings.Join(d.warnings(), "\n"), "methods are missing"); got != test.want {
 			t.Errorf("%d methods, then %d: suspicious %v, want %v", test.old, test.new, got, test.want)
 		}
 	}

@@ -118,7 +118,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if g.left > 0 {
-		return answer{fmt.Errorf("%d of %d recordings were left out", g.left, len(files))}
+		return checkFailed{fmt.Errorf("%d of %d recordings were left out", g.left, len(files))}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestOptionTables(t *testing.T) {
 	}
 }
 
-// TestEveryFlagHasItsStep wants each flag of instrument to have its say in scan, in assign or beside --ids, or to be
+// TestEveryFlagHasItsStep wants each flag of instrument to have its say in scan, in assign or beside --slice, or to be
 // known as one that only works at once: a flag that decides something and is forgotten here would let the steps come
 // to something else than instrument does.
 func TestEveryFlagHasItsStep(t *testing.T) {
@@ -72,11 +72,11 @@ func TestEveryFlagHasItsStep(t *testing.T) {
 		if !o.takenBy(byInstrument) {
 			continue
 		}
-		isStep := o.takenBy(byScan|byAssign) || o.withIDs == idsAllow
+		isStep := o.takenBy(byScan|byAssign) || o.withSlice == sliceAllows
 		if only := slices.Contains(atOnce, o.name); isStep == only {
 			t.Errorf("--%s has its say in a step: %v, works only at once: %v", o.name, isStep, only)
 		}
-		if o.withIDs == idsAgree && !slices.Contains(i.originOptions(), o.name) {
+		if o.withSlice == sliceAgrees && !slices.Contains(i.originOptions(), o.name) {
 			t.Errorf("--%s shapes what is written, and scan files do not record it", o.name)
 		}
 	}

@@ -137,7 +137,7 @@ func TestSuspicions(t *testing.T) {
 		return saved(t, r)
 	}
 	for lost, want := range map[int]int{0: 0, 40: 0, 199: 0, 200: 1, 999: 1} {
-		if got := Compare(run(1000), run(1000-lost)).Suspicions(); len(got) != want {
+		if got := Compare(run(1000), run(1000-lost)).Warnings(); len(got) != want {
 			t.Errorf("%d of 1000 lost: %q", lost, got)
 		}
 	}

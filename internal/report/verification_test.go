@@ -65,10 +65,10 @@ func TestVerificationSummary(t *testing.T) {
 		bad  bool
 		want string
 	}{
-		{none, false, "1 class judged: 0 findings"},
-		{old, false, "2 classes judged: 1 finding (0 introduced, 1 pre-existing)"},
-		{notes, false, "2 classes judged: 0 findings, 1 note"},
-		{sampleVerification(), true, "4 classes judged: 3 findings (2 introduced, 1 pre-existing), 1 note; 1 class not found, and assumed to fit"},
+		{none, false, "1 class checked: 0 findings"},
+		{old, false, "2 classes checked: 1 finding (0 introduced, 1 pre-existing)"},
+		{notes, false, "2 classes checked: 0 findings, 1 note"},
+		{sampleVerification(), true, "4 classes checked: 3 findings (2 introduced, 1 pre-existing), 1 note; 1 class not found and assumed to fit"},
 	} {
 		if got := c.v.Summary(); got != c.want || c.v.Bad() != c.bad {
 			t.Errorf("%q, bad: %v; want %q, %v", got, c.v.Bad(), c.want, c.bad)
