@@ -57,7 +57,8 @@ func readArgfile(name string) ([]argument, error) {
 		case '@':
 			err = fmt.Errorf("an argument file may not name another one; an input of this name is written ./%s", line)
 		case '-':
-			err = fmt.Errorf("%s: an argument file may not hold options; give them on the command line or in %s; an input of this name is written ./%s",
+			err = fmt.Errorf("%s: an argument file may not hold options; give them on the command line or in %s; "+
+				"an input of this name is written ./%s",
 				line, defaultConfig, line)
 		default:
 			a, err = parseArgument(line)
@@ -70,8 +71,8 @@ func readArgfile(name string) ([]argument, error) {
 	return list, nil
 }
 
-// parseArgument divides INPUT=OUTPUT. A name may contain =: if the whole argument exists, it is an input, otherwise INPUT
-// is the shortest part before an = that exists.
+// parseArgument divides INPUT=OUTPUT. A name may contain =: if the whole argument exists, it is an input, otherwise
+// INPUT is the shortest part before an = that exists.
 func parseArgument(arg string) (argument, error) {
 	whole, err := exists(arg)
 	if whole || err != nil {

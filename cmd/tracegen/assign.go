@@ -64,7 +64,8 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
-		return misuse("%s was scanned with %s, but assign has %s: give the same --config and --blocklist", a.parts[0].Path(), orNo(there), orNo(here))
+		return misuse("%s was scanned with %s, but assign has %s: give the same --config and --blocklist",
+			a.parts[0].Path(), orNo(there), orNo(here))
 	}
 	if there := a.parts[0].Origin().Options[r8Option]; a.r8Digest != there {
 		return misuse("%s was scanned with another --r8-mapping or with none: give the same", a.parts[0].Path())
@@ -103,7 +104,8 @@ func (a *assign) written() []target {
 	seen := map[string]bool{}
 	for _, p := range a.parts {
 		if !seen[p.Name()] { // package pipeline refuses two parts of one name
-			files = append(files, target{"the slice of " + p.Path(), filepath.Join(a.sliceDirectory, p.Name()+pipeline.SliceExtension)})
+			files = append(files, target{"the slice of " + p.Path(),
+				filepath.Join(a.sliceDirectory, p.Name()+pipeline.SliceExtension)})
 		}
 		seen[p.Name()] = true
 	}

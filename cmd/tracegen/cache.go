@@ -26,7 +26,8 @@ const defaultCacheSize byteSize = 2 << 30
 type byteSize int64
 
 // byteUnits are in descending order: String takes the first that divides the number.
-var byteUnits = []named[int64]{{"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"KB", 1e3}, {"B", 1}}
+var byteUnits = []named[int64]{{"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20},
+	{"MB", 1e6}, {"KiB", 1 << 10}, {"KB", 1e3}, {"B", 1}}
 
 // Set implements pflag.Value.
 func (s *byteSize) Set(text string) error {
@@ -54,8 +55,8 @@ func (s *byteSize) String() string {
 // Type implements pflag.Value. The help shows it behind the flag's name.
 func (s *byteSize) Type() string { return "SIZE" }
 
-// incremental opens the cache; it returns nil if there is none. If the cache cannot be opened, it prints a warning and the
-// run goes on without it.
+// incremental opens the cache; it returns nil if there is none. If the cache cannot be opened, it prints a warning and
+// the run goes on without it.
 func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, error) {
 	if i.caching.directory == "" {
 		return nil, nil
@@ -91,8 +92,8 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	}, nil
 }
 
-// checkCacheDirectory refuses a cache directory that lies in an input or output, or that one of them lies in: the files of
-// the cache would be taken for inputs.
+// checkCacheDirectory refuses a cache directory that lies in an input or output, or that one of them lies in: the files
+// of the cache would be taken for inputs.
 func (i *instrument) checkCacheDirectory() error {
 	kept, err := resolved(i.caching.directory)
 	if err != nil {
@@ -114,7 +115,8 @@ func (i *instrument) checkCacheDirectory() error {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
 		if isBelow(kept, at) || isBelow(at, kept) {
-			return misuse("--cache %s and %s (%s) contain each other; choose another directory", i.caching.directory, t.path, t.what)
+			return misuse("--cache %s and %s (%s) contain each other; choose another directory", i.caching.directory,
+				t.path, t.what)
 		}
 	}
 	return nil

@@ -17,8 +17,8 @@ func (i *instrument) scanKey() string {
 	return ruleText(i.rules) + i.rows.record(inScanKey, i.values) + i.r8Digest
 }
 
-// writeKey returns the configuration in the cache key of an output. Rules are not in it: package pipeline adds the decisions
-// on each class to the key.
+// writeKey returns the configuration in the cache key of an output. Rules are not in it: package pipeline adds the
+// decisions on each class to the key.
 func (i *instrument) writeKey() string { return i.rows.record(inWriteKey, i.values) }
 
 // ruleText returns a text that differs for different lists of rules.
@@ -30,8 +30,8 @@ func ruleText(rules []filter.Rule) string {
 	return text.String()
 }
 
-// executableSum returns the hash of the running program. The version is not enough for a cache key: it stays the same while
-// the program is developed.
+// executableSum returns the hash of the running program. The version is not enough for a cache key: it stays the same
+// while the program is developed.
 func executableSum() (string, error) {
 	name, err := os.Executable()
 	if err != nil {

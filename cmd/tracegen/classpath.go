@@ -18,9 +18,11 @@ type classPath struct {
 
 func (c *classPath) options() []option {
 	return []option{
-		{name: "classpath", flag: texts(&c.lists), commands: everyBuild | byVerify, omit: inNoRecord, withSlice: sliceAllows,
-			file: fileSearched, list: true,
-			help: "look up classes that the inputs refer to, and supertypes for rules, in this `LIST` of jars, .aar files " +
+		{name: "classpath", flag: texts(&c.lists), commands: everyBuild | byVerify, omit: inNoRecord,
+			withSlice: sliceAllows,
+			file:      fileSearched, list: true,
+			help: "look up classes that the inputs refer to, and supertypes for rules, in this `LIST` of jars, " +
+				".aar files " +
 				"and directories, separated as for java; repeatable",
 			helpIn: map[command]string{
 				byAssign: "look up supertypes that no part has in this `LIST`, that of instrument; repeatable",
@@ -31,8 +33,9 @@ func (c *classPath) options() []option {
 			file: fileSearched, extensions: onlyDirectories,
 			help: "home `DIR` of the JDK in which classes are looked up (default that of JAVA_HOME, or of java on " +
 				"PATH)"},
-		{name: "strict-classpath", flag: yes(&c.strict), commands: classWork | byVerify, omit: inScanKey, withSlice: sliceAllows,
-			help: "report each class that cannot be found as a finding"},
+		{name: "strict-classpath", flag: yes(&c.strict), commands: classWork | byVerify, omit: inScanKey,
+			withSlice: sliceAllows,
+			help:      "report each class that cannot be found as a finding"},
 	}
 }
 

@@ -16,9 +16,9 @@ const (
 	defaultMapping = "methodMapping.txt"
 )
 
-// readConfig reads tracegen.yml and sets the options that the command line does not set. It also checks the values of options
-// that the command does not use. It returns the rules, and the names of the file and the files that it includes. Without
-// --config, the file may be missing.
+// readConfig reads tracegen.yml and sets the options that the command line does not set. It also checks the values of
+// options that the command does not use. It returns the rules, and the names of the file and the files that it
+// includes. Without --config, the file may be missing.
 func (i *instrument) readConfig() (files []string, rules []filter.Rule, err error) {
 	file := i.config
 	if file == "" {
@@ -79,8 +79,8 @@ func (o *option) relativeTo(file, value string) string {
 	return value
 }
 
-// relativeTo returns a path that is relative to the directory of file, as a path that is relative to the working directory.
-// It keeps a slash at the end, which marks a directory.
+// relativeTo returns a path that is relative to the directory of file, as a path that is relative to the working
+// directory. It keeps a slash at the end, which marks a directory.
 func relativeTo(file, path string) string {
 	if filepath.IsAbs(path) || path == standardOutput {
 		return path

@@ -40,7 +40,8 @@ func TestDocumentedRules(t *testing.T) {
 	}
 	for _, block := range blocks {
 		rows := buildTable()
-		config, err := filter.ParseConfig("tracegen.yml", []byte(block), rows.configurable(), func(string) ([]byte, error) { return nil, nil })
+		config, err := filter.ParseConfig("tracegen.yml", []byte(block), rows.configurable(),
+			func(string) ([]byte, error) { return nil, nil })
 		if err != nil {
 			t.Errorf("%v in\n%s", err, block)
 			continue

@@ -65,8 +65,8 @@ func (c *console) log(level, message string) {
 	}
 }
 
-// progress shows a progress bar if standard error is a terminal; otherwise advance is nil. done removes the bar, so that
-// the next message starts on an empty line.
+// progress shows a progress bar if standard error is a terminal; otherwise advance is nil. done removes the bar, so
+// that the next message starts on an empty line.
 func (c *console) progress(what string) (advance func(done, total int64), done func()) {
 	f, isFile := c.err.(*os.File)
 	if c.quiet || c.asJSON || !isFile || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {

@@ -94,7 +94,8 @@ func compareFiles(old, new string) (difference, error) {
 	}
 	switch {
 	case isReport[0] != isReport[1]:
-		return nil, fmt.Errorf("one of %s and %s is a report, the other is not; give two mappings or two reports", old, new)
+		return nil, fmt.Errorf("one of %s and %s is a report, the other is not; give two mappings or two reports", old,
+			new)
 	case isReport[0]:
 		return compareReports(old, new)
 	}
@@ -170,34 +171,44 @@ func retired(m *mapping.Mapping) int { return mapping.Capacity - m.Headroom() - 
 func (d *comparison) warnings() []string {
 	var list []string
 	if n := len(d.Reused); n > 0 {
-		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW written without OLD as --base?", n))
+		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW written without OLD as --base?",
+			n))
 	}
 	if n := len(d.Removed); report.Shrunk(n, d.old.Len()) {
-		list = append(list, fmt.Sprintf("%d of %d methods are missing; is the input of NEW shrunk, or of another variant?", n, d.old.Len()))
+		list = append(list,
+			fmt.Sprintf("%d of %d methods are missing; is the input of NEW shrunk, or of another variant?", n,
+				d.old.Len()))
 	}
 	if n := len(d.Renumbered); n > 0 {
-		list = append(list, fmt.Sprintf("%d methods with a compiler's number have another number now, so that their code has another ID", n))
+		list = append(list,
+			fmt.Sprintf("%d methods with a compiler's number have another number now, so that their code has "+
+				"another ID", n))
 	}
 	if n := len(d.Suspicious); n > 0 {
 		list = append(list, fmt.Sprintf("%d methods with a compiler's number may stand for other code", n))
 	}
 	if d.Runtime {
-		list = append(list, fmt.Sprintf("the runtime class was %s and is now %s", mapping.Text(d.old.Runtime()), mapping.Text(d.new.Runtime())))
+		list = append(list, fmt.Sprintf("the runtime class was %s and is now %s", mapping.Text(d.old.Runtime()),
+			mapping.Text(d.new.Runtime())))
 	}
 	return list
 }
 
 // print prints the counts and then the lists: of a long text in a pull request, only the first screen is read.
 func (d *comparison) print(w io.Writer) error {
-	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", report.Printable(d.oldFile), d.old.Digest(), d.old.Len(), retired(d.old))
-	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", report.Printable(d.newFile), d.new.Digest(), d.new.Len(), retired(d.new))
+	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", report.Printable(d.oldFile), d.old.Digest(),
+		d.old.Len(), retired(d.old))
+	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", report.Printable(d.newFile), d.new.Digest(),
+		d.new.Len(), retired(d.new))
 	if d.Equal() {
 		_, err := fmt.Fprintln(w, "no difference")
 		return err
 	}
-	fmt.Fprintf(w, "methods: %d kept, %d added, %d removed, %d moved\n", d.Kept, len(d.Added), len(d.Removed), len(d.Moved))
+	fmt.Fprintf(w, "methods: %d kept, %d added, %d removed, %d moved\n", d.Kept, len(d.Added), len(d.Removed),
+		len(d.Moved))
 	if focus := len(d.FocusAdded) + len(d.FocusRemoved); len(d.Access)+len(d.Freed)+len(d.Reserved)+focus > 0 {
-		fmt.Fprintf(w, "also: %d with other access flags, %d retired IDs freed, %d IDs newly retired, %d focus hooks changed\n",
+		fmt.Fprintf(w,
+			"also: %d with other access flags, %d retired IDs freed, %d IDs newly retired, %d focus hooks changed\n",
 			len(d.Access), len(d.Freed), len(d.Reserved), focus)
 	}
 	for _, s := range d.warnings() {
@@ -314,7 +325,8 @@ func (d *comparison) printJSON(w io.Writer) error {
 	return j.Encode(comparisonJSON{
 		Schema: 1, Equal: d.Equal(), Old: side(d.oldFile, d.old), New: side(d.newFile, d.new), Kept: d.Kept,
 		Warnings: append([]string{}, d.warnings()...),
-		Reused:   list(d.Reused), Moved: list(d.Moved), Renumbered: list(d.Renumbered), Suspicious: list(d.Suspicious), Removed: list(d.Removed), Added: list(d.Added),
+		Reused:   list(d.Reused), Moved: list(d.Moved), Renumbered: list(d.Renumbered), Suspicious: list(d.Suspicious),
+		Removed: list(d.Removed), Added: list(d.Added),
 		Access: list(d.Access), Freed: list(d.Freed), Reserved: list(d.Reserved),
 		FocusRemoved: focus(d.FocusRemoved), FocusAdded: focus(d.FocusAdded),
 	})

@@ -13,7 +13,8 @@ func TestDiffSuspectsShrunkBuild(t *testing.T) {
 	assign := func(n int) *mapping.Mapping {
 		var methods []mapping.Method
 		for i := range n {
-			methods = append(methods, mapping.Method{Identity: mapping.Identity{Class: "a/A", Name: fmt.Sprint("f", i), Descriptor: "()V"}})
+			methods = append(methods, mapping.Method{Identity: mapping.Identity{Class: "a/A", Name: fmt.Sprint("f", i),
+				Descriptor: "()V"}})
 		}
 		m, err := mapping.Assign(methods, mapping.Options{})
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/tracegen/tracegen/internal/report"
 )
 
-// guards holds the options of the guards, which make the exit code 1. Setting a limit enables its guard; --fail-on enables
-// it with its default limit, which is the digest of the base mapping for the guard on digests.
+// guards holds the options of the guards, which make the exit code 1. Setting a limit enables its guard; --fail-on
+// enables it with its default limit, which is the digest of the base mapping for the guard on digests.
 type guards struct {
 	failOn       failOn
 	maxGrowth    limit // percent of the bytes of class files
@@ -34,15 +34,19 @@ func (g *guards) options() []option {
 	return grouped("Guards (setting a limit enables its guard)",
 		option{name: "fail-on", flag: custom(&g.failOn), commands: byInstrument | byAssign, omit: inNoRecord,
 			help: "enable a guard: after everything has been written, exit with 1 if a rewritten class was rejected " +
-				"(introduced), if any class was left as it is because a check failed (unverifiable), or if a limit is " +
+				"(introduced), if any class was left as it is because a check failed (unverifiable), or if a limit " +
+				"is " +
 				"exceeded, the default unless it is set (growth, ratio, calls, digest); repeatable",
 			helpIn: map[command]string{
-				byAssign: "enable a guard: after everything has been written, exit with 1 if any class is left as it is " +
-					"because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, digest); repeatable",
+				byAssign: "enable a guard: after everything has been written, exit with 1 if any class is left as " +
+					"it is " +
+					"because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, digest); " +
+					"repeatable",
 			}},
 		option{name: "max-growth", flag: custom(&g.maxGrowth), commands: byInstrument, omit: inNoRecord,
 			help: "largest allowed growth of the class files (default 25)"},
-		option{name: "min-methods-ratio", flag: custom(&g.minRatio), commands: byInstrument | byAssign, omit: inNoRecord,
+		option{name: "min-methods-ratio", flag: custom(&g.minRatio), commands: byInstrument | byAssign,
+			omit: inNoRecord,
 			help: "smallest allowed number of traced methods, as a ratio to those of --base (default 0.9)"},
 		option{name: "max-calls-growth", flag: custom(&g.maxCalls), commands: byInstrument, omit: inNoRecord,
 			help: "largest allowed number of calls that a package gains since --base-report, in percent of all calls " +
@@ -50,7 +54,8 @@ func (g *guards) options() []option {
 		option{name: "base-report", flag: text(&g.baseReport, ""), commands: byInstrument, omit: inNoRecord,
 			file: fileRead, extensions: []string{"json"},
 			help: "report `FILE` of an earlier build"},
-		option{name: "expect-digest", flag: text(&g.expectDigest, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+		option{name: "expect-digest", flag: text(&g.expectDigest, ""), commands: byInstrument | byAssign,
+			omit: inNoRecord,
 			help: "`DIGEST` that the mapping must have (default that of --base)"},
 	)
 }

@@ -87,7 +87,8 @@ names are relative to tracegen.yml.
 	return cmd
 }
 
-// locate resolves the arguments to inputs and outputs, checks that nothing that is read is overwritten, and opens the cache.
+// locate resolves the arguments to inputs and outputs, checks that nothing that is read is overwritten, and opens the
+// cache.
 func (i *instrument) locate(args []string) error {
 	list, argfiles, err := parseArguments(args)
 	if err != nil {
@@ -154,8 +155,8 @@ func (i *instrument) run(cmd *cobra.Command) error {
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, or the report with --report -. If the summary cannot be printed, it prints a warning, as
-// the work is done.
+// summarize prints the summary, or the report with --report -. If the summary cannot be printed, it prints a warning,
+// as the work is done.
 func (i *instrument) summarize() error {
 	if i.report == standardOutput {
 		if err := i.reported.WriteJSON(i.con.out); err != nil {
@@ -293,8 +294,8 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 }
 
 // followSlice instruments by the decisions of a slice. It refuses options on the command line that the slice makes
-// irrelevant. In tracegen.yml, which serves all three steps, it ignores them; but the options that the slice records must
-// agree with it.
+// irrelevant. In tracegen.yml, which serves all three steps, it ignores them; but the options that the slice records
+// must agree with it.
 func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 	var idle string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -330,7 +331,8 @@ func (i *instrument) adoptSlice(by pipeline.Origin) error {
 	for _, name := range i.sliceOptions() {
 		here, there := i.values[name], by.Options[name]
 		if o := i.rows.find(name); (o.flag.Changed || i.preset.sets(o)) && here != there {
-			return misuse("--%s is %s, but %s was made with %s", name, cmp.Or(here, "none"), i.sliceFile, cmp.Or(there, "none"))
+			return misuse("--%s is %s, but %s was made with %s", name, cmp.Or(here, "none"), i.sliceFile,
+				cmp.Or(there, "none"))
 		}
 	}
 	if err := i.adoptOptions(i.sliceOptions(), by); err != nil {

@@ -54,8 +54,10 @@ patterns it loads the mapping and checks the digest.`,
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	newOptions([]option{
-		{name: "mapping", flag: text(&file, defaultMapping), file: fileRead, extensions: []string{"txt"}, help: "method mapping `FILE`"},
-		{name: "format", flag: textOrJSON(&l.asJSON), help: "output format: lines as in the mapping, or one JSON object per line"},
+		{name: "mapping", flag: text(&file, defaultMapping), file: fileRead, extensions: []string{"txt"},
+			help: "method mapping `FILE`"},
+		{name: "format", flag: textOrJSON(&l.asJSON),
+			help: "output format: lines as in the mapping, or one JSON object per line"},
 	}).addTo(cmd, 0)
 	return cmd
 }
@@ -177,5 +179,6 @@ func newEntryJSON(e mapping.Entry) *entryJSON {
 	if e.ID == 0 {
 		return nil
 	}
-	return &entryJSON{e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor), e.Retired}
+	return &entryJSON{e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor),
+		e.Retired}
 }

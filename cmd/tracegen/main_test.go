@@ -78,8 +78,10 @@ func TestResultsCannotBePrinted(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{[]string{"instrument", sample, "-o", "x.jar"}, exitDone, "tracegen: warning: the summary could not be printed: no space\n"},
-		{[]string{"strip", "x.jar", "-o", "y.jar"}, exitDone, "tracegen: warning: the summary could not be printed: no space\n"},
+		{[]string{"instrument", sample, "-o", "x.jar"}, exitDone,
+			"tracegen: warning: the summary could not be printed: no space\n"},
+		{[]string{"strip", "x.jar", "-o", "y.jar"}, exitDone,
+			"tracegen: warning: the summary could not be printed: no space\n"},
 		{[]string{"lookup", "1048574"}, exitFailed, "tracegen: no space\n"},
 		{[]string{"version"}, exitFailed, "tracegen: no space\n"},
 	}
@@ -166,7 +168,8 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 			if !strings.Contains(help.String(), "--"+f.Name+" ") {
 				t.Errorf("%s --%s is not in its help", cmd.CommandPath(), f.Name)
 			}
-			in := regexp.MustCompile(`(?m)tracegen .*\b` + cmd.Name() + `\b.* (--` + f.Name + `\b|-` + f.Shorthand + `[ \d])`)
+			in := regexp.MustCompile(`(?m)tracegen .*\b` + cmd.Name() + `\b.* (--` + f.Name + `\b|-` + f.Shorthand +
+				`[ \d])`)
 			inFile := cmd.Name() == "instrument" && regexp.MustCompile(`(?m)^`+f.Name+`: `).MatchString(used.String())
 			if !in.MatchString(used.String()) && !inFile {
 				t.Errorf("no script uses %s --%s", cmd.CommandPath(), f.Name)

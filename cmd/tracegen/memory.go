@@ -5,16 +5,16 @@ import (
 	"runtime/debug"
 )
 
-// The garbage collector runs when the heap has grown by growth percent of the live heap, to which spare bytes are added.
-// Go's default, 100 percent, collects a small heap again and again, and lets a big one take twice the memory that it
-// needs. These numbers give fewer collections and a lower peak: for a jar of 17,000 classes, 14 instead of 16, and 200 MB
-// instead of 214.
+// The garbage collector runs when the heap has grown by growth percent of the live heap, to which spare bytes are
+// added. Go's default, 100 percent, collects a small heap again and again, and lets a big one take twice the memory
+// that it needs. These numbers give fewer collections and a lower peak: for a jar of 17,000 classes, 14 instead of 16,
+// and 200 MB instead of 214.
 const (
 	growth = 40
 	spare  = 64 << 20
-	// relaxed and room replace growth and spare in a run that finds nearly all inputs in the cache. Such a run builds one
-	// heap and frees little of it, so that collections would take a quarter of the time and find nothing. An app of 60,000
-	// classes then needs no collection at all, and bigger ones need few.
+	// relaxed and room replace growth and spare in a run that finds nearly all inputs in the cache. Such a run builds
+	// one heap and frees little of it, so that collections would take a quarter of the time and find nothing. An app of
+	// 60,000 classes then needs no collection at all, and bigger ones need few.
 	relaxed = 200
 	room    = 128 << 20
 )

@@ -27,7 +27,8 @@ func (n *naming) options(more ...option) []option {
 			help: "method mapping `FILE`, or a directory with the mappings of many builds"},
 		{name: "r8-mapping", flag: text(&n.r8, ""), file: fileRead, extensions: []string{"txt"},
 			help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
-		{name: "force", flag: yes(&n.force), help: "use the mapping even if it is of another build; the output says so"},
+		{name: "force", flag: yes(&n.force),
+			help: "use the mapping even if it is of another build; the output says so"},
 	}, more...)...)
 }
 
@@ -37,7 +38,8 @@ func resultOption(p *string) option {
 		help: "write to `FILE` instead of standard output"}
 }
 
-// open opens the mappings. If the file of --mapping does not exist, missing is that error, and the options have no mapping.
+// open opens the mappings. If the file of --mapping does not exist, missing is that error, and the options have no
+// mapping.
 func (n *naming) open() (o analysis.Options, missing, err error) {
 	o.Force = n.force
 	if n.r8 != "" {
@@ -59,12 +61,13 @@ func (n *naming) open() (o analysis.Options, missing, err error) {
 	return o, nil, err
 }
 
-// openAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning in its
-// own build only.
+// openAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning
+// in its own build only.
 func (n *naming) openAll() (analysis.Options, error) {
 	o, missing, err := n.open()
 	if missing != nil {
-		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their mappings by --mapping", missing)
+		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
+			"mappings by --mapping", missing)
 	}
 	return o, err
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// option is one row of a table of options. It describes one option completely: flags, help, manual pages, completion, the
-// keys of tracegen.yml, scan files, cache keys and reports are all made from the rows. The zero value of each field is the
-// safe choice: the value of a row that omits no record is part of every record, so that a forgotten field costs time,
-// and never gives the result of a run with other values.
+// option is one row of a table of options. It describes one option completely: flags, help, manual pages, completion,
+// the keys of tracegen.yml, scan files, cache keys and reports are all made from the rows. The zero value of each field
+// is the safe choice: the value of a row that omits no record is part of every record, so that a forgotten field costs
+// time, and never gives the result of a run with other values.
 type option struct {
 	name, short string
 	help        string             // one phrase; the word in back quotes stands for the value
@@ -27,8 +27,8 @@ type option struct {
 
 	// commands accept the option on their command line; 0 stands for every command that has the table.
 	commands command
-	// config are the commands that read the option from tracegen.yml; 0 stands for all of them. With offLimits, the file
-	// may not name the option.
+	// config are the commands that read the option from tracegen.yml; 0 stands for all of them. With offLimits, the
+	// file may not name the option.
 	config command
 	// omit lists the records that leave the option's value out; see [records] for the reasons.
 	omit records
@@ -62,9 +62,9 @@ const (
 
 // records is a set of records of option values. A later run compares the values of such a record with its own.
 //
-// An option may be left out of a record for one of two reasons. Either it does not influence what the record is about, as
-// --jobs. Or the record contains the effect of the option in another form: the content of a file instead of its name, or
-// the decisions and IDs that follow from the option.
+// An option may be left out of a record for one of two reasons. Either it does not influence what the record is about,
+// as --jobs. Or the record contains the effect of the option in another form: the content of a file instead of its
+// name, or the decisions and IDs that follow from the option.
 type records uint8
 
 const (
@@ -82,7 +82,7 @@ type withSlice uint8
 
 const (
 	sliceRefuses withSlice = iota // an error on the command line; ignored in tracegen.yml
-	sliceIgnores                  // an error on the command line; used from tracegen.yml, for the values that it implies
+	sliceIgnores                  // an error on the command line; used from tracegen.yml, for what it implies
 	sliceAgrees                   // must have the value that the slice records
 	sliceAllows                   // used
 )

@@ -12,7 +12,8 @@ import (
 
 // table returns the options of instrument, scan, assign and explain, in the order of the help.
 func (i *instrument) table() options {
-	return newOptions(i.questionOptions(), i.outputOptions(), i.idOptions(), i.methodOptions(), i.callOptions(), i.verifyOptions(),
+	return newOptions(i.questionOptions(), i.outputOptions(), i.idOptions(), i.methodOptions(), i.callOptions(),
+		i.verifyOptions(),
 		i.guards.options(), i.runOptions())
 }
 
@@ -27,7 +28,8 @@ func (i *instrument) questionOptions() []option {
 
 func (i *instrument) outputOptions() []option {
 	output := outputOption(&i.output)
-	output.helpIn = map[command]string{byScan: "write the scan file `FILE`", byAssign: "write the method mapping `FILE`"}
+	output.helpIn = map[command]string{byScan: "write the scan file `FILE`",
+		byAssign: "write the method mapping `FILE`"}
 	return grouped("Output",
 		output,
 		option{name: "merge", flag: yes(&i.merge), commands: byInstrument | byExplain, omit: inScanKey,
@@ -36,20 +38,24 @@ func (i *instrument) outputOptions() []option {
 			helpIn: map[command]string{
 				byExplain: "explain a run with --merge",
 			}},
-		option{name: "mapping", flag: text(&i.mapping, ""), commands: byInstrument | byExplain, config: byInstrument, omit: inNoRecord,
+		option{name: "mapping", flag: text(&i.mapping, ""), commands: byInstrument | byExplain, config: byInstrument,
+			omit: inNoRecord,
 			file: fileBeside, extensions: []string{"txt"},
 			help:   "write the method mapping to `FILE` (default " + defaultMapping + " beside OUT)",
 			helpIn: map[command]string{byExplain: "show the IDs in this mapping `FILE`"}},
-		option{name: "lines", flag: text(&i.lines, ""), commands: byInstrument | byAssign, omit: inNoRecord, file: fileBeside,
+		option{name: "lines", flag: text(&i.lines, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+			file: fileBeside,
 			help: "write a table of method IDs, source files and first lines to `FILE`"},
 		option{name: "skipped", flag: text(&i.skipped, ""), commands: byInstrument | byAssign, omit: inNoRecord,
 			file: fileBeside, extensions: []string{"tsv"},
 			help: "write the skipped methods and their reasons to `FILE` (tab-separated)"},
 		option{name: "report", flag: text(&i.report, ""), commands: byInstrument | byAssign, omit: inNoRecord,
 			file: fileBeside, stdout: true, extensions: []string{"json"},
-			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even in a " +
+			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even " +
+				"in a " +
 				"dry run"},
-		option{name: "slices", flag: text(&i.sliceDirectory, ""), commands: byAssign, config: offLimits, omit: inNoRecord,
+		option{name: "slices", flag: text(&i.sliceDirectory, ""), commands: byAssign, config: offLimits,
+			omit: inNoRecord,
 			file: fileOutput, extensions: onlyDirectories,
 			help: "write the slice of each part into `DIR`"},
 	)
@@ -57,19 +63,22 @@ func (i *instrument) outputOptions() []option {
 
 func (i *instrument) idOptions() []option {
 	return grouped("Method IDs",
-		option{name: "slice", flag: text(&i.sliceFile, ""), commands: byInstrument, config: offLimits, omit: inNoRecord, withSlice: sliceAllows,
-			file: fileRead, extensions: []string{"ids"},
+		option{name: "slice", flag: text(&i.sliceFile, ""), commands: byInstrument, config: offLimits, omit: inNoRecord,
+			withSlice: sliceAllows,
+			file:      fileRead, extensions: []string{"ids"},
 			help: "take all decisions from the slice `FILE` that assign has written for the inputs"},
 		option{name: "base", flag: text(&i.base, ""), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileReplaced, extensions: []string{"txt"},
 			help: "mapping `FILE` of an earlier build; its methods keep their IDs"},
-		option{name: "base-r8-mapping", flag: text(&i.baseR8, ""), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
+		option{name: "base-r8-mapping", flag: text(&i.baseR8, ""), commands: byInstrument | byAssign | byExplain,
+			omit: inNoRecord,
 			file: fileRead,
 			help: "mapping `FILE` of R8 or ProGuard for the build of --base; needed only if that build was " +
 				"instrumented after renaming and without --r8-mapping"},
 		option{name: "prune", flag: texts(&i.prune), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileRead, extensions: []string{"txt"},
-			help: "free retired IDs that are in use in none of the mappings `FILE` given with this option; give those " +
+			help: "free retired IDs that are in use in none of the mappings `FILE` given with this option; give " +
+				"those " +
 				"of all releases in use; needs --base; repeatable"},
 		option{name: "id-order", commands: byInstrument | byAssign | byExplain, omit: inKeys,
 			flag: oneOf(&i.order, mapping.OrderHash, named[mapping.Order]{"hash", mapping.OrderHash},
@@ -81,15 +90,17 @@ func (i *instrument) idOptions() []option {
 
 func (i *instrument) methodOptions() []option {
 	return grouped("Which methods",
-		option{name: "config", flag: text(&i.config, ""), commands: everyBuild, config: offLimits, omit: inNoRecord, withSlice: sliceAllows,
-			file: fileRead, extensions: []string{"yml", "yaml"},
+		option{name: "config", flag: text(&i.config, ""), commands: everyBuild, config: offLimits, omit: inNoRecord,
+			withSlice: sliceAllows,
+			file:      fileRead, extensions: []string{"yml", "yaml"},
 			help: "read options and rules from `FILE` (default " + defaultConfig + " if it exists)"},
 		option{name: "r8-mapping", flag: text(&i.r8File, ""), commands: everyBuild, omit: inNoRecord,
 			file: fileRead, extensions: []string{"txt"},
 			help: "mapping `FILE` that R8 or ProGuard wrote when it renamed the inputs; rules, lists and the method " +
 				"mapping use the original names"},
 		option{name: "blocklist", flag: texts(&i.blocklists), commands: everyBuild, omit: inNoRecord, file: fileRead,
-			help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other rules; " +
+			help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other " +
+				"rules; " +
 				"repeatable"},
 		option{name: "trivial", commands: classWork, omit: inWriteKey, matrix: "matrix",
 			flag: oneOf(&i.trivial, filter.Smart, named[filter.TrivialMode]{"smart", filter.Smart},
@@ -104,13 +115,16 @@ func (i *instrument) methodOptions() []option {
 }
 
 func (i *instrument) callOptions() []option {
-	preset := presetOption(&i.preset, "set the defaults for tracegen's own runtime, or for that of Matrix: its runtime class, "+
-		"--constructor-entry after-super, --trivial matrix, and a rule that blocks android.**")
+	preset := presetOption(&i.preset,
+		"set the defaults for tracegen's own runtime, or for that of Matrix: its runtime class, "+
+			"--constructor-entry after-super, --trivial matrix, and a rule that blocks android.**")
 	preset.omit, preset.withSlice = inWriteKey, sliceIgnores
 	runtimeClass := runtimeClassOption(&i.runtimeClass, "the `CLASS` to call")
 	runtimeClass.withSlice = sliceAgrees
-	addRequires := option{name: "add-requires", flag: text(&i.addRequires, ""), commands: classWork, omit: inScanKey, withSlice: sliceAgrees,
-		help: "make the modules among the inputs require `MODULE`, which holds the runtime class; without a value, it is " +
+	addRequires := option{name: "add-requires", flag: text(&i.addRequires, ""), commands: classWork, omit: inScanKey,
+		withSlice: sliceAgrees,
+		help: "make the modules among the inputs require `MODULE`, which holds the runtime class; without a value, " +
+			"it is " +
 			"the name of the package of the runtime class"}
 	addRequires.flag.NoOptDefVal = packageModule
 	return grouped("Calls",
@@ -146,11 +160,14 @@ func (i *instrument) runOptions() []option {
 	return grouped("Run",
 		jobsOption(&i.jobs),
 		compressionOption(&i.level),
-		option{name: "cache", flag: text(&i.caching.directory, ""), commands: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
-			file: fileCache, extensions: onlyDirectories,
-			help: "keep results in `DIR`, and reuse them in later runs: outputs that would be the same are left alone " +
+		option{name: "cache", flag: text(&i.caching.directory, ""), commands: byInstrument, omit: inNoRecord,
+			withSlice: sliceAllows,
+			file:      fileCache, extensions: onlyDirectories,
+			help: "keep results in `DIR`, and reuse them in later runs: outputs that would be the same are left " +
+				"alone " +
 				"or copied; the directory may be deleted at any time"},
-		option{name: "cache-size", flag: custom(&i.caching.size), commands: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
+		option{name: "cache-size", flag: custom(&i.caching.size), commands: byInstrument, omit: inNoRecord,
+			withSlice: sliceAllows,
 			help: "limit of the size of the cache; entries that have not been used for the longest time are removed " +
 				"first"},
 		option{name: "dry-run", flag: yes(&i.dryRun), commands: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
@@ -158,8 +175,9 @@ func (i *instrument) runOptions() []option {
 		option{name: "disabled", flag: yes(&i.disabled), commands: byInstrument, omit: inScanKey,
 			help: "copy the inputs unchanged, and write an empty mapping"},
 		quietOption(i.con, byInstrument|byScan|byAssign),
-		option{name: "verbose", short: "v", flag: yes(&i.con.verbose), commands: everyBuild, omit: inNoRecord, withSlice: sliceAllows,
-			help: "print more details, and each input even if there are many"},
+		option{name: "verbose", short: "v", flag: yes(&i.con.verbose), commands: everyBuild, omit: inNoRecord,
+			withSlice: sliceAllows,
+			help:      "print more details, and each input even if there are many"},
 	)
 }
 
@@ -176,23 +194,27 @@ func presetOption(p *preset, help string) option {
 }
 
 func runtimeClassOption(p *string, help string) option {
-	return option{name: "runtime-class", commands: classWork | byStrip, matrix: dotted(inject.MatrixRuntimeClass), help: help,
+	return option{name: "runtime-class", commands: classWork | byStrip, matrix: dotted(inject.MatrixRuntimeClass),
+		help: help,
 		flag: text(p, dotted(inject.DefaultRuntimeClass))}
 }
 
 func jobsOption(p *int) option {
-	return option{name: "jobs", short: "j", flag: number(p, 0), commands: classWork | byStrip | byVerify, omit: inNoRecord, withSlice: sliceAllows,
+	return option{name: "jobs", short: "j", flag: number(p, 0), commands: classWork | byStrip | byVerify,
+		omit: inNoRecord, withSlice: sliceAllows,
 		help: "process `N` classes at a time; 0 is one per processor"}
 }
 
 func compressionOption(p *jar.Level) option {
 	return option{name: "compression", commands: byInstrument | byStrip, omit: inScanKey, withSlice: sliceAllows,
-		flag: oneOf(p, jar.LevelDefault, named[jar.Level]{"store", jar.LevelStore}, named[jar.Level]{"fast", jar.LevelFast},
+		flag: oneOf(p, jar.LevelDefault, named[jar.Level]{"store", jar.LevelStore},
+			named[jar.Level]{"fast", jar.LevelFast},
 			named[jar.Level]{"default", jar.LevelDefault}, named[jar.Level]{"best", jar.LevelBest}),
 		help: "how to compress entries that change; other entries are copied as they are"}
 }
 
 func quietOption(con *console, commands command) option {
-	return option{name: "quiet", short: "q", flag: yes(&con.quiet), commands: commands, omit: inNoRecord, withSlice: sliceAllows,
-		help: "print warnings and errors only"}
+	return option{name: "quiet", short: "q", flag: yes(&con.quiet), commands: commands, omit: inNoRecord,
+		withSlice: sliceAllows,
+		help:      "print warnings and errors only"}
 }

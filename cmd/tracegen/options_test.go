@@ -168,7 +168,8 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 				for _, field := range changed(a.Inject, b.Inject) {
 					seenInject[field] = true
 					if !scan || !write {
-						t.Errorf("--%s %s changes inject.Options.%s; the key of scans: %v, of what is written: %v", o.name, value, field, scan, write)
+						t.Errorf("--%s %s changes inject.Options.%s; the key of scans: %v, of what is written: %v",
+							o.name, value, field, scan, write)
 					}
 				}
 				for _, field := range changed(a, b) {

@@ -33,7 +33,8 @@ func rulesDigest(rules []filter.Rule) string {
 // madeHere returns an error if another version of the program wrote the file.
 func madeHere(path string, by pipeline.Origin) error {
 	if by.Tool != version() {
-		return fmt.Errorf("%s was written by tracegen %s, this is %s; write it again with this version", path, by.Tool, version())
+		return fmt.Errorf("%s was written by tracegen %s, this is %s; write it again with this version", path, by.Tool,
+			version())
 	}
 	return nil
 }

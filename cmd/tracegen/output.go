@@ -21,8 +21,8 @@ type destination struct {
 	directory string
 }
 
-// resolveOutputs returns the output of each input. out is the value of --output, or "". The result depends on the arguments
-// and on which directories exist, and on nothing else, so that a repeated build finds its earlier outputs.
+// resolveOutputs returns the output of each input. out is the value of --output, or "". The result depends on the
+// arguments and on which directories exist, and on nothing else, so that a repeated build finds its earlier outputs.
 func resolveOutputs(args []argument, out string, merge bool) (destination, error) {
 	pairs := 0
 	for _, a := range args {
@@ -71,8 +71,8 @@ func mergedOutput(args []argument, out string) (destination, error) {
 	return d, nil
 }
 
-// singleOutput returns the output of one input. A directory of classes becomes the directory out itself; a file becomes out
-// or, if that is a directory, a file of its own name in it.
+// singleOutput returns the output of one input. A directory of classes becomes the directory out itself; a file becomes
+// out or, if that is a directory, a file of its own name in it.
 func singleOutput(path, out string) (destination, error) {
 	d := destination{beside: filepath.Dir(filepath.Clean(out))}
 	if !isDirectory(path) && (isDirectory(out) || endsInSeparator(out)) {
@@ -83,13 +83,14 @@ func singleOutput(path, out string) (destination, error) {
 	return d, checkKind(path, out)
 }
 
-// outputsInDirectory returns the outputs of several inputs: files and directories in out with the names of the inputs. Of
-// inputs with the same name, the first keeps it, and the others get -2, -3 and so on before the extension, in their order.
-// Names that differ only in case count as the same, as they do on some file systems.
+// outputsInDirectory returns the outputs of several inputs: files and directories in out with the names of the inputs.
+// Of inputs with the same name, the first keeps it, and the others get -2, -3 and so on before the extension, in their
+// order. Names that differ only in case count as the same, as they do on some file systems.
 func outputsInDirectory(args []argument, out string) (destination, error) {
 	if !isDirectory(out) {
 		if _, err := os.Stat(out); err == nil {
-			return destination{}, misuse("--output %s is a file, but there are several inputs: name a directory, or give --merge", out)
+			return destination{}, misuse("--output %s is a file, but there are several inputs: name a directory, "+
+				"or give --merge", out)
 		}
 	}
 	names := make([]string, len(args))
@@ -139,7 +140,8 @@ func baseName(path string) (string, error) {
 	return name, nil
 }
 
-// checkKind refuses a directory as the output of a file. The output of a directory can be either, depending on its name.
+// checkKind refuses a directory as the output of a file. The output of a directory can be either, depending on its
+// name.
 func checkKind(input, output string) error {
 	if !isDirectory(input) && (isDirectory(output) || endsInSeparator(output)) {
 		return misuse("input %s is a file, but its output %s is a directory", input, output)
@@ -147,9 +149,9 @@ func checkKind(input, output string) error {
 	return nil
 }
 
-// checkWritten refuses to write a file twice, or over a file that is read. sides are the files that are written beside the
-// outputs, the mapping first; read are those that are read beside the inputs. base is the base mapping or "": the mapping
-// may replace it, as it has been read by then.
+// checkWritten refuses to write a file twice, or over a file that is read. sides are the files that are written beside
+// the outputs, the mapping first; read are those that are read beside the inputs. base is the base mapping or "": the
+// mapping may replace it, as it has been read by then.
 func checkWritten(d destination, sides []target, read []string, base string) error {
 	first := map[string]string{}
 	for _, t := range slices.Concat(d.outputs(), sides) {
@@ -184,7 +186,8 @@ func checkNotRead(written []target, read []string) error {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
 		if linked != "" {
-			return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", t.what, t.path, linked)
+			return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", t.what, t.path,
+				linked)
 		}
 		for _, dir := range read {
 			if isDirectory(dir) && liesIn(dir, t.path) {

@@ -10,8 +10,8 @@ import (
 	"runtime/trace"
 )
 
-// profiling holds the flags that profile a run. They are hidden from the help: they are meant for developers of tracegen,
-// and for users who are asked for a profile.
+// profiling holds the flags that profile a run. They are hidden from the help: they are meant for developers of
+// tracegen, and for users who are asked for a profile.
 type profiling struct {
 	cpu, memory, trace string // files to write, or ""
 
@@ -55,8 +55,8 @@ func (p *profiling) start() error {
 	return nil
 }
 
-// writeMemory writes the profile of all allocations since the start. It collects garbage first, which updates the numbers
-// of memory in use.
+// writeMemory writes the profile of all allocations since the start. It collects garbage first, which updates the
+// numbers of memory in use.
 func writeMemory(w io.Writer) error {
 	runtime.GC()
 	return pprof.Lookup("allocs").WriteTo(w, 0)

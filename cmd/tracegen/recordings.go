@@ -19,8 +19,8 @@ import (
 // standardInput is the argument that stands for standard input.
 const standardInput = "-"
 
-// findRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings in
-// directories. Of files that the runtime has renamed to FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
+// findRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
+// in directories. Of files that the runtime has renamed to FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
 func findRecordings(args []string) ([]string, error) {
 	var files []string
 	inputs := 0

@@ -95,7 +95,8 @@ func presetRules(p preset) ([]filter.Rule, error) {
 	if p != presetMatrix {
 		return nil, nil
 	}
-	// Matrix's plugin puts this rule in front of every block list, and one for its own package, which is that of the runtime.
+	// Matrix's plugin puts this rule in front of every block list, and one for its own package, which is that of the
+	// runtime.
 	rule, err := filter.ParseRule(false, "android.**", filter.Position{File: "preset matrix"})
 	return []filter.Rule{rule}, err
 }
@@ -127,8 +128,8 @@ func (i *instrument) flagOf(row int) *pflag.Flag {
 	return i.unused[row].flag
 }
 
-// resolve combines the command line, tracegen.yml and the preset, in this order of precedence, and checks that the options
-// fit together.
+// resolve combines the command line, tracegen.yml and the preset, in this order of precedence, and checks that the
+// options fit together.
 func (i *instrument) resolve() error {
 	if err := i.resolveOptions(); err != nil {
 		return err
@@ -193,8 +194,8 @@ func (i *instrument) applyPreset() error {
 	return nil
 }
 
-// adoptOptions sets the named options to the values that a scan file or slice records. Neither tracegen.yml nor a preset
-// changes them afterwards.
+// adoptOptions sets the named options to the values that a scan file or slice records. Neither tracegen.yml nor a
+// preset changes them afterwards.
 func (i *instrument) adoptOptions(names []string, by pipeline.Origin) error {
 	for _, name := range names {
 		value, ok := by.Options[name]

@@ -15,8 +15,8 @@ func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, err
 	return i.files
 }
 
-// files makes the files beside the outputs. The pipeline calls it after all decisions and before the outputs appear, so that
-// no output appears if a list cannot be written.
+// files makes the files beside the outputs. The pipeline calls it after all decisions and before the outputs appear, so
+// that no output appears if a list cannot be written.
 func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	run := i.reportOf(result)
 	i.reported = run

@@ -44,8 +44,8 @@ INPUT and OUT are those of instrument.`,
 	return cmd
 }
 
-// strip holds the options of the command. It does not read tracegen.yml, which may name another runtime class than the file
-// that was used when the input was instrumented.
+// strip holds the options of the command. It does not read tracegen.yml, which may name another runtime class than the
+// file that was used when the input was instrumented.
 type strip struct {
 	con          *console
 	output       string
@@ -111,7 +111,8 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 	}
 	if changed == 0 {
 		result.Warnings = append(result.Warnings,
-			"no class calls "+dotted(s.runtimeClass)+"; if the input is instrumented, give the --runtime-class that was used")
+			"no class calls "+dotted(s.runtimeClass)+"; if the input is instrumented, give the --runtime-class "+
+				"that was used")
 	}
 	for _, w := range result.Warnings {
 		s.con.warn("%s", w)

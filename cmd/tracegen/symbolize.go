@@ -99,7 +99,8 @@ func (y *symbolizing) run(con *console, file string) error {
 		return err
 	}
 	if counts.Unknown > 0 {
-		con.warn("%d of %d IDs are not in %s; give the mapping of the build that wrote the report", counts.Unknown, counts.IDs, y.mapping)
+		con.warn("%d of %d IDs are not in %s; give the mapping of the build that wrote the report", counts.Unknown,
+			counts.IDs, y.mapping)
 	}
 	if counts.IDs == 0 && s.Mapping != nil && counts.Frames == 0 {
 		con.warn("%s has no IDs in a form that symbolize recognizes; see tracegen symbolize --help", file)
@@ -116,7 +117,8 @@ func (y *symbolizing) symbolizer(con *console) (*symbolize.Symbolizer, error) {
 			return nil, err
 		}
 		if v := s.R8.UnknownVersion(); v != "" {
-			con.warn("%s: map version %s is unknown, and all its features are ignored; frames may be missing or superfluous", y.r8, v)
+			con.warn("%s: map version %s is unknown, and all its features are ignored; frames may be missing or "+
+				"superfluous", y.r8, v)
 		}
 	}
 	s.Mapping, err = mapping.Load(y.mapping)

@@ -52,14 +52,16 @@ func (v *verification) options() options {
 	quiet.help = "print findings, warnings and errors only"
 	return newOptions(v.classPath.options(), []option{
 		{name: "baseline", flag: texts(&v.baseline), file: fileRead,
-			help: "compare with `ORIGINAL`, a file or directory: findings that it has too are pre-existing; repeatable"},
+			help: "compare with `ORIGINAL`, a file or directory: findings that it has too are pre-existing; " +
+				"repeatable"},
 		{name: "format", help: "format of the findings on standard output",
 			flag: oneOf(&v.format, formatText, named[format]{"text", formatText}, named[format]{"json", formatJSON},
 				named[format]{"sarif", formatSARIF})},
 		jobsOption(&v.jobs),
 		quiet,
 		{name: "verbose", short: "v", flag: yes(&v.con.verbose),
-			help: "also print notes where the JVMS is stricter than HotSpot, the types at each finding, and the classes that were " +
+			help: "also print notes where the JVMS is stricter than HotSpot, the types at each finding, and the " +
+				"classes that were " +
 				"not found"},
 	})
 }
@@ -111,7 +113,8 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 		v.con.detail("class %s not found, assumed to fit", mapping.Text(name))
 	}
 	found := &report.Verification{
-		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes, Unknown: result.Unknown,
+		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes,
+		Unknown:  result.Unknown,
 		Warnings: result.Warnings,
 	}
 	if err := v.print(found); err != nil {

@@ -23,8 +23,8 @@ type retry struct {
 // Match reports whether the pattern matches the whole name.
 //
 // Only the last * and the last ** that were met are ever tried again, since what an earlier one could reach by taking
-// more, the last one reaches, too. So the time grows with the length of the pattern and, at worst, with that of the name
-// times that of the longest part of the pattern between two **.
+// more, the last one reaches, too. So the time grows with the length of the pattern and, at worst, with that of the
+// name times that of the longest part of the pattern between two **.
 func Match(pattern, name string, separator byte) bool {
 	star, deep := retry{pattern: -1}, retry{pattern: -1}
 	p, i := 0, 0

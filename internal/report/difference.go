@@ -48,12 +48,12 @@ type RowChange struct {
 	Numbers []NumberChange `json:"numbers"` // 0 on the side that does not have it
 }
 
-// RuleChanges holds the rules of only one of two runs, each once, in their order and without file and line, which change
-// with every line above.
+// RuleChanges holds the rules of only one of two runs, each once, in their order and without file and line, which
+// change with every line above.
 type RuleChanges struct {
 	Added     []string `json:"added"`     // of the new run alone
 	Removed   []string `json:"removed"`   // of the old run alone
-	Reordered bool     `json:"reordered"` // the rules are the same in another order, which matters, as the last one that matches decides
+	Reordered bool     `json:"reordered"` // the same rules in another order; the last match decides
 }
 
 func (c *RuleChanges) any() bool { return len(c.Added)+len(c.Removed) > 0 || c.Reordered }
@@ -135,7 +135,8 @@ type number struct {
 // numbers returns the numbers of one input or of all inputs.
 func (c *counts) numbers() []number {
 	list := []number{
-		{"classes", int64(c.Classes)}, {"rewritten", int64(c.Rewritten)}, {"methods", int64(c.Methods)}, {"traced", int64(c.Traced)},
+		{"classes", int64(c.Classes)}, {"rewritten", int64(c.Rewritten)}, {"methods", int64(c.Methods)}, {"traced",
+			int64(c.Traced)},
 		{"class bytes", c.ClassBytes},
 	}
 	if c.OutputClassBytes != nil {
@@ -153,12 +154,13 @@ func (c *counts) numbers() []number {
 }
 
 func totalNumbers(d *savedDocument) []number {
-	return append(d.Totals.numbers(), number{"IDs", int64(d.Mapping.Methods)}, number{"retired IDs", int64(d.Mapping.Retired)},
+	return append(d.Totals.numbers(), number{"IDs", int64(d.Mapping.Methods)},
+		number{"retired IDs", int64(d.Mapping.Retired)},
 		number{"IDs left", int64(d.Mapping.Headroom)})
 }
 
-// compareNumbers returns the numbers that differ, in their order. A number that one side does not have is 0 there, if it
-// counts the methods with a reason (a report has no zeros of these), or if oneSided says that the side is missing.
+// compareNumbers returns the numbers that differ, in their order. A number that one side does not have is 0 there, if
+// it counts the methods with a reason (a report has no zeros of these), or if oneSided says that the side is missing.
 func compareNumbers(old, new []number, oneSided bool) []NumberChange {
 	values := func(list []number) map[string]int64 {
 		m := make(map[string]int64, len(list))
@@ -181,7 +183,8 @@ func compareNumbers(old, new []number, oneSided bool) []NumberChange {
 
 // mergedNames returns the names of both lists, each once, in the order of a complete list.
 func mergedNames(a, b []number) []string {
-	full := []string{"classes", "rewritten", "methods", "traced", "skipped", "class bytes", "output class bytes", "calls", "added bytes"}
+	full := []string{"classes", "rewritten", "methods", "traced", "skipped", "class bytes", "output class bytes",
+		"calls", "added bytes"}
 	for _, reason := range filter.Reasons() {
 		full = append(full, skippedPrefix+string(reason))
 	}
@@ -245,8 +248,8 @@ func compareRows(old, new map[string][]number) []RowChange {
 	return changes
 }
 
-// Shrunk reports whether a build that lost so many of its methods may have had shrunk inputs, or those of another variant: it
-// lost at least a fifth of them, and at least 50.
+// Shrunk reports whether a build that lost so many of its methods may have had shrunk inputs, or those of another
+// variant: it lost at least a fifth of them, and at least 50.
 func Shrunk(lost, before int) bool {
 	const share, least = 5, 50
 	return lost >= least && lost >= before/share
@@ -257,13 +260,16 @@ func (d *Difference) Warnings() []string {
 	list := []string{}
 	a, b := &d.old.document, &d.new.document
 	if lost := a.Totals.Traced - b.Totals.Traced; Shrunk(lost, a.Totals.Traced) {
-		list = append(list, fmt.Sprintf("%d of %d traced methods are missing; is the input of NEW shrunk, or of another variant?", lost, a.Totals.Traced))
+		list = append(list,
+			fmt.Sprintf("%d of %d traced methods are missing; is the input of NEW shrunk, or of another variant?", lost,
+				a.Totals.Traced))
 	}
 	if n := len(d.Options); n > 0 {
 		list = append(list, fmt.Sprintf("%s", count(n, "option differs", "options differ")))
 	}
 	if a.Version != b.Version {
-		list = append(list, fmt.Sprintf("tracegen %s wrote OLD, tracegen %s wrote NEW", Printable(a.Version), Printable(b.Version)))
+		list = append(list, fmt.Sprintf("tracegen %s wrote OLD, tracegen %s wrote NEW", Printable(a.Version),
+			Printable(b.Version)))
 	}
 	for _, reason := range []filter.Reason{filter.ReasonUnverifiable, filter.ReasonMalformed} {
 		if n := b.Totals.Skipped[reason] - a.Totals.Skipped[reason]; n > 0 {
@@ -273,8 +279,8 @@ func (d *Difference) Warnings() []string {
 	return list
 }
 
-// WriteText writes the difference for people: first the totals and warnings, then lists. Each line of a list begins with +
-// for new, - for removed, or ~ for changed. oldFile and newFile are the names of the reports.
+// WriteText writes the difference for people: first the totals and warnings, then lists. Each line of a list begins
+// with + for new, - for removed, or ~ for changed. oldFile and newFile are the names of the reports.
 func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 	b := bufio.NewWriter(w)
 	for _, side := range []struct {
@@ -282,7 +288,8 @@ func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 		document   *savedDocument
 	}{{"old", oldFile, &d.old.document}, {"new", newFile, &d.new.document}} {
 		m := &side.document.Mapping
-		fmt.Fprintf(b, "%s: %s, digest %s, %d methods, %d retired\n", side.word, Printable(side.file), Printable(m.Digest), m.Methods, m.Retired)
+		fmt.Fprintf(b, "%s: %s, digest %s, %d methods, %d retired\n", side.word, Printable(side.file),
+			Printable(m.Digest), m.Methods, m.Retired)
 	}
 	if d.Equal() {
 		fmt.Fprintln(b, "no difference")
@@ -384,5 +391,6 @@ func (d *Difference) WriteJSON(w io.Writer, oldFile, newFile string) error {
 		Inputs   []RowChange    `json:"inputs"`
 		Packages []RowChange    `json:"packages"`
 		Focus    []OptionChange `json:"focus"`
-	}{schema, d.Equal(), side(oldFile, d.old), side(newFile, d.new), d.Warnings(), d.Totals, d.Options, d.Rules, d.Inputs, d.Packages, d.Focus})
+	}{schema, d.Equal(), side(oldFile, d.old), side(newFile,
+		d.new), d.Warnings(), d.Totals, d.Options, d.Rules, d.Inputs, d.Packages, d.Focus})
 }

@@ -1,7 +1,7 @@
-// Package report writes the results of package pipeline: for programs as JSON, SARIF and tab-separated lists, for people
-// as text. A [Run] becomes a report, a summary and a list of skipped methods; a [Verification] and an [Explanation] are
-// the output of the commands verify and explain. [Compare] compares two reports. Guards are limits that a [Run] is held
-// to. No output depends on the time, the machine or the number of workers.
+// Package report writes the results of package pipeline: for programs as JSON, SARIF and tab-separated lists, for
+// people as text. A [Run] becomes a report, a summary and a list of skipped methods; a [Verification] and an
+// [Explanation] are the output of the commands verify and explain. [Compare] compares two reports. Guards are limits
+// that a [Run] is held to. No output depends on the time, the machine or the number of workers.
 //
 // # The JSON report
 //
@@ -74,6 +74,6 @@
 // # The list of skipped methods
 //
 // The list has one line per method, sorted: class, method, descriptor, reason and detail, separated by tabs, below a
-// header line with these names. Names are in text form, so that no field contains a tab. A class of which no method could
-// be read has one line without method and descriptor.
+// header line with these names. Names are in text form, so that no field contains a tab. A class of which no method
+// could be read has one line without method and descriptor.
 package report

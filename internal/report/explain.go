@@ -85,16 +85,20 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 	}
 	for _, c := range e.Classes {
 		part := explainedPart{
-			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry, Reason: c.Reason, Detail: Printable(c.Detail),
+			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry,
+			Reason: c.Reason, Detail: Printable(c.Detail),
 			Calls: c.Calls, AddedBytes: c.Bytes, SharedBytes: c.Shared, Methods: []explainedCode{},
 		}
 		for i := range c.Methods {
 			m := &c.Methods[i]
 			entry, _ := e.mapped(m)
 			part.Methods = append(part.Methods, explainedCode{
-				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor), Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
-				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail), Line: m.Line,
-				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls, AddedBytes: m.Bytes,
+				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor),
+				Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
+				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail),
+				Line:         m.Line,
+				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls,
+				AddedBytes: m.Bytes,
 			})
 		}
 		d.Classes = append(d.Classes, part)
@@ -127,10 +131,12 @@ func (e *Explanation) WriteText(w io.Writer) error {
 				traced++
 			}
 		}
-		fmt.Fprintf(b, "%s in %s: %d of %s traced\n", mapping.Text(c.Class), place, traced, count(code, "selected method with code", "selected methods with code"))
+		fmt.Fprintf(b, "%s in %s: %d of %s traced\n", mapping.Text(c.Class), place, traced,
+			count(code, "selected method with code", "selected methods with code"))
 		if c.Bytes != 0 {
 			fmt.Fprintf(b, "    the class gets %s and grows by %s, of which its methods share %d\n",
-				count(c.Calls, "call of the runtime", "calls of the runtime"), count(c.Bytes, "byte", "bytes"), c.Shared)
+				count(c.Calls, "call of the runtime", "calls of the runtime"), count(c.Bytes, "byte",
+					"bytes"), c.Shared)
 		}
 	}
 	return b.Flush()
@@ -174,7 +180,8 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *pipeline.ExplainedMethod) 
 		fmt.Fprintf(b, "    in the input it is %s\n", m.Residual)
 	}
 	if m.ID != 0 {
-		fmt.Fprintf(b, "    gets %s and grows by %s\n", count(m.Calls, "call of the runtime", "calls of the runtime"), count(m.Bytes, "byte", "bytes"))
+		fmt.Fprintf(b, "    gets %s and grows by %s\n", count(m.Calls, "call of the runtime", "calls of the runtime"),
+			count(m.Bytes, "byte", "bytes"))
 	}
 }
 
@@ -189,7 +196,8 @@ func (e *Explanation) writeMapped(b *bufio.Writer, m *pipeline.ExplainedMethod) 
 	case entry.Retired:
 		fmt.Fprintf(b, "    in %s its ID %d is retired\n", file, entry.ID)
 	case m.ID == 0:
-		fmt.Fprintf(b, "    but %s has it with ID %d: the mapping is of other inputs, rules or options\n", file, entry.ID)
+		fmt.Fprintf(b, "    but %s has it with ID %d: the mapping is of other inputs, rules or options\n", file,
+			entry.ID)
 	default:
 		fmt.Fprintf(b, "    in %s it has ID %d\n", file, entry.ID)
 	}

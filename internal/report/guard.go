@@ -26,14 +26,16 @@ func (g Guard) String() string {
 
 // GuardIntroduced fails if a rewritten class was rejected.
 func (r *Run) GuardIntroduced() Guard {
-	return Guard{"introduced", "none", fmt.Sprintf("rewritten classes that were rejected: %d", r.Introduced), r.Introduced > 0}
+	return Guard{"introduced", "none", fmt.Sprintf("rewritten classes that were rejected: %d", r.Introduced),
+		r.Introduced > 0}
 }
 
 // GuardUnverifiable fails if a class was left as it is because a check failed, after rewriting or before.
 func (r *Run) GuardUnverifiable() Guard {
 	methods := r.totalReasons()[filter.ReasonUnverifiable]
 	left := r.Introduced + r.PreExisting
-	return Guard{"unverifiable", "none", fmt.Sprintf("classes left as they are: %d, methods in them: %d", left, methods), left+methods > 0}
+	return Guard{"unverifiable", "none", fmt.Sprintf("classes left as they are: %d, methods in them: %d", left,
+		methods), left+methods > 0}
 }
 
 // GuardGrowth fails if the class files, uncompressed, grow by more than this percentage.
@@ -50,10 +52,11 @@ func (r *Run) GuardGrowth(percent float64) Guard {
 	return g
 }
 
-// GuardRatio fails if the number of traced methods, divided by that of the base mapping, is less than least. Without a base
-// mapping, or with an empty one, it does not fail.
+// GuardRatio fails if the number of traced methods, divided by that of the base mapping, is less than least. Without a
+// base mapping, or with an empty one, it does not fail.
 func (r *Run) GuardRatio(least float64) Guard {
-	g := Guard{Name: "ratio", Expected: fmt.Sprintf("at least %v of the methods of the base mapping", least), Actual: "there is no base mapping"}
+	g := Guard{Name: "ratio", Expected: fmt.Sprintf("at least %v of the methods of the base mapping", least),
+		Actual: "there is no base mapping"}
 	if r.Base == nil || r.Base.Len() == 0 {
 		return g
 	}
@@ -68,10 +71,12 @@ func (r *Run) GuardDigest(digest string) Guard {
 	return Guard{"digest", digest, "the mapping has digest " + r.Mapping.Digest(), r.Mapping.Digest() != digest}
 }
 
-// GuardCalls fails if a package gains more calls than this percentage of all calls of an earlier build. The percentage is
-// not that of the package's own calls, so that a tiny package may double, and a new one may not be big.
+// GuardCalls fails if a package gains more calls than this percentage of all calls of an earlier build. The percentage
+// is not that of the package's own calls, so that a tiny package may double, and a new one may not be big.
 func (r *Run) GuardCalls(percent float64, base *Baseline) Guard {
-	g := Guard{Name: "calls", Expected: fmt.Sprintf("no package gains more than %v %% of the %d calls of the earlier build", percent, base.calls)}
+	g := Guard{Name: "calls",
+		Expected: fmt.Sprintf("no package gains more than %v %% of the %d calls of the earlier build", percent,
+			base.calls)}
 	most := percent / 100 * float64(base.calls)
 	var over []packageCount
 	now := 0
@@ -82,7 +87,8 @@ func (r *Run) GuardCalls(percent float64, base *Baseline) Guard {
 		}
 	}
 	g.Failed = len(over) > 0
-	g.Actual = fmt.Sprintf("%d calls are inserted%s", now, listMost(over, func(p packageCount) int64 { return int64(p.Calls) }))
+	g.Actual = fmt.Sprintf("%d calls are inserted%s", now,
+		listMost(over, func(p packageCount) int64 { return int64(p.Calls) }))
 	return g
 }
 

@@ -28,7 +28,8 @@ func TestGuards(t *testing.T) {
 		failed bool
 		found  string
 	}{
-		{r.GuardGrowth(8), false, "from 1500 to 1620 bytes, by 8.00 %, most in com.example (+100), the unnamed package (+20)"},
+		{r.GuardGrowth(8), false,
+			"from 1500 to 1620 bytes, by 8.00 %, most in com.example (+100), the unnamed package (+20)"},
 		{r.GuardGrowth(7.99), true, "by 8.00 %"},
 		{r.GuardRatio(3), false, "3 methods are traced, 1 in old.txt: 3.000"},
 		{r.GuardRatio(3.01), true, "3.000"},
@@ -45,7 +46,8 @@ func TestGuards(t *testing.T) {
 		{r.GuardUnverifiable(), false, "0"},
 		{(&Run{PreExisting: 2}).GuardUnverifiable(), true, "left as they are: 2"},
 	} {
-		if row.guard.Failed != row.failed || !strings.Contains(row.guard.Actual, row.found) || row.guard.Name == "" || row.guard.Expected == "" {
+		if row.guard.Failed != row.failed || !strings.Contains(row.guard.Actual, row.found) || row.guard.Name == "" ||
+			row.guard.Expected == "" {
 			t.Errorf("%+v, want failed %v and %q", row.guard, row.failed, row.found)
 		}
 	}
@@ -88,7 +90,8 @@ func TestReadBaselineRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ReadBaseline(strings.NewReader(strings.Repeat(" ", maxSaved+1))); err == nil || !strings.Contains(err.Error(), "longer than 64 MiB") {
+	if _, err := ReadBaseline(strings.NewReader(strings.Repeat(" ", maxSaved+1))); err == nil ||
+		!strings.Contains(err.Error(), "longer than 64 MiB") {
 		t.Errorf("long: %v", err)
 	}
 }

@@ -35,10 +35,11 @@ type Run struct {
 	Skipped iter.Seq[pipeline.Skipped]
 	// Warnings are the warnings of the run.
 	Warnings []string
-	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were left
-	// as they are because of pre-existing findings.
+	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were
+	// left as they are because of pre-existing findings.
 	Introduced, PreExisting int
-	// Planned is true for scan and assign, which write no classes: the sizes of outputs and the number of calls are unknown.
+	// Planned is true for scan and assign, which write no classes: the sizes of outputs and the number of calls are
+	// unknown.
 	Planned bool
 	// DryRun is true if nothing was written.
 	DryRun bool
@@ -75,8 +76,8 @@ func (r *Run) skipped() iter.Seq[pipeline.Skipped] {
 	return r.Skipped
 }
 
-// reasons counts the skipped methods of each input by reason, in the order of Inputs. If an input is given twice, both share
-// one count.
+// reasons counts the skipped methods of each input by reason, in the order of Inputs. If an input is given twice, both
+// share one count.
 func (r *Run) reasons() []map[filter.Reason]int {
 	byPath := make(map[string]map[filter.Reason]int, len(r.Inputs))
 	counts := make([]map[filter.Reason]int, len(r.Inputs))

@@ -51,14 +51,16 @@ func ReadSaved(from io.Reader) (*Saved, error) {
 	case d.Schema == 0:
 		return nil, errors.New(`not a report: key "schema" is missing; give a file that --report wrote`)
 	case d.Schema != schema:
-		return nil, fmt.Errorf("report has schema %d, but this tracegen reads schema %d; use the version that wrote it, or a newer one", d.Schema, schema)
+		return nil, fmt.Errorf("report has schema %d, but this tracegen reads schema %d; use the version that "+
+			"wrote it, or a newer one", d.Schema, schema)
 	case d.Totals == nil:
 		return nil, errors.New(`not the report of a run: key "totals" is missing; give a file that --report wrote`)
 	}
 	seen := make(map[string]bool, len(d.Packages))
 	for _, p := range d.Packages {
 		if p.Package == nil || p.Calls != nil && *p.Calls < 0 {
-			return nil, errors.New("damaged: a package has no name, or a negative number of calls; write the report again")
+			return nil, errors.New("damaged: a package has no name, or a negative number of calls; write the " +
+				"report again")
 		}
 		if seen[*p.Package] {
 			return nil, fmt.Errorf("damaged: package %s occurs twice; write the report again", Printable(*p.Package))
@@ -94,7 +96,8 @@ func ReadBaseline(from io.Reader) (*Baseline, error) {
 		}
 	}
 	if sum != base.calls {
-		return nil, fmt.Errorf("damaged: the packages have %d calls, but the totals %d; write the report again", sum, base.calls)
+		return nil, fmt.Errorf("damaged: the packages have %d calls, but the totals %d; write the report again", sum,
+			base.calls)
 	}
 	return base, nil
 }

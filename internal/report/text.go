@@ -20,7 +20,8 @@ func (r *Run) WriteSkipped(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("class\tmethod\tdescriptor\treason\tdetail\n")
 	for _, s := range r.skippedLines() {
-		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason, Printable(s.Detail))
+		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason,
+			Printable(s.Detail))
 	}
 	return b.Flush()
 }
@@ -48,14 +49,16 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
 	}
 	if every && r.Mapping != nil && !r.Planned {
-		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls, r.most(func(p packageCount) int64 { return int64(p.Calls) }))
+		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls,
+			r.most(func(p packageCount) int64 { return int64(p.Calls) }))
 	}
 	if r.Mapping != nil {
 		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
 			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.retiredIDs())
 	}
 	if r.Introduced+r.PreExisting > 0 {
-		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings\n", r.Introduced, r.PreExisting)
+		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings\n",
+			r.Introduced, r.PreExisting)
 	}
 	if r.DryRun {
 		b.WriteString("dry run: nothing was written\n")

@@ -94,8 +94,9 @@ func level(f pipeline.Finding) string {
 	return "error"
 }
 
-// WriteText writes one line per finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT. The line
-// ends with the level unless it is an error, the state, and the types at the offset if they are known, each in brackets.
+// WriteText writes one line per finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT. The
+// line ends with the level unless it is an error, the state, and the types at the offset if they are known, each in
+// brackets.
 func (v *Verification) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for _, f := range v.Findings {
@@ -143,13 +144,15 @@ type findingPart struct {
 func (v *Verification) WriteJSON(w io.Writer) error {
 	d := verificationDocument{
 		Schema: schema, Version: v.Version, Classes: v.Classes,
-		Findings: make([]findingPart, len(v.Findings)), Unknown: make([]string, len(v.Unknown)), Warnings: printableAll(v.Warnings),
+		Findings: make([]findingPart, len(v.Findings)), Unknown: make([]string,
+			len(v.Unknown)), Warnings: printableAll(v.Warnings),
 	}
 	for i, f := range v.Findings {
 		d.Findings[i] = findingPart{
 			Path: Printable(f.Path), Entry: Printable(f.Entry),
 			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
-			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got), Frame: Printable(f.Frame),
+			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got),
+			Frame: Printable(f.Frame),
 			Level: level(f), State: v.state(f),
 		}
 	}
@@ -230,7 +233,8 @@ type (
 )
 
 // WriteSARIF writes the findings in the Static Analysis Results Interchange Format, version 2.1.0. The location of a
-// finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the entry.
+// finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the
+// entry.
 func (v *Verification) WriteSARIF(w io.Writer) error {
 	driver := sarifDriver{Name: "tracegen", Version: v.Version, Rules: []sarifRule{}}
 	var ids []string
@@ -247,7 +251,8 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 		index, _ := slices.BinarySearch(ids, f.Rule)
 		logical := sarifLogical{mapping.Text(f.Class), "type"}
 		if f.Method != "" {
-			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor), "function"}
+			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor),
+				"function"}
 		}
 		state := map[string]string{"pre-existing": "unchanged", "introduced": "new"}[v.state(f)]
 		message := f.String()
