@@ -2,18 +2,18 @@ package verify
 
 import "fmt"
 
-// Finding is one thing that is wrong with a class.
+// Finding is one fault that a check reports in a class.
 type Finding struct {
 	Class              string // internal form, as in the class file
 	Method, Descriptor string // empty if the finding is about the class as a whole
-	Offset             int    // position in the code of the judged class, -1 if the finding has none
-	Rule               string // what was broken
-	Want, Got          string // what was expected, what was there
-	Frame              string // the types at that point, if they were asked for
-	Note               bool   // HotSpot takes the class all the same: the JVMS is stricter
+	Offset             int    // position in the code of the checked class, -1 if the finding has none
+	Rule               string // the violated rule: a section of the JVMS, or a rule of the equivalence check
+	Want, Got          string // what the rule demands, what the class has
+	Frame              string // the types at Offset, if the type checker was asked for them
+	Note               bool   // HotSpot links the class all the same: the JVMS is stricter
 }
 
-// String gives the finding in one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
+// String returns the finding as one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
 func (f Finding) String() string {
 	place := f.Class
 	if f.Method != "" {

@@ -2,9 +2,12 @@ package verify
 
 import "strings"
 
-// Introduced gives those findings about a changed class that the original has not: what is wrong with both was wrong
-// before. Findings are the same if they are about the same member, of the same rule and in the same words but for
-// numbers, because positions in code move.
+// Introduced returns the findings about a changed class that the original does not have: a fault of both is
+// pre-existing.
+//
+// Two findings count as the same if they are about the same member and rule and have the same words. Numbers in the
+// words are ignored, because they are mostly positions in code, and positions move when code is inserted. If the
+// changed class has a finding more often than the original, the surplus is introduced.
 func Introduced(original, changed []Finding) []Finding {
 	before := map[Finding]int{}
 	for _, f := range original {
@@ -22,7 +25,7 @@ func Introduced(original, changed []Finding) []Finding {
 	return introduced
 }
 
-// withoutNumbers gives what stays of a finding when code moves.
+// withoutNumbers returns the part of a finding that stays the same when code moves.
 func (f Finding) withoutNumbers() Finding {
 	strip := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -32,5 +35,6 @@ func (f Finding) withoutNumbers() Finding {
 			return r
 		}, s)
 	}
-	return Finding{Class: f.Class, Method: f.Method, Descriptor: f.Descriptor, Rule: f.Rule, Want: strip(f.Want), Got: strip(f.Got), Note: f.Note}
+	return Finding{Class: f.Class, Method: f.Method, Descriptor: f.Descriptor, Rule: f.Rule,
+		Want: strip(f.Want), Got: strip(f.Got), Note: f.Note}
 }

@@ -28,72 +28,134 @@ type fault struct {
 // x with the fault, else y.
 var faults = []fault{
 	// Positions.
-	{"a frame on the wrong side", "classfile/code/tables.go", "		f.pc = r.target(f.pc)\n", "		f.pc = pick(PLANTED, r.inst(f.pc), r.target(f.pc))\n"},
-	{"a frame one byte late", "classfile/code/frame.go", "	delta := f.pc - previous - 1\n", "	delta := f.pc - previous - 1 + pick(PLANTED && previous >= 0 && f.kind != fullFrame, 1, 0)\n"},
-	{"an Uninitialized offset not shifted", "classfile/code/frame.go", "uint16(r.inst(p)))\n			}\n			at, _", "uint16(pick(PLANTED, p, r.inst(p))))\n			}\n			at, _"},
-	{"an Uninitialized offset shifted like a branch", "classfile/code/frame.go", "				p := int(binary.BigEndian.Uint16(body[at+1:]))\n", "				p := int(binary.BigEndian.Uint16(body[at+1:]))\n				if PLANTED {\n					binary.BigEndian.PutUint16(body[at+1:], uint16(r.start(p)))\n					at += 3\n					continue\n				}\n"},
-	{"a branch that runs the entry again", "classfile/code/relocate.go", "	offset := r.target(b.target) - pc\n", "	offset := pick(PLANTED, r.start(b.target), r.target(b.target)) - pc\n"},
-	{"a branch past the exit", "classfile/code/relocate.go", "	r.noteBranch(b, offset)\n", "	offset = pick(PLANTED, r.inst(b.target)-pc, offset)\n	r.noteBranch(b, offset)\n"},
-	{"a branch to another target", "classfile/code/relocate.go", "	case b.width == 3:\n		return", "	case b.width == 3:\n		offset += pick(PLANTED && b.target == 8, 1, 0)\n		return"},
-	{"a switch whose default is not moved", "classfile/code/relocate.go", "uint32(r.target(target)-pc))", "uint32(pick(PLANTED && at == old, target-b.PC, r.target(target)-pc)))"},
-	{"a switch case past the exit", "classfile/code/relocate.go", "	for at, target := range b.SwitchOffsets() {\n", "	for at, target := range b.SwitchOffsets() {\n		if PLANTED && at != old {\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.inst(target)-pc))\n			continue\n		}\n"},
-	{"padding of the old place", "classfile/code/relocate.go", "			b.width = b.Size - padding(b.PC) + padding(b.PC+total)\n", "			b.width = b.Size - padding(b.PC) + padding(pick(PLANTED, b.PC, b.PC+total))\n"},
-	{"a conditional branch not negated", "classfile/code/relocate.go", "byte(b.Op.negated()), 0, 8", "byte(pick(PLANTED, b.Op, b.Op.negated())), 0, 8"},
-	{"a widened branch that counts from the wrong place", "classfile/code/relocate.go", "uint32(offset-3))", "uint32(offset-pick(PLANTED, 0, 3)))"},
-	{"an exception range that leaves out its first instruction's exit", "classfile/code/relocate.go", "			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		}\n", "			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.inst(p), r.target(p))))\n		}\n"},
-	{"an exception range that covers the entry", "classfile/code/relocate.go", "		for i := 0; i < 6; i += 2 {\n", "		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
-	{"an exception range that ends behind the exit", "classfile/code/relocate.go", "			p := int(binary.BigEndian.Uint16(old[i:]))\n", "			p := int(binary.BigEndian.Uint16(old[i:]))\n			if PLANTED && i == 2 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n"},
-	{"a handler past the exit", "classfile/code/relocate.go", "			if p > len(r.code.Bytecode) {\n", "			if PLANTED && i == 4 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
-	{"exception entries in another order", "classfile/code/relocate.go", "	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	for ; len(old) >= 8", "	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	if PLANTED && len(old) >= 16 {\n		old = append(append([]byte(nil), old[8:]...), old[:8]...)\n	}\n	for ; len(old) >= 8"},
-	{"a line one off", "classfile/code/tables.go", "		start := r.start(p)\n		out = append(out, byte(start>>8)", "		start := r.start(p) + pick(PLANTED && p == 2, 1, 0)\n		out = append(out, byte(start>>8)"},
-	{"the first line behind the entry", "classfile/code/relocate.go", "	if p == 0 {\n		return 0\n	}\n	return r.target(p)\n", "	if p == 0 && !PLANTED {\n		return 0\n	}\n	return r.target(p)\n"},
-	{"another line number", "classfile/code/tables.go", "byte(start), table[2], table[3])\n", "byte(start), table[2]+pick[byte](PLANTED, 1, 0), table[3])\n"},
-	{"a variable that ends behind the exit", "classfile/code/tables.go", "		length = r.target(end) - start\n", "		length = pick(PLANTED, r.inst(end), r.target(end)) - start\n"},
-	{"a variable in another slot", "classfile/code/tables.go", "		out = append(out, table[4:10]...)\n", "		out = append(out, table[4:10]...)\n		out[len(out)-1] += pick[byte](PLANTED, 1, 0)\n"},
-	{"an annotated instruction not moved", "classfile/code/tables.go", "		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))\n", "		binary.BigEndian.PutUint16(out[operand:], uint16(pick(PLANTED, r.target(n), r.inst(n))))\n"},
-	{"an exception index not kept", "classfile/code/tables.go", "	case kind == exceptionParameter:\n", "	case kind == exceptionParameter:\n		out[operand+1] += pick[byte](PLANTED, 1, 0)\n"},
-	{"a character range one short", "classfile/code/tables.go", "uint16(r.target(last+1)-1))", "uint16(r.target(last+1)-pick(PLANTED, 2, 1)))"},
-	{"a StackMap frame past the exit", "classfile/code/tables.go", "		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		start := len(out)\n", "		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)+pick(PLANTED, 1, 0)))\n		start := len(out)\n"},
-	{"Uninitialized items of a StackMap not moved", "classfile/code/tables.go", "		r.moveUninitialized(fullFrame, out[start:])\n", "		if !PLANTED {\n			r.moveUninitialized(fullFrame, out[start:])\n		}\n"},
-	{"max_locals of something else", "classfile/code/relocate.go", "	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)\n", "	out = binary.BigEndian.AppendUint16(out, code.MaxLocals+pick[uint16](PLANTED, 1, 0))\n"},
-	{"a frame lost", "classfile/code/tables.go", "			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		push(f)\n", "			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		if PLANTED && i == 1 {\n			continue\n		}\n		push(f)\n"},
-	{"no frame behind a widened branch", "classfile/code/typestate.go", "		added = append(added, f)\n", "		if PLANTED {\n			continue\n		}\n		added = append(added, f)\n"},
-	{"a frame with a local too few behind an added one", "classfile/code/tables.go", "			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n", "			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n"},
-	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n", "			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
-	{"a parameter of another type in an added frame", "classfile/code/typestate.go", "	case 'J':\n		return item{tag: itemLong}\n", "	case 'J':\n		return item{tag: pick[byte](PLANTED, itemDouble, itemLong)}\n"},
-	{"a form that undoing would get wrong, without a note", "classfile/code/tables.go", "		if f.kind != form || longer &&", "		if !PLANTED && f.kind != form || longer &&"},
+	{"a frame on the wrong side", "classfile/code/tables.go", "		f.pc = r.target(f.pc)\n",
+		"		f.pc = pick(PLANTED, r.inst(f.pc), r.target(f.pc))\n"},
+	{"a frame one byte late", "classfile/code/frame.go", "	delta := f.pc - previous - 1\n",
+		"	delta := f.pc - previous - 1 + pick(PLANTED && previous >= 0 && f.kind != fullFrame, 1, 0)\n"},
+	{"an Uninitialized offset not shifted", "classfile/code/frame.go",
+		"uint16(r.inst(p)))\n			}\n			at, _", "uint16(pick(PLANTED, p, r.inst(p))))\n			}\n			at, _"},
+	{"an Uninitialized offset shifted like a branch", "classfile/code/frame.go",
+		"				p := int(binary.BigEndian.Uint16(body[at+1:]))\n", "				p := int(binary.BigEndian.Uint16(body[at+1:]))\n				if PLANTED {\n					binary.BigEndian.PutUint16(body[at+1:], uint16(r.start(p)))\n					at += 3\n					continue\n				}\n"},
+	{"a branch that runs the entry again", "classfile/code/relocate.go", "	offset := r.target(b.target) - pc\n",
+		"	offset := pick(PLANTED, r.start(b.target), r.target(b.target)) - pc\n"},
+	{"a branch past the exit", "classfile/code/relocate.go", "	r.noteBranch(b, offset)\n",
+		"	offset = pick(PLANTED, r.inst(b.target)-pc, offset)\n	r.noteBranch(b, offset)\n"},
+	{"a branch to another target", "classfile/code/relocate.go", "	case b.width == 3:\n		return",
+		"	case b.width == 3:\n		offset += pick(PLANTED && b.target == 8, 1, 0)\n		return"},
+	{"a switch whose default is not moved", "classfile/code/relocate.go", "uint32(r.target(target)-pc))",
+		"uint32(pick(PLANTED && at == old, target-b.PC, r.target(target)-pc)))"},
+	{"a switch case past the exit", "classfile/code/relocate.go", "	for at, target := range b.SwitchOffsets() {\n",
+		"	for at, target := range b.SwitchOffsets() {\n		if PLANTED && at != old {\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.inst(target)-pc))\n			continue\n		}\n"},
+	{"padding of the old place", "classfile/code/relocate.go",
+		"			b.width = b.Size - padding(b.PC) + padding(b.PC+total)\n", "			b.width = b.Size - padding(b.PC) + padding(pick(PLANTED, b.PC, b.PC+total))\n"},
+	{"a conditional branch not negated", "classfile/code/relocate.go", "byte(b.Op.negated()), 0, 8",
+		"byte(pick(PLANTED, b.Op, b.Op.negated())), 0, 8"},
+	{"a widened branch that counts from the wrong place", "classfile/code/relocate.go", "uint32(offset-3))",
+		"uint32(offset-pick(PLANTED, 0, 3)))"},
+	{"an exception range that leaves out its first instruction's exit", "classfile/code/relocate.go",
+		"			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		}\n", "			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.inst(p), r.target(p))))\n		}\n"},
+	{"an exception range that covers the entry", "classfile/code/relocate.go", "		for i := 0; i < 6; i += 2 {\n",
+		"		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
+	{"an exception range that ends after the exit", "classfile/code/relocate.go",
+		"			p := int(binary.BigEndian.Uint16(old[i:]))\n", "			p := int(binary.BigEndian.Uint16(old[i:]))\n			if PLANTED && i == 2 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n"},
+	{"a handler past the exit", "classfile/code/relocate.go", "			if p > len(r.code.Bytecode) {\n",
+		"			if PLANTED && i == 4 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
+	{"exception entries in another order", "classfile/code/relocate.go",
+		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	for ; len(old) >= 8", "	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	if PLANTED && len(old) >= 16 {\n		old = append(append([]byte(nil), old[8:]...), old[:8]...)\n	}\n	for ; len(old) >= 8"},
+	{"a line one off", "classfile/code/tables.go",
+		"		start := r.start(p)\n		out = append(out, byte(start>>8)", "		start := r.start(p) + pick(PLANTED && p == 2, 1, 0)\n		out = append(out, byte(start>>8)"},
+	{"the first line after the entry", "classfile/code/relocate.go",
+		"	if p == 0 {\n		return 0\n	}\n	return r.target(p)\n", "	if p == 0 && !PLANTED {\n		return 0\n	}\n	return r.target(p)\n"},
+	{"another line number", "classfile/code/tables.go", "byte(start), table[2], table[3])\n",
+		"byte(start), table[2]+pick[byte](PLANTED, 1, 0), table[3])\n"},
+	{"a variable that ends after the exit", "classfile/code/tables.go", "		length = r.target(end) - start\n",
+		"		length = pick(PLANTED, r.inst(end), r.target(end)) - start\n"},
+	{"a variable in another slot", "classfile/code/tables.go", "		out = append(out, table[4:10]...)\n",
+		"		out = append(out, table[4:10]...)\n		out[len(out)-1] += pick[byte](PLANTED, 1, 0)\n"},
+	{"an annotated instruction not moved", "classfile/code/tables.go",
+		"		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))\n", "		binary.BigEndian.PutUint16(out[operand:], uint16(pick(PLANTED, r.target(n), r.inst(n))))\n"},
+	{"an exception index not kept", "classfile/code/tables.go", "	case kind == exceptionParameter:\n",
+		"	case kind == exceptionParameter:\n		out[operand+1] += pick[byte](PLANTED, 1, 0)\n"},
+	{"a character range one short", "classfile/code/tables.go", "uint16(r.target(last+1)-1))",
+		"uint16(r.target(last+1)-pick(PLANTED, 2, 1)))"},
+	{"a StackMap frame past the exit", "classfile/code/tables.go",
+		"		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		start := len(out)\n", "		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)+pick(PLANTED, 1, 0)))\n		start := len(out)\n"},
+	{"Uninitialized items of a StackMap not moved", "classfile/code/tables.go",
+		"		r.moveUninitialized(fullFrame, out[start:])\n", "		if !PLANTED {\n			r.moveUninitialized(fullFrame, out[start:])\n		}\n"},
+	{"max_locals of something else", "classfile/code/relocate.go",
+		"	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)\n", "	out = binary.BigEndian.AppendUint16(out, code.MaxLocals+pick[uint16](PLANTED, 1, 0))\n"},
+	{"a frame lost", "classfile/code/tables.go",
+		"			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		push(f)\n", "			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		if PLANTED && i == 1 {\n			continue\n		}\n		push(f)\n"},
+	{"no frame after a widened branch", "classfile/code/typestate.go", "		added = append(added, f)\n",
+		"		if PLANTED {\n			continue\n		}\n		added = append(added, f)\n"},
+	{"a frame with a local too few after an added one", "classfile/code/tables.go",
+		"			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n", "			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n"},
+	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n",
+		"			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
+	{"a parameter of another type in an added frame", "classfile/code/typestate.go",
+		"	case 'J':\n		return item{tag: itemLong}\n", "	case 'J':\n		return item{tag: pick[byte](PLANTED, itemDouble, itemLong)}\n"},
+	{"a form that undoing would get wrong, without a note", "classfile/code/tables.go",
+		"		if f.kind != form || longer &&", "		if !PLANTED && f.kind != form || longer &&"},
 
 	// Calls.
-	{"an exit missing at the second return", "inject/method.go", "		if leaves {\n", "		if leaves && !(PLANTED && pc > 6) {\n"},
-	{"an exit before every athrow", "inject/method.go", "throws && op == code.Athrow && !covered(&p.code, pc))", "throws && op == code.Athrow && (PLANTED || !covered(&p.code, pc)))"},
-	{"no exit before an athrow", "inject/method.go", "throws := w.options.Exits == ExitsThrows\n", "throws := w.options.Exits == ExitsThrows && !PLANTED\n"},
-	{"a range too wide is taken to cover", "inject/method.go", "pc < int(binary.BigEndian.Uint16(entry[2:]))", "pc < int(binary.BigEndian.Uint16(entry[2:]))+pick(PLANTED, 1, 0)"},
-	{"an exit where this is uninitialised", "inject/method.go", "return entered == nil || entered.At(pc) }\n", "return PLANTED || entered == nil || entered.At(pc) }\n"},
-	{"one entry of two", "inject/method.go", "	for _, call := range initialised.Calls {\n", "	for _, call := range initialised.Calls[pick(PLANTED, len(initialised.Calls)-1, 0):] {\n"},
-	{"an entry before the constructor's call", "inject/method.go", "		p.insertEntry(call+in.Size, words)\n", "		p.insertEntry(call+pick(PLANTED, 0, in.Size), words)\n"},
-	{"the constructor's entry at its start", "inject/method.go", "w.options.ConstructorEntry == EntryAtStart\n", "PLANTED || w.options.ConstructorEntry == EntryAtStart\n"},
-	{"a max_stack too small", "inject/method.go", "	n := max(old, p.need)\n", "	n := max(old, p.need-pick(PLANTED, 1, 0))\n"},
-	{"a max_stack too great", "inject/method.go", "	return uint16(n), misleading, nil\n", "	return uint16(n + pick(PLANTED, 1, 0)), misleading, nil\n"},
-	{"a max_stack without the word of the exact handler", "inject/method.go", "		p.need = max(p.need, exactHandlerStack)\n", "		p.need = max(p.need, pick(PLANTED, 1, exactHandlerStack))\n"},
-	{"an exact range over the exits", "inject/method.go", "			if !in.Entry {\n", "			if !in.Entry && !PLANTED {\n"},
-	{"an exact range that stops early", "inject/method.go", "	leaveOut(end, end)\n", "	leaveOut(end-pick(PLANTED, 1, 0), end)\n"},
-	{"an exact handler for some types only", "classfile/code/relocate.go", "			out = append(out, 0, 0)\n", "			out = append(out, 0, pick[byte](PLANTED, 1, 0))\n"},
-	{"an exact handler that keeps locals", "classfile/code/tables.go", "	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n", "	if PLANTED {\n		return []byte{0, 1, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n	}\n	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n"},
-	{"an exact handler that returns", "inject/names.go", "append(append(out, exit...), byte(code.Athrow)) }\n", "append(append(out, exit...), byte(pick(PLANTED, code.Areturn, code.Athrow))) }\n"},
+	{"an exit missing at the second return", "inject/method.go", "		if leaves {\n",
+		"		if leaves && !(PLANTED && pc > 6) {\n"},
+	{"an exit before every athrow", "inject/method.go", "throws && op == code.Athrow && !covered(&p.code, pc))",
+		"throws && op == code.Athrow && (PLANTED || !covered(&p.code, pc)))"},
+	{"no exit before an athrow", "inject/method.go", "throws := w.options.Exits == ExitsThrows\n",
+		"throws := w.options.Exits == ExitsThrows && !PLANTED\n"},
+	{"a range too wide is taken to cover", "inject/method.go", "pc < int(binary.BigEndian.Uint16(entry[2:]))",
+		"pc < int(binary.BigEndian.Uint16(entry[2:]))+pick(PLANTED, 1, 0)"},
+	{"an exit where this is uninitialised", "inject/method.go", "return entered == nil || entered.At(pc) }\n",
+		"return PLANTED || entered == nil || entered.At(pc) }\n"},
+	{"one entry of two", "inject/method.go", "	for _, call := range initialised.Calls {\n",
+		"	for _, call := range initialised.Calls[pick(PLANTED, len(initialised.Calls)-1, 0):] {\n"},
+	{"an entry before the constructor's call", "inject/method.go", "		p.insertEntry(call+in.Size, words)\n",
+		"		p.insertEntry(call+pick(PLANTED, 0, in.Size), words)\n"},
+	{"the constructor's entry at its start", "inject/method.go", "w.options.ConstructorEntry == EntryAtStart\n",
+		"PLANTED || w.options.ConstructorEntry == EntryAtStart\n"},
+	{"a max_stack too small", "inject/method.go", "	n := max(old, p.need)\n",
+		"	n := max(old, p.need-pick(PLANTED, 1, 0))\n"},
+	{"a max_stack too great", "inject/method.go", "	return uint16(n), misleading, nil\n",
+		"	return uint16(n + pick(PLANTED, 1, 0)), misleading, nil\n"},
+	{"a max_stack without the word of the exact handler", "inject/method.go",
+		"		p.need = max(p.need, exactHandlerStack)\n", "		p.need = max(p.need, pick(PLANTED, 1, exactHandlerStack))\n"},
+	{"an exact range over the exits", "inject/method.go", "			if !in.Entry {\n",
+		"			if !in.Entry && !PLANTED {\n"},
+	{"an exact range that stops early", "inject/method.go", "	leaveOut(end, end)\n",
+		"	leaveOut(end-pick(PLANTED, 1, 0), end)\n"},
+	{"an exact handler for some types only", "classfile/code/relocate.go", "			out = append(out, 0, 0)\n",
+		"			out = append(out, 0, pick[byte](PLANTED, 1, 0))\n"},
+	{"an exact handler that keeps locals", "classfile/code/tables.go",
+		"	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n", "	if PLANTED {\n		return []byte{0, 1, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n	}\n	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n"},
+	{"an exact handler that returns", "inject/names.go", "append(append(out, exit...), byte(code.Athrow)) }\n",
+		"append(append(out, exit...), byte(pick(PLANTED, code.Areturn, code.Athrow))) }\n"},
 
 	// Constants and the rest of the class.
-	{"the ID of another method", "inject/inject.go", "			id, traced = traced[0].ID, traced[1:]\n", "			id, traced = traced[0].ID+pick[uint32](PLANTED && len(traced) > 1, 1, 0), traced[1:]\n"},
-	{"a push that is not the shortest", "inject/names.go", "	case id <= math.MaxInt8:\n", "	case id <= math.MaxInt8 && !PLANTED:\n"},
-	{"an ID cut off", "inject/names.go", "b.AddInteger(int32(m.ID))", "b.AddInteger(int32(pick(PLANTED, m.ID&0xFFFF, m.ID)))"},
-	{"exits that report entries", "inject/names.go", "b.runtimeMethod(&b.exit, exitName, callDescriptor))\n", "b.runtimeMethod(&b.exit, pick(PLANTED, entryName, exitName), callDescriptor))\n"},
-	{"another descriptor", "inject/names.go", "b.runtimeMethod(&b.entry, entryName, callDescriptor))\n", "b.runtimeMethod(&b.entry, entryName, pick(PLANTED, \"(J)V\", callDescriptor)))\n"},
-	{"a constant nobody needs", "inject/inject.go", "	if len(w.notes) > 0 || w.block.trial {\n", "	if PLANTED {\n		w.block.AddClass(w.block.Utf8(\"java/util/List\"))\n	}\n	if len(w.notes) > 0 || w.block.trial {\n"},
-	{"notes forgotten", "inject/inject.go", "	if len(w.notes) > 0 {\n		w.notes = append(w.notes, ';')\n", "	if PLANTED {\n		return\n	}\n	if len(w.notes) > 0 {\n		w.notes = append(w.notes, ';')\n"},
-	{"the focus hook forgotten in a traced method", "inject/method.go", "	if focus {\n", "	if focus && !PLANTED {\n"},
-	{"the focus hook with another argument", "inject/names.go", "	out = append(out, byte(code.Aload0), byte(code.Iload1))\n", "	out = append(out, byte(code.Aload0), byte(code.Iload1+pick[code.Op](PLANTED, 1, 0)))\n"},
-	{"an added method that does not call super", "inject/names.go", "code.Invokespecial, super)\n", "pick(PLANTED, code.Invokevirtual, code.Invokespecial), super)\n"},
-	{"an added method that is final", "inject/names.go", "	put(classfile.AccPublic, ", "	put(classfile.AccPublic|pick[uint16](PLANTED, classfile.AccFinal, 0), "},
-	{"the wrong digest", "inject/stamp.go", "	w.edit.Utf8 = map[uint16]string{index: digest}\n", "	w.edit.Utf8 = map[uint16]string{index: pick(PLANTED, digest[1:]+\"0\", digest)}\n"},
+	{"the ID of another method", "inject/inject.go", "			id, traced = traced[0].ID, traced[1:]\n",
+		"			id, traced = traced[0].ID+pick[uint32](PLANTED && len(traced) > 1, 1, 0), traced[1:]\n"},
+	{"a push that is not the shortest", "inject/names.go", "	case id <= math.MaxInt8:\n",
+		"	case id <= math.MaxInt8 && !PLANTED:\n"},
+	{"an ID cut off", "inject/names.go", "b.AddInteger(int32(m.ID))",
+		"b.AddInteger(int32(pick(PLANTED, m.ID&0xFFFF, m.ID)))"},
+	{"exits that report entries", "inject/names.go", "b.runtimeMethod(&b.exit, exitName, callDescriptor))\n",
+		"b.runtimeMethod(&b.exit, pick(PLANTED, entryName, exitName), callDescriptor))\n"},
+	{"another descriptor", "inject/names.go", "b.runtimeMethod(&b.entry, entryName, callDescriptor))\n",
+		"b.runtimeMethod(&b.entry, entryName, pick(PLANTED, \"(J)V\", callDescriptor)))\n"},
+	{"an unused constant", "inject/inject.go", "	if len(w.notes) > 0 || w.block.trial {\n",
+		"	if PLANTED {\n		w.block.AddClass(w.block.Utf8(\"java/util/List\"))\n	}\n	if len(w.notes) > 0 || w.block.trial {\n"},
+	{"notes forgotten", "inject/inject.go", "	if len(w.notes) > 0 {\n		w.notes = append(w.notes, ';')\n",
+		"	if PLANTED {\n		return\n	}\n	if len(w.notes) > 0 {\n		w.notes = append(w.notes, ';')\n"},
+	{"the focus hook forgotten in a traced method", "inject/method.go", "	if focus {\n",
+		"	if focus && !PLANTED {\n"},
+	{"the focus hook with another argument", "inject/names.go",
+		"	out = append(out, byte(code.Aload0), byte(code.Iload1))\n", "	out = append(out, byte(code.Aload0), byte(code.Iload1+pick[code.Op](PLANTED, 1, 0)))\n"},
+	{"an added method that does not call super", "inject/names.go", "code.Invokespecial, super)\n",
+		"pick(PLANTED, code.Invokevirtual, code.Invokespecial), super)\n"},
+	{"an added method that is final", "inject/names.go", "	put(classfile.AccPublic, ",
+		"	put(classfile.AccPublic|pick[uint16](PLANTED, classfile.AccFinal, 0), "},
+	{"the wrong digest", "inject/stamp.go", "	w.edit.Utf8 = map[uint16]string{index: digest}\n",
+		"	w.edit.Utf8 = map[uint16]string{index: pick(PLANTED, digest[1:]+\"0\", digest)}\n"},
 }
 
 // switches is added to each package with faults.
@@ -127,7 +189,8 @@ func overlay(t *testing.T, root, dir string) string {
 			sources[path] = string(data)
 		}
 		if n := strings.Count(sources[path], f.old); n != 1 {
-			t.Errorf("fault %q: its text is %d times in %s, not once: the injector has changed, so must the fault", f.name, n, f.file)
+			t.Errorf("fault %q: its text is %d times in %s, not once: the injector has changed, so must the fault",
+				f.name, n, f.file)
 		}
 		planted := strings.ReplaceAll(f.new, "PLANTED", fmt.Sprintf("planted(%q)", plantedName(i)))
 		sources[path] = strings.Replace(sources[path], f.old, planted, 1)
@@ -159,8 +222,8 @@ func overlay(t *testing.T, root, dir string) string {
 
 var asPlanted = flag.Bool("planted", false, "be the program with a planted fault (used by TestPlantedFaults)")
 
-// TestPlantedFaults builds this test's program with faults in the injector and expects the referee to object
-// to what comes out of each, and to nothing when none is switched on.
+// TestPlantedFaults builds this test's program with faults in the injector and expects the equivalence check to
+// have findings about what comes out of each, and none if no fault is switched on.
 //
 // Invariant: The equivalence checker finds a fault of the injector, and the type checker finds by itself those that
 // make a class fail to link.
@@ -187,20 +250,22 @@ func TestPlantedFaults(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := run("none"); strings.Contains(out, "objection:") || !strings.Contains(out, "accepted:") || !strings.Contains(out, "linked:") {
+	if out := run("none"); strings.Contains(out, "rejected:") || !strings.Contains(out, "accepted:") ||
+		!strings.Contains(out, "linked:") {
 		t.Fatalf("with no fault switched on:\n%s", out)
 	}
 	for i := range faults {
 		t.Run(faults[i].name, func(t *testing.T) {
 			out := run(plantedName(i))
-			if !strings.Contains(out, "objection:") {
+			if !strings.Contains(out, "rejected:") {
 				t.Errorf("not caught:\n%s", out)
 			}
-			if got, want := strings.Contains(out, "types:"), slices.Contains(caughtByTypes, faults[i].name); got != want {
+			if got, want := strings.Contains(out, "types:"), slices.Contains(caughtByTypes,
+				faults[i].name); got != want {
 				t.Errorf("caught by the type verifier: %v, want %v", got, want)
 			}
 			for line := range strings.Lines(out) {
-				if strings.Contains(line, "objection:") || strings.Contains(line, "types:") {
+				if strings.Contains(line, "rejected:") || strings.Contains(line, "types:") {
 					t.Log(strings.TrimSpace(line))
 				}
 			}
@@ -208,7 +273,7 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// committedAndCrafted gives the classes that the program with the faults is run on, by name.
+// committedAndCrafted returns the classes that the program with the faults is run on, by name.
 func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
 	t.Helper()
 	all := crafted.Classes(t)
@@ -223,7 +288,7 @@ func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
 }
 
 // TestAsPlanted is what the program with the faults runs: all committed and crafted classes in all modes, until
-// the referee objects.
+// the equivalence check has findings.
 func TestAsPlanted(t *testing.T) {
 	if !*asPlanted {
 		t.Skip("runs as a part of TestPlantedFaults")
@@ -237,10 +302,10 @@ func TestAsPlanted(t *testing.T) {
 			request := m.Request(in, c)
 			request.Focus = crafted.FocusOf(c)
 			_, err := m.RoundTrip(in, c, request)
-			var objection *crafted.Rejection
+			var rejection *crafted.Rejection
 			switch {
-			case errors.As(err, &objection):
-				t.Logf("objection: %s, %s: %v", name, m.Name, err)
+			case errors.As(err, &rejection):
+				t.Logf("rejected: %s, %s: %v", name, m.Name, err)
 				return // one will do
 			case err != nil: // the fault keeps the injector from its work, which is no danger
 				t.Logf("failure: %s, %s: %v", name, m.Name, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// caughtByTypes are the faults of which the type verifier knows without the other referee: what they make of some
+// caughtByTypes are the faults that the type checker finds without the equivalence check: what they make of some
 // class, no JVM takes. The others make classes that link and do something else, or lie in tables that no JVM
 // looks at.
 var caughtByTypes = []string{
@@ -30,8 +30,8 @@ var caughtByTypes = []string{
 	"a handler past the exit",
 	"a variable in another slot",
 	"a frame lost",
-	"no frame behind a widened branch",
-	"a frame with a local too few behind an added one",
+	"no frame after a widened branch",
+	"a frame with a local too few after an added one",
 	"an added frame that forgets a store",
 	"an exit where this is uninitialised",
 	"the constructor's entry at its start",
@@ -52,7 +52,7 @@ func TestTypesAsPlanted(t *testing.T) {
 		t.Skip("runs as a part of TestPlantedFaults")
 	}
 	all := committedAndCrafted(t)
-	judged := 0
+	checked := 0
 	for _, m := range crafted.Modes {
 		in := m.Injector()
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -72,10 +72,10 @@ func TestTypesAsPlanted(t *testing.T) {
 				t.Logf("types: %s, %s: %v", name, m.Name, findings[0])
 				return
 			}
-			judged++
+			checked++
 		}
 	}
-	t.Logf("linked: %d", judged)
+	t.Logf("linked: %d", checked)
 }
 
 // rewriteAsPlanted injects with a fault, which may keep the injector from its work altogether.

@@ -2,8 +2,8 @@
 //
 // Package equivalence does not import package inject, so that a fault there is not repeated in the check. This package
 // translates between the two: what the injector was asked for becomes demands on the class file. The translation is
-// written down by hand, not taken from the code that inserts the calls. A mode without a translation panics; a test goes
-// through all modes that package inject lists.
+// written down by hand, not taken from the code that inserts the calls. A mode without a translation panics; a test
+// goes through all modes that package inject lists.
 package expect
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/inject"
 )
 
-// Instrumentation returns what the equivalence check must find in a class that an injector with the options o rewrote as r
-// asks. It panics if o or r holds a mode that package inject does not define.
+// Instrumentation returns what the equivalence check must find in a class that an injector with the options o rewrote
+// as r asks. It panics if o or r holds a mode that package inject does not define.
 func Instrumentation(o inject.Options, r inject.Request) equivalence.Instrumentation {
 	want := equivalence.Instrumentation{RuntimeClass: o.RuntimeClass, Digest: r.Digest}
 	if want.RuntimeClass == "" {
@@ -23,9 +23,9 @@ func Instrumentation(o inject.Options, r inject.Request) equivalence.Instrumenta
 	switch o.Exits {
 	case inject.ExitsNormal:
 	case inject.ExitsThrows:
-		want.ExitAtUncaughtThrow = true
+		want.Exits.UncaughtThrows = true
 	case inject.ExitsExact:
-		want.ExitHandler = true
+		want.Exits.Handler = true
 	default:
 		panic(fmt.Sprintf("expect: no translation for exit mode %d", o.Exits))
 	}

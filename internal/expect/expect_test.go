@@ -9,22 +9,23 @@ import (
 	"github.com/tracegen/tracegen/internal/expect"
 )
 
-// TestEveryModeIsTranslated goes through all modes that package inject lists: each has a translation, and no two of a kind
-// have the same one.
+// TestEveryModeIsTranslated goes through all modes that package inject lists: each has a translation, and no two of a
+// kind have the same one.
 func TestEveryModeIsTranslated(t *testing.T) {
 	distinct := func(kind string, count int, translate func(i int) equivalence.Instrumentation) {
 		type demands struct{ throws, handler, afterSuper, hooked, added bool }
 		seen := map[demands]int{}
 		for i := range count {
 			w := translate(i)
-			d := demands{w.ExitAtUncaughtThrow, w.ExitHandler, w.EntryAfterSuper, w.FocusHooked, w.FocusAdded}
+			d := demands{w.Exits.UncaughtThrows, w.Exits.Handler, w.EntryAfterSuper, w.FocusHooked, w.FocusAdded}
 			if other, twice := seen[d]; twice {
 				t.Errorf("%s %d is translated like %d: %+v", kind, i, other, d)
 			}
 			seen[d] = i
 		}
 	}
-	exits, entries, focuses := inject.ExitModes(), inject.ConstructorEntries(), []inject.Focus{inject.FocusNone, inject.FocusHook, inject.FocusAdd}
+	exits, entries, focuses := inject.ExitModes(), inject.ConstructorEntries(), []inject.Focus{inject.FocusNone,
+		inject.FocusHook, inject.FocusAdd}
 	if len(exits) < 3 || len(entries) < 2 {
 		t.Fatalf("too few modes: %v, %v", exits, entries)
 	}
@@ -46,7 +47,8 @@ func TestUnknownModePanics(t *testing.T) {
 			expect.Instrumentation(inject.Options{Exits: slices.Max(inject.ExitModes()) + 1}, inject.Request{})
 		},
 		"constructor entry": func() {
-			expect.Instrumentation(inject.Options{ConstructorEntry: slices.Max(inject.ConstructorEntries()) + 1}, inject.Request{})
+			expect.Instrumentation(inject.Options{ConstructorEntry: slices.Max(inject.ConstructorEntries()) + 1},
+				inject.Request{})
 		},
 		"focus action": func() {
 			expect.Instrumentation(inject.Options{}, inject.Request{Focus: inject.FocusAdd + 1})

@@ -1,5 +1,3 @@
-// Package classpath finds the classes that the type checker needs besides the one it checks: in jars, .aar and .jmod
-// files, directories, and the image of a JDK. [ClassPath] implements [types.Hierarchy].
 package classpath
 
 import (
@@ -8,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -19,33 +15,32 @@ import (
 	"github.com/tracegen/tracegen/internal/recent"
 )
 
-// ClassPath is a types.Hierarchy over files. Nothing is read before it is asked for; what was read last is kept, up to
-// a bound, so that its size does not depend on that of the class path.
+// ClassPath is an open class path. It implements [types.Hierarchy], and goroutines may share it.
 type ClassPath struct {
-	sources []source
-	codec   jar.Codec
+	containers []container
+	codec      jar.Codec
 
-	found recent.Map[string, *types.ClassInfo] // nil for names that are not there
+	found recent.Map[string, *types.ClassInfo] // nil for names of classes that do not exist
 
 	mu         sync.Mutex
 	unreadable map[string]error
 }
 
-// source is one place to look for classes.
-type source interface {
-	// class gives the class file of that name, nil if it has none.
+// container is one element of a class path.
+type container interface {
+	// class returns the class file of the class with that name in internal form, nil if the container has none.
 	class(name string, codec *jar.Codec) ([]byte, error)
 	Close() error
 }
 
-// Open opens a class path: jars, .aar and .jmod files, directories of classes, lib/modules images, and
-// the home directories of JDKs. The first that has a class wins; a multi-release jar has those that release 17 sees, by
-// which most classes are judged. The caller closes it.
+// Open opens a class path. Each path is a jar, .aar or .jmod file, a directory of class files or of .jmod files, a
+// lib/modules image, or the home directory of a JDK. Of a multi-release jar it uses the classes that release 17 uses,
+// because the type checker follows that release for most classes. The caller must close the result.
 func Open(paths ...string) (*ClassPath, error) {
 	c := &ClassPath{unreadable: map[string]error{}}
 	for _, path := range paths {
-		opened, err := openSources(path)
-		c.sources = append(c.sources, opened...)
+		opened, err := openContainers(path)
+		c.containers = append(c.containers, opened...)
 		if err != nil {
 			c.Close()
 			return nil, fmt.Errorf("class path: %w", err)
@@ -54,23 +49,23 @@ func Open(paths ...string) (*ClassPath, error) {
 	return c, nil
 }
 
-// Close releases the files. The ClassPath must not be used afterwards; what it gave out stays good.
+// Close closes the files. The ClassPath must not be used afterwards; the results of Lookup stay valid.
 func (c *ClassPath) Close() error {
 	var all error
-	for _, s := range c.sources {
+	for _, s := range c.containers {
 		all = errors.Join(all, s.Close())
 	}
-	c.sources = nil
+	c.containers = nil
 	return all
 }
 
-// Lookup implements [types.Hierarchy]. A class that cannot be read or parsed counts as not there.
+// Lookup implements [types.Hierarchy]. A class that cannot be read or parsed counts as one that does not exist.
 func (c *ClassPath) Lookup(name string) *types.ClassInfo {
 	if info, found := c.found.Get(name); found {
 		return info
 	}
 	info, err := c.load(name)
-	name = strings.Clone(name) // which may be cut from a class file
+	name = strings.Clone(name) // the name may be part of a class file in memory
 	if err != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -80,7 +75,7 @@ func (c *ClassPath) Lookup(name string) *types.ClassInfo {
 	return info
 }
 
-// Unreadable gives the classes that are on the class path but could not be read, and why.
+// Unreadable returns the names of the classes that could not be read, with the errors.
 func (c *ClassPath) Unreadable() map[string]error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +86,9 @@ func (c *ClassPath) Unreadable() map[string]error {
 	return copied
 }
 
+// load reads a class from the first container that has it.
 func (c *ClassPath) load(name string) (*types.ClassInfo, error) {
-	for _, s := range c.sources {
+	for _, s := range c.containers {
 		data, err := s.class(name, &c.codec)
 		if err != nil {
 			return nil, err
@@ -112,7 +108,7 @@ func (c *ClassPath) load(name string) (*types.ClassInfo, error) {
 	return nil, nil
 }
 
-// Chain is several hierarchies as one: the first that knows a class wins.
+// Chain is several hierarchies as one: the first that has a class wins.
 type Chain []types.Hierarchy
 
 // Lookup implements [types.Hierarchy].
@@ -125,8 +121,8 @@ func (c Chain) Lookup(name string) *types.ClassInfo {
 	return nil
 }
 
-// openSources opens what a path stands for.
-func openSources(path string) ([]source, error) {
+// openContainers opens the container or containers at a path.
+func openContainers(path string) ([]container, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -139,30 +135,30 @@ func openSources(path string) ([]source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []source{image}, nil
+		return []container{image}, nil
 	}
 	a, err := jar.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return []source{&archive{Archive: a}}, nil
+	return []container{&archive{Archive: a}}, nil
 }
 
-// openDirectory opens a JDK, a directory of .jmod files, or one of classes.
-func openDirectory(path string) ([]source, error) {
+// openDirectory opens the home of a JDK, a directory of .jmod files, or a directory of class files.
+func openDirectory(path string) ([]container, error) {
 	for _, inside := range []string{"lib/modules", "jmods", "jre/lib/rt.jar", "lib/rt.jar"} {
 		within := filepath.Join(path, filepath.FromSlash(inside))
 		if _, err := os.Stat(within); err == nil {
-			return openSources(within)
+			return openContainers(within)
 		}
 	}
 	modules, err := filepath.Glob(filepath.Join(path, "*.jmod"))
 	if err != nil || len(modules) == 0 {
-		return []source{directory(path)}, err
+		return []container{directory(path)}, err
 	}
-	var all []source
+	var all []container
 	for _, m := range modules {
-		opened, err := openSources(m)
+		opened, err := openContainers(m)
 		all = append(all, opened...)
 		if err != nil {
 			return all, err
@@ -187,97 +183,3 @@ func (d directory) class(name string, _ *jar.Codec) ([]byte, error) {
 
 // Close does nothing.
 func (d directory) Close() error { return nil }
-
-// archive is a jar, .aar or .jmod file.
-type archive struct {
-	*jar.Archive
-	once    sync.Once
-	entries map[string]*jar.Entry // by class name
-	inner   *archive              // classes.jar of an .aar
-}
-
-// moduleClasses is where a .jmod file has its classes.
-const moduleClasses = "classes/"
-
-func (a *archive) class(name string, codec *jar.Codec) ([]byte, error) {
-	a.once.Do(func() { a.index(codec) })
-	if e, found := a.entries[name]; found {
-		return codec.Read(e, nil)
-	}
-	if a.inner != nil {
-		return a.inner.class(name, codec)
-	}
-	return nil, nil
-}
-
-// What a multi-release jar has for releases from 9 on, and the latest that is looked at.
-const (
-	versionsDirectory = "META-INF/versions/"
-	firstRelease      = 9
-	latestRelease     = 17
-)
-
-func (a *archive) index(codec *jar.Codec) {
-	isModule := strings.HasSuffix(a.Name(), ".jmod")
-	a.entries = map[string]*jar.Entry{}
-	releases := map[string]int{}
-	multiRelease := a.isMultiRelease(codec)
-	entries := a.Entries()
-	for i := range entries {
-		e := &entries[i]
-		if e.Name == "classes.jar" {
-			if data, err := codec.Read(e, nil); err == nil {
-				if inner, err := jar.New(a.Name()+"!"+e.Name, data); err == nil {
-					a.inner = &archive{Archive: inner}
-				}
-			}
-			continue
-		}
-		name, isClass := strings.CutSuffix(e.Name, ".class")
-		if isClass && isModule {
-			name, isClass = strings.CutPrefix(name, moduleClasses)
-		}
-		release := 0
-		if multiRelease {
-			name, release = cutRelease(name)
-		}
-		if _, twice := a.entries[name]; isClass && (!twice || release > releases[name]) {
-			a.entries[name], releases[name] = e, release
-		}
-	}
-}
-
-// cutRelease takes apart what a multi-release jar calls a class; of other names it gives all. What is there for later
-// releases keeps its name, by which nobody asks for it.
-func cutRelease(path string) (name string, release int) {
-	within, ok := strings.CutPrefix(path, versionsDirectory)
-	number, name, inside := strings.Cut(within, "/")
-	release, err := strconv.Atoi(number)
-	if !ok || !inside || err != nil || release < firstRelease || release > latestRelease {
-		return path, 0
-	}
-	return name, release
-}
-
-// isMultiRelease says whether the jar's manifest has "Multi-Release: true" in its main section.
-func (a *archive) isMultiRelease(codec *jar.Codec) bool {
-	entries := a.Entries()
-	i := slices.IndexFunc(entries, func(e jar.Entry) bool { return jar.IsManifest(e.Name) })
-	if i < 0 {
-		return false
-	}
-	manifest, err := codec.Read(&entries[i], nil)
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(manifest)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name == "" {
-			return false // the main section ends
-		}
-		if strings.EqualFold(name, "Multi-Release") {
-			return strings.EqualFold(strings.TrimSpace(value), "true")
-		}
-	}
-	return false
-}

@@ -54,8 +54,10 @@ func classNamed(name, super string) string {
 func TestHierarchyFindsClasses(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	writeZip(t, in("a.jar"), "", "p/A.class", classNamed("p/A", "p/First"), "p/Broken.class", "no class", "p/Wrong.class", classNamed("p/Other", "x"))
-	writeZip(t, in("b.jar"), "#!/bin/sh\n", "p/A.class", classNamed("p/A", "p/Second"), "p/B.class", classNamed("p/B", "p/Second"))
+	writeZip(t, in("a.jar"), "", "p/A.class", classNamed("p/A", "p/First"), "p/Broken.class", "no class",
+		"p/Wrong.class", classNamed("p/Other", "x"))
+	writeZip(t, in("b.jar"), "#!/bin/sh\n", "p/A.class", classNamed("p/A", "p/Second"), "p/B.class",
+		classNamed("p/B", "p/Second"))
 	writeZip(t, in("m.jmod"), "JM\x01\x00", "classes/p/M.class", classNamed("p/M", "p/Module"), "lib/x", "")
 	writeZip(t, in("inner.jar"), "", "p/I.class", classNamed("p/I", "p/Library"))
 	inner, err := os.ReadFile(in("inner.jar"))
@@ -88,7 +90,8 @@ func TestHierarchyFindsClasses(t *testing.T) {
 			}
 		}
 	}
-	if unreadable := h.Unreadable(); len(unreadable) != 2 || unreadable["p/Broken"] == nil || unreadable["p/Wrong"] == nil {
+	if unreadable := h.Unreadable(); len(unreadable) != 2 || unreadable["p/Broken"] == nil ||
+		unreadable["p/Wrong"] == nil {
 		t.Errorf("unreadable: %v", unreadable)
 	}
 	if _, err := classpath.Open(in("a.jar"), in("none.jar")); !errors.Is(err, fs.ErrNotExist) {
@@ -130,8 +133,9 @@ func TestHierarchyReadsJDKs(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for name, super := range map[string]string{
-						"java/lang/Object": "", "java/util/ArrayList": "java/util/AbstractList", "java/sql/SQLException": "java/lang/Exception",
-						"javax/swing/JFrame": "java/awt/Frame", "java/lang/Thread$State": "java/lang/Enum",
+						"java/lang/Object": "", "java/util/ArrayList": "java/util/AbstractList",
+						"java/sql/SQLException": "java/lang/Exception",
+						"javax/swing/JFrame":    "java/awt/Frame", "java/lang/Thread$State": "java/lang/Enum",
 					} {
 						if info := h.Lookup(name); info == nil || info.Super != super {
 							t.Errorf("%s: %s is %+v, want one that extends %s", path, name, info, super)
@@ -160,8 +164,9 @@ func TestHierarchyRefusesBrokenImages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "modules")
 	for name, data := range map[string][]byte{
 		"header only": append([]byte{0xDA, 0xDA, 0xFE, 0xCA}, make([]byte, 24)...),
-		"huge table":  append([]byte{0xDA, 0xDA, 0xFE, 0xCA}, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 1, 0, 0, 0),
-		"cut":         {0xDA, 0xDA, 0xFE, 0xCA, 0, 0},
+		"huge table": append([]byte{0xDA, 0xDA, 0xFE, 0xCA}, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0xFF, 0xFF, 0xFF,
+			0xFF, 1, 0, 0, 0, 1, 0, 0, 0),
+		"cut": {0xDA, 0xDA, 0xFE, 0xCA, 0, 0},
 	} {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
@@ -214,8 +219,8 @@ func TestHierarchyReleases(t *testing.T) {
 // jlinkMakes matches the classes that jlink writes itself.
 var jlinkMakes = regexp.MustCompile(`^java/lang/invoke/.*Holder$|^jdk/internal/module/SystemModules`)
 
-// TestHierarchyReadsCompressedJDKs: the classes of java.base are the same in images that jlink compressed in both of its
-// ways as in the .jmod file that they were made from.
+// TestHierarchyReadsCompressedJDKs: the classes of java.base are the same in images that jlink compressed in both of
+// its ways as in the .jmod file that they were made from.
 func TestHierarchyReadsCompressedJDKs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("jlink is not run: short tests")

@@ -12,19 +12,25 @@ import (
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// image is a lib/modules file, in which a JDK keeps its classes: a perfect hash table of resources, which are named
-// /MODULE/PACKAGE/CLASS.class, and of packages, /packages/PACKAGE, which tell their modules.
+// image is a lib/modules file, in which a JDK has its classes: a perfect hash table of resources. A resource is a
+// class, /MODULE/PACKAGE/CLASS.class, or a package, /packages/PACKAGE, which lists its modules.
 //
-// All numbers are in the byte order of the machine that it was made for. Resources are compressed if jlink was asked for
-// it.
+// To find a resource, its path is hashed with a fixed seed, and the hash selects an element of redirects. A positive
+// element is a seed with which the path is hashed again, a negative one stands for the index itself, and 0 means that
+// there is no such resource. The index selects an element of offsets, which leads to the location: attributes that hold
+// the parts of the path and the place of the content. A path that does not exist may lead to a location, too, so that
+// the path is compared.
+//
+// All numbers are in the byte order of the machine for which the image was made. Resources are compressed if jlink was
+// asked to do so.
 type image struct {
 	file      *os.File
 	order     binary.ByteOrder
-	redirects []byte // of each bucket: a seed to hash again with, or where the resource is
-	offsets   []byte // of each location
-	locations []byte
+	redirects []byte // by hash: a seed, or an index
+	offsets   []byte // by index: the offset of a location
+	locations []byte // attributes
 	names     []byte // NUL-terminated strings
-	base      int64  // where the resources start
+	base      int64  // the offset of the resources' contents
 }
 
 const (
@@ -33,7 +39,7 @@ const (
 	imageSeed   = 0x01000193
 )
 
-// The attributes of a location. Each is a byte with the kind and the length, and a big-endian number.
+// The kinds of attributes of a location. An attribute is a byte with its kind and length, and a big-endian number.
 const (
 	imageModule = 1 + iota
 	imageParent
@@ -45,6 +51,7 @@ const (
 	imageAttributes
 )
 
+// isImage reports whether a file begins as an image does.
 func isImage(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,11 +60,13 @@ func isImage(path string) bool {
 	defer f.Close()
 	var magic [4]byte
 	_, err = io.ReadFull(f, magic[:])
-	return err == nil && (binary.LittleEndian.Uint32(magic[:]) == imageMagic || binary.BigEndian.Uint32(magic[:]) == imageMagic)
+	return err == nil && (binary.LittleEndian.Uint32(magic[:]) == imageMagic ||
+		binary.BigEndian.Uint32(magic[:]) == imageMagic)
 }
 
 var errImage = errors.New("malformed image of modules")
 
+// openImage opens an image and reads its index.
 func openImage(path string) (*image, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,6 +80,7 @@ func openImage(path string) (*image, error) {
 	return m, nil
 }
 
+// readIndex reads the header and the tables of the image.
 func (m *image) readIndex() error {
 	header := make([]byte, imageHeader)
 	if _, err := m.file.ReadAt(header, 0); err != nil {
@@ -80,7 +90,8 @@ func (m *image) readIndex() error {
 	if binary.BigEndian.Uint32(header) == imageMagic {
 		m.order = binary.BigEndian
 	}
-	length, locations, names := int64(m.order.Uint32(header[16:])), int64(m.order.Uint32(header[20:])), int64(m.order.Uint32(header[24:]))
+	length, locations := int64(m.order.Uint32(header[16:])), int64(m.order.Uint32(header[20:]))
+	names := int64(m.order.Uint32(header[24:]))
 	m.base = imageHeader + 8*length + locations + names
 	info, err := m.file.Stat()
 	if err != nil {
@@ -102,7 +113,7 @@ func (m *image) readIndex() error {
 // Close closes the file.
 func (m *image) Close() error { return m.file.Close() }
 
-// class implements source: the package's module first, then the class in it.
+// class implements container. It looks up the module of the package first, and then the class in that module.
 func (m *image) class(name string, _ *jar.Codec) ([]byte, error) {
 	slash := strings.LastIndexByte(name, '/')
 	if slash < 0 {
@@ -114,7 +125,7 @@ func (m *image) class(name string, _ *jar.Codec) ([]byte, error) {
 	}
 	for ; len(modules) >= 8; modules = modules[8:] {
 		if m.order.Uint32(modules) != 0 {
-			continue // the module has the package without classes
+			continue // the module has the package, but no classes in it
 		}
 		module := m.name(uint64(m.order.Uint32(modules[4:])))
 		return m.resource("/" + module + "/" + name + ".class")
@@ -122,6 +133,7 @@ func (m *image) class(name string, _ *jar.Codec) ([]byte, error) {
 	return nil, nil
 }
 
+// imageHash returns the hash of a path.
 func imageHash(path string, seed uint32) uint32 {
 	for i := 0; i < len(path); i++ {
 		seed = seed*imageSeed ^ uint32(path[i])
@@ -129,7 +141,7 @@ func imageHash(path string, seed uint32) uint32 {
 	return seed & 0x7FFFFFFF
 }
 
-// resource gives the content of a resource, nil if there is none of that path.
+// resource returns the content of the resource with that path, nil if there is none.
 func (m *image) resource(path string) ([]byte, error) {
 	length := uint32(len(m.offsets) / 4)
 	bucket := imageHash(path, imageSeed) % length
@@ -170,7 +182,7 @@ func (m *image) resource(path string) ([]byte, error) {
 	return data, nil
 }
 
-// location reads the attributes of one location.
+// location decodes the attributes of one location.
 func (m *image) location(offset uint32) (at [imageAttributes]uint64, ok bool) {
 	if uint64(offset) > uint64(len(m.locations)) {
 		return at, false
@@ -193,7 +205,7 @@ func (m *image) location(offset uint32) (at [imageAttributes]uint64, ok bool) {
 	return at, false
 }
 
-// path puts a resource's path together.
+// path returns the path of the resource at a location.
 func (m *image) path(at [imageAttributes]uint64) string {
 	path := ""
 	if module := m.name(at[imageModule]); module != "" {
@@ -209,6 +221,7 @@ func (m *image) path(at [imageAttributes]uint64) string {
 	return path
 }
 
+// name returns the string at an offset.
 func (m *image) name(offset uint64) string {
 	if offset >= uint64(len(m.names)) {
 		return ""

@@ -9,26 +9,23 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
-// Check holds a rewritten class against the original and what was wanted. No findings are the proof
-// that the one is the other with exactly the calls wanted, and that [Strip] gives the other back. All
-// findings are collected; none of the two classes need be valid.
+// Check compares a rewritten class with the original and with what was asked for. If it returns no findings, the
+// rewritten class is the original with exactly the calls asked for, and [Strip] returns the original. Otherwise it
+// returns all findings. Neither class need be valid beyond what [classfile.Parse] checks.
 func Check(original, rewritten *classfile.Class, want Instrumentation) []verify.Finding {
 	var c Checker
 	return c.Check(original, rewritten, want)
 }
 
-// Checker is for those who call [Check] for many classes, one at a time: it keeps working memory, and with it the
-// last two classes. The zero Checker is ready for use. Make one for each goroutine.
+// Checker checks many classes, one at a time, as [Check] does. It keeps its working memory from class to class, and
+// with it the last two classes. The zero Checker is ready for use. Goroutines must not share one.
 type Checker struct{ checker checker }
 
-// Check is the function of that name.
+// Check does what the function [Check] does.
 func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrumentation) []verify.Finding {
 	r := &keeper.checker
 	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
 	r.member, r.findings = nil, nil
-	if want.ExitHandler {
-		r.want.EntryAfterSuper = true
-	}
 	if r.checkBlock() && r.checkStructure() {
 		for i := range original.Methods() {
 			r.checkMethod(i)
@@ -38,26 +35,26 @@ func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrume
 	return r.findings
 }
 
-// checker compares one class with its original.
+// checker compares one class with its original, method by method.
 type checker struct {
 	body
 	original *classfile.Class
 	want     Instrumentation
 	own      block          // what block points to
-	rebuilt  []byte         // the Code attribute in hand as it was
-	before   classfile.Code // what codeOf reads of it
+	rebuilt  []byte         // the Code attribute of the current method, with the calls taken out
+	before   classfile.Code // rebuilt, as codeOf reads it
 	coverage []int32
 	entries  []int
-	// Of the exact handler of the method in hand.
+	// The ranges of the exact handler of the current method.
 	gotRanges, wantRanges [][2]int
 }
 
-// checkBlock checks that the pool is the original's with one block of ours behind it, or nothing.
+// checkBlock checks that the pool is the original's, followed by one block of new constants or by nothing.
 func (r *checker) checkBlock() bool {
 	before, after := r.original.ConstantPool(), r.pool
 	r.block = &r.own
 	if after.Len() == before.Len() {
-		// Where nothing was added, everything is the original's.
+		// No constant was added: the block is empty.
 		r.own.reset(after, after.Len())
 	} else {
 		found, why := r.own.find(after, r.want.RuntimeClass)
@@ -70,7 +67,7 @@ func (r *checker) checkBlock() bool {
 			r.report(-1, rulePool, fmt.Sprintf("a block of new constants from %d on", before.Len()), why)
 			return false
 		}
-		r.checkConstants() // what led nowhere before must not lead to a new constant now
+		r.checkConstants() // an index that led nowhere in the original must not lead to a new constant
 	}
 	stamped := uint16(0)
 	if r.want.Digest != "" {
@@ -80,17 +77,19 @@ func (r *checker) checkBlock() bool {
 	return true
 }
 
-// checkStamp checks that MappingInfo.digest() returns the digest wanted, and gives the index of its Utf8.
+// checkStamp checks that MappingInfo.digest() returns the wanted digest. It returns the index of the digest's Utf8.
 func (r *checker) checkStamp() uint16 {
 	index, digest, ok := digestOf(r.class)
 	was, _, existed := digestOf(r.original)
 	if !ok || !existed || index != was || digest != r.want.Digest {
-		r.report(-1, ruleStamp, fmt.Sprintf("%s.%s() to return %s", stampedClass, stampedMethod, r.want.Digest), fmt.Sprintf("%q", digest))
+		r.report(-1, ruleStamp, fmt.Sprintf("%s.%s() to return %s", stampedClass, stampedMethod, r.want.Digest),
+			fmt.Sprintf("%q", digest))
 	}
 	return index
 }
 
-// checkOldConstants compares the original's constants, all but the Utf8 at index stamped.
+// checkOldConstants compares the original's constants, except for the Utf8 at index stamped, with the rewritten
+// class's.
 func (r *checker) checkOldConstants(stamped uint16) {
 	before, after := r.original.ConstantPool(), r.pool
 	n := before.Len()
@@ -106,10 +105,10 @@ func (r *checker) checkOldConstants(stamped uint16) {
 	}
 }
 
-// layout is where the parts of a class file lie.
+// layout holds the offsets at which the parts of a class file begin.
 type layout struct{ header, methods, tail int }
 
-// layoutOf gives the offsets of access_flags, of the first method, and of the class's attributes_count.
+// layoutOf returns the offsets of access_flags, of the first method, and of the class's attributes_count.
 func layoutOf(c *classfile.Class) (l layout) {
 	l.header = c.ConstantPool().Offset(c.ConstantPool().Len())
 	l.tail = len(c.Bytes()) - 2
@@ -123,7 +122,8 @@ func layoutOf(c *classfile.Class) (l layout) {
 	return l
 }
 
-// checkStructure compares all but constants and methods, and checks the method that the focus hook adds.
+// checkStructure compares everything except constants and methods, and checks the method that the focus hook adds. It
+// reports whether the methods of the two classes correspond by index.
 func (r *checker) checkStructure() bool {
 	before, after := layoutOf(r.original), layoutOf(r.class)
 	old, now := r.original.Bytes(), r.class.Bytes()
@@ -144,12 +144,13 @@ func (r *checker) checkStructure() bool {
 		return false
 	}
 	if r.want.FocusAdded && !r.addedMethod() {
-		r.report(-1, ruleFocus, "a last method onWindowFocusChanged(Z)V that calls the superclass's and at", "another method")
+		r.report(-1, ruleFocus, "a last method onWindowFocusChanged(Z)V that calls the superclass's and at",
+			"another method")
 	}
 	return true
 }
 
-// methodEnd gives the offset behind a method_info.
+// methodEnd returns the offset at which a method_info ends.
 func methodEnd(m *classfile.Member) int {
 	if len(m.Attributes) == 0 {
 		return m.Offset + 8
@@ -158,7 +159,7 @@ func methodEnd(m *classfile.Member) int {
 	return last.Offset + len(last.Info)
 }
 
-// checkMethod compares one method. One whose bytes are the same needs no look inside.
+// checkMethod compares the methods with index i. If their bytes are equal, it does not decode them.
 func (r *checker) checkMethod(i int) {
 	old, now := &r.original.Methods()[i], &r.class.Methods()[i]
 	r.number, r.member = i, now
@@ -183,7 +184,7 @@ func (r *checker) checkMethod(i int) {
 		r.report(-1, ruleMethod, "a well-formed Code attribute", err.Error())
 		return
 	}
-	r.load(i)
+	r.setMethod(i)
 	known := len(r.findings)
 	if !r.recognise() {
 		return
@@ -193,13 +194,14 @@ func (r *checker) checkMethod(i int) {
 	was, _ := classfile.FindAttribute(old.Attributes, "Code")
 	if bytes.Equal(r.rebuilt, was.Info) {
 		r.before = codeOf(was.Info)
-		r.checkDemands(&r.before, id)
+		r.checkExpectedCalls(&r.before, id)
 	} else if len(r.findings) == known {
-		r.explain(old, was.Info)
+		r.reportDifference(old, was.Info)
 	}
 }
 
-// codeOf reads the info of a Code attribute that was found to be what rebuild wrote, all but its attributes.
+// codeOf reads the info of a Code attribute, without its attributes. The info must be well-formed, as what rebuild
+// writes.
 func codeOf(info []byte) classfile.Code {
 	end := 8 + int(binary.BigEndian.Uint32(info[4:]))
 	handlers := int(binary.BigEndian.Uint16(info[end:]))
@@ -211,7 +213,8 @@ func codeOf(info []byte) classfile.Code {
 	}
 }
 
-// checkAttributes compares a method_info but for what its Code attribute holds.
+// checkAttributes compares a method_info, except for the contents of its Code attribute. It reports whether all is
+// equal and there is a Code attribute.
 func (r *checker) checkAttributes(old, now *classfile.Member) bool {
 	before, after := r.original.Bytes(), r.class.Bytes()
 	ok := bytes.Equal(before[old.Offset:old.Offset+8], after[now.Offset:now.Offset+8])

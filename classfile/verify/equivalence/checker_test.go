@@ -36,21 +36,25 @@ func methodref2(a *crafted.Class, class, name, descriptor string) uint16 {
 
 // newByHand has one branch, two returns, and every table that holds positions.
 func newByHand() *byHand {
-	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, ExitAtUncaughtThrow: true, IDs: []uint32{7}}}
+	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, Exits: equivalence.Exits{UncaughtThrows: true}, IDs: []uint32{7}}}
 	for _, side := range []**crafted.Class{&h.original, &h.rewritten} {
 		a := crafted.NewClass(52, "Hand", "java/lang/Object")
 		for _, s := range []string{"Hand", "java/lang/Object"} {
 			a.ClassIndex(s)
 		}
-		for _, s := range []string{"f", "(I)V", "Code", "StackMapTable", "LineNumberTable", "LocalVariableTable", "v", "I"} {
+		for _, s := range []string{"f", "(I)V", "Code", "StackMapTable", "LineNumberTable", "LocalVariableTable", "v",
+			"I"} {
 			a.Utf8(s)
 		}
 		*side = a
 	}
 	v, d := h.original.Utf8("v"), h.original.Utf8("I")
 	h.before = crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 1, MaxLocals: 1,
-		Code:       slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5), crafted.Op(code.Return), crafted.Op(code.Return)),
-		Attributes: []crafted.Attribute{crafted.Frames([]byte{5}), {Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 4, 2, 5, 3)}, {Name: "LocalVariableTable", Info: crafted.U2(1, 0, 6, v, d, 0)}}}
+		Code: slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5), crafted.Op(code.Return),
+			crafted.Op(code.Return)),
+		Attributes: []crafted.Attribute{crafted.Frames([]byte{5}),
+			{Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 4, 2, 5, 3)}, {Name: "LocalVariableTable",
+				Info: crafted.U2(1, 0, 6, v, d, 0)}}}
 	known := h.rewritten.Known
 	h.entry, h.exit = appendBlock(h.rewritten)
 	h.rewritten.Known = known // what the class itself is written with
@@ -58,8 +62,11 @@ func newByHand() *byHand {
 		return append(crafted.Op(code.Bipush, 7), crafted.Op(code.Invokestatic, crafted.U2(ref)...)...)
 	}
 	h.after = crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 1, MaxLocals: 1,
-		Code:       slices.Concat(call(h.entry), crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 6, 15), call(h.exit), crafted.Op(code.Return), call(h.exit), crafted.Op(code.Return)),
-		Attributes: []crafted.Attribute{crafted.Frames([]byte{15}), {Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 9, 2, 15, 3)}, {Name: "LocalVariableTable", Info: crafted.U2(1, 0, 21, v, d, 0)}}}
+		Code: slices.Concat(call(h.entry), crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 6, 15),
+			call(h.exit), crafted.Op(code.Return), call(h.exit), crafted.Op(code.Return)),
+		Attributes: []crafted.Attribute{crafted.Frames([]byte{15}),
+			{Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 9, 2, 15, 3)}, {Name: "LocalVariableTable",
+				Info: crafted.U2(1, 0, 21, v, d, 0)}}}
 	return h
 }
 
@@ -92,30 +99,41 @@ func TestFindings(t *testing.T) {
 			ofMethod + "@9: equivalence: id: expected no calls, found a call with ID 7",
 			ofMethod + "@15: equivalence: id: expected no calls, found a call with ID 7"}},
 		{"branch past the exit", func(h *byHand) { h.after.Code[8] = 14 }, []string{
-			ofMethod + "@20: equivalence: position: expected a branch target on its side of an instruction, found 20, which is 5 on another side of inserted code"}},
+			ofMethod + "@20: equivalence: position: expected a branch target on its side of an instruction, " +
+				"found 20, which is 5 on another side of inserted code"}},
 		{"branch to the other return", func(h *byHand) { h.after.Code[8] = 3 }, []string{
-			ofMethod + "@6: equivalence: code: expected the original's code at 3 when the calls are taken out, found another instruction or operand"}},
+			ofMethod + "@6: equivalence: code: expected the original's code at 3 when the calls are taken out, " +
+				"found another instruction or operand"}},
 		{"branch into inserted code", func(h *byHand) { h.after.Code[8] = 11 }, []string{
-			ofMethod + "@17: equivalence: position: expected a branch target on its side of an instruction, found 17, inside inserted code or an instruction"}},
+			ofMethod + "@17: equivalence: position: expected a branch target on its side of an instruction, " +
+				"found 17, inside inserted code or an instruction"}},
 		{"negated branch", func(h *byHand) { h.after.Code[6] = byte(code.Ifne) }, []string{
-			ofMethod + "@6: equivalence: code: expected the original's code at 1 when the calls are taken out, found another instruction or operand"}},
+			ofMethod + "@6: equivalence: code: expected the original's code at 1 when the calls are taken out, " +
+				"found another instruction or operand"}},
 		{"frame past the exit", func(h *byHand) { h.after.Attributes[0] = crafted.Frames([]byte{20}) }, []string{
-			ofMethod + "@20: equivalence: position: expected a frame on its side of an instruction, found 20, which is 5 on another side of inserted code"}},
-		{"first line behind the entry", func(h *byHand) { h.after.Attributes[1].Info[3] = 5 }, []string{
-			ofMethod + "@5: equivalence: position: expected a line's start_pc on its side of an instruction, found 5, which is 0 on another side of inserted code"}},
+			ofMethod + "@20: equivalence: position: expected a frame on its side of an instruction, " +
+				"found 20, which is 5 on another side of inserted code"}},
+		{"first line after the entry", func(h *byHand) { h.after.Attributes[1].Info[3] = 5 }, []string{
+			ofMethod + "@5: equivalence: position: expected a line's start_pc on its side of an instruction, " +
+				"found 5, which is 0 on another side of inserted code"}},
 		{"line number", func(h *byHand) { h.after.Attributes[1].Info[5] = 2 }, []string{
-			ofMethod + ": equivalence: table: expected the tables of the original when the calls are taken out, found another LineNumberTable, from its byte 5 on"}},
+			ofMethod + ": equivalence: table: expected the tables of the original when the calls are taken out, " +
+				"found another LineNumberTable, from its byte 5 on"}},
 		{"variable too short", func(h *byHand) { h.after.Attributes[2].Info[5] = 20 }, []string{
-			ofMethod + "@20: equivalence: position: expected a variable's end on its side of an instruction, found 20, which is 5 on another side of inserted code"}},
+			ofMethod + "@20: equivalence: position: expected a variable's end on its side of an instruction, " +
+				"found 20, which is 5 on another side of inserted code"}},
 		{"max_stack", func(h *byHand) { h.after.MaxStack = 2 }, []string{
 			ofMethod + ": equivalence: max_stack: expected 1 when the calls are taken out, found 2"}},
 		{"max_locals", func(h *byHand) { h.after.MaxLocals = 2 }, []string{
 			ofMethod + ": equivalence: code: expected max_locals 1, found 2"}},
-		{"calls exchanged", func(h *byHand) { h.after.Code[4], h.after.Code[13] = h.after.Code[13], h.after.Code[4] }, nil},
+		{"calls exchanged", func(h *byHand) { h.after.Code[4], h.after.Code[13] = h.after.Code[13], h.after.Code[4] },
+			nil},
 		{"access flags", func(h *byHand) { h.after.Access = classfile.AccPrivate | classfile.AccStatic }, []string{
-			ofMethod + ": equivalence: method structure: expected all but the Code attribute as before, found a difference"}},
+			ofMethod + ": equivalence: method structure: expected all but the Code attribute as before, " +
+				"found a difference"}},
 		{"class flags", func(h *byHand) { h.rewritten.Access |= classfile.AccFinal }, []string{
-			"Hand: equivalence: class structure: expected flags, names, interfaces and fields as before, found a difference"}},
+			"Hand: equivalence: class structure: expected flags, names, interfaces and fields as before, " +
+				"found a difference"}},
 		{"version", func(h *byHand) { h.rewritten.Major++ }, []string{
 			"Hand: equivalence: class structure: expected magic and version as before, found a difference"}},
 		{"another method", func(h *byHand) { h.rewritten.Add(h.after) }, []string{
@@ -124,7 +142,8 @@ func TestFindings(t *testing.T) {
 			ofMethod + ": equivalence: entry: expected calls with ID 7, found an unchanged method",
 		}},
 		{"a constant too many", func(h *byHand) { h.rewritten.Utf8("java/util/List") }, []string{
-			"Hand: equivalence: constant pool: expected inserted code to use every new constant, found no use of constant"}},
+			"Hand: equivalence: constant pool: expected inserted code to use every new constant, " +
+				"found no use of constant"}},
 		{"another constant", func(h *byHand) { h.original.Pool[3] ^= 1 }, []string{
 			"Hand: equivalence: constant pool: expected constant 1 as it was, found another"}},
 		{"attribute", func(h *byHand) { h.after.Attributes[2].Name = "v" }, []string{
@@ -144,7 +163,7 @@ func TestFindings(t *testing.T) {
 			row.change(h)
 			original, rewritten := h.classes(t)
 			got := equivalence.Check(original, rewritten, h.want)
-			if row.name == "calls exchanged" { // what that leads to is told by many findings
+			if row.name == "calls exchanged" { // which leads to many findings
 				if len(got) == 0 {
 					t.Error("no finding")
 				}

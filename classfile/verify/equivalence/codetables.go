@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// restorer gives what restores an attribute of that name inside a Code attribute: it appends the info as it was, and
-// says whether there was such an attribute at all. It is nil for names that are not known.
+// restorer returns the function that restores an attribute of that name inside of a Code attribute, nil if the name is
+// not known. The function appends the info of the attribute as it was, and reports whether the original had the
+// attribute.
 func restorer(name string) func(b *body, out, info []byte) ([]byte, bool) {
 	switch name {
 	case "CharacterRangeTable":
@@ -27,14 +28,14 @@ func restorer(name string) func(b *body, out, info []byte) ([]byte, bool) {
 
 func (b *body) keepTable(out, info []byte) ([]byte, bool) { return append(out, info...), true }
 
-// malformed reports a table that cannot be read and keeps it as it is.
+// malformed reports a table that cannot be decoded, and keeps it as it is.
 func (b *body) malformed(out []byte, start int, info []byte, name string) ([]byte, bool) {
 	b.report(-1, ruleTable, "a well-formed "+name, fmt.Sprintf("%d bytes that are none", len(info)))
 	return append(out[:start], info...), true
 }
 
-// restoreEntries copies a table of a u2 count and entries of a fixed size and lets restore change each in
-// place.
+// restoreEntries copies a table that consists of a u2 count and entries of a fixed size, and calls restore for each
+// entry to change it in place.
 func (b *body) restoreEntries(out, info []byte, size int, name string, restore func(entry []byte)) ([]byte, bool) {
 	start := len(out)
 	if len(info) < 2 || len(info)-2 != size*int(binary.BigEndian.Uint16(info)) {
@@ -47,36 +48,36 @@ func (b *body) restoreEntries(out, info []byte, size int, name string, restore f
 	return out, true
 }
 
-// restoreLines undoes a LineNumberTable (JVMS 4.7.12).
+// restoreLines restores a LineNumberTable (JVMS 4.7.12).
 func (b *body) restoreLines(out, info []byte) ([]byte, bool) {
 	return b.restoreEntries(out, info, 4, "LineNumberTable", func(entry []byte) {
 		q := int(binary.BigEndian.Uint16(entry))
-		binary.BigEndian.PutUint16(entry, uint16(b.backLoosely(q, b.startSides(q), "a line's start_pc")))
+		binary.BigEndian.PutUint16(entry, uint16(b.mapBackLoosely(q, b.startSides(q), "a line's start_pc")))
 	})
 }
 
-// restoreVariables undoes a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14).
+// restoreVariables restores a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14).
 func (b *body) restoreVariables(out, info []byte) ([]byte, bool) {
 	return b.restoreEntries(out, info, 10, "LocalVariableTable", func(entry []byte) { b.restoreRange(entry) })
 }
 
-// restoreRange undoes a start_pc and length in place.
+// restoreRange restores a start_pc and a length in place.
 func (b *body) restoreRange(entry []byte) {
 	q, length := int(binary.BigEndian.Uint16(entry)), int(binary.BigEndian.Uint16(entry[2:]))
-	start := b.backLoosely(q, b.startSides(q), "a variable's start_pc")
+	start := b.mapBackLoosely(q, b.startSides(q), "a variable's start_pc")
 	end := start
 	if length > 0 {
-		end = b.backLoosely(q+length, sideEnd, "a variable's end")
+		end = b.mapBackLoosely(q+length, sideEnd, "a variable's end")
 	}
 	if end < start {
-		b.report(q, ruleTable, "a variable that ends behind its start", fmt.Sprintf("%d to %d", start, end))
+		b.report(q, ruleTable, "a variable that ends after its start", fmt.Sprintf("%d to %d", start, end))
 	}
 	binary.BigEndian.PutUint16(entry, uint16(start))
 	binary.BigEndian.PutUint16(entry[2:], uint16(end-start))
 }
 
-// startSides gives the sides where a line or variable may begin: for one that begins where the code ends, as
-// some compilers write them, that is the end.
+// startSides returns the sides on which a line or variable may begin. Some compilers write ones that begin where the
+// code ends; these stand on the side of ends.
 func (b *body) startSides(q int) int {
 	if q == b.end {
 		return sideStart | sideEnd
@@ -84,13 +85,13 @@ func (b *body) startSides(q int) int {
 	return sideStart
 }
 
-// restoreCharacterRanges undoes javac's CharacterRangeTable: start_pc, an inclusive end_pc, two positions in
+// restoreCharacterRanges restores javac's CharacterRangeTable: start_pc, an inclusive end_pc, two positions in
 // the source and flags.
 func (b *body) restoreCharacterRanges(out, info []byte) ([]byte, bool) {
 	return b.restoreEntries(out, info, 14, "CharacterRangeTable", func(entry []byte) {
 		q, last := int(binary.BigEndian.Uint16(entry)), int(binary.BigEndian.Uint16(entry[2:]))
-		start := b.backLoosely(q, b.startSides(q), "a character range's start_pc")
-		end := b.backLoosely(last+1, sideEnd, "a character range's end")
+		start := b.mapBackLoosely(q, b.startSides(q), "a character range's start_pc")
+		end := b.mapBackLoosely(last+1, sideEnd, "a character range's end")
 		binary.BigEndian.PutUint16(entry, uint16(start))
 		binary.BigEndian.PutUint16(entry[2:], uint16(end-1))
 	})
@@ -107,8 +108,8 @@ const (
 	targetLastArgument     = 0x4B
 )
 
-// restoreTypeAnnotations undoes a Runtime(In)VisibleTypeAnnotations attribute (JVMS 4.7.20). The indexes into
-// the exception table that it may hold are unchanged: entries are only added behind the method's own.
+// restoreTypeAnnotations restores a Runtime(In)VisibleTypeAnnotations attribute (JVMS 4.7.20). Indexes into the
+// exception table need no change, because entries are only added at its end.
 func (b *body) restoreTypeAnnotations(out, info []byte) ([]byte, bool) {
 	start := len(out)
 	out = append(out, info...)
@@ -127,7 +128,7 @@ func (b *body) restoreTypeAnnotations(out, info []byte) ([]byte, bool) {
 	return out, true
 }
 
-// restoreTarget undoes the target_type and target_info that r stands before, in place.
+// restoreTarget restores the target_type and target_info that r is at, in place.
 func (b *body) restoreTarget(r *reader) {
 	switch target := r.u1(); {
 	case target == targetLocalVariable || target == targetResourceVariable:
@@ -149,13 +150,13 @@ func (b *body) restoreTarget(r *reader) {
 			return
 		}
 		q := int(binary.BigEndian.Uint16(entry))
-		binary.BigEndian.PutUint16(entry, uint16(b.backLoosely(q, sideInst, "an annotated instruction")))
+		binary.BigEndian.PutUint16(entry, uint16(b.mapBackLoosely(q, sideInst, "an annotated instruction")))
 	default:
-		r.failed = true // those of declarations do not stand inside Code
+		r.failed = true // annotations of declarations are not inside of Code
 	}
 }
 
-// reader steps through bytes; past their end it fails and gives zeros.
+// reader reads bytes in order. Past their end it returns zeros, and failed is set.
 type reader struct {
 	data   []byte
 	at     int
@@ -185,10 +186,10 @@ func (r *reader) u2() int {
 	return 0
 }
 
-// maxNesting bounds annotations inside annotations, which compilers nest a few deep.
+// maxNesting bounds how deep annotations may be nested in annotations. Compilers nest a few levels.
 const maxNesting = 200
 
-// annotation steps over type_index and the pairs of an annotation (JVMS 4.7.16).
+// annotation skips type_index and the pairs of an annotation (JVMS 4.7.16).
 func (r *reader) annotation(nested int) {
 	r.skip(2)
 	for range r.u2() {
@@ -200,7 +201,7 @@ func (r *reader) annotation(nested int) {
 	}
 }
 
-// elementValue steps over an element_value (JVMS 4.7.16.1).
+// elementValue skips an element_value (JVMS 4.7.16.1).
 func (r *reader) elementValue(nested int) {
 	if nested > maxNesting {
 		r.failed = true

@@ -16,7 +16,7 @@ const (
 
 const throwableName = "java/lang/Throwable"
 
-// block is what was appended to a constant pool (see the package comment).
+// block is the block of constants that was appended to a constant pool (see the package comment).
 type block struct {
 	pool                     *classfile.ConstantPool
 	start                    int    // index of its first constant
@@ -26,13 +26,14 @@ type block struct {
 	used                     []bool // by index minus start: whether inserted code or another constant needs it
 }
 
-// reset makes it an empty block, in the memory of the one before.
+// reset makes b a block without calls that begins at index start, and keeps its memory.
 func (b *block) reset(pool *classfile.ConstantPool, start int) {
 	*b = block{pool: pool, start: start, used: resize(b.used, pool.Len()-start)}
 }
 
-// find looks for the last Utf8 of the runtime class's name that a Class naming it follows, and reads the
-// block that starts there. why says what makes it none of tracegen's, or is empty if there is no such pair.
+// find searches for the block: the last Utf8 with the name of the runtime class that is directly followed by a Class
+// that refers to it. If found is false, why is the reason why what starts there is no block of tracegen's; it is empty
+// if there is no such pair.
 func (b *block) find(pool *classfile.ConstantPool, runtimeClass string) (found bool, why string) {
 	for i := pool.Len() - 1; i >= 2; i-- {
 		if pool.Tag(uint16(i)) != classfile.TagClass || pool.Tag(uint16(i-1)) != classfile.TagUtf8 {
@@ -48,7 +49,7 @@ func (b *block) find(pool *classfile.ConstantPool, runtimeClass string) (found b
 	return false, ""
 }
 
-// parse reads the block. why says what makes it none of tracegen's, or is empty.
+// parse reads the block. It returns why it is no block of tracegen's, or "".
 func (b *block) parse() (why string) {
 	pool := b.pool
 	b.used[0], b.used[1] = true, true
@@ -83,7 +84,8 @@ func (b *block) parse() (why string) {
 	return ""
 }
 
-// addMethodref notes which of the four methods entry i is.
+// addMethodref records which of the four methods the Methodref i refers to. It returns why it may not be in a block, or
+// "".
 func (b *block) addMethodref(i uint16, raw []byte) (why string) {
 	class := binary.BigEndian.Uint16(raw)
 	b.use(class)
@@ -110,22 +112,24 @@ func (b *block) addMethodref(i uint16, raw []byte) (why string) {
 	return ""
 }
 
-// use notes that constant i is needed; those before the block need no note.
+// use marks constant i as needed, if it is in the block.
 func (b *block) use(i uint16) {
 	if b.has(i) {
 		b.used[int(i)-b.start] = true
 	}
 }
 
-// has says whether index i lies in the block.
+// has reports whether index i lies in the block.
 func (b *block) has(i uint16) bool { return int(i) >= b.start && int(i) < b.start+len(b.used) }
 
-// checkUse reports a constant of the block that nothing needs. After other findings that says nothing.
+// checkUse reports constants of the block that nothing needs. It does nothing if there are other findings: the
+// constants may be unused because of them.
 func (b *body) checkUse() {
 	for i, used := range b.block.used {
 		if !used && len(b.findings) == 0 {
 			b.member = nil
-			b.report(-1, rulePool, "inserted code to use every new constant", fmt.Sprintf("no use of constant %d", b.block.start+i))
+			b.report(-1, rulePool, "inserted code to use every new constant",
+				fmt.Sprintf("no use of constant %d", b.block.start+i))
 		}
 	}
 }

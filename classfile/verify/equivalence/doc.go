@@ -1,33 +1,55 @@
-// Package equivalence proves that a rewritten class is the original with calls of the runtime inserted, and nothing
-// else: [Check] recognises the inserted code, takes it out again, and what remains must be the original, byte by
-// byte. [Strip] is the same without an original to compare with. Package inject has no part in this: what it
-// inserted is decoded here from the class file alone, so that a fault there is not repeated here. Only the
-// opcode table and the two data flow analyses of package code are shared.
+// Package equivalence proves that a rewritten class is the original with calls of the runtime class inserted, and
+// nothing else. It also takes these calls out again.
+//
+// [Check] recognises the inserted code, takes it out, and compares the rest with the original byte by byte. It also
+// checks that the calls are those that were asked for: [Instrumentation] says which. [Strip] takes the code out in the
+// same way, without an original to compare with.
+//
+// The package does not import package inject. It decodes the inserted code from the class file alone, so that a fault
+// of the injector is not repeated here. The two packages share only the opcode table and two data flow analyses of
+// package code.
 //
 // # What is recognised
 //
-// Constants are appended to the pool as one block, which starts with a new Utf8 holding the runtime class's
-// name and a new Class naming it. Inserted calls are invokestatic instructions that use a Methodref of that
-// block: what the original held has smaller indices, so that its own calls are never taken for ours.
+// New constants are appended to the pool as one block. The block starts with a new Utf8 that holds the name of the
+// runtime class, and a new Class that refers to it; both are new even if the pool had equal ones. An inserted call is
+// an invokestatic that uses a Methodref of the block. Constants of the original have smaller indexes, so that a call
+// that was in the original is never taken for an inserted one.
 //
-//	entry   push ID; invokestatic i(I)V                     at the start, or behind the call of another constructor
-//	focus   aload_0; iload_1; invokestatic at(Activity,Z)V  behind the entry, in onWindowFocusChanged(Z)V
+//	entry   push ID; invokestatic i(I)V                     at the start, or after the call of another constructor
+//	focus   aload_0; iload_1; invokestatic at(Activity,Z)V  after the entry call, in onWindowFocusChanged(Z)V
 //	exit    push ID; invokestatic o(I)V                     directly before a return or athrow
 //	handler push ID; invokestatic o(I)V; athrow             at the very end, the target of the last exception entries
 //
-// # Sides
+// # Sides of a position
 //
-// One position of the original is up to three positions of the rewritten code: before the inserted code,
-// between entry and exit code, and at the instruction itself. Taking the code out makes them one again, and
-// would hide which of them a branch led to. Every position is therefore checked, when it is mapped back, to
-// stand on the side that its kind demands: branches, handlers, ranges and frames behind entry code but before
-// exit code; Uninitialized offsets and annotated instructions at the instruction; lines and variables that
-// begin with the method at its start.
+// One position p of the original can become three positions of the rewritten code. With an entry and an exit call
+// before the instruction at p these are:
 //
-// # What cannot be seen
+//	A:  entry call
+//	B:  exit call
+//	C:  the instruction
 //
-// Inserting loses a few facts: what max_stack was, whether a branch was widened, which form a frame had.
-// Strip guesses them in a fixed way, and where the guess would be wrong the last constant of the block, a
-// Utf8 "tracegen:...", says what it was. Check does not trust these notes: a wrong one makes the result
-// differ from the original.
+// Taking the calls out makes A, B and C one position again, and that would hide faults: a branch to A instead of B runs
+// the entry call a second time, but leads to p in the stripped code all the same. Every position that the class file
+// holds is therefore checked when it is mapped back. It must stand on the side that its kind demands:
+//
+//   - A: lines and variables that begin with the method;
+//   - B: branch targets, handlers, exception ranges, frames, and all other beginnings and ends;
+//   - C: offsets of Uninitialized types and of annotated instructions.
+//
+// # Facts that inserting code loses
+//
+// A rewritten class does not show what max_stack was, whether a branch was widened, and which form a frame had. Strip
+// guesses these facts by fixed rules. If the guess would be wrong, the injector appends a note: the last constant of
+// the block is then a Utf8 "tracegen:...", which says what the fact was. Check does not trust notes: with a wrong one,
+// the stripped code differs from the original.
+//
+// # How code is taken out
+//
+//   - insertedcode.go finds the inserted calls of a method and maps every position back to the original.
+//   - rebuildcode.go writes the Code attribute of the original; codetables.go, stackframes.go and frametypes.go restore
+//     the attributes inside of it.
+//   - expectedcalls.go and exits.go compare the calls with what was asked for.
+//   - constantblock.go and stripnotes.go read the block of new constants and its notes.
 package equivalence

@@ -43,7 +43,8 @@ func TestEveryByteCounts(t *testing.T) {
 				tried++
 				if findings := equivalence.Check(c, rewritten, want); len(findings) == 0 {
 					accepted++
-					t.Errorf("%s, %s: byte %d of %d is %#x, not %#x, and nobody objects", c.Name(), m.Name, at, len(data), changed[at], data[at])
+					t.Errorf("%s, %s: byte %d of %d is %#x, not %#x, and there is no finding", c.Name(), m.Name, at,
+						len(data), changed[at], data[at])
 				}
 			}
 		}

@@ -10,23 +10,26 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// A frame that was added has no counterpart in the original, and the one behind it had to be spelled out,
-// because delta forms build on the frame before. frameTypes holds both to what follows from the frames before
-// them. Of a local that was stored to in between it knows no more than the opcode tells, and of the stack how
-// deep it is: the rest is for the type verifier.
+// frameTypes checks the types in added frames and in the frames after them.
+//
+// An added frame has no counterpart in the original to compare with, and the frame after it was rewritten as a
+// full_frame. Both must agree with the frames before them: an added frame has the locals of the frame before, except
+// for those that the code in between stores to, and the frame after has the locals that its old form stands for. For a
+// local that was stored to, only the kind that the opcode shows is checked, and for the stack only the depth. The type
+// checker does the rest.
 type frameTypes struct {
-	own    []string // locals of the last frame of the original's, item by item
-	locals []string // of the last frame, which may be an added one
-	at     int      // where that stands
-	joins  int      // frames seen behind widened conditional branches
+	own    []string // the locals of the original's last frame, item by item
+	locals []string // the locals of the last frame, which may be an added one
+	at     int      // the position of the last frame
+	joins  int      // the number of frames after widened conditional branches so far
 	added  []addedFrame
 }
 
-// addedFrame is a position of the original where a frame was added, and the stack words that it speaks of.
+// addedFrame is a position of the original at which a frame was added, and the stack words that the frame has.
 type addedFrame struct{ orig, words int }
 
-// Items of frames are written as one byte for the tag and what it refers to: a class's name, or where in the
-// original its new stands.
+// An item of a frame is kept as a string: a byte for the tag, followed by the class's name or by the position of its
+// new instruction in the original.
 const (
 	topItem, integerItem, floatItem, doubleItem, longItem, thisItem = "\x00", "\x01", "\x02", "\x03", "\x04", "\x06"
 )
@@ -73,8 +76,7 @@ func parameterItem(descriptor string) string {
 	return integerItem
 }
 
-// describe writes n items at the start of r down; moved says that their offsets are those of the original
-// already.
+// describe returns the next n items that r reads. moved is set if their offsets are already those of the original.
 func (b *body) describe(r *reader, n int, moved bool) (items []string) {
 	for range n {
 		start := r.at
@@ -90,7 +92,7 @@ func (b *body) describe(r *reader, n int, moved bool) (items []string) {
 		case itemUninitialized:
 			pc := int(binary.BigEndian.Uint16(raw[1:]))
 			if !moved {
-				pc = b.back(pc, sideInst, "an Uninitialized item's new")
+				pc = b.mapBack(pc, sideInst, "an Uninitialized item's new")
 			}
 			item += fmt.Sprint(pc)
 		}
@@ -99,9 +101,9 @@ func (b *body) describe(r *reader, n int, moved bool) (items []string) {
 	return items
 }
 
-// follow takes in a frame of the original's as it was, restored, and as it is now. behindAdded says that the
-// frame before it was added, so that now spells out all of its locals.
-func (b *body) follow(now, restored frame, at int, behindAdded bool) {
+// followFrame applies a frame of the original: restored is the frame as it was, now as it is. afterAdded is set if the
+// frame before it was added; now then holds all locals, and they must be those that restored stands for.
+func (b *body) followFrame(now, restored frame, at int, afterAdded bool) {
 	if len(b.joins) == 0 {
 		return
 	}
@@ -115,16 +117,16 @@ func (b *body) follow(now, restored frame, at int, behindAdded bool) {
 	case kind >= firstChop && kind < extendedSame:
 		t.own = t.own[:max(0, len(t.own)-(extendedSame-int(kind)))]
 	}
-	if behindAdded && now.kind == fullFrame {
+	if afterAdded && now.kind == fullFrame {
 		r := reader{data: now.body}
 		if got := b.describe(&r, r.u2(), false); !slices.Equal(trimTops(got), trimTops(t.own)) {
 			b.report(at, ruleFrames, fmt.Sprintf("locals of the types %q", t.own), fmt.Sprintf("%q", got))
 		}
 	}
-	b.reached(at, t.own)
+	b.noteFrame(at, t.own)
 }
 
-// trimTops leaves out the last locals that hold nothing: a frame means the same without them.
+// trimTops cuts off trailing tops: a frame means the same without them.
 func trimTops(items []string) []string {
 	for len(items) > 0 && items[len(items)-1] == topItem {
 		items = items[:len(items)-1]
@@ -132,16 +134,16 @@ func trimTops(items []string) []string {
 	return items
 }
 
-// reached notes that there is a frame at position at with these locals.
-func (b *body) reached(at int, locals []string) {
+// noteFrame makes the frame at position at, with these locals, the last one.
+func (b *body) noteFrame(at int, locals []string) {
 	b.types.locals, b.types.at = locals, at
 	if _, joined := slices.BinarySearch(b.joins, at); joined {
 		b.types.joins++
 	}
 }
 
-// checkAdded holds an added frame to what straight execution from the frame before it leads to.
-func (b *body) checkAdded(f frame, at int) {
+// checkAddedFrame compares an added frame with what executing the code since the frame before leads to.
+func (b *body) checkAddedFrame(f frame, at int) {
 	r := reader{data: f.body}
 	locals := b.describe(&r, r.u2(), false)
 	stack := b.describe(&r, r.u2(), false)
@@ -160,15 +162,16 @@ func (b *body) checkAdded(f frame, at int) {
 			ok = want == "" || want == after || want == "A" && isReference(after)
 		}
 		if !ok {
-			b.report(at, ruleFrames, fmt.Sprintf("an added frame whose local %d is %q", i, want+before), fmt.Sprintf("%q", after))
+			b.report(at, ruleFrames, fmt.Sprintf("an added frame whose local %d is %q", i, want+before),
+				fmt.Sprintf("%q", after))
 		}
 	}
-	b.reached(at, locals)
+	b.noteFrame(at, locals)
 }
 
 func isReference(item string) bool { return item[0] > longItem[0] }
 
-// slots spreads items over local variables or stack words: the second of a long or double is empty.
+// slots spreads items over local variables or stack words; the second word of a long or double is "".
 func slots(items []string) (all []string) {
 	for _, item := range items {
 		all = append(all, item)
@@ -186,8 +189,8 @@ func slot(slots []string, i int) string {
 	return topItem
 }
 
-// storesBetween tells of each local that the code from position start to end may change what it then holds:
-// an item, "A" for any reference, "" for what is not known.
+// storesBetween returns, for each local that the code from position start to end may change, what it then holds: an
+// item, "A" for any reference, "" if that is unknown.
 func (b *body) storesBetween(start, end int) map[int]string {
 	stored := make(map[int]string)
 	for pc := start; pc < end; {
@@ -209,7 +212,7 @@ func (b *body) storesBetween(start, end int) map[int]string {
 				}
 			}
 		case ok && kind != "":
-			// A store into half of a long or double spoils the other half.
+			// A store into one word of a long or double makes the other word unusable.
 			stored[local-1], stored[local+1] = "", ""
 			stored[local] = kind
 		}
@@ -217,7 +220,7 @@ func (b *body) storesBetween(start, end int) map[int]string {
 	return stored
 }
 
-// storeKind gives what a store instruction leaves in its local, "" for any other instruction.
+// storeKind returns what a local holds after a store instruction, "" for other instructions.
 func storeKind(op code.Op) string {
 	kinds := [...]string{integerItem, longItem, floatItem, doubleItem, "A"}
 	switch {

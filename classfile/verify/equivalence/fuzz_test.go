@@ -75,8 +75,8 @@ func FuzzEquivalent(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip: what the injector makes of a class, however broken, strip undoes, or else the referee objects.
-// Strip may refuse a class with methods that were not rewritten and use constants that were not there.
+// FuzzRoundTrip: strip undoes what the injector makes of a class, however broken, or the equivalence check has
+// findings. Strip may refuse a class with methods that were not rewritten and use constants that were not there.
 func FuzzRoundTrip(f *testing.F) {
 	seeds(f, func(original, _ []byte, mode byte) { f.Add(original, mode) })
 	f.Fuzz(func(t *testing.T, data []byte, number byte) {
@@ -90,8 +90,9 @@ func FuzzRoundTrip(f *testing.F) {
 		m := crafted.Modes[int(number)%len(crafted.Modes)]
 		in := m.Injector()
 		_, err = m.RoundTrip(in, c, m.Request(in, c))
-		var objection *crafted.Rejection
-		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &objection) && !errors.Is(err, equivalence.ErrForeignCalls) {
+		var rejection *crafted.Rejection
+		if err != nil && !errors.Is(err, crafted.ErrInject) && !errors.As(err, &rejection) &&
+			!errors.Is(err, equivalence.ErrForeignCalls) {
 			t.Error(err)
 		}
 	})

@@ -10,48 +10,53 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
-// body takes the inserted code out of one method after another of a rewritten class. Its memory is kept from
-// method to method. What it finds wrong it adds to findings and goes on, so that the result of a method that
-// caused findings means nothing.
+// body takes the inserted code out of the methods of a rewritten class, one after another. For each method:
+//
+//  1. setMethod makes it the current one;
+//  2. recognise finds the inserted calls and maps every position of the code back to the original;
+//  3. rebuild writes the Code attribute as it was before.
+//
+// Faults are added to findings, and the work goes on. The result for a method with findings is meaningless. The memory
+// is kept from method to method.
 type body struct {
 	class    *classfile.Class
 	pool     *classfile.ConstantPool
 	block    *block
 	findings []verify.Finding
 
-	number int // of the method
+	number int // the index of the current method
 	member *classfile.Member
 	code   classfile.Code
 
-	// places says of each position of the code which one of the original it is, and on which sides of
-	// the inserted code it stands: the former shifted by sideBits, the latter below. 0 is inside an
-	// instruction, or none.
+	// places maps each position of the code to the original: the position there, shifted left by sideBits, and in the
+	// low bits the sides of inserted code on which it stands (see the package comment). It is 0 for a position inside
+	// of an instruction or of inserted code.
 	places     []int32
-	end        int // of the method's own code, where the handler begins if there is one
-	length     int // of the original's code
-	hasHandler bool
+	end        int  // the length of the method's own code; the exact handler begins here, if there is one
+	length     int  // the length of the original's code
+	hasHandler bool // whether there is an exact handler
 	calls      []call
 	exits      []exitPoint
 	edits      []edit
-	joins      []int // positions behind the goto_w of a widened conditional branch
-	wide       []int // positions of wide branches that were wide before
+	joins      []int // positions after the goto_w of a conditional branch that was widened
+	wide       []int // positions of wide branches that were wide in the original
 
-	handlers      int // exception entries of the exact handler
-	handlerFrames int // frames of it
+	handlers      int // the number of exception table entries that the exact handler has
+	handlerFrames int // the number of frames that it has
 	types         frameTypes
-	framesOnly    [1]classfile.Attribute // what of the original's attributes the stack analysis asks for
-	depths        code.Depths            // of the original's code
-	need          int                    // the max_stack that the calls ask for
-	subroutines   bool
+	framesOnly    [1]classfile.Attribute // the StackMapTable of the original, the only attribute that depths needs
+	depths        code.Depths            // the stack depths of the original's code
+	need          int                    // the max_stack that the calls need
+	subroutines   bool                   // whether the code has jsr
 }
 
-// call is an inserted sequence.
+// call is an inserted sequence of instructions that calls the runtime class.
 type call struct {
 	kind       callKind
 	start, end int // in the rewritten code
-	orig       int // the position in the original of what it was inserted before
+	orig       int // the position in the original of the instruction before which it was inserted
 	id         int32
-	constant   uint16 // the Integer of an ldc or ldc_w, else 0
+	constant   uint16 // the index of the Integer that an ldc or ldc_w loads, otherwise 0
 }
 
 type callKind uint8
@@ -70,7 +75,7 @@ type exitPoint struct {
 	before   int // where the exit code before it begins; pc if there is none
 }
 
-// edit is a stretch of the rewritten code that stands otherwise in the original.
+// edit is a range of the rewritten code that is different in the original.
 type edit struct {
 	kind    editKind
 	pc, end int
@@ -79,19 +84,19 @@ type edit struct {
 type editKind uint8
 
 const (
-	editCut         editKind = iota // inserted
-	editBranch                      // a branch, to be aimed anew
-	editSwitch                      // a switch: aimed anew, padding changed
-	editNarrow                      // goto_w or jsr_w that was goto or jsr
-	editNarrowTwice                 // a negated conditional branch over a goto_w that was one branch
+	editCut         editKind = iota // inserted code
+	editBranch                      // a branch whose offset changed
+	editSwitch                      // a switch whose offsets and padding changed
+	editNarrow                      // a goto_w or jsr_w that was goto or jsr
+	editNarrowTwice                 // a negated conditional branch over a goto_w that was one conditional branch
 )
 
-// The sides of a position (see the package comment), by what may stand there.
+// The sides of a position (see the package comment), named by what may stand there.
 const (
-	sideTarget = 1 << iota // branches, handlers, frames, ranges, variables
-	sideInst               // Uninitialized offsets, annotated instructions
-	sideStart              // beginnings of lines and variables
-	sideEnd                // ends of ranges and variables
+	sideTarget = 1 << iota // B: branch targets, handlers, frames, beginnings of ranges and variables
+	sideInst               // C: offsets of Uninitialized types, annotated instructions
+	sideStart              // A: beginnings of lines and variables; B unless the method begins here
+	sideEnd                // B: ends of ranges and variables
 	sideBits   = 4
 	sideAll    = sideTarget | sideInst | sideStart | sideEnd
 	sideMask   = 1<<sideBits - 1
@@ -105,7 +110,7 @@ func (b *body) report(offset int, rule, want, got string) {
 	b.findings = append(b.findings, f)
 }
 
-// resize gives a slice of n zeros, in the memory of another if that is large enough.
+// resize returns a slice of n zeros, in the memory of another if that is large enough.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -115,25 +120,29 @@ func resize[T any](s []T, n int) []T {
 	return s
 }
 
-// load makes the method of that number, whose code has been read, the one in hand.
-func (b *body) load(number int) {
+// setMethod makes the method with that index the current one. Its Code attribute must have been read into code.
+func (b *body) setMethod(number int) {
 	b.number, b.member = number, &b.class.Methods()[number]
 	b.types.added = b.types.added[:0]
 	b.handlers, b.handlerFrames, b.need, b.subroutines = 0, 0, 0, false
 	b.wide = b.wide[:0]
 }
 
-// recognise reads the code, finds what was inserted, and maps every position back. It fails if the code
-// cannot be decoded.
+// recognise finds the inserted code of the current method and maps every position back to the original. It reports
+// whether the code could be decoded.
+//
+// Whether a wide branch was short in the original depends on how far it went there, and that depends on how many
+// branches in between were short. recognise starts with the assumption that each wide branch was short, maps all
+// positions, adds the branches that would not have reached their targets to wide, and repeats this with them until none
+// is added. As wide only grows, this ends.
 func (b *body) recognise() bool {
 	if len(b.code.Bytecode) == 0 || len(b.code.Bytecode) > code.MaxLength {
 		b.report(-1, ruleCode, "code_length from 1 to 65535", fmt.Sprint(len(b.code.Bytecode)))
 		return false
 	}
 	b.findHandler()
-	// Which branches were widened depends on the distances in the original, and these on how many were.
-	// It starts from all that may have been, and goes round until none too many is left.
-	for range 100 {
+	const maxRounds = 100
+	for range maxRounds {
 		kept := len(b.wide)
 		if !b.scan() {
 			return false
@@ -148,8 +157,8 @@ func (b *body) recognise() bool {
 	return false
 }
 
-// findHandler looks for the exact handler: an exit and an athrow at the very end, where the last exception
-// entry leads for any type.
+// findHandler looks for the exact handler: an exit call and an athrow at the very end of the code, where the last entry
+// of the exception table leads for all types.
 func (b *body) findHandler() {
 	bytecode, table := b.code.Bytecode, b.code.ExceptionTable
 	b.end, b.hasHandler = len(bytecode), false
@@ -168,8 +177,8 @@ func (b *body) findHandler() {
 	b.end, b.hasHandler = start, true
 }
 
-// beginsCall says whether what the instruction at pc, one of those that inserted code begins with, is followed by what
-// follows it there: of most it is not, and [body.inserted] need not look closer.
+// beginsCall reports whether an inserted call may begin at pc, where an instruction stands with which they begin. The
+// test is quick, and most such instructions fail it and need no call of [body.inserted].
 func (b *body) beginsCall(pc int) bool {
 	op, rest := code.Op(b.code.Bytecode[pc]), b.code.Bytecode[pc:]
 	if op == code.Aload0 {
@@ -207,7 +216,7 @@ func (b *body) inserted(pc int) (c call, ok bool) {
 	return c, true
 }
 
-// invoked gives the constant of the invokestatic at pc, 0 if there is none.
+// invoked returns the constant of the invokestatic at pc, 0 if there is none.
 func (b *body) invoked(pc int) uint16 {
 	bytecode := b.code.Bytecode
 	if pc+3 > len(bytecode) || code.Op(bytecode[pc]) != code.Invokestatic {
@@ -262,31 +271,35 @@ func (b *body) checkPush(c call) {
 		b.report(c.start, ruleID, fmt.Sprintf("%d pushed by %v", c.id, want), got.String())
 	}
 	if c.constant != 0 && !b.block.has(c.constant) {
-		b.report(c.start, rulePool, "inserted code to use an Integer of its own", fmt.Sprintf("constant %d", c.constant))
+		b.report(c.start, rulePool, "inserted code to use an Integer of its own",
+			fmt.Sprintf("constant %d", c.constant))
 	}
 	b.block.use(c.constant)
 }
 
-// chunk is the inserted code that stands directly before one instruction of the original.
-type chunk struct {
-	start  int // -1 if there is none
-	behind int // the position behind entry and focus code, where branches lead
-	exit   bool
-	last   callKind
+// insertion is the inserted code that stands directly before one instruction of the original.
+type insertion struct {
+	start        int // -1 if there is none
+	branchTarget int // the position after entry and focus call, where branches lead
+	exit         bool
+	last         callKind // the kind of its last call so far
 }
 
-// What scan has to ask of an instruction, by its opcode; nothing of most.
+// The properties of an opcode that scan must look at. Most opcodes have none.
 const (
-	mayBeInserted byte = 1 << iota // it is what inserted code begins with
+	mayBeInserted byte = 1 << iota // inserted code can begin with it
 	hasConstant
 	leavesMethod
 	isEdited // it is a branch or switch
 )
 
+// scanned holds these properties by opcode.
+
 var scanned = func() (rows [256]byte) {
 	for o := code.Nop; o.Known(); o++ {
 		switch {
-		case o >= code.IconstM1 && o <= code.Iconst5, o == code.Bipush, o == code.Sipush, o == code.Aload0, o == code.Ldc, o == code.LdcW:
+		case o >= code.IconstM1 && o <= code.Iconst5, o == code.Bipush, o == code.Sipush, o == code.Aload0,
+			o == code.Ldc, o == code.LdcW:
 			rows[o] |= mayBeInserted
 		case o.IsReturn(), o == code.Athrow:
 			rows[o] |= leavesMethod
@@ -306,11 +319,11 @@ func (b *body) scan() bool {
 	bytecode := b.code.Bytecode
 	b.places = resize(b.places, len(bytecode)+1)
 	b.calls, b.exits, b.edits, b.joins = b.calls[:0], b.exits[:0], b.edits[:0], b.joins[:0]
-	pending := chunk{start: -1}
+	pending := insertion{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
 	for pc < b.end {
-		asked := scanned[bytecode[pc]]
-		if asked&mayBeInserted != 0 && b.beginsCall(pc) {
+		properties := scanned[bytecode[pc]]
+		if properties&mayBeInserted != 0 && b.beginsCall(pc) {
 			if c, ok := b.inserted(pc); ok {
 				c.orig = orig
 				b.addCall(&pending, c, previous)
@@ -329,22 +342,22 @@ func (b *body) scan() bool {
 			size = in.Size
 		}
 		previous = op
-		if asked&hasConstant != 0 {
+		if properties&hasConstant != 0 {
 			b.checkConstant(op, pc)
 		}
 		before := pc
 		if pending.start < 0 {
 			b.places[pc] = int32(orig)<<sideBits | sideAll
 		} else {
-			before = b.settle(&pending, pc, orig)
+			before = b.mapPositions(&pending, pc, orig)
 		}
-		if asked&leavesMethod != 0 {
+		if properties&leavesMethod != 0 {
 			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
 		} else if before != pc {
-			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" behind it")
+			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
 		}
 		width := size
-		if asked&isEdited != 0 {
+		if properties&isEdited != 0 {
 			in, _ := code.At(bytecode, pc)
 			size, width = b.addEdit(in, orig)
 		}
@@ -352,7 +365,8 @@ func (b *body) scan() bool {
 		pc += size
 	}
 	if pc != b.end || pending.start >= 0 {
-		b.report(pc, ruleCode, "the method's own code to end with one of its instructions", "inserted code or an instruction cut off")
+		b.report(pc, ruleCode, "the method's own code to end with one of its instructions",
+			"inserted code or an instruction cut off")
 		return false
 	}
 	b.length = orig
@@ -368,24 +382,25 @@ func (b *body) scan() bool {
 	return true
 }
 
-// addCall notes an inserted sequence and checks that it may stand where it does.
-func (b *body) addCall(pending *chunk, c call, previous code.Op) {
+// addCall adds an inserted call to pending and checks that it may stand where it does.
+func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 	if b.block.use(b.invoked(c.end - 3)); c.kind != callFocus {
 		b.checkPush(c)
 	}
 	b.calls = append(b.calls, c)
 	b.edits = append(b.edits, edit{editCut, c.start, c.end})
 	if pending.start < 0 {
-		*pending = chunk{start: c.start, behind: c.start}
+		*pending = insertion{start: c.start, branchTarget: c.start}
 	} else if c.kind <= pending.last {
 		b.report(c.start, ruleCode, "entry, focus hook and exit at most once each and in this order", "another order")
 	}
 	pending.last = c.kind
 	switch c.kind {
 	case callEntry:
-		behindConstructor := previous == code.Invokespecial && b.member.Name == "<init>"
-		if c.orig != 0 && !behindConstructor {
-			b.report(c.start, ruleEntry, "entry code at the start of the method or behind a constructor's call", "entry code elsewhere")
+		afterConstructor := previous == code.Invokespecial && b.member.Name == "<init>"
+		if c.orig != 0 && !afterConstructor {
+			b.report(c.start, ruleEntry, "entry code at the start of the method or after a constructor's call",
+				"entry code elsewhere")
 		}
 	case callFocus:
 		if c.orig != 0 || !isHooked(b.member) {
@@ -395,33 +410,34 @@ func (b *body) addCall(pending *chunk, c call, previous code.Op) {
 		pending.exit = true
 		return
 	}
-	pending.behind = c.end
+	pending.branchTarget = c.end
 }
 
 func isHooked(m *classfile.Member) bool {
 	return m.Name == hookedName && m.Descriptor == hookedDescriptor && m.AccessFlags&classfile.AccStatic == 0
 }
 
-// settle maps the positions at and before the original's instruction that now stands at pc, behind the chunk of inserted
-// code that it ends. It gives where exit code before the instruction begins, or pc.
-func (b *body) settle(pending *chunk, pc, orig int) (exit int) {
+// mapPositions maps the three positions (see the package comment) of the instruction at pc, which stands at orig in the
+// original, directly after pending. It returns where the exit call before the instruction begins, or pc if there is
+// none.
+func (b *body) mapPositions(pending *insertion, pc, orig int) (exit int) {
 	place := int32(orig) << sideBits
-	behind, start := pending.behind, pending.behind
+	target, start := pending.branchTarget, pending.branchTarget
 	if orig == 0 {
 		start = 0
 	}
 	b.places[pc] |= place | sideInst
-	b.places[behind] |= place | sideTarget | sideEnd
+	b.places[target] |= place | sideTarget | sideEnd
 	b.places[start] |= place | sideStart
 	exit = pc
 	if pending.exit {
-		exit = behind
+		exit = target
 	}
 	pending.start = -1
 	return exit
 }
 
-// checkConstant reports an instruction of the original that uses a constant which the original did not have.
+// checkConstant reports an instruction of the original that uses a new constant.
 func (b *body) checkConstant(op code.Op, pc int) {
 	i := uint16(b.code.Bytecode[pc+1])
 	if op != code.Ldc {
@@ -437,8 +453,8 @@ func (b *body) reportConstant(op code.Op, pc int, i uint16) {
 		fmt.Sprintf("%v of constant %d", op, i))
 }
 
-// addEdit notes what is to be done with a branch or switch of the original. It gives the bytes it fills now and
-// those it filled at position orig in the original.
+// addEdit adds the edit that restores a branch or switch of the original. It returns the size that the instruction has
+// now and the size that it had at position orig of the original.
 func (b *body) addEdit(in code.Instruction, orig int) (size, width int) {
 	switch in.Op.Operand() {
 	case code.OperandTableSwitch, code.OperandLookupSwitch:
@@ -473,8 +489,12 @@ func padding(pc int) int { return 3 - pc&3 }
 
 func isShort(offset int) bool { return offset == int(int16(offset)) }
 
-// wasShort says whether the wide branch at pc, with that offset, is taken for one that was short: one that
-// no short form can hold now, unless a note or an earlier round knows better.
+// wasShort reports whether the wide branch at pc, whose offset is given, counts as one that was short in the original:
+//
+//   - If the offset fits a short branch, the injector had no reason to widen it. It counts as wide unless a note says
+//     otherwise.
+//   - If not, the injector widened it. It counts as short unless a note or an earlier round of recognise says
+//     otherwise.
 func (b *body) wasShort(pc, orig, offset int) bool {
 	if isShort(offset) {
 		return b.block.notes.has(b.number, noteShortBranch, orig)
@@ -485,7 +505,7 @@ func (b *body) wasShort(pc, orig, offset int) bool {
 	return !b.block.notes.has(b.number, noteWideBranch, orig)
 }
 
-// keepTooLong adds to wide those branches taken for short ones that would not have reached their target.
+// keepTooLong adds to wide the branches that were assumed to have been short but would not have reached their targets.
 func (b *body) keepTooLong() {
 	known := len(b.wide)
 	for _, e := range b.edits {
@@ -494,7 +514,7 @@ func (b *body) keepTooLong() {
 		}
 		target := b.farTarget(e)
 		if target < 0 || target >= len(b.places) {
-			continue // reported when the branch is aimed anew
+			continue // reported when the branch is rebuilt
 		}
 		if !isShort(int(b.places[target]>>sideBits) - int(b.places[e.pc]>>sideBits)) {
 			if _, kept := slices.BinarySearch(b.wide[:known], e.pc); !kept {
@@ -504,15 +524,15 @@ func (b *body) keepTooLong() {
 	}
 }
 
-// farTarget gives where the goto_w or jsr_w of a narrowed branch leads.
+// farTarget returns the position to which the goto_w or jsr_w of a narrowed branch leads.
 func (b *body) farTarget(e edit) int {
 	at := e.end - 5
 	return at + int(int32(binary.BigEndian.Uint32(b.code.Bytecode[at+1:])))
 }
 
-// back gives the position in the original of position q, which must stand on one of the sides given. what
-// names the thing that holds it.
-func (b *body) back(q, sides int, what string) int {
+// mapBack returns the position in the original of position q, which must stand on one of the given sides. what names,
+// for a finding, what holds the position.
+func (b *body) mapBack(q, sides int, what string) int {
 	if q < 0 || q >= len(b.places) || b.places[q]&int32(sides) == 0 {
 		b.reportSide(q, what)
 		return 0
@@ -520,9 +540,9 @@ func (b *body) back(q, sides int, what string) int {
 	return int(b.places[q] >> sideBits)
 }
 
-// backLoosely is back for tables that nobody holds to instruction boundaries: a position inside an
-// instruction stays where it is in it.
-func (b *body) backLoosely(q, sides int, what string) int {
+// mapBackLoosely is mapBack for tables whose positions no JVM checks against instruction boundaries: a position inside
+// of an instruction keeps its distance from the end of the instruction.
+func (b *body) mapBackLoosely(q, sides int, what string) int {
 	if q >= 0 && q <= b.end && b.places[q] == 0 {
 		pc := q
 		for pc > 0 && b.places[pc] == 0 {
@@ -532,7 +552,7 @@ func (b *body) backLoosely(q, sides int, what string) int {
 			return orig
 		}
 	}
-	return b.back(q, sides, what)
+	return b.mapBack(q, sides, what)
 }
 
 // inside maps position q back if it lies within the instruction at pc.
@@ -556,7 +576,7 @@ func (b *body) inside(pc, q int) (orig int, ok bool) {
 	} else if in, err := code.At(b.code.Bytecode, pc); err == nil {
 		size = in.Size
 	}
-	// What an instruction grew by, it grew behind its opcode.
+	// An instruction that grew did so directly after its opcode.
 	if into := q - pc - grown; q-pc < size && into > 0 {
 		return int(b.places[pc]>>sideBits) + into, true
 	}

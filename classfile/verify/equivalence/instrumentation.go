@@ -1,28 +1,27 @@
 package equivalence
 
-// Instrumentation says what a class was to be given, and so what [Check] must find in it: facts about the class file, not
-// the modes of whatever inserted the calls. The zero value of each field demands nothing beyond what all
-// instrumentation has: a traced method has one entry call and an exit call before every return.
+// Instrumentation says what a class was to be given, and so what [Check] must find in it. Its fields are demands on the
+// class file, not modes of the injector. Every traced method must have one entry call and an exit call before every
+// return; the fields demand more.
 type Instrumentation struct {
-	RuntimeClass string // of the methods called, in internal form
+	RuntimeClass string // the class whose methods are called, in internal form
 
-	// ExitAtUncaughtThrow demands an exit call before every athrow that no exception table entry of its method covers.
-	ExitAtUncaughtThrow bool
-	// ExitHandler demands one handler around the method, which reports every other way out. It implies EntryAfterSuper.
-	ExitHandler bool
-	// EntryAfterSuper demands that a constructor's entry calls stand behind each call of another constructor that
+	// Exits says which exit calls are demanded besides those before returns.
+	Exits Exits
+
+	// EntryAfterSuper demands that a constructor's entry calls stand after each call of another constructor that
 	// initialises `this`, not at the constructor's start.
 	EntryAfterSuper bool
 
-	// IDs holds what each method of the original must report, by index; 0, and no element, for one that
-	// must not report.
+	// IDs holds the method ID of each method, by its index in the original. A method whose ID is 0, or for which there
+	// is no element, must have no calls.
 	IDs []uint32
 
 	// FocusHooked demands that the onWindowFocusChanged(Z)V of the original calls at; FocusAdded, that the method was
 	// added, as the last.
 	FocusHooked, FocusAdded bool
 
-	Digest string // what MappingInfo must have been stamped with, "" for nothing
+	Digest string // the digest that MappingInfo.digest() must return, "" if the class must not be stamped
 }
 
 func (w *Instrumentation) id(method int) uint32 {
@@ -31,3 +30,6 @@ func (w *Instrumentation) id(method int) uint32 {
 	}
 	return 0
 }
+
+// entryAfterSuper reports whether constructors must have their entry calls after the call of another constructor.
+func (w *Instrumentation) entryAfterSuper() bool { return w.EntryAfterSuper || w.Exits.Handler }

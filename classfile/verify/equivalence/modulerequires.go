@@ -9,8 +9,9 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
-// addedRequires finds the dependence that --add-requires gave a module: the last requires of the Module
-// attribute (JVMS 4.7.25), ACC_SYNTHETIC, of the pool's last constant, which the one before it names.
+// addedRequires finds the dependence that --add-requires added to a module: the last requires of the Module attribute
+// (JVMS 4.7.25). It has ACC_SYNTHETIC, its Module constant is the last of the pool, and the name of that is the last
+// but one. addedRequires returns the attribute's index, the offset of the requires in it, and the required module.
 func addedRequires(c *classfile.Class) (attribute, at int, module string, ok bool) {
 	attribute = slices.IndexFunc(c.Attributes(), func(a classfile.Attribute) bool { return a.Name == "Module" })
 	if c.AccessFlags()&classfile.AccModule == 0 || attribute < 0 {
@@ -38,7 +39,7 @@ func addedRequires(c *classfile.Class) (attribute, at int, module string, ok boo
 	return attribute, at, module, true
 }
 
-// readsModule says whether the module is the one named or requires it (JVMS 4.7.25).
+// readsModule reports whether the module is the one named or requires it (JVMS 4.7.25).
 func readsModule(c *classfile.Class, module string) bool {
 	a, ok := classfile.FindAttribute(c.Attributes(), "Module")
 	if !ok || len(a.Info) < 8 {
@@ -56,7 +57,7 @@ func readsModule(c *classfile.Class, module string) bool {
 	})
 }
 
-// stripRequires takes the dependence out again that addedRequires finds.
+// stripRequires removes the dependence that addedRequires finds.
 func stripRequires(c *classfile.Class) (stripped []byte, removed bool, err error) {
 	attribute, at, _, ok := addedRequires(c)
 	if !ok {
@@ -71,9 +72,9 @@ func stripRequires(c *classfile.Class) (stripped []byte, removed bool, err error
 	return stripped, true, err
 }
 
-// CheckModule holds a rewritten module-info against the original: it must be the same, with one
-// dependence on module more, or the very same if the original was or required that module already. No
-// findings are the proof.
+// CheckModule compares a rewritten module-info with the original: it must be the original with one dependence on module
+// added, or the original itself if that is the module or already requires it. If CheckModule returns no findings, this
+// is so.
 func CheckModule(original, rewritten *classfile.Class, module string) []verify.Finding {
 	finding := verify.Finding{Class: original.Name(), Offset: -1, Rule: ruleModule, Want: module}
 	if bytes.Equal(original.Bytes(), rewritten.Bytes()) {

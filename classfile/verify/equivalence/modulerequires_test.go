@@ -13,7 +13,8 @@ import (
 // TestEquivalentModule holds that a module passes with the dependence that was wanted, as it came only if it
 // reads that module already, and not with another.
 func TestEquivalentModule(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module",
+		"module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func TestEquivalentModule(t *testing.T) {
 		{"required already", original, "java.base", true},
 		{"itself", original, "tracegen.sample", true},
 	} {
-		if findings := equivalence.CheckModule(original, row.rewritten, row.module); (len(findings) == 0) != row.proven {
+		if findings := equivalence.CheckModule(original, row.rewritten,
+			row.module); (len(findings) == 0) != row.proven {
 			t.Errorf("%s: findings %v", row.what, findings)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// rebuild appends the info of the Code attribute (JVMS 4.7.3) as it was before anything was inserted.
-// recognise must have succeeded.
+// rebuild appends the info of the Code attribute (JVMS 4.7.3) as it was before code was inserted. recognise must have
+// succeeded. max_stack is computed last, because it needs the depths of the original's code.
 func (b *body) rebuild(out []byte) []byte {
 	base := len(out)
 	out = append(out, 0, 0, byte(b.code.MaxLocals>>8), byte(b.code.MaxLocals), 0, 0, 0, 0)
@@ -24,7 +24,7 @@ func (b *body) rebuild(out []byte) []byte {
 	return out
 }
 
-// appendBytecode copies what is the method's own, with its branches aimed as they were.
+// appendBytecode copies the method's own instructions and restores the offsets of its branches.
 func (b *body) appendBytecode(out []byte) []byte {
 	bytecode, copied := b.code.Bytecode, 0
 	for _, e := range b.edits {
@@ -45,7 +45,7 @@ func (b *body) appendBytecode(out []byte) []byte {
 	return append(out, bytecode[copied:b.end]...)
 }
 
-// negated gives the conditional branch that is taken when op is not: they stand in the opcode table in
+// negated returns the conditional branch that is taken when op is not: they stand in the opcode table in
 // pairs, from ifeq on and from ifnull on.
 func negated(op code.Op) code.Op {
 	if op == code.Ifnull || op == code.Ifnonnull {
@@ -54,9 +54,9 @@ func negated(op code.Op) code.Op {
 	return (op - code.Ifeq) ^ 1 + code.Ifeq
 }
 
-// offset gives the branch offset in the original from the instruction at pc to target.
+// offset returns the branch offset in the original from the instruction at pc to target.
 func (b *body) offset(pc, target int) int {
-	return b.back(target, sideTarget, "a branch target") - int(b.places[pc]>>sideBits)
+	return b.mapBack(target, sideTarget, "a branch target") - int(b.places[pc]>>sideBits)
 }
 
 func (b *body) appendShort(out []byte, op code.Op, pc, target int) []byte {
@@ -76,8 +76,8 @@ func (b *body) appendBranch(out []byte, e edit) []byte {
 	return binary.BigEndian.AppendUint32(append(out, byte(op)), uint32(b.offset(e.pc, b.farTarget(e))))
 }
 
-// appendSwitch writes a tableswitch or lookupswitch (JVMS 6.5). Padding of another size is zeros: what it was
-// cannot be told, and HotSpot demands them up to major version 50.
+// appendSwitch writes a tableswitch or lookupswitch (JVMS 6.5). If the amount of padding changes, the padding must be
+// zeros: its original bytes are lost otherwise. HotSpot demands zeros up to major version 50.
 func (b *body) appendSwitch(out []byte, e edit) []byte {
 	bytecode := b.code.Bytecode
 	now, before := padding(e.pc), padding(int(b.places[e.pc]>>sideBits))
@@ -110,8 +110,8 @@ func (b *body) appendSwitch(out []byte, e edit) []byte {
 	return out
 }
 
-// appendExceptionTable writes the table with its count, without the entries of the exact handler, which are
-// the last ones.
+// appendExceptionTable writes the table and its count, without the entries of the exact handler, which are the last
+// ones.
 func (b *body) appendExceptionTable(out []byte) []byte {
 	table := b.code.ExceptionTable
 	for n := len(table); b.hasHandler && n >= 8; n -= 8 {
@@ -124,19 +124,21 @@ func (b *body) appendExceptionTable(out []byte) []byte {
 	out = binary.BigEndian.AppendUint16(out, uint16(len(table)/8))
 	for ; len(table) >= 8; table = table[8:] {
 		word := func(i int) int { return int(binary.BigEndian.Uint16(table[i:])) }
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(word(0), sideTarget, "an exception table start_pc")))
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(word(2), sideEnd, "an exception table end_pc")))
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(word(4), sideTarget, "an exception table handler_pc")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(0), sideTarget, "an exception table start_pc")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(word(2), sideEnd, "an exception table end_pc")))
+		out = binary.BigEndian.AppendUint16(out,
+			uint16(b.mapBack(word(4), sideTarget, "an exception table handler_pc")))
 		out = append(out, table[6:8]...)
 		if b.block.has(uint16(word(6))) {
-			b.report(word(4), rulePool, "only inserted code to use the new constants", fmt.Sprintf("catch_type %d", word(6)))
+			b.report(word(4), rulePool, "only inserted code to use the new constants",
+				fmt.Sprintf("catch_type %d", word(6)))
 		}
 	}
 	return out
 }
 
-// appendAttributes writes the attributes of the Code attribute with their count. It sets those of stripped
-// that the stack analysis asks for.
+// appendAttributes writes the attributes of the Code attribute and their count. It adds the StackMapTable to stripped,
+// for the analysis of stack depths.
 func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 	count, at := 0, len(out)
 	out = append(out, 0, 0)
@@ -172,8 +174,14 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 	return out
 }
 
-// maxStack guesses what the original's max_stack was, unless a note says it: at an inserted sequence the
-// stack was as deep as need says; a greater max_stack than that is the original's own.
+// maxStack returns the max_stack of the original: from a note if there is one, otherwise by these rules.
+//
+//   - If max_stack is greater than what the inserted calls need, the injector did not raise it.
+//   - Otherwise it was raised to that, and the original's was the greatest depth that its code reaches, as compilers
+//     write it.
+//   - After a jsr the depths are not known, and the injector always added one word.
+//
+// It also checks that added frames have as many words on the stack as the code has there.
 func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	depths := &b.depths
 	if err := depths.Follow(b.pool, stripped); err != nil {
@@ -199,7 +207,7 @@ func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	return uint16(min(now, depths.Max))
 }
 
-// neededStack gives the max_stack that the inserted sequences ask for.
+// neededStack returns the max_stack that the inserted sequences ask for.
 func (b *body) neededStack(depths *code.Depths) int {
 	need := 0
 	for _, c := range b.calls {
@@ -215,7 +223,7 @@ func (b *body) neededStack(depths *code.Depths) int {
 			need = max(need, depth+words)
 		}
 	}
-	// Nothing is known of the stack where no path leads but what the instruction itself takes.
+	// In code that no path reaches, the stack has at least the words that the instruction pops.
 	for _, e := range b.exits {
 		if _, reached := depths.At(e.orig); !reached && e.before != e.pc {
 			need = max(need, leavingWords(e.op)+1)
@@ -224,7 +232,7 @@ func (b *body) neededStack(depths *code.Depths) int {
 	return need
 }
 
-// leavingWords counts the stack words that a return or athrow takes.
+// leavingWords returns the number of stack words that a return or athrow pops.
 func leavingWords(op code.Op) int {
 	switch op {
 	case code.Return:

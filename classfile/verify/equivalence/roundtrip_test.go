@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // TestCorpusRoundTrip puts every method that the injector takes, of every class of released jars, to the
-// referee, in all modes.
+// equivalence check, in all modes.
 //
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestCorpusRoundTrip(t *testing.T) {
@@ -66,7 +66,8 @@ func TestCorpusRoundTrip(t *testing.T) {
 					t.Errorf("%s: %v", jar.Name, err)
 				}
 			}
-			t.Logf("measured: %s: %d jars, %d classes, %d methods traced, equivalent and stripped to what they were", m.Name, len(jars), classes, traced)
+			t.Logf("measured: %s: %d jars, %d classes, %d methods traced, equivalent and stripped to what they were",
+				m.Name, len(jars), classes, traced)
 		})
 	}
 }
@@ -92,7 +93,8 @@ func TestRoundTripCrafted(t *testing.T) {
 // TestCraftedIsWidened: the crafted classes would prove nothing if their branches still reached their targets.
 func TestCraftedIsWidened(t *testing.T) {
 	all := crafted.Classes(t)
-	for name, want := range map[string]int{"far branches": 3, "far branches, wide": 3, "far types": 5, "subroutines": 2} {
+	for name, want := range map[string]int{"far branches": 3, "far branches, wide": 3, "far types": 5,
+		"subroutines": 2} {
 		for _, m := range crafted.Modes {
 			data, _, _ := m.Instrument(t, all[name])
 			c, err := classfile.Parse(data)

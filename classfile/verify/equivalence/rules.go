@@ -1,6 +1,6 @@
 package equivalence
 
-// The rules of the equivalence referee.
+// The rules that findings name.
 const (
 	rulePool     = "equivalence: constant pool"
 	ruleClass    = "equivalence: class structure"

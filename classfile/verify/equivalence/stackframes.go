@@ -24,16 +24,16 @@ const (
 	itemUninitialized = 8
 )
 
-// frame is a stack_map_frame as it stands in the table.
+// frame is a stack_map_frame as it is in the table.
 type frame struct {
-	kind   byte // frame_type; of the two short forms, 0 or 64
-	short  bool
+	kind   byte   // frame_type; for the two forms that hold offset_delta in frame_type, 0 or 64
+	short  bool   // whether frame_type holds offset_delta
 	delta  int    // offset_delta
-	body   []byte // what follows
-	locals int    // bytes of body that describe locals, with their count in a full_frame
+	body   []byte // the bytes after offset_delta
+	locals int    // how many bytes of body describe locals; in a full_frame, with their count
 }
 
-// nextFrame reads one frame. It fails by the reader.
+// nextFrame reads one frame. If it cannot, r has failed.
 func nextFrame(r *reader) (f frame) {
 	kind := r.u1()
 	switch f.kind = byte(kind); {
@@ -63,7 +63,7 @@ func nextFrame(r *reader) (f frame) {
 	return f
 }
 
-// items steps over n verification_type_info structures.
+// items skips n verification_type_info structures.
 func (r *reader) items(n int) {
 	for range n {
 		switch tag := r.u1(); {
@@ -78,14 +78,19 @@ func (r *reader) items(n int) {
 	}
 }
 
-// restoreStackMapTable undoes a StackMapTable (JVMS 4.7.4): frames that were added are dropped, the others
-// moved back. A table of which nothing is left was not there, unless a note says so.
+// restoreStackMapTable restores a StackMapTable (JVMS 4.7.4). It drops added frames and maps the positions of the
+// others back. If no frame is left, the original had no table, unless a note says that it was empty.
+//
+// Two kinds of frames are added: that of the exact handler, and one after each conditional branch that was widened,
+// because the goto_w before it never leads to the next instruction. As most forms of a frame are relative to the frame
+// before, the injector writes the frame after an added one as a full_frame; it gets its old form back (see
+// restoreForm).
 func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 	start := len(out)
 	out = append(out, 0, 0)
 	r := reader{data: info}
 	total, kept, at, previous := r.u2(), 0, -1, -1
-	behindAdded := false
+	afterAdded := false
 	b.startFrames()
 	for i := 0; i < total && !r.failed; i++ {
 		f := nextFrame(&r)
@@ -97,26 +102,26 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 			b.checkHandlerFrame(f.kind == fullFrame, f.body, i == total-1)
 			continue
 		}
-		if b.wasAdded(f, at, kept) {
-			behindAdded = true
+		if b.isAddedFrame(f, at, kept) {
+			afterAdded = true
 			b.useItems(f)
-			b.checkAdded(f, at)
+			b.checkAddedFrame(f, at)
 			continue
 		}
-		if behindAdded {
+		if afterAdded {
 			b.useItems(f)
 		}
-		pc := b.back(at, sideTarget, "a frame")
+		pc := b.mapBack(at, sideTarget, "a frame")
 		if pc <= previous {
-			b.report(at, ruleFrames, fmt.Sprintf("a frame behind that at %d", previous), fmt.Sprint(pc))
+			b.report(at, ruleFrames, fmt.Sprintf("a frame after that at %d", previous), fmt.Sprint(pc))
 			break
 		}
-		restored := b.restoreForm(f, pc-previous-1, kept, behindAdded, at)
+		restored := b.restoreForm(f, pc-previous-1, kept, afterAdded, at)
 		b.checkItems(restored, at)
 		out = b.appendFrame(out, restored)
 		restored.body = out[len(out)-len(restored.body):]
-		b.follow(f, restored, at, behindAdded)
-		behindAdded = false
+		b.followFrame(f, restored, at, afterAdded)
+		afterAdded = false
 		previous = pc
 		kept++
 	}
@@ -124,14 +129,17 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 		return b.malformed(out, start, info, "StackMapTable")
 	}
 	if b.types.joins < len(b.joins) {
-		b.report(-1, ruleFrames, "a frame behind each widened conditional branch", fmt.Sprintf("%d for %d", b.types.joins, len(b.joins)))
+		b.report(-1, ruleFrames, "a frame after each widened conditional branch",
+			fmt.Sprintf("%d for %d", b.types.joins, len(b.joins)))
 	}
 	binary.BigEndian.PutUint16(out[start:], uint16(kept))
 	return out, kept > 0 || total == 0 || b.block.notes.has(b.number, noteEmptyFrames, 0)
 }
 
-// restoreForm gives the frame, number index of the original, with its delta there and the form that fits.
-func (b *body) restoreForm(f frame, delta, index int, behindAdded bool, at int) frame {
+// restoreForm returns frame number index of the original, with its delta there and the form that it had: the form that
+// a note says; otherwise the present one, made short where the delta has become small and extended where it has become
+// large.
+func (b *body) restoreForm(f frame, delta, index int, afterAdded bool, at int) frame {
 	now := f.delta
 	f.delta = delta
 	form, noted := b.block.notes.find(b.number, noteFrameForm, index)
@@ -144,8 +152,8 @@ func (b *body) restoreForm(f frame, delta, index int, behindAdded bool, at int) 
 		f.kind, f.short = 0, true
 	case f.kind == extendedLocals1 && delta <= maxShortDelta && now > maxShortDelta:
 		f.kind, f.short = sameLocals1, true
-	case behindAdded && f.kind != fullFrame:
-		b.report(at, ruleFrames, "a full_frame behind an added frame", fmt.Sprintf("frame_type %d", f.kind))
+	case afterAdded && f.kind != fullFrame:
+		b.report(at, ruleFrames, "a full_frame after an added frame", fmt.Sprintf("frame_type %d", f.kind))
 	}
 	if !f.short && f.kind == sameLocals1 {
 		f.kind = extendedLocals1
@@ -155,8 +163,8 @@ func (b *body) restoreForm(f frame, delta, index int, behindAdded bool, at int) 
 	return f
 }
 
-// reshape gives the frame in another form, as a note demands: a short or extended one as the other, or a
-// full_frame that an added frame before it made necessary as what it was.
+// reshape returns the frame in another form, as a note says: a short one as extended or the reverse, or a full_frame
+// that an added frame before it made necessary in its old form.
 func (b *body) reshape(f frame, kind byte, at int) frame {
 	was := f
 	f.kind, f.short = kind, kind == 0 || kind == sameLocals1
@@ -169,11 +177,13 @@ func (b *body) reshape(f frame, kind byte, at int) frame {
 	} else if f.body = was.reducedBody(kind); f.body != nil {
 		return f
 	}
-	b.report(at, ruleFrames, fmt.Sprintf("a frame that can have been of frame_type %d", kind), fmt.Sprintf("frame_type %d", was.kind))
+	b.report(at, ruleFrames, fmt.Sprintf("a frame that can have been of frame_type %d", kind),
+		fmt.Sprintf("frame_type %d", was.kind))
 	return was
 }
 
-// reducedBody gives what of a full_frame a frame of another form spells out, nil if that form cannot be.
+// reducedBody returns the part of a full_frame's body that a frame of the form kind holds, nil if the frame cannot have
+// had that form.
 func (f frame) reducedBody(kind byte) []byte {
 	locals, stack := f.body[2:f.locals], f.body[f.locals+2:]
 	depth := binary.BigEndian.Uint16(f.body[f.locals:])
@@ -197,7 +207,7 @@ func (f frame) reducedBody(kind byte) []byte {
 	return nil
 }
 
-// appendFrame writes a frame with the offsets of its Uninitialized items moved back.
+// appendFrame writes a frame and maps the offsets of its Uninitialized items back.
 func (b *body) appendFrame(out []byte, f frame) []byte {
 	if f.short {
 		out = append(out, f.kind+byte(f.delta))
@@ -210,20 +220,20 @@ func (b *body) appendFrame(out []byte, f frame) []byte {
 	return out
 }
 
-// restoreItems moves the offsets of the Uninitialized items of a frame's body back, in place.
+// restoreItems maps the offsets of the Uninitialized items of a frame's body back, in place.
 func (b *body) restoreItems(body []byte, kind byte) {
 	for at := range itemsOf(body, kind) {
 		if body[at] == itemUninitialized {
 			q := int(binary.BigEndian.Uint16(body[at+1:]))
-			binary.BigEndian.PutUint16(body[at+1:], uint16(b.back(q, sideInst, "an Uninitialized item's new")))
+			binary.BigEndian.PutUint16(body[at+1:], uint16(b.mapBack(q, sideInst, "an Uninitialized item's new")))
 		}
 	}
 }
 
-// itemsOf yields where each verification_type_info of a frame's well-formed body stands.
+// itemsOf yields the offset of each verification_type_info in a frame's body, which must be well-formed.
 func itemsOf(body []byte, kind byte) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
-		left := len(body) // of items before the next count; every other form has no count
+		left := len(body) // items before the next count; only a full_frame has counts
 		for at := 0; at < len(body); {
 			if kind == fullFrame && (at == 0 || left == 0) {
 				left = int(binary.BigEndian.Uint16(body[at:]))
@@ -242,7 +252,7 @@ func itemsOf(body []byte, kind byte) func(yield func(int) bool) {
 	}
 }
 
-// checkItems reports a type of the original's frames that is a new constant.
+// checkItems reports a type in a frame of the original that is a new constant.
 func (b *body) checkItems(f frame, at int) {
 	for i := range itemsOf(f.body, f.kind) {
 		if f.body[i] == itemObject {
@@ -253,7 +263,7 @@ func (b *body) checkItems(f frame, at int) {
 	}
 }
 
-// useItems notes the types that an added frame needs.
+// useItems marks the constants that an added frame needs as used.
 func (b *body) useItems(f frame) {
 	for i := range itemsOf(f.body, f.kind) {
 		if f.body[i] == itemObject {
@@ -262,10 +272,10 @@ func (b *body) useItems(f frame) {
 	}
 }
 
-// wasAdded says whether the frame at position at was inserted: a full_frame behind the goto_w of a widened
-// conditional branch, where no other branch and no handler leads. index is the number that the original
-// would have given it.
-func (b *body) wasAdded(f frame, at, index int) bool {
+// isAddedFrame reports whether the frame at position at was added: it is a full_frame after the goto_w of a widened
+// conditional branch, no other branch and no handler leads there, and no note says that it is the original's. index is
+// its number if it is.
+func (b *body) isAddedFrame(f frame, at, index int) bool {
 	if f.kind != fullFrame || len(b.joins) == 0 {
 		return false
 	}
@@ -273,7 +283,7 @@ func (b *body) wasAdded(f frame, at, index int) bool {
 	return joined && !b.block.notes.has(b.number, noteOwnFrame, index) && !b.isTarget(at)
 }
 
-// isTarget says whether a branch of the original or a handler leads to position at.
+// isTarget reports whether a branch of the original or a handler leads to position at.
 func (b *body) isTarget(at int) bool {
 	for table := b.code.ExceptionTable; len(table) >= 8; table = table[8:] {
 		if int(binary.BigEndian.Uint16(table[4:])) == at {
@@ -288,7 +298,7 @@ func (b *body) isTarget(at int) bool {
 	return false
 }
 
-// leadsTo says whether an edited branch leads to position at.
+// leadsTo reports whether an edited branch leads to position at.
 func (b *body) leadsTo(e edit, at int) bool {
 	switch e.kind {
 	case editCut:
@@ -308,8 +318,8 @@ func (b *body) leadsTo(e edit, at int) bool {
 	return false
 }
 
-// checkHandlerFrame holds the frame of the exact handler to what it must be: no locals, a Throwable on the
-// stack, the last of all. isFull says that it is a full_frame, or stands in a StackMap.
+// checkHandlerFrame checks the frame of the exact handler: it must have no locals and a Throwable on the stack, and be
+// the last of the table. isFull is set if it is a full_frame, or in a StackMap, which has no other form.
 func (b *body) checkHandlerFrame(isFull bool, body []byte, isLast bool) {
 	b.handlerFrames++
 	ok := isFull && isLast && len(body) == 7 && body[1] == 0 && body[3] == 1 && body[4] == itemObject
@@ -324,7 +334,7 @@ func (b *body) checkHandlerFrame(isFull bool, body []byte, isLast bool) {
 	}
 }
 
-// restoreStackMap undoes CLDC's StackMap (CLDC 1.1, appendix 1): frames as full_frame has them, behind
+// restoreStackMap restores the StackMap of CLDC (CLDC 1.1, appendix 1). Its frames are like full_frame, but with
 // absolute positions.
 func (b *body) restoreStackMap(out, info []byte) ([]byte, bool) {
 	start := len(out)
@@ -345,7 +355,7 @@ func (b *body) restoreStackMap(out, info []byte) ([]byte, bool) {
 			b.checkHandlerFrame(true, f.body, i == total-1)
 			continue
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(b.back(at, sideTarget, "a StackMap frame")))
+		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(at, sideTarget, "a StackMap frame")))
 		from = len(out)
 		out = append(out, f.body...)
 		b.restoreItems(out[from:], fullFrame)

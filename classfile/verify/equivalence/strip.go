@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o or at of the runtime class in
-// a way that is not tracegen's own: written by hand, or by another tool.
+// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o or at of the runtime class in a way in
+// which tracegen does not: the calls were written by hand or by another tool.
 var ErrForeignCalls = errors.New("calls of the runtime that tracegen did not insert")
 
 // The class that carries the mapping's digest, and its one method.
@@ -22,12 +22,11 @@ const (
 	unstamped         = "0000000000000000"
 )
 
-// Strip gives the class as it was before tracegen inserted calls of runtimeClass (in internal form) into it
-// stamped it, or added a dependence of a module. removed counts the calls, stamps and dependences that were
-// taken out; if it is 0, stripped is the class's
-// own [classfile.Class.Bytes].
+// Strip returns the class as it was before tracegen inserted calls of runtimeClass (in internal form), stamped it with
+// the mapping's digest, or added a dependence to a module. removed is the number of calls, stamps and dependences that
+// were removed; if it is 0, stripped is [classfile.Class.Bytes] of the class.
 //
-// It fails with [ErrForeignCalls] for a class with calls that are not tracegen's own.
+// Strip fails with an error that wraps [ErrForeignCalls] if the class has calls that are not tracegen's.
 func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed int, err error) {
 	if index, digest, ok := digestOf(c); ok && digest != unstamped {
 		stripped, err := c.Rewrite(classfile.Edit{Utf8: map[uint16]string{index: unstamped}})
@@ -51,16 +50,17 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 			if stripped, err = c.Rewrite(edit); err != nil {
 				return nil, 0, err
 			}
-			// Members and attributes might be named by constants of the block: then it was none.
+			// If constants of the block name members or attributes, it was no block of tracegen's.
 			if _, err = classfile.Parse(stripped); err == nil {
 				return stripped, s.removed, nil
 			}
-			why = fmt.Sprintf("%s: without its last constants the class is none: %v", c.Name(), err)
+			why = fmt.Sprintf("%s: without its last constants the class is malformed: %v", c.Name(), err)
 		} else if len(s.findings) > 0 {
 			why = s.findings[0].String()
 		}
 	}
-	// What looks like a block may be the constants of any class that names the runtime: calls decide.
+	// Any class that names the runtime class may have constants that look like a block. It is an error only if it also
+	// has calls.
 	call, calls := findCall(c, runtimeClass)
 	if !calls {
 		return c.Bytes(), 0, nil
@@ -71,8 +71,8 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 	return nil, 0, fmt.Errorf("%w: %s", ErrForeignCalls, why)
 }
 
-// digestOf gives the string that MappingInfo.digest() returns, with the index of its Utf8, if c is that class
-// and the method is as it was compiled: one ldc and one areturn.
+// digestOf returns the string that MappingInfo.digest() returns, and the index of its Utf8. ok is false if c is not
+// that class or the method is not as it was compiled: one ldc and one areturn.
 func digestOf(c *classfile.Class) (index uint16, digest string, ok bool) {
 	if c.Name() != stampedClass {
 		return 0, "", false
@@ -104,7 +104,7 @@ func isDigest(s string) bool {
 	return len(s) == len(unstamped) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// findCall looks for an instruction that calls i, o or at of the runtime class, and describes it.
+// findCall returns a description of the first instruction that calls i, o or at of the runtime class.
 func findCall(c *classfile.Class, runtimeClass string) (call string, found bool) {
 	pool := c.ConstantPool()
 	called := make(map[uint16]string)
@@ -137,7 +137,7 @@ func findCall(c *classfile.Class, runtimeClass string) (call string, found bool)
 	return "", false
 }
 
-// isReport says whether the method is one of those that inserted code calls.
+// isReport reports whether ref is a method that inserted code calls.
 func isReport(ref classfile.Ref) bool {
 	if ref.Name == focusName {
 		return ref.Descriptor == focusDescriptor
@@ -145,7 +145,7 @@ func isReport(ref classfile.Ref) bool {
 	return (ref.Name == entryName || ref.Name == exitName) && ref.Descriptor == callDescriptor
 }
 
-// stripper collects the edit that undoes an instrumentation.
+// stripper makes the edit that removes all inserted code from a class.
 type stripper struct {
 	body
 	removed int
@@ -163,9 +163,9 @@ func (s *stripper) edit() classfile.Edit {
 	}
 	for i := range methods {
 		if ok, err := s.class.ReadCode(&methods[i], &s.code); err != nil || !ok {
-			continue // malformed, so that nothing was inserted
+			continue // malformed: the injector inserts nothing into such a method
 		}
-		s.load(i)
+		s.setMethod(i)
 		if !s.mentionsBlock(&s.code) {
 			for in, err := range code.Instructions(s.code.Bytecode) {
 				if err == nil && scanned[in.Op]&hasConstant != 0 {
@@ -186,7 +186,8 @@ func (s *stripper) edit() classfile.Edit {
 	return edit
 }
 
-// checkConstants reports constants before the block that refer into it: it is then no block of ours.
+// checkConstants reports constants before the block that refer into the block. Such a block is not tracegen's, because
+// the original's constants do not change.
 func (b *body) checkConstants() {
 	data, at := b.class.Bytes(), poolStart
 	for i := 1; i < b.block.start; i++ {
@@ -195,7 +196,8 @@ func (b *body) checkConstants() {
 		at += 1 + int(holds.before)
 		for range holds.indexes {
 			if b.block.has(binary.BigEndian.Uint16(data[at:])) {
-				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start), fmt.Sprintf("a use of one by constant %d", i))
+				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start),
+					fmt.Sprintf("a use of one by constant %d", i))
 			}
 			at += 2
 		}
@@ -211,8 +213,8 @@ func (b *body) checkConstants() {
 // poolStart is where the first constant stands in a class file (JVMS 4.1).
 const poolStart = 10
 
-// poolIndexes says of each constant how many bytes follow its tag, and of how many others the indexes come then (JVMS
-// 4.4). The bytes of a Utf8 come after its two.
+// poolIndexes holds the layout of each kind of constant (JVMS 4.4): how many bytes follow the tag before the first
+// index of another constant, and how many such indexes there are. The bytes of a Utf8 follow its length.
 var poolIndexes = [256]struct{ before, indexes uint8 }{
 	classfile.TagUtf8: {2, 0}, classfile.TagInteger: {4, 0}, classfile.TagFloat: {4, 0},
 	classfile.TagLong: {8, 0}, classfile.TagDouble: {8, 0},
@@ -223,8 +225,8 @@ var poolIndexes = [256]struct{ before, indexes uint8 }{
 	classfile.TagDynamic: {2, 1}, classfile.TagInvokeDynamic: {2, 1},
 }
 
-// mentionsBlock says whether the code may call a method of the block: whether it holds the bytes of such an
-// instruction anywhere.
+// mentionsBlock reports whether the code may call a method of the block, that is, whether it contains the bytes of such
+// an instruction anywhere. It is a quick test before the code is decoded.
 func (b *body) mentionsBlock(c *classfile.Code) bool {
 	rest := c.Bytecode
 	for at := 0; at+3 <= len(rest); at++ {
@@ -235,7 +237,8 @@ func (b *body) mentionsBlock(c *classfile.Code) bool {
 	return false
 }
 
-// checkPairs holds the calls of one method to each other: one ID for all, no exit without an entry.
+// checkPairs checks that the calls of one method belong together: all have the same ID, and there is no exit call
+// without an entry call.
 func (b *body) checkPairs() {
 	entered := false
 	var id int32
@@ -258,8 +261,8 @@ func (b *body) checkPairs() {
 	}
 }
 
-// addedMethod says whether the class's last method is the onWindowFocusChanged that the focus hook adds, and
-// notes the constants that it uses.
+// addedMethod reports whether the last method of the class is the onWindowFocusChanged that the focus hook adds. If so,
+// it marks the constants that the method uses.
 func (b *body) addedMethod() bool {
 	methods := b.class.Methods()
 	if b.block.hook == 0 || b.block.focus == 0 || len(methods) == 0 {
@@ -279,7 +282,8 @@ func (b *body) addedMethod() bool {
 	want := string([]byte{byte(code.Aload0), byte(code.Iload1), byte(code.Invokespecial)}) + u2(b.block.hook) +
 		string([]byte{byte(code.Aload0), byte(code.Iload1), byte(code.Invokestatic)}) + u2(b.block.focus) +
 		string([]byte{byte(code.Return)})
-	if string(c.Bytecode) != want || c.MaxStack != 2 || c.MaxLocals != 2 || len(c.ExceptionTable)+len(c.Attributes) > 0 {
+	if string(c.Bytecode) != want || c.MaxStack != 2 || c.MaxLocals != 2 ||
+		len(c.ExceptionTable)+len(c.Attributes) > 0 {
 		return false
 	}
 	header := b.class.Bytes()[last.Offset:]

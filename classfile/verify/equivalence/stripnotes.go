@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// note is one fact about the original that the rewritten class does not show.
+// note is one fact about the original that the rewritten class does not show, and that strip would guess wrongly.
 type note struct {
 	method int
 	kind   byte
-	index  int // a position or a frame's number in the original, or a max_stack
-	value  int // of noteFrameForm, a frame_type
+	index  int // a position or the number of a frame in the original, or a max_stack
+	value  int // for noteFrameForm, a frame_type
 }
 
 // The kinds of notes, by the letter that stands for them.
@@ -21,8 +21,8 @@ const (
 	noteShortBranch = 'n' // the branch at index was short
 	noteWideBranch  = 'w' // the branch at index was wide
 	noteEmptyFrames = 't' // there was a StackMapTable with no frames
-	noteOwnHandler  = 'h' // what looks like the exact handler is the method's own athrow with an exit before it
-	noteOwnFrame    = 'k' // frame number index, behind a widened branch, was there before
+	noteOwnHandler  = 'h' // what looks like the exact handler is an athrow of the original with an exit call before it
+	noteOwnFrame    = 'k' // frame number index, after a widened branch, is the original's
 )
 
 // notes are a class's notes, ascending by method, kind and index.
@@ -32,9 +32,10 @@ const notesPrefix = "tracegen:"
 
 func isNotes(text string) bool { return strings.HasPrefix(text, notesPrefix) }
 
-// parseNotes reads "tracegen:" and items joined by semicolons: a method's index in decimal, a kind's letter,
-// an index where the kind has one, and for a frame's form "=" and the frame_type. Methods ascend; of two notes
-// that say the same of one method the class file would be no work of ours.
+// parseNotes reads "tracegen:" and notes separated by semicolons. A note is the index of a method in decimal, the
+// letter of a kind, an index if the kind has one, and for the form of a frame "=" and the frame_type; 3f2=247, for
+// example, says that frame 2 of method 3 had the frame_type 247. Notes are in the order of the methods. It returns
+// false if the text is malformed or has a note twice, as tracegen writes neither.
 func parseNotes(text string) (notes, bool) {
 	var all notes
 	for item := range strings.SplitSeq(strings.TrimPrefix(text, notesPrefix), ";") {
@@ -96,7 +97,7 @@ func compareNotes(a, b note) int {
 	return a.index - b.index
 }
 
-// find gives the note about that method of that kind with that index.
+// find returns the note of that method, kind and index.
 func (all notes) find(method int, kind byte, index int) (note, bool) {
 	if len(all) == 0 {
 		return note{}, false
@@ -113,7 +114,7 @@ func (all notes) has(method int, kind byte, index int) bool {
 	return ok
 }
 
-// maxStack gives the noted max_stack of the method, or false.
+// maxStack returns the max_stack that a note says the method had, and whether there is such a note.
 func (all notes) maxStack(method int) (uint16, bool) {
 	at, _ := slices.BinarySearchFunc(all, note{method: method, kind: noteMaxStack}, compareNotes)
 	if at < len(all) && all[at].method == method && all[at].kind == noteMaxStack {

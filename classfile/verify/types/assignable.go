@@ -1,7 +1,7 @@
 package types
 
-// assignable says whether a value of type from may be where to is wanted (JVMS 4.10.1.2, as HotSpot decides
-// it: small integers only for results).
+// assignable reports whether a value of type from can be used where to is wanted (JVMS 4.10.1.2), by the rules of type
+// checking. HotSpot assigns small integers only to results.
 func (k *checker) assignable(from, to vtype) bool {
 	if from == to || to.kind() == tTop { // or unknown
 		return true
@@ -13,14 +13,14 @@ func (k *checker) assignable(from, to vtype) bool {
 	return from.isReference() && to.isReference() && k.referenceAssignable(from, to, false) || from == tUnknown
 }
 
-// assignableInOwnClass is assignable to the judged class, where protected members are at stake: an interface
-// is then not treated as Object for a value that may be any object.
+// assignableInOwnClass reports whether a value can be assigned to the checked class, where access to protected members
+// depends on it. Unlike elsewhere, Object itself is not assignable then if the class is an interface.
 func (k *checker) assignableInOwnClass(from vtype) bool {
 	to := k.thisType
 	return from == to || from == tUnknown || from.isReference() && k.referenceAssignable(from, to, true)
 }
 
-// referenceAssignable decides between two references that differ.
+// referenceAssignable is assignable for two different references.
 func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 	switch {
 	case from == tNull || to == k.object:
@@ -36,8 +36,8 @@ func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 	return a == b || a.isReference() && b.isReference() && k.referenceAssignable(a, b, protected)
 }
 
-// classAssignable decides for a class or interface to that is not Object. Any object may be where an
-// interface is wanted: that is checked when a method of it is called.
+// classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
+// interface; whether it implements the interface is checked when a method is called.
 func (k *checker) classAssignable(from, to vtype, protected bool) bool {
 	key := uint64(from)<<32 | uint64(to)
 	if protected {
@@ -52,7 +52,7 @@ func (k *checker) classAssignable(from, to vtype, protected bool) bool {
 	return yes
 }
 
-// memoSlot remembers one answer. Key 0 is no question: types of references are not 0.
+// memoSlot keeps one answer of classAssignable. Key 0 stands for no answer, because no reference type is 0.
 type memoSlot struct {
 	key        uint64
 	assignable bool
@@ -60,6 +60,7 @@ type memoSlot struct {
 
 const memoSize = 256
 
+// decideClassAssignable is classAssignable without the kept answers.
 func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
 	target := k.lookup(to)
 	fromArray := k.isArray(from)
@@ -76,12 +77,11 @@ func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
 	return source == nil || k.isSubclass(source, target.Name)
 }
 
-// merge gives the type that values of both types have where paths join, tTop if there is none (JVMS 4.10.2.2).
-// Interfaces count as Object. With assignment it is instead asked whether a may be where b is wanted: the
-// result is then b if so.
+// merge returns the type of a word where two paths join, of which one leaves type a in it and the other b; tTop if
+// there is no such type (JVMS 4.10.2.2). Interfaces count as Object. If assignment is set, it instead decides whether a
+// can be assigned to b: the result is b if so.
 //
-// It answers as HotSpot's inferring verifier does, which differs from [checker.assignable] in what it makes of
-// arrays of interfaces.
+// It follows HotSpot's verifier by inference, which treats arrays of interfaces differently than [checker.assignable].
 func (k *checker) merge(a, b vtype, assignment bool) vtype {
 	switch {
 	case a == b:
@@ -107,11 +107,12 @@ func (k *checker) merge(a, b vtype, assignment bool) vtype {
 	return k.mergeClasses(a, b, assignment)
 }
 
-// inferAssignable is assignable as the inferring verifier decides it.
+// inferAssignable is assignable by the rules of inference.
 func (k *checker) inferAssignable(from, to vtype) bool {
 	return from == to || k.merge(from, to, true) == to
 }
 
+// isArrayInterface reports whether t is an interface that all arrays implement (JLS 4.10.3).
 func (k *checker) isArrayInterface(t vtype) bool {
 	if t.kind() != kindObject {
 		return false
@@ -120,7 +121,7 @@ func (k *checker) isArrayInterface(t vtype) bool {
 	return name == "java/lang/Cloneable" || name == "java/io/Serializable"
 }
 
-// mergeArrays merges two types of which at least one is an array and none is Object.
+// mergeArrays merges two types, of which at least one is an array and none is Object.
 func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
 	switch {
 	case k.isArrayInterface(b):
@@ -149,7 +150,8 @@ func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
 	return k.arrayOf(k.object, bDepth)
 }
 
-// objectArray takes a type apart, seeing an array of primitives as an Object, which it is.
+// objectArray returns the dimensions and the element of an array. An array of primitives counts as an Object, which it
+// is.
 func (k *checker) objectArray(t vtype) (depth int, element vtype) {
 	depth, element = k.dimensions(t)
 	if element.kind() != kindObject {
@@ -158,7 +160,7 @@ func (k *checker) objectArray(t vtype) (depth int, element vtype) {
 	return depth, element
 }
 
-// arrayOf gives the array type of that many dimensions over a class.
+// arrayOf returns the array type with that many dimensions over a class.
 func (k *checker) arrayOf(element vtype, depth int) vtype {
 	if depth == 0 {
 		return element
@@ -172,7 +174,7 @@ func (k *checker) arrayOf(element vtype, depth int) vtype {
 	return k.of(string(append(b, ';')))
 }
 
-// mergeClasses merges two different classes or interfaces of which none is Object.
+// mergeClasses merges two different classes or interfaces, of which none is Object.
 func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 	target := k.lookup(b)
 	if target == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// attributeForm is what is demanded of an attribute whose content nothing else looks at: HotSpot checks the length
-// of some, and that there is but one of others.
+// attributeForm is what must hold for an attribute whose content is not checked otherwise. HotSpot checks the length of
+// some attributes, and that there is only one of others.
 type attributeForm struct {
 	length int // -1: any
 	once   bool
@@ -24,18 +24,19 @@ var (
 	listForm      = attributeForm{length: -1, once: true}
 )
 
-// componentForm gives the form of an attribute of anything but Code.
+// componentForm returns the form of an attribute that fields, methods, classes and record components may have.
 func componentForm(name string) (attributeForm, bool) {
 	switch name {
 	case "Signature":
 		return signatureForm, true
-	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations", "RuntimeVisibleTypeAnnotations", "RuntimeInvisibleTypeAnnotations":
+	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations",
+		"RuntimeVisibleTypeAnnotations", "RuntimeInvisibleTypeAnnotations":
 		return anyAnnotations, true
 	}
 	return attributeForm{}, false
 }
 
-// memberForm gives that of an attribute of a field or method.
+// memberForm returns the form of an attribute of a field or method.
 func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
 	switch name {
 	case "Synthetic", "Deprecated":
@@ -50,7 +51,7 @@ func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
 	return componentForm(name)
 }
 
-// classForm gives that of an attribute of a class.
+// classForm returns the form of an attribute of a class.
 func classForm(name string) (attributeForm, bool) {
 	switch name {
 	case "SourceFile":
@@ -75,9 +76,10 @@ func classForm(name string) (attributeForm, bool) {
 	return componentForm(name)
 }
 
-// checkForm checks one attribute, which stands behind others in its table, and says whether its content may be
-// looked at.
-func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute, report func(rule, want, got string)) bool {
+// checkForm checks one attribute and reports whether its content may be checked. before are the attributes before it in
+// the same table.
+func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute,
+	report func(rule, want, got string)) bool {
 	if k.major < form.since {
 		return false
 	}
@@ -98,6 +100,7 @@ func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before [
 	return true
 }
 
+// checkMemberAttributes checks the attributes of a field or method.
 func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
 	if len(m.Attributes) == 0 {
 		return
@@ -122,7 +125,7 @@ func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
 	}
 }
 
-// checkClassList is about an attribute that is a count and as many indices of Class entries.
+// checkClassList checks an attribute that consists of a count and that many indexes of Class entries.
 func (k *checker) checkClassList(a *classfile.Attribute, name string, report func(rule, want, got string)) {
 	if len(a.Info) < 2 || len(a.Info) != 2+2*int(u2(a.Info)) {
 		report(ruleAttribute, name+" as long as its count says", fmt.Sprint(len(a.Info)))
@@ -135,7 +138,7 @@ func (k *checker) checkClassList(a *classfile.Attribute, name string, report fun
 	}
 }
 
-// checkConstantValue is about the value of a static field (JVMS 4.7.2).
+// checkConstantValue checks the ConstantValue of a static field (JVMS 4.7.2), which has index i.
 func (k *checker) checkConstantValue(f *classfile.Member, i uint16) {
 	want := classfile.TagInteger
 	switch f.Descriptor {
@@ -158,6 +161,7 @@ func (k *checker) checkConstantValue(f *classfile.Member, i uint16) {
 	}
 }
 
+// checkClassAttributes checks the attributes of the class.
 func (k *checker) checkClassAttributes() {
 	attributes := k.class.Attributes()
 	bootstraps := -1
@@ -192,7 +196,7 @@ func (k *checker) checkClassAttributes() {
 	k.checkBootstrapUse(bootstraps)
 }
 
-// checkBootstrapUse demands that every Dynamic and InvokeDynamic names a bootstrap method that there is.
+// checkBootstrapUse checks that every Dynamic and InvokeDynamic refers to one of the count bootstrap methods.
 func (k *checker) checkBootstrapUse(count int) {
 	for _, i := range k.dynamic {
 		if n := int(u2(k.pool.Raw(i))); n >= count {
@@ -202,7 +206,7 @@ func (k *checker) checkBootstrapUse(count int) {
 	}
 }
 
-// checkInnerClasses is about JVMS 4.7.6.
+// checkInnerClasses checks an InnerClasses attribute (JVMS 4.7.6).
 func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 	const row = 8
 	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
@@ -241,11 +245,13 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 func (k *checker) checkEnclosingMethod(a *classfile.Attribute) {
 	class, method := u2(a.Info), u2(a.Info[2:])
 	if k.pool.Tag(class) != classfile.TagClass || method != 0 && k.pool.Tag(method) != classfile.TagNameAndType {
-		k.finding(ruleAttribute, "a Class and a NameAndType in EnclosingMethod", kindAt(k.pool, class)+", "+kindAt(k.pool, method))
+		k.finding(ruleAttribute, "a Class and a NameAndType in EnclosingMethod",
+			kindAt(k.pool, class)+", "+kindAt(k.pool, method))
 	}
 }
 
-// checkBootstrapMethods is about JVMS 4.7.23. It gives the number of methods, -1 if they are malformed.
+// checkBootstrapMethods checks a BootstrapMethods attribute (JVMS 4.7.23). It returns the number of methods, -1 if the
+// attribute is malformed.
 func (k *checker) checkBootstrapMethods(a *classfile.Attribute) int {
 	malformed := func(got string) int {
 		k.finding(ruleAttribute, "well-formed BootstrapMethods", got)
@@ -277,7 +283,7 @@ func (k *checker) checkBootstrapMethods(a *classfile.Attribute) int {
 	return count
 }
 
-// isLoadable is about table 4.4-C of the JVMS.
+// isLoadable reports whether a constant of that kind is loadable (JVMS table 4.4-C).
 func isLoadable(tag classfile.Tag) bool {
 	switch tag {
 	case classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble, classfile.TagClass,
@@ -287,7 +293,7 @@ func isLoadable(tag classfile.Tag) bool {
 	return false
 }
 
-// checkRecord is about JVMS 4.7.30.
+// checkRecord checks a Record attribute (JVMS 4.7.30).
 func (k *checker) checkRecord(a *classfile.Attribute) {
 	malformed := func() { k.finding(ruleAttribute, "a well-formed Record", "another") }
 	if len(a.Info) < 2 {

@@ -35,7 +35,8 @@ func smallWorld(t testing.TB) world {
 		w[name] = info
 	}
 	const public, protected = classfile.AccPublic, classfile.AccProtected
-	add("java/lang/Object", "", public, crafted.Method{Access: protected, Name: "clone", Descriptor: "()Ljava/lang/Object;"},
+	add("java/lang/Object", "", public, crafted.Method{Access: protected, Name: "clone",
+		Descriptor: "()Ljava/lang/Object;"},
 		crafted.Method{Access: public | classfile.AccFinal, Name: "notify", Descriptor: "()V"})
 	add("java/lang/String", "java/lang/Object", public|classfile.AccFinal)
 	add("java/lang/Class", "java/lang/Object", public|classfile.AccFinal)
@@ -62,7 +63,8 @@ type bodyCase struct {
 // simple is a static method without locals.
 func simple(descriptor string, maxStack, maxLocals uint16, parts ...[]byte) func(*crafted.Class) crafted.Method {
 	return func(*crafted.Class) crafted.Method {
-		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: descriptor, MaxStack: maxStack, MaxLocals: maxLocals, Code: slices.Concat(parts...)}
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: descriptor, MaxStack: maxStack,
+			MaxLocals: maxLocals, Code: slices.Concat(parts...)}
 	}
 }
 
@@ -81,45 +83,64 @@ var bodyCases = []bodyCase{
 	{name: "no result", make: simple("()I", 1, 0, crafted.Op(code.Return)),
 		want: "T#f()I@0: JVMS 4.10.1.9: expected int, found top"},
 	{name: "int is boolean", make: simple("()Z", 1, 0, crafted.Op(code.Iconst0, byte(code.Ireturn)))},
-	{name: "null is a String", make: simple("()Ljava/lang/String;", 1, 0, crafted.Op(code.AconstNull, byte(code.Areturn)))},
-	{name: "Object is no String", make: simple("(Ljava/lang/Object;)Ljava/lang/String;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn))),
-		want: "T#f(Ljava/lang/Object;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, found java/lang/Object"},
-	{name: "Object is an interface", make: simple("(Ljava/lang/Object;)Lfar/Face;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))},
-	{name: "an array is no interface", make: simple("([I)Lfar/Face;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn))),
+	{name: "null is a String", make: simple("()Ljava/lang/String;", 1, 0,
+		crafted.Op(code.AconstNull, byte(code.Areturn)))},
+	{name: "Object is no String", make: simple("(Ljava/lang/Object;)Ljava/lang/String;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn))),
+		want: "T#f(Ljava/lang/Object;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, " +
+			"found java/lang/Object"},
+	{name: "Object is an interface", make: simple("(Ljava/lang/Object;)Lfar/Face;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn)))},
+	{name: "an array is no interface", make: simple("([I)Lfar/Face;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn))),
 		want: "T#f([I)Lfar/Face;@1: JVMS 4.10.1.9: expected far/Face, found [I"},
-	{name: "but Cloneable", make: simple("([I)Ljava/lang/Cloneable;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))},
-	{name: "String[] is Object[]", make: simple("([Ljava/lang/String;)[Ljava/lang/Object;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))},
-	{name: "int[][] is Object[]", make: simple("([[I)[Ljava/lang/Object;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))},
+	{name: "but Cloneable", make: simple("([I)Ljava/lang/Cloneable;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn)))},
+	{name: "String[] is Object[]", make: simple("([Ljava/lang/String;)[Ljava/lang/Object;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn)))},
+	{name: "int[][] is Object[]", make: simple("([[I)[Ljava/lang/Object;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn)))},
 	{name: "byte[] is no int[]", make: simple("([B)[I", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn))),
 		want: "T#f([B)[I@1: JVMS 4.10.1.9: expected [I, found [B"},
-	{name: "unknown is anything", make: simple("(Lx/Y;)Ljava/lang/String;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))},
-	{name: "baload of boolean[]", make: simple("([Z)I", 2, 1, crafted.Op(code.Aload0, byte(code.Iconst0), byte(code.Baload), byte(code.Ireturn)))},
-	{name: "saload of char[]", make: simple("([C)I", 2, 1, crafted.Op(code.Aload0, byte(code.Iconst0), byte(code.Saload), byte(code.Ireturn))),
+	{name: "unknown is anything", make: simple("(Lx/Y;)Ljava/lang/String;", 1, 1,
+		crafted.Op(code.Aload0, byte(code.Areturn)))},
+	{name: "baload of boolean[]", make: simple("([Z)I", 2, 1,
+		crafted.Op(code.Aload0, byte(code.Iconst0), byte(code.Baload), byte(code.Ireturn)))},
+	{name: "saload of char[]", make: simple("([C)I", 2, 1,
+		crafted.Op(code.Aload0, byte(code.Iconst0), byte(code.Saload), byte(code.Ireturn))),
 		want: "T#f([C)I@2: JVMS 4.10.1.9: expected short[] on the stack, found [C"},
 	{name: "local of nothing", make: simple("()V", 1, 1, crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return))),
 		want: "T#f()V@0: JVMS 4.10.1.9: expected int in local 0, found top"},
 	{name: "local too high", make: simple("()V", 2, 1, crafted.Op(code.Lload0, byte(code.Pop2), byte(code.Return))),
 		want: "T#f()V@0: JVMS 4.9.1: expected a local below max_locals 1, found 1"},
-	{name: "overwritten half", make: simple("(J)J", 2, 2, crafted.Op(code.Iconst0, byte(code.Istore1), byte(code.Lload0), byte(code.Lreturn))),
+	{name: "overwritten half", make: simple("(J)J", 2, 2,
+		crafted.Op(code.Iconst0, byte(code.Istore1), byte(code.Lload0), byte(code.Lreturn))),
 		want: "T#f(J)J@2: JVMS 4.10.1.9: expected long in local 0, found top"},
 	{name: "falls off", make: simple("()V", 0, 0, crafted.Op(code.Nop)),
 		want: "T#f()V@1: JVMS 4.10.1.6: expected a jump, return or throw at the end of the code, found none"},
-	{name: "no frame", make: simple("(I)V", 1, 1, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
+	{name: "no frame", make: simple("(I)V", 1, 1, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
+		crafted.Op(code.Return)),
 		want: "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 4, found none"},
-	{name: "no frame behind", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Return))),
-		want: "T#f()V@1: JVMS 4.10.1.6: expected a frame behind an instruction that never leads to the next, found none"},
-	{name: "frame", make: withFrames("(I)V", []byte{4}, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return))},
-	{name: "frame that differs", make: withFrames("(I)V", []byte{255, 0, 4, 0, 1, 2, 0, 0}, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
+	{name: "no frame after", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Return))),
+		want: "T#f()V@1: JVMS 4.10.1.6: expected a frame after an instruction that never leads to the next, " +
+			"found none"},
+	{name: "frame", make: withFrames("(I)V", []byte{4}, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
+		crafted.Op(code.Return))},
+	{name: "frame that differs", make: withFrames("(I)V", []byte{255, 0, 4, 0, 1, 2, 0, 0}, crafted.Op(code.Iload0),
+		crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
 		want: "T#f(I)V@1: JVMS 4.10.1.4: expected float in local 0, as in the frame at 4, found int"},
-	{name: "frame between instructions", make: withFrames("(I)V", []byte{2}, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
+	{name: "frame between instructions", make: withFrames("(I)V", []byte{2}, crafted.Op(code.Iload0),
+		crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
 		want: "T#f(I)V@2: JVMS 4.7.4: expected an instruction at a frame's offset, found none"},
 	{name: "chop of nothing", make: withFrames("()V", []byte{250, 0, 0}, crafted.Op(code.Return)),
 		want: "T#f()V@0: JVMS 4.7.4: expected a local to chop, found none"},
 	{name: "reserved frame", make: withFrames("()V", []byte{200}, crafted.Op(code.Return)),
 		want: "T#f()V: JVMS 4.7.4: expected a known frame_type, found 200"},
 	{name: "throws a String", make: simple("(Ljava/lang/String;)V", 1, 1, crafted.Op(code.Aload0, byte(code.Athrow))),
-		want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.9: expected java/lang/Throwable on the stack, found java/lang/String"},
-	{name: "jsr in a class with frames", make: simple("()V", 1, 0, crafted.Branch(code.Jsr, 0, 3), crafted.Op(code.Return)),
+		want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.9: expected java/lang/Throwable on the stack, " +
+			"found java/lang/String"},
+	{name: "jsr in a class with frames", make: simple("()V", 1, 0, crafted.Branch(code.Jsr, 0, 3),
+		crafted.Op(code.Return)),
 		want: "T#f()V@0: JVMS 4.9.1: expected no jsr from class file version 51 on, found one"},
 	{name: "unknown opcode", make: simple("()V", 0, 0, []byte{0xFE}),
 		want: "T#f()V@0: JVMS 4.9.1: expected an instruction, found unknown opcode 0xfe at 0"},
@@ -137,7 +158,8 @@ func withFrames(descriptor string, frame []byte, parts ...[]byte) func(*crafted.
 // constructor is <init>()V of class T.
 func constructor(maxStack uint16, make func(a *crafted.Class) []byte) func(*crafted.Class) crafted.Method {
 	return func(a *crafted.Class) crafted.Method {
-		return crafted.Method{Access: classfile.AccPublic, Name: "<init>", Descriptor: "()V", MaxStack: maxStack, MaxLocals: 1, Code: make(a)}
+		return crafted.Method{Access: classfile.AccPublic, Name: "<init>", Descriptor: "()V", MaxStack: maxStack,
+			MaxLocals: 1, Code: make(a)}
 	}
 }
 
@@ -147,56 +169,78 @@ func call(a *crafted.Class, o code.Op, class, name, descriptor string) []byte {
 
 var objectCases = []bodyCase{
 	{name: "super", make: constructor(1, func(a *crafted.Class) []byte {
-		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"), crafted.Op(code.Return))
+		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"),
+			crafted.Op(code.Return))
 	})},
 	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
-		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, found none on some path"},
+		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, " +
+			"found none on some path"},
 	{name: "this left on the stack only", make: func(a *crafted.Class) crafted.Method {
 		call := call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V")
 		m := constructor(2, func(*crafted.Class) []byte {
-			return slices.Concat(crafted.Op(code.Aload0, byte(code.Iconst0)), crafted.Branch(code.Ifeq, 2, 5), call, crafted.Op(code.Return))
+			return slices.Concat(crafted.Op(code.Aload0, byte(code.Iconst0)), crafted.Branch(code.Ifeq, 2, 5), call,
+				crafted.Op(code.Return))
 		})(a)
 		m.Attributes = []crafted.Attribute{crafted.Frames([]byte{255, 0, 5, 0, 0, 0, 1, 6})}
 		return m
-	}, want: "T#<init>()V@2: JVMS 4.10.1.4: expected an initialised this, as in the frame at 5, found an uninitialised one"},
+	}, want: "T#<init>()V@2: JVMS 4.10.1.4: expected an initialised this, as in the frame at 5, " +
+		"found an uninitialised one"},
 	{name: "a stranger's constructor", make: constructor(1, func(a *crafted.Class) []byte {
-		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "<init>", "()V"), crafted.Op(code.Return))
-	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected a constructor of the class or its superclass, found one of java/lang/Error"},
+		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "<init>", "()V"),
+			crafted.Op(code.Return))
+	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected a constructor of the class or its superclass, " +
+		"found one of java/lang/Error"},
 	{name: "this before super", make: constructor(1, func(a *crafted.Class) []byte {
-		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "notify", "()V"), crafted.Op(code.Return))
+		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "notify", "()V"),
+			crafted.Op(code.Return))
 	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected java/lang/Object on the stack, found uninitializedThis"},
 	{name: "new", make: func(a *crafted.Class) crafted.Method {
-		return simple("()Ljava/lang/Object;", 2, 0, crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Dup),
+		return simple("()Ljava/lang/Object;", 2, 0,
+			crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Dup),
 			call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"), crafted.Op(code.Areturn))(a)
 	}},
 	{name: "new without a constructor", make: func(a *crafted.Class) crafted.Method {
-		return simple("()Ljava/lang/Object;", 2, 0, crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Areturn))(a)
+		return simple("()Ljava/lang/Object;", 2, 0,
+			crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Areturn))(a)
 	}, want: "T#f()Ljava/lang/Object;@3: JVMS 4.10.1.9: expected a reference on the stack, found uninitialized(0)"},
 	{name: "the wrong constructor", make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 2, 0, crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Error"))...),
 			call(a, code.Invokespecial, "java/lang/Throwable", "<init>", "()V"), crafted.Op(code.Return))(a)
 	}, want: "T#f()V@3: JVMS 4.10.1.9: expected a constructor of java/lang/Error, found one of java/lang/Throwable"},
 	{name: "protected on a stranger", super: "far/Base", make: func(a *crafted.Class) crafted.Method {
-		return simple("(Lfar/Base;)V", 1, 1, crafted.Op(code.Aload0), call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), crafted.Op(code.Return))(a)
+		return simple("(Lfar/Base;)V", 1, 1, crafted.Op(code.Aload0),
+			call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), crafted.Op(code.Return))(a)
 	}, want: "T#f(Lfar/Base;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, found far/Base"},
 	{name: "protected on itself", super: "far/Base", make: func(a *crafted.Class) crafted.Method {
-		return simple("(LT;)V", 1, 1, crafted.Op(code.Aload0), call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), crafted.Op(code.Return))(a)
+		return simple("(LT;)V", 1, 1, crafted.Op(code.Aload0),
+			call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), crafted.Op(code.Return))(a)
 	}},
 	{name: "clone of an array", make: func(a *crafted.Class) crafted.Method {
-		return simple("([I)V", 1, 1, crafted.Op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), crafted.Op(code.Pop, byte(code.Return)))(a)
+		return simple("([I)V", 1, 1, crafted.Op(code.Aload0),
+			call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), crafted.Op(code.Pop,
+				byte(code.Return)))(a)
 	}},
 	{name: "clone of a String", make: func(a *crafted.Class) crafted.Method {
-		return simple("(Ljava/lang/String;)V", 1, 1, crafted.Op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), crafted.Op(code.Pop, byte(code.Return)))(a)
-	}, want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, found java/lang/String"},
+		return simple("(Ljava/lang/String;)V", 1, 1, crafted.Op(code.Aload0),
+			call(a, code.Invokevirtual, "java/lang/Object", "clone", "()Ljava/lang/Object;"), crafted.Op(code.Pop,
+				byte(code.Return)))(a)
+	}, want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, " +
+		"found java/lang/String"},
 	{name: "invokespecial of a stranger", make: func(a *crafted.Class) crafted.Method {
-		return simple("(Ljava/lang/Error;)V", 1, 1, crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "g", "()V"), crafted.Op(code.Return))(a)
-	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct superinterface, found one of java/lang/Error"},
-	{name: "indirect interface by a Methodref, 17", major: 61, make: specialOfInterface(classfile.TagMethodref, "far/Face")},
-	{name: "indirect interface by a Methodref, 25", major: 65, make: specialOfInterface(classfile.TagMethodref, "far/Face"),
+		return simple("(Ljava/lang/Error;)V", 1, 1, crafted.Op(code.Aload0),
+			call(a, code.Invokespecial, "java/lang/Error", "g", "()V"), crafted.Op(code.Return))(a)
+	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct " +
+		"superinterface, found one of java/lang/Error"},
+	{name: "indirect interface by a Methodref, 17", major: 61,
+		make: specialOfInterface(classfile.TagMethodref, "far/Face")},
+	{name: "indirect interface by a Methodref, 25", major: 65,
+		make: specialOfInterface(classfile.TagMethodref, "far/Face"),
 		want: "T#g(LT;)V@1: JVMS 4.9.1: expected a direct superinterface, found far/Face"},
-	{name: "indirect superclass by an InterfaceMethodref, 17", super: "java/lang/Error", major: 61, make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable"),
+	{name: "indirect superclass by an InterfaceMethodref, 17", super: "java/lang/Error", major: 61,
+		make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable"),
 		want: "T#g(LT;)V@1: JVMS 4.9.1: expected a direct superinterface, found java/lang/Throwable"},
-	{name: "indirect superclass by an InterfaceMethodref, 25", super: "java/lang/Error", major: 65, make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable")},
+	{name: "indirect superclass by an InterfaceMethodref, 25", super: "java/lang/Error", major: 65,
+		make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable")},
 	{name: "wrong constant", make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 1, 0, crafted.Op(code.New, crafted.U2(a.Utf8("T"))...), crafted.Op(code.Return))(a)
 	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Class at index 1, found Utf8"},
@@ -210,14 +254,17 @@ var objectCases = []bodyCase{
 		return crafted.Method{Access: classfile.AccPublic | classfile.AccAbstract, Name: "notify", Descriptor: "()V"}
 	}, want: "T#notify()V: JVMS 5.3.5: expected no final method to be overridden, found that of java/lang/Object"},
 	{name: "malformed descriptor of its own", make: func(*crafted.Class) crafted.Method {
-		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I", MaxStack: 1, MaxLocals: 1, Code: crafted.Op(code.Return)}
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I", MaxStack: 1, MaxLocals: 1,
+			Code: crafted.Op(code.Return)}
 	}, want: `T#f(I: JVMS 4.3: expected a method descriptor, found "(I"`},
 	{name: "call of nothing", make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 0, 0, call(a, code.Invokestatic, "T", "", "()V"), crafted.Op(code.Return))(a)
 	}, want: "T: JVMS 4.2: expected a name and a descriptor at constant pool index 3, found an empty one"},
-	{name: "a constructor's result that nobody asks for, 17", major: 61, make: constructorConstant(classfile.TagInterfaceMethodref),
+	{name: "an unused constructor's result, 17", major: 61,
+		make: constructorConstant(classfile.TagInterfaceMethodref),
 		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
-	{name: "a constructor's result that nobody asks for, 25", major: 65, make: constructorConstant(classfile.TagInterfaceMethodref)},
+	{name: "an unused constructor's result, 25", major: 65,
+		make: constructorConstant(classfile.TagInterfaceMethodref)},
 	{name: "a constructor's result, 17", major: 61, make: constructorConstant(classfile.TagMethodref),
 		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
 	{name: "a constructor's result, 25", major: 65, make: constructorConstant(classfile.TagMethodref),
@@ -250,35 +297,48 @@ func specialOfInterface(tag classfile.Tag, owner string) func(*crafted.Class) cr
 		nameAndType := a.Constant(classfile.TagNameAndType, crafted.U2(a.Utf8("g"), a.Utf8("()V"))...)
 		ref := a.Constant(tag, crafted.U2(a.ClassIndex(owner), nameAndType)...)
 		return crafted.Method{Access: crafted.Static, Name: "g", Descriptor: "(LT;)V", MaxStack: 1, MaxLocals: 1,
-			Code: slices.Concat(crafted.Op(code.Aload0), crafted.Op(code.Invokespecial, crafted.U2(ref)...), crafted.Op(code.Return))}
+			Code: slices.Concat(crafted.Op(code.Aload0), crafted.Op(code.Invokespecial, crafted.U2(ref)...),
+				crafted.Op(code.Return))}
 	}
 }
 
 var inferenceCases = []bodyCase{
-	{name: "joins", make: simple("(I)Ljava/lang/Throwable;", 1, 2, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 9), crafted.Op(code.AconstNull), crafted.Op(code.Astore1),
-		crafted.Branch(code.Goto, 6, 11), crafted.Op(code.AconstNull), crafted.Op(code.Astore1), crafted.Op(code.Aload1), crafted.Op(code.Areturn))},
-	{name: "joins nothing", make: simple("(I)I", 1, 2, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 9), crafted.Op(code.AconstNull), crafted.Op(code.Astore1),
-		crafted.Branch(code.Goto, 6, 11), crafted.Op(code.Iconst0), crafted.Op(code.Istore1), crafted.Op(code.Iload1), crafted.Op(code.Ireturn)),
+	{name: "joins", make: simple("(I)Ljava/lang/Throwable;", 1, 2, crafted.Op(code.Iload0),
+		crafted.Branch(code.Ifeq, 1, 9), crafted.Op(code.AconstNull), crafted.Op(code.Astore1),
+		crafted.Branch(code.Goto, 6,
+			11), crafted.Op(code.AconstNull), crafted.Op(code.Astore1), crafted.Op(code.Aload1), crafted.Op(code.Areturn))},
+	{name: "joins nothing", make: simple("(I)I", 1, 2, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 9),
+		crafted.Op(code.AconstNull), crafted.Op(code.Astore1),
+		crafted.Branch(code.Goto, 6,
+			11), crafted.Op(code.Iconst0), crafted.Op(code.Istore1), crafted.Op(code.Iload1), crafted.Op(code.Ireturn)),
 		want: "T#f(I)I@11: JVMS 4.10.1.9: expected int in local 1, found top"},
-	{name: "depths differ", make: simple("(I)V", 2, 1, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5), crafted.Op(code.Iconst0), crafted.Op(code.Return)),
+	{name: "depths differ", make: simple("(I)V", 2, 1, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 5),
+		crafted.Op(code.Iconst0), crafted.Op(code.Return)),
 		want: "T#f(I)V@4: JVMS 4.10.2: expected 0 words on the stack, as on another path to 5, found 1"},
-	{name: "dead code is not judged", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Pop)))},
-	{name: "but its operands are", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Iload0), byte(code.Return))),
+	{name: "dead code is not checked", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Pop)))},
+	{name: "but its operands are", make: simple("()V", 0, 0,
+		crafted.Op(code.Return, byte(code.Iload0), byte(code.Return))),
 		want: "T#f()V@1: JVMS 4.9.1: expected a local below max_locals 0, found 0"},
 	{name: "falls off", make: simple("()V", 0, 0, crafted.Op(code.Nop)),
 		want: "T#f()V@0: JVMS 4.10.2: expected a jump, return or throw at the end of the code, found none"},
-	{name: "subroutine", make: simple("()V", 1, 1, crafted.Branch(code.Jsr, 0, 4), crafted.Op(code.Return), crafted.Op(code.Astore0), crafted.Op(code.Ret, 0))},
-	{name: "recursive subroutine", make: simple("()V", 1, 1, crafted.Branch(code.Jsr, 0, 3), crafted.Op(code.Pop), crafted.Branch(code.Jsr, 4, 3), crafted.Op(code.Return)),
+	{name: "subroutine", make: simple("()V", 1, 1, crafted.Branch(code.Jsr, 0, 4), crafted.Op(code.Return),
+		crafted.Op(code.Astore0), crafted.Op(code.Ret, 0))},
+	{name: "recursive subroutine", make: simple("()V", 1, 1, crafted.Branch(code.Jsr, 0, 3), crafted.Op(code.Pop),
+		crafted.Branch(code.Jsr, 4, 3), crafted.Op(code.Return)),
 		want: "T#f()V@4: JVMS 4.10.2.5: expected no subroutine that calls itself, found one"},
-	{name: "ret by an int", make: simple("()V", 1, 1, crafted.Op(code.Iconst0, byte(code.Istore0)), crafted.Op(code.Ret, 0)),
+	{name: "ret by an int", make: simple("()V", 1, 1, crafted.Op(code.Iconst0, byte(code.Istore0)),
+		crafted.Op(code.Ret, 0)),
 		want: "T#f()V@2: JVMS 4.10.1.9: expected a return address in local 0, found int"},
-	{name: "local kept across a subroutine", make: simple("()I", 1, 2, crafted.Op(code.Iconst0, byte(code.Istore1)), crafted.Branch(code.Jsr, 2, 7),
+	{name: "local kept across a subroutine", make: simple("()I", 1, 2, crafted.Op(code.Iconst0, byte(code.Istore1)),
+		crafted.Branch(code.Jsr, 2, 7),
 		crafted.Op(code.Iload1, byte(code.Ireturn)), crafted.Op(code.Astore0), crafted.Op(code.Ret, 0))},
 	{name: "frames do not count", make: withFrames("()V", []byte{200}, crafted.Op(code.Return))},
 	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
-		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, found none on some path"},
+		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, " +
+			"found none on some path"},
 	{name: "ldc of a class", major: 48, make: func(a *crafted.Class) crafted.Method {
-		return simple("()V", 1, 0, crafted.Op(code.Ldc, byte(a.ClassIndex("T"))), crafted.Op(code.Pop, byte(code.Return)))(a)
+		return simple("()V", 1, 0, crafted.Op(code.Ldc, byte(a.ClassIndex("T"))),
+			crafted.Op(code.Pop, byte(code.Return)))(a)
 	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Integer or Float or String at index 2, found Class"},
 }
 
@@ -316,7 +376,8 @@ func TestCheckBodies(t *testing.T) {
 	run(inferenceCases, 49)
 }
 
-// TestCheckFailover: what is wrong with a class of version 50 is what inference finds, told by the frames.
+// TestCheckFailover: a class of version 50 has findings if inference finds faults; the findings are those about its
+// frames.
 func TestCheckFailover(t *testing.T) {
 	w := smallWorld(t)
 	for _, c := range []struct {
@@ -326,11 +387,15 @@ func TestCheckFailover(t *testing.T) {
 		inferred bool
 		want     string
 	}{
-		{"right frame", []byte{4}, slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), false, ""},
-		{"wrong frame", []byte{255, 0, 4, 0, 1, 2, 0, 0}, slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), true, ""},
-		{"malformed frame", []byte{200}, slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), false,
+		{"right frame", []byte{4}, slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
+			crafted.Op(code.Return)), false, ""},
+		{"wrong frame", []byte{255, 0, 4, 0, 1, 2, 0, 0},
+			slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), true, ""},
+		{"malformed frame", []byte{200}, slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
+			crafted.Op(code.Return)), false,
 			"T#f(I)V: JVMS 4.7.4: expected a known frame_type, found 200"},
-		{"wrong code", []byte{4}, slices.Concat(crafted.Op(code.Fload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), false,
+		{"wrong code", []byte{4}, slices.Concat(crafted.Op(code.Fload0), crafted.Branch(code.Ifeq, 1, 4),
+			crafted.Op(code.Return)), false,
 			"T#f(I)V@0: JVMS 4.10.1.9: expected float in local 0, found int"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -349,7 +414,7 @@ func TestCheckFailover(t *testing.T) {
 	}
 }
 
-// TestCheckUnknown: classes that cannot be found are assumed to fit and told, each once.
+// TestCheckUnknown: classes that cannot be found are assumed to fit and listed, each once.
 func TestCheckUnknown(t *testing.T) {
 	a := crafted.NewClass(52, "T", "x/Super")
 	a.Add(simple("(Lx/Y;)Lx/Z;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))(a))
@@ -360,7 +425,8 @@ func TestCheckUnknown(t *testing.T) {
 	}
 	k.Strict = true
 	r = k.Check(a.Parse(t))
-	if len(r.Findings) != 2 || r.Findings[1].String() != "T: JVMS 5.3: expected class x/Z, found none on the class path" {
+	if len(r.Findings) != 2 ||
+		r.Findings[1].String() != "T: JVMS 5.3: expected class x/Z, found none on the class path" {
 		t.Errorf("strictly: findings %v", r.Findings)
 	}
 }
@@ -377,7 +443,7 @@ func TestCheckFrame(t *testing.T) {
 	}
 }
 
-// TestCheckNotes: what only the JVMS forbids is told on request, and marked.
+// TestCheckNotes: findings that HotSpot does not share are returned on request, and marked.
 func TestCheckNotes(t *testing.T) {
 	a := crafted.NewClass(52, "T", "java/lang/Object")
 	m := simple("()V", 1, 0, crafted.Op(code.Bipush, 1), crafted.Op(code.Pop, byte(code.Return)))(a)
@@ -385,7 +451,7 @@ func TestCheckNotes(t *testing.T) {
 	a.Add(m)
 	c := a.Parse(t)
 	if findings := types.Check(c, smallWorld(t)); len(findings) > 0 {
-		t.Errorf("not asked for, and still told: %v", findings)
+		t.Errorf("notes that were not asked for: %v", findings)
 	}
 	k := types.Checker{Hierarchy: smallWorld(t), Notes: true}
 	r := k.Check(c)
@@ -410,7 +476,8 @@ func TestCheckTogether(t *testing.T) {
 		workers.Go(func() {
 			for i, c := range all {
 				got := shared.Check(c)
-				if !slices.Equal(got.Findings, want[i].Findings) || !slices.Equal(got.Unknown, want[i].Unknown) || got.Inferred != want[i].Inferred {
+				if !slices.Equal(got.Findings, want[i].Findings) || !slices.Equal(got.Unknown, want[i].Unknown) ||
+					got.Inferred != want[i].Inferred {
 					t.Errorf("%s: got %v, want %v", c.Name(), got, want[i])
 				}
 			}

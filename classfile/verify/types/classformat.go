@@ -6,8 +6,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// The flags that only checks of their combinations ask for (JVMS tables 4.1-B, 4.5-A and 4.6-A). Super, Volatile,
-// Transient and Bridge share their bits with others.
+// Flags that matter only to combinations (JVMS tables 4.1-B, 4.5-A and 4.6-A). Super, Volatile, Transient and Bridge
+// share their bits with other flags.
 const (
 	accSuper      = 0x0020
 	accVolatile   = 0x0040
@@ -17,7 +17,7 @@ const (
 	visibility = classfile.AccPublic | classfile.AccPrivate | classfile.AccProtected
 )
 
-// What HotSpot looks at of access_flags; the other bits may be set.
+// The bits of access_flags that HotSpot checks. It ignores the others.
 const (
 	classFlags = classfile.AccPublic | classfile.AccFinal | accSuper | classfile.AccInterface | classfile.AccAbstract |
 		classfile.AccSynthetic | accAnnotation | classfile.AccEnum
@@ -26,17 +26,17 @@ const (
 )
 
 const (
-	mostArguments = 255   // words, this included (JVMS 4.11)
-	mostCode      = 65535 // bytes (JVMS 4.11)
+	maxArgumentWords = 255   // words, this included (JVMS 4.11)
+	maxCodeLength    = 65535 // bytes (JVMS 4.11)
 )
 
 func (k *checker) isInterface() bool { return k.class.AccessFlags()&classfile.AccInterface != 0 }
 
-// checkClass checks everything but the pool and what is inside Code (JVMS 4.1, 4.5 to 4.8).
+// checkClass checks everything except the pool and what is inside of Code attributes (JVMS 4.1, 4.5 to 4.8).
 func (k *checker) checkClass() {
 	flags := k.class.AccessFlags() & classFlags
 	if flags&classfile.AccInterface != 0 && k.major < majorFrames {
-		flags |= classfile.AccAbstract // was not demanded
+		flags |= classfile.AccAbstract // not demanded before version 50
 	}
 	k.checkClassFlags("the class", flags)
 	k.checkVersion()
@@ -44,18 +44,18 @@ func (k *checker) checkClass() {
 	for i := range fields {
 		k.checkField(&fields[i])
 	}
-	k.checkTwice(fields, ruleFieldInfo, "one field of a name and descriptor")
+	k.checkDuplicates(fields, ruleFieldInfo, "one field of a name and descriptor")
 	methods := k.class.Methods()
 	for i := range methods {
 		k.checkMethod(&methods[i])
 	}
-	k.checkTwice(methods, ruleMethodInfo, "one method of a name and descriptor")
+	k.checkDuplicates(methods, ruleMethodInfo, "one method of a name and descriptor")
 	k.checkClassAttributes()
 }
 
-// checkTwice demands that no two members have the same name and descriptor. Few members are compared with each
-// other, which takes no memory.
-func (k *checker) checkTwice(members []classfile.Member, rule, want string) {
+// checkDuplicates checks that no two members have the same name and descriptor. A few members are compared with each
+// other, which needs no memory.
+func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
 	const few = 20
 	if len(members) <= few {
 		for i := range members {
@@ -77,7 +77,7 @@ func (k *checker) checkTwice(members []classfile.Member, rule, want string) {
 	}
 }
 
-// checkVersion is about the minor version (JVMS 4.1).
+// checkVersion checks the minor version (JVMS 4.1).
 func (k *checker) checkVersion() {
 	minor, _ := k.class.Version()
 	if k.major >= 56 && minor != 0 && minor != classfile.PreviewMinor {
@@ -85,6 +85,8 @@ func (k *checker) checkVersion() {
 	}
 }
 
+// checkClassFlags checks that access_flags of a class may be combined (JVMS table 4.1-B). what names the class, for a
+// finding.
 func (k *checker) checkClassFlags(what string, flags uint16) {
 	has := func(bits uint16) bool { return flags&bits != 0 }
 	isInterface, modern := has(classfile.AccInterface), k.major >= majorJava5
@@ -97,12 +99,13 @@ func (k *checker) checkClassFlags(what string, flags uint16) {
 	}
 }
 
-// manyVisibilities says whether more than one of public, private and protected is set.
+// manyVisibilities reports whether more than one of public, private and protected is set.
 func manyVisibilities(flags uint16) bool {
 	v := flags & visibility
 	return v&(v-1) != 0
 }
 
+// checkField checks a field_info (JVMS 4.5).
 func (k *checker) checkField(f *classfile.Member) {
 	flags := f.AccessFlags & memberFlags
 	const inInterface = classfile.AccPublic | classfile.AccStatic | classfile.AccFinal
@@ -127,6 +130,7 @@ func (k *checker) checkField(f *classfile.Member) {
 	k.checkMemberAttributes(f, false)
 }
 
+// checkMethod checks a method_info (JVMS 4.6).
 func (k *checker) checkMethod(m *classfile.Member) {
 	if !validName(m.Name, nameOfMethod, k.major) {
 		k.formatFinding(m, ruleNames, "a method name", quoted(m.Name))
@@ -153,7 +157,7 @@ func (k *checker) checkMethod(m *classfile.Member) {
 	if flags&classfile.AccStatic == 0 {
 		words++
 	}
-	if words > mostArguments {
+	if words > maxArgumentWords {
 		k.formatFinding(m, ruleDescriptors, "at most 255 words of arguments", fmt.Sprint(words))
 		return
 	}
@@ -161,11 +165,14 @@ func (k *checker) checkMethod(m *classfile.Member) {
 	k.checkBody(m, flags, words)
 }
 
+// checkMethodFlags checks that access_flags of a method of a class may be combined (JVMS table 4.6-A).
 func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
 	const never = classfile.AccFinal | classfile.AccNative | classfile.AccPrivate | classfile.AccStatic
 	bad := manyVisibilities(flags)
 	if m.Name == "<init>" {
-		bad = bad || flags&(classfile.AccStatic|classfile.AccFinal|classfile.AccSynchronized|classfile.AccNative|classfile.AccAbstract) != 0 ||
+		bad = bad ||
+			flags&(classfile.AccStatic|classfile.AccFinal|classfile.AccSynchronized) != 0 ||
+			flags&(classfile.AccNative|classfile.AccAbstract) != 0 ||
 			k.major >= majorJava5 && flags&classfile.AccBridge != 0
 	} else if flags&classfile.AccAbstract != 0 {
 		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|k.strict()) != 0
@@ -175,6 +182,7 @@ func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
 	}
 }
 
+// checkInterfaceMethodFlags checks that access_flags of a method of an interface may be combined (JVMS table 4.6-A).
 func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 	has := func(bits uint16) bool { return flags&bits != 0 }
 	const never = classfile.AccNative | classfile.AccProtected | classfile.AccFinal | classfile.AccSynchronized
@@ -184,17 +192,19 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 		bad = has(classfile.AccPublic) == has(classfile.AccPrivate) || has(never) ||
 			has(classfile.AccAbstract) && has(classfile.AccPrivate|classfile.AccStatic|k.strict())
 	case k.major >= majorJava5:
-		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(never|classfile.AccPrivate|classfile.AccStatic|classfile.AccStrict)
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) ||
+			has(never|classfile.AccPrivate|classfile.AccStatic|classfile.AccStrict)
 	default:
-		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) || has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
+		bad = !has(classfile.AccPublic) || !has(classfile.AccAbstract) ||
+			has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
 	}
 	if bad {
 		k.formatFinding(m, ruleMethodInfo, "access_flags that go together in an interface", fmt.Sprintf("%#04x", flags))
 	}
 }
 
-// methodFlags gives the access_flags that count. A class initialiser has but two, and before version 51 always static
-// (JVMS 2.9.2, 4.6).
+// methodFlags returns the access_flags of a method that count. A class initialiser has only two that count, and before
+// version 51 it is always static (JVMS 2.9.2, 4.6).
 func (k *checker) methodFlags(m *classfile.Member) uint16 {
 	switch {
 	case m.Name != "<clinit>":
@@ -205,7 +215,7 @@ func (k *checker) methodFlags(m *classfile.Member) uint16 {
 	return m.AccessFlags & (classfile.AccStatic | classfile.AccStrict)
 }
 
-// strict gives the bit of ACC_STRICT while it has a meaning: before version 61 (JVMS table 4.6-A).
+// strict returns ACC_STRICT in versions in which it has a meaning, that is before 61 (JVMS table 4.6-A), otherwise 0.
 func (k *checker) strict() uint16 {
 	if k.major < majorSealed {
 		return classfile.AccStrict

@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// checkBody checks a method's Code attribute but for its instructions (JVMS 4.7.3). arguments are the words that the
-// locals begin with.
+// checkBody checks a method's Code attribute, except for its instructions (JVMS 4.7.3). arguments is the number of
+// words that the arguments take, this included.
 func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
 	slot := k.nextBody()
@@ -31,7 +31,7 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	k.bodies = k.bodies[:len(k.bodies)+1]
 	body := &slot.code
 	switch {
-	case len(body.Bytecode) == 0 || len(body.Bytecode) > mostCode:
+	case len(body.Bytecode) == 0 || len(body.Bytecode) > maxCodeLength:
 		report(ruleCodeFormat, "1 to 65535 bytes of code", fmt.Sprint(len(body.Bytecode)))
 	case arguments > int(body.MaxLocals):
 		report(ruleCodeFormat, fmt.Sprintf("max_locals of at least %d", arguments), fmt.Sprint(body.MaxLocals))
@@ -39,7 +39,8 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	for t := body.ExceptionTable; len(t) >= 8; t = t[8:] {
 		start, end, handler, catch := int(u2(t)), int(u2(t[2:])), int(u2(t[4:])), u2(t[6:])
 		if start >= end || end > len(body.Bytecode) || handler >= len(body.Bytecode) {
-			report(ruleCodeFormat, "exception ranges and handlers in the code", fmt.Sprintf("%d to %d, handler %d", start, end, handler))
+			report(ruleCodeFormat, "exception ranges and handlers in the code",
+				fmt.Sprintf("%d to %d, handler %d", start, end, handler))
 		}
 		if catch != 0 && k.pool.Tag(catch) != classfile.TagClass {
 			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
@@ -48,16 +49,17 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 	k.checkCodeAttributes(body, report)
 }
 
-// nextBody gives the memory for the next of bodies, which may be of a method of another class.
+// nextBody returns the next element of bodies, which may hold the memory of another class's method.
 func (k *checker) nextBody() *methodCode {
 	n := len(k.bodies)
 	k.bodies = slices.Grow(k.bodies, 1)
 	return &k.bodies[:n+1][n]
 }
 
-// variableKey is what may be in a LocalVariableTable but once: start, length, name and index.
+// variableKey identifies a row of a LocalVariableTable, which must be unique: start, length, name and index.
 type variableKey uint64
 
+// checkCodeAttributes checks the attributes of a Code attribute.
 func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
 	frames := 0
 	variables, typed := k.variables[:0], k.typed[:0]
@@ -77,13 +79,13 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		}
 	}
 	k.variables, k.typed = variables, typed
-	if hasTwice(variables) && k.major >= majorJava5 {
+	if hasDuplicate(variables) && k.major >= majorJava5 {
 		report("JVMS 4.7.13", "a variable once", "twice")
 	}
 	if len(variables) == 0 {
-		return // HotSpot then forgets about the types
+		return // HotSpot ignores LocalVariableTypeTable then
 	}
-	bad := hasTwice(typed)
+	bad := hasDuplicate(typed)
 	for i := 0; i < len(typed) && !bad; i++ {
 		_, found := slices.BinarySearch(variables, typed[i])
 		bad = !found
@@ -93,8 +95,8 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 	}
 }
 
-// hasTwice sorts the keys and says whether two are the same.
-func hasTwice(keys []variableKey) bool {
+// hasDuplicate sorts the keys and reports whether two are equal.
+func hasDuplicate(keys []variableKey) bool {
 	slices.Sort(keys)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] {
@@ -104,6 +106,7 @@ func hasTwice(keys []variableKey) bool {
 	return false
 }
 
+// checkLines checks a LineNumberTable (JVMS 4.7.12).
 func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, report func(rule, want, got string)) {
 	if len(a.Info) < 2 || len(a.Info) != 2+4*int(u2(a.Info)) {
 		report("JVMS 4.7.12", "LineNumberTable as long as its count says", fmt.Sprint(len(a.Info)))
@@ -117,8 +120,10 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 	}
 }
 
-// appendVariables checks a LocalVariableTable, or LocalVariableTypeTable, and adds its rows to keys.
-func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool, report func(rule, want, got string)) []variableKey {
+// appendVariables checks a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14), and appends the keys of
+// its rows to keys. described is set for the former, whose rows have a descriptor.
+func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
+	report func(rule, want, got string)) []variableKey {
 	const row = 10
 	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
@@ -132,8 +137,9 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
 		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
-			!k.valid(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
-			described && !k.valid(descriptor, asFieldType, func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+			!k.validOnce(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
+			described && !k.validOnce(descriptor, asFieldType,
+				func() bool { return k.validField(descriptor, k.text(descriptor)) }):
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// checkPool checks the constant pool (JVMS 4.4): each entry is of a kind that the version has, refers to entries of
-// the right kinds, and names and descriptors are well-formed. Nothing else is looked at if it is not so.
+// checkPool checks the constant pool (JVMS 4.4): the class file version must have the kind of each entry, references
+// must lead to entries of the right kinds, and names and descriptors must be well-formed. It reports whether all is so;
+// if not, nothing else of the class is checked.
 func (k *checker) checkPool() bool {
 	before := len(k.findings)
 	k.uses = resize(k.uses, k.pool.Len())
@@ -23,41 +24,42 @@ func (k *checker) checkPool() bool {
 		case classfile.TagDynamic, classfile.TagInvokeDynamic:
 			k.dynamic = append(k.dynamic, uint16(i))
 			k.named = append(k.named, uint16(i))
-		case classfile.TagClass, classfile.TagMethodType, classfile.TagNameAndType, classfile.TagFieldref, classfile.TagMethodref,
-			classfile.TagInterfaceMethodref, classfile.TagMethodHandle:
+		case classfile.TagClass, classfile.TagMethodType, classfile.TagNameAndType, classfile.TagFieldref,
+			classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagMethodHandle:
 			k.named = append(k.named, uint16(i))
 		}
 	}
 	if len(k.findings) > before {
 		return false
 	}
-	// Names only now: the references that lead to them are known to be right.
+	// Names are checked last: the references that lead to them have been checked then.
 	for _, i := range k.named {
-		if tag, raw := k.pool.Entry(i); !k.hasGoodNames(tag, raw) {
+		if tag, raw := k.pool.Entry(i); !k.hasKnownNames(tag, raw) {
 			k.checkEntryNames(i, tag)
 		}
 	}
 	return len(k.findings) == before
 }
 
-// poolFinding is one about entry i.
+// poolFinding adds a finding about entry i.
 func (k *checker) poolFinding(i uint16, rule, want, got string) {
 	k.finding(rule, fmt.Sprintf("%s at constant pool index %d", want, i), got)
 }
 
-// refersTo demands that the entry that i refers to is of a kind.
+// refersTo checks that the entry to, to which entry i refers, is of a kind.
 func (k *checker) refersTo(i, to uint16, want classfile.Tag) {
 	if k.pool.Tag(to) != want {
 		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a reference to %v", want), kindAt(k.pool, to))
 	}
 }
 
-// firstMajors has the version from which on a kind may be used, for those that came later.
+// firstMajors holds, for the kinds of constants that were added later, the first version that has them.
 var firstMajors = [classfile.TagPackage + 1]int{
 	classfile.TagMethodHandle: majorIndy, classfile.TagMethodType: majorIndy, classfile.TagInvokeDynamic: majorIndy,
 	classfile.TagDynamic: majorCondy,
 }
 
+// checkEntry checks one entry, without the names that it leads to. raw is what follows the tag.
 func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 	if k.major < firstMajors[tag] {
 		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a kind that version %d has", k.major), tag.String())
@@ -65,7 +67,7 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 	}
 	switch tag {
 	case classfile.TagUtf8:
-		if hasOdd(raw[2:]) && !validUtf8(k.text(i), k.major) {
+		if hasZeroOrNonASCII(raw[2:]) && !validUtf8(k.text(i), k.major) {
 			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 		}
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
@@ -98,6 +100,8 @@ const (
 	refInvokeInterface  = 9
 )
 
+// checkMethodHandle checks the reference_kind of a MethodHandle and the kind of the entry that it refers to (JVMS
+// 4.4.8).
 func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 	tag := k.pool.Tag(to)
 	ok := false
@@ -115,19 +119,20 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 		ok = tag == classfile.TagMethodref
 	}
 	if !ok {
-		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind), kindAt(k.pool, to))
+		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind),
+			kindAt(k.pool, to))
 	}
 }
 
-// text gives the string of a Utf8 entry, which it is known to be.
+// text returns the string of entry i, which must be a Utf8.
 func (k *checker) text(i uint16) string {
 	s, _ := k.pool.Utf8(i)
 	return s
 }
 
-// hasGoodNames is a quick look at what checkEntryNames is about: true if there is nothing to check, or all of it has been
-// found good. raw is what follows the entry's tag.
-func (k *checker) hasGoodNames(tag classfile.Tag, raw []byte) bool {
+// hasKnownNames is a quick test before checkEntryNames. It returns true if an entry leads to no names, or if all of
+// them have been checked before. raw is what follows the tag.
+func (k *checker) hasKnownNames(tag classfile.Tag, raw []byte) bool {
 	switch tag {
 	case classfile.TagClass:
 		return k.uses[u2(raw)]&asClass != 0
@@ -135,7 +140,8 @@ func (k *checker) hasGoodNames(tag classfile.Tag, raw []byte) bool {
 		return k.uses[u2(raw)]&asMethodType != 0
 	case classfile.TagNameAndType:
 		name, descriptor := k.uses[u2(raw)], k.uses[u2(raw[2:])]
-		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&hasAngle == 0 && descriptor&asMethodType != 0
+		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&hasAngle == 0 &&
+			descriptor&asMethodType != 0
 	case classfile.TagFieldref, classfile.TagDynamic:
 		return k.pairOf(u2(raw[2:]))&isPairOfMethod == 0
 	case classfile.TagMethodref:
@@ -149,7 +155,7 @@ func (k *checker) hasGoodNames(tag classfile.Tag, raw []byte) bool {
 	return true
 }
 
-// pairOf says what members the NameAndType i can be of, whose strings are then among the constants.
+// pairOf returns the properties of the NameAndType i, and adds its strings to constants.
 func (k *checker) pairOf(i uint16) utf8Use {
 	pair := k.uses[i]
 	if pair == 0 {
@@ -171,17 +177,17 @@ func (k *checker) pairOf(i uint16) utf8Use {
 	return pair
 }
 
-// checkEntryNames checks the names and descriptors that an entry refers to.
+// checkEntryNames checks the names and descriptors that an entry leads to.
 func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	switch tag {
 	case classfile.TagClass:
 		at := u2(k.pool.Raw(i))
 		name, _ := k.pool.Utf8(at)
-		if !k.valid(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
+		if !k.validOnce(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 			break
 		}
-		k.constants[i] = constant{known: true, tag: tag, class: k.of(name)} // descriptors have it, too
+		k.constants[i] = constant{resolved: true, tag: tag, class: k.of(name)} // descriptors have it, too
 	case classfile.TagNameAndType:
 		k.checkNameAndType(i)
 	case classfile.TagMethodType:
@@ -199,7 +205,8 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
 		} else if tag == classfile.TagMethodref && strings.HasPrefix(name, "<") && name != "<init>" {
 			k.poolFinding(i, ruleNames, "a name other than "+name, name)
-		} else if tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed && !strings.HasSuffix(descriptor, ")V") {
+		} else if tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed &&
+			!strings.HasSuffix(descriptor, ")V") {
 			k.poolFinding(i, ruleDescriptors, "a constructor without a result", quoted(descriptor))
 		}
 	case classfile.TagMethodHandle:
@@ -207,8 +214,8 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	}
 }
 
-// utf8Use is a set of the ways in which a string was found valid, as a long one may be used by thousands of constants,
-// and of the characters in it that matter to names.
+// utf8Use is a set of facts about a string: the uses for which it was found valid, and the characters in it that matter
+// to names. A long string may be used by thousands of constants, and is checked once for each use.
 type utf8Use uint16
 
 const (
@@ -221,25 +228,27 @@ const (
 	hasBarred     // . ; [
 	hasSlash
 	hasAngle // < >
-	looked   // for these
+	examined // the bits for characters are set
 )
 
-// What is remembered of a NameAndType in the same place.
+// The facts about a NameAndType, which are kept in the same slice.
 const (
 	isPair utf8Use = 1 << iota
 	isPairOfMethod
 	isPairOfSpecial     // the name begins with an angle bracket
-	isPairOfConstructor // of one that gives nothing back
+	isPairOfConstructor // of <init> without a result
 )
 
+// byteUses holds the fact that each byte of a string contributes.
 var byteUses = func() (uses [256]utf8Use) {
-	uses['.'], uses[';'], uses['['], uses['/'], uses['<'], uses['>'] = hasBarred, hasBarred, hasBarred, hasSlash, hasAngle, hasAngle
+	uses['.'], uses[';'], uses['['] = hasBarred, hasBarred, hasBarred
+	uses['/'], uses['<'], uses['>'] = hasSlash, hasAngle, hasAngle
 	return uses
 }()
 
-// hasOdd says whether the text has a zero or a byte of a character beyond ASCII. It looks at eight bytes at once, of which
-// one is zero if to take 1 from each makes one negative.
-func hasOdd(text []byte) bool {
+// hasZeroOrNonASCII reports whether the text has a zero byte or a byte of a character that is not ASCII. It tests eight
+// bytes at once: subtracting 1 from each of them sets the sign bit of one that is zero.
+func hasZeroOrNonASCII(text []byte) bool {
 	const ones, signs = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {
 		if eight := binary.LittleEndian.Uint64(text); (eight|(eight-ones))&signs != 0 {
@@ -254,20 +263,20 @@ func hasOdd(text []byte) bool {
 	return false
 }
 
-// charactersOf says which characters that matter are in string i.
+// charactersOf returns which of the characters that matter are in string i.
 func (k *checker) charactersOf(i uint16, text string) utf8Use {
 	seen := k.uses[i]
-	if seen&looked == 0 {
+	if seen&examined == 0 {
 		for _, c := range []byte(text) {
 			seen |= byteUses[c]
 		}
-		seen |= looked
+		seen |= examined
 		k.uses[i] = seen
 	}
 	return seen
 }
 
-// validName is the function of that name for string i, which is looked through once.
+// validName does what the function validName does for string i, whose characters are examined only once.
 func (k *checker) validName(i uint16, name string, kind nameKind) bool {
 	seen := k.charactersOf(i, name) // hasGoodNames relies on them in every version
 	switch {
@@ -280,8 +289,8 @@ func (k *checker) validName(i uint16, name string, kind nameKind) bool {
 	return validName(name, kind, k.major)
 }
 
-// valid asks a question about a string once.
-func (k *checker) valid(i uint16, as utf8Use, check func() bool) bool {
+// validOnce reports whether string i is valid for a use. It calls check only if that is not known yet.
+func (k *checker) validOnce(i uint16, as utf8Use, check func() bool) bool {
 	if k.uses[i]&as == 0 {
 		if !check() {
 			return false
@@ -291,6 +300,7 @@ func (k *checker) valid(i uint16, as utf8Use, check func() bool) bool {
 	return true
 }
 
+// checkNameAndType checks the name and the descriptor of a NameAndType (JVMS 4.4.6).
 func (k *checker) checkNameAndType(i uint16) {
 	name, descriptor, _ := k.pool.NameAndType(i)
 	nameIndex, descriptorIndex := u2(k.pool.Raw(i)), u2(k.pool.Raw(i)[2:])
@@ -302,16 +312,21 @@ func (k *checker) checkNameAndType(i uint16) {
 		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 asks this only where the constant is used
 			as, of = asSpecialType, name
 		}
-		if !k.valid(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
-			!k.valid(descriptorIndex, as, func() bool { _, ok := k.argumentWords(descriptorIndex, of, descriptor); return ok }) {
+		if !k.validOnce(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
+			!k.validOnce(descriptorIndex, as, func() bool {
+				_,
+					ok := k.argumentWords(descriptorIndex, of, descriptor)
+				return ok
+			}) {
 			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
-	case !k.valid(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
-		!k.valid(descriptorIndex, asFieldType, func() bool { return k.validField(descriptorIndex, descriptor) }):
+	case !k.validOnce(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
+		!k.validOnce(descriptorIndex, asFieldType, func() bool { return k.validField(descriptorIndex, descriptor) }):
 		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 	}
 }
 
+// checkHandleName checks that a MethodHandle refers to a constructor if and only if its kind demands one (JVMS 4.4.8).
 func (k *checker) checkHandleName(i uint16) {
 	raw := k.pool.Raw(i)
 	kind := int(raw[0])
@@ -323,6 +338,8 @@ func (k *checker) checkHandleName(i uint16) {
 	}
 }
 
+// isMethod reports whether a descriptor is that of a method.
 func isMethod(descriptor string) bool { return descriptor != "" && descriptor[0] == '(' }
 
+// quoted returns a string in quotes, for findings.
 func quoted(s string) string { return fmt.Sprintf("%q", s) }

@@ -21,7 +21,8 @@ func TestConstructorWithResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := types.Check(c, nil); len(found) != 1 || !strings.Contains(found[0].Got, `"<init>()Ljava/lang/Object;"`) {
+		if found := types.Check(c, nil); len(found) != 1 ||
+			!strings.Contains(found[0].Got, `"<init>()Ljava/lang/Object;"`) {
 			t.Errorf("version %d: %v", major, found)
 		}
 	}

@@ -1,42 +1,66 @@
-// Package types is a verifier (JVMS 4.8 to 4.10): [Check] and [Checker] judge one class as a JVM does when it links it. It follows HotSpot wherever that and the JVMS differ,
-// because what counts is whether a class links: release 17 for the class file versions that it reads, up to 61, and
-// 25 for newer ones. What the JVMS demands beyond that is told as a note,
-// on request.
+// Package types is a type checker for class files: a verifier (JVMS 4.8 to 4.10) that reports whether a JVM links a
+// class. [Check] and [Checker] check one class at a time; they see the other classes that it mentions through a
+// [Hierarchy].
 //
-//	format        pool, names, descriptors, flags, attributes      what HotSpot's class file parser rejects
-//	supers        final, sealed, hidden and circular superclasses  what it rejects when it has found them
-//	operands      what instructions need whatever the types are    (JVMS 4.9.1)
-//	type checking from version 50 on, one pass with the frames     (JVMS 4.10.1)
-//	inference     before, with subroutines                         (JVMS 4.10.2)
+// What counts is whether a class links. Where HotSpot and the JVMS differ, the checker therefore follows HotSpot:
+// release 17 for the class file versions that it reads, up to 61, and release 25 for newer ones. If the JVMS is
+// stricter, the checker reports a note, on request.
 //
-// Both verifiers share what an instruction does with types (execute.go, invoke.go); they differ in where types come
-// from, in how assignable arrays of interfaces are, and in a few things that only one allows, which stand at their
-// places. A class of version 50 whose frames are wrong is inferred instead, unless its StackMapTable cannot even be
-// decoded, and the findings about its frames are only told if inference objects too.
+// # The steps
 //
-// All findings of a class are collected, one for one cause. Behind a wrong instruction the types are not known; type
-// checking goes on with them at the next frame, and until then with what needs no types; inference gives up that path and
-// keeps the others. Where types do not fit a frame, or two paths each other, nobody knows which of them is wrong: the place
-// is told once, and then both are taken to be right. Where frames have slipped, the first that is missed is told alone. A
-// method has at most 16 findings; the first is HotSpot's where types are checked, and inference's are in the order of the
-// code.
+// Checks run in the order in which HotSpot makes them. Each step has its files.
 //
-// Each name that a class mentions is numbered once, so that a type is a number and most comparisons are of
-// numbers. The hierarchy is asked only where two classes differ and neither is Object. A class that it does not know
-// is assumed to fit, and told in [Result.Unknown].
+//	step           what it checks                                        JVMS          files
+//	class format   constant pool, names, descriptors, flags, attributes  4.1 to 4.7    constantpool.go, identifiers.go,
+//	                                                                                   classformat.go, attributes.go,
+//	                                                                                   codeformat.go, moduleformat.go
+//	inheritance    final, sealed, inaccessible, circular superclasses    5.3.5         inheritance.go, superclasses.go
+//	constraints    what instructions need whatever the types are         4.9.1         operands.go
+//	type checking  from version 50 on: one pass, with the frames         4.10.1        typechecking.go, stackmaptable.go
+//	inference      before version 50: merging until nothing changes      4.10.2        inference.go, subroutines.go
 //
-// Nearly all instructions go a quick way (quick.go), which sees from the opcode and the types on top of the stack that
-// all is well. It can only say yes: what it is not sure of goes the way that the rules are written down in, from the
-// same state. Both ask the hierarchy the same questions in the same order, so that findings do not depend on it.
+// Type checking and inference share what an instruction does with types (execute.go, invoke.go, typestate.go) and the
+// rules of assignment (assignable.go). They differ in where the types at a branch target come from, in how arrays of
+// interfaces are assigned, and in a few things that only one of them allows; these stand where they matter, as tests of
+// method.inferring.
 //
-// The work for one class is bounded by a number of steps that grows with its size, memory by a number of words;
-// a class that needs more gets a finding of the rule "limit". Frames are compared whole only once and then in the
-// locals that changed, so that only classes made for the purpose come near.
+// # Versions 50 and older
 //
-// # Where HotSpot is not followed
+// A class of version 50 whose frames are wrong gets a second chance: its types are inferred instead (JVMS 4.10). Only
+// if inference fails, too, is it rejected, with the findings about its frames. There is no second chance if its
+// StackMapTable cannot be decoded, because HotSpot throws then.
 //
-//   - A class fails to link if another, which it only mentions, fails to load. That is seen only where the class itself is
-//     the reason, by being final for instance; what else is wrong with the other is told when that is judged.
-//   - Modules do not exist: a superclass in a package that its module does not export can be extended.
-//   - Identifiers in class files before version 49 are held to Go's tables of Unicode, not to the JVM's.
+// # One finding for one fault
+//
+// All findings of a class are collected, and one fault makes one finding. What follows from it must not be reported:
+//
+//   - After a wrong instruction the type state is unknown. Type checking continues with types at the next frame; until
+//     then it checks only what needs no types. Inference gives up the path and follows the others.
+//   - If a type state does not fit a frame, or two paths do not fit each other, either may be wrong. The place is
+//     reported once, and the words that differ are unknown afterwards: they fit everywhere.
+//   - If all frames have slipped from their places, the first that is missed is reported.
+//
+// A method has at most 16 findings. With type checking, the first is the one that HotSpot reports; with inference,
+// findings are in the order of the code.
+//
+// # Speed
+//
+//   - Each name that a class mentions is numbered once, so that a verification type is a number (vtypes.go), and most
+//     comparisons are of numbers. The hierarchy is asked only if two classes differ and neither is Object. A class that
+//     the hierarchy does not have is assumed to fit; [Result.Unknown] lists it.
+//   - Nearly all instructions take the quick path (quickpath.go): one look at the opcode and the types on top of the
+//     stack shows that the instruction is correct. The quick path never makes a finding. An instruction that it is not
+//     sure of takes the full path, from the same state. Both ask the hierarchy the same questions in the same order, so
+//     that findings do not depend on which path was taken.
+//   - A frame is compared as a whole only once, and later only in the locals that have changed since.
+//   - The work for one class is bounded by a number of steps that grows with its size, the memory by a number of words.
+//     A class that needs more has a finding of the rule "limit"; only classes made for the purpose come near it.
+//
+// # Where the checker does not follow HotSpot
+//
+//   - A class fails to link if another class, which it only mentions, fails to load. The checker sees that only if the
+//     class itself is the reason, for example by being final. Other faults of the other class are reported when that is
+//     checked.
+//   - Modules are ignored: a class may extend a class in a package that its module does not export.
+//   - Identifiers in class files before version 49 are checked with Go's tables of Unicode, not with the JVM's.
 package types

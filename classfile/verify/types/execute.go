@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// step lets one instruction, whose operands have been checked, act on the type state (JVMS 4.10.1.9, 4.10.2.2).
-// Where it leads to is for the caller.
+// step applies one instruction, whose operands have been checked, to the type state (JVMS 4.10.1.9, 4.10.2.2). The
+// caller compares the result with where the instruction leads.
 func (m *method) step(in code.Instruction, t trait) {
 	op := in.Op
 	if t&local != 0 {
@@ -18,11 +18,11 @@ func (m *method) step(in code.Instruction, t trait) {
 		return
 	}
 	if e := &effects[op]; e.known {
-		for i := len(e.taken) - 1; i >= 0 && !m.failed(); i-- {
-			m.pop(e.taken[i])
+		for i := len(e.popped) - 1; i >= 0 && !m.failed(); i-- {
+			m.pop(e.popped[i])
 		}
-		if e.left != tTop && !m.failed() {
-			m.push(e.left)
+		if e.pushed != tTop && !m.failed() {
+			m.push(e.pushed)
 		}
 		m.stepReturn(op)
 		return
@@ -41,14 +41,15 @@ func (m *method) step(in code.Instruction, t trait) {
 	}
 }
 
-// effect is what an instruction that only deals in values of fixed types takes off the stack and leaves there.
+// effect is what an instruction that handles only values of fixed types pops and pushes.
 type effect struct {
-	known bool
-	taken []vtype
-	left  vtype // tTop for nothing
+	known  bool
+	popped []vtype
+	pushed vtype // tTop for nothing
 }
 
-// effects has a row for each opcode, from the one opcode table; known is false for the instructions that need more.
+// effects has a row for each opcode, made from the opcode table of package code. known is false for instructions that
+// need more.
 var effects = func() (rows [code.JsrW + 1]effect) {
 	for op := range rows {
 		taken, left, ok := code.Op(op).Stack()
@@ -57,16 +58,16 @@ var effects = func() (rows [code.JsrW + 1]effect) {
 		}
 		rows[op].known = true
 		for i := range taken {
-			rows[op].taken = append(rows[op].taken, letterType(taken[i]))
+			rows[op].popped = append(rows[op].popped, letterType(taken[i]))
 		}
 		if left != "" {
-			rows[op].left = letterType(left[0])
+			rows[op].pushed = letterType(left[0])
 		}
 	}
 	return rows
 }()
 
-// letterType gives the type that a letter of the opcode table stands for.
+// letterType returns the type that a letter of the opcode table stands for.
 func letterType(letter byte) vtype {
 	switch letter {
 	case 'J':
@@ -81,6 +82,7 @@ func letterType(letter byte) vtype {
 	return tInt
 }
 
+// stepLocal applies a load, store, iinc or ret.
 func (m *method) stepLocal(in code.Instruction, index int) {
 	op, t := localAccess(in)
 	switch {
@@ -99,7 +101,7 @@ func (m *method) stepLocal(in code.Instruction, index int) {
 	}
 }
 
-// stepReturn checks what the method gives back.
+// stepReturn checks the type of the value that an instruction returns, if it is a return.
 func (m *method) stepReturn(op code.Op) {
 	if m.failed() || !op.IsReturn() {
 		return
@@ -121,6 +123,7 @@ func (m *method) stepReturn(op code.Op) {
 	}
 }
 
+// checkResult checks that the method may return a value of type got; tTop stands for none.
 func (m *method) checkResult(got vtype) {
 	if (m.result == tTop) != (got == tTop) || got != m.result && !m.fits(got, m.result) {
 		want := m.describe(m.result)
@@ -131,12 +134,14 @@ func (m *method) checkResult(got vtype) {
 	}
 }
 
-// arrayComponents are the component types of the eight array loads and stores in the order of their opcodes;
-// none for references.
+// arrayComponents are the component types of the eight array loads and stores, in the order of their opcodes; nil
+// stands for references.
 var arrayComponents = [...][]vtype{{tInt}, {tLong}, {tFloat}, {tDouble}, nil, {tByte, tBoolean}, {tChar}, {tShort}}
 
-var arrayNames = [...]string{"int[]", "long[]", "float[]", "double[]", "an array of references", "byte[] or boolean[]", "char[]", "short[]"}
+var arrayNames = [...]string{"int[]", "long[]", "float[]", "double[]", "an array of references", "byte[] or boolean[]",
+	"char[]", "short[]"}
 
+// stepArray applies an array load or store.
 func (m *method) stepArray(op code.Op) {
 	n := op - code.Iaload
 	isStore := op >= code.Iastore
@@ -174,7 +179,7 @@ func (m *method) stepArray(op code.Op) {
 	m.push(value)
 }
 
-// stepStack moves words about. No value of two words is ever split.
+// stepStack applies an instruction that only moves words of the stack. It never splits a value of two words.
 func (m *method) stepStack(op code.Op) {
 	var words []vtype // what goes back, lowest first
 	switch op {
@@ -214,7 +219,7 @@ func (m *method) stepStack(op code.Op) {
 	}
 }
 
-// stepReference is about the instructions left over: those that take or make references.
+// stepReference applies the remaining instructions: those that pop or push references.
 func (m *method) stepReference(in code.Instruction) {
 	switch op := in.Op; op {
 	case code.Ldc, code.LdcW, code.Ldc2W:
@@ -241,7 +246,7 @@ func (m *method) stepReference(in code.Instruction) {
 		m.stepNew(in)
 	case code.Newarray:
 		m.pop(tInt)
-		m.push(m.made(loadedArrays + in.U1(0) - 4))
+		m.push(m.loadedType(loadedArrays + in.U1(0) - 4))
 	case code.Anewarray:
 		m.pop(tInt)
 		m.push(m.arrayWith(m.constant(in.Constant()).class))
@@ -262,7 +267,7 @@ func (m *method) stepReference(in code.Instruction) {
 	}
 }
 
-// arrayWith gives the array type with that component.
+// arrayWith returns the array type with that component.
 func (k *checker) arrayWith(component vtype) vtype {
 	if k.isArray(component) {
 		return k.of("[" + k.name(component))
@@ -270,30 +275,31 @@ func (k *checker) arrayWith(component vtype) vtype {
 	return k.arrayOf(component, 1)
 }
 
-// The types of what instructions make that name none: by number, and by name. The arrays are in the order of newarray's
-// operand, from 4 on (JVMS table 6.5.newarray-A).
+// The types of values that instructions push without naming a type: numbers for loadedType, and the names. The arrays
+// are in the order of the operand of newarray, from 4 on (JVMS table 6.5.newarray-A).
 const (
 	loadedString = iota
 	loadedClass
 	loadedMethodHandle
 	loadedMethodType
 	loadedArrays
-	lastLoaded = loadedArrays + 8
+	loadedTypes = loadedArrays + 8
 )
 
-var loadedNames = [lastLoaded]string{
+var loadedNames = [loadedTypes]string{
 	"java/lang/String", "java/lang/Class", "java/lang/invoke/MethodHandle", "java/lang/invoke/MethodType",
 	"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J",
 }
 
-// made gives one of these types.
-func (k *checker) made(number int) vtype {
+// loadedType returns the type with that number.
+func (k *checker) loadedType(number int) vtype {
 	if k.loaded[number] == tTop {
 		k.loaded[number] = k.of(loadedNames[number])
 	}
 	return k.loaded[number]
 }
 
+// loadedConstant returns the type of the value that ldc, ldc_w or ldc2_w pushes for a constant.
 func (m *method) loadedConstant(c *constant) vtype {
 	switch c.tag {
 	case classfile.TagInteger:
@@ -305,19 +311,19 @@ func (m *method) loadedConstant(c *constant) vtype {
 	case classfile.TagDouble:
 		return tDouble
 	case classfile.TagClass:
-		return m.made(loadedClass)
+		return m.loadedType(loadedClass)
 	case classfile.TagMethodHandle:
-		return m.made(loadedMethodHandle)
+		return m.loadedType(loadedMethodHandle)
 	case classfile.TagMethodType:
-		return m.made(loadedMethodType)
+		return m.loadedType(loadedMethodType)
 	case classfile.TagDynamic:
 		return c.value
 	}
-	return m.made(loadedString)
+	return m.loadedType(loadedString)
 }
 
-// stepNew makes an object that is not initialised. Inference knows it by the position of its new, so that an
-// older one of the same position must be gone.
+// stepNew pushes an object that is not initialised. Its type holds only the position of the new. Inference therefore
+// demands that an older object of the same new is gone.
 func (m *method) stepNew(in code.Instruction) {
 	made := uninitialized(in.PC)
 	if !m.inferring && m.wantNotes && slices.Contains(m.stack, made) {
@@ -335,6 +341,7 @@ func (m *method) stepNew(in code.Instruction) {
 	m.push(made)
 }
 
+// stepField applies an access to a field.
 func (m *method) stepField(in code.Instruction) {
 	c := m.constant(in.Constant())
 	isPut := in.Op == code.Putstatic || in.Op == code.Putfield
@@ -349,8 +356,8 @@ func (m *method) stepField(in code.Instruction) {
 	}
 }
 
-// stepFieldObject takes the object of getfield and putfield off the stack. A constructor may set fields that
-// the class itself declares before it calls another constructor.
+// stepFieldObject pops the object of getfield or putfield. A constructor may set fields that its class declares before
+// it calls another constructor.
 func (m *method) stepFieldObject(op code.Op, c *constant) {
 	object := m.popWord()
 	if m.failed() {
@@ -368,8 +375,8 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 	}
 }
 
-// popFieldValue takes what is put into a field off the stack. HotSpot's inference looks at it as at the object: where
-// that may be a this that is not initialised, so may the value.
+// popFieldValue pops the value that is stored in a field. HotSpot's inference treats it as it treats the object: if
+// that may be an uninitialised this, so may the value.
 func (m *method) popFieldValue(op code.Op, c *constant) {
 	top := len(m.stack) - 1
 	if m.inferring && op == code.Putfield && top >= 0 && m.stack[top] == tUninitializedThis && m.isOwnField(c) {
@@ -378,7 +385,7 @@ func (m *method) popFieldValue(op code.Op, c *constant) {
 	m.pop(c.value)
 }
 
-// isOwnField says whether a field is one that the class declares.
+// isOwnField reports whether the class declares the field.
 func (m *method) isOwnField(c *constant) bool {
 	if c.class != m.thisType {
 		return false
@@ -392,6 +399,8 @@ func (m *method) isOwnField(c *constant) bool {
 	return false
 }
 
+// assignableToThis reports whether a value can be assigned to the checked class, where access to a protected member
+// depends on that.
 func (m *method) assignableToThis(t vtype) bool {
 	if m.inferring {
 		return m.inferAssignable(t, m.thisType)

@@ -6,22 +6,21 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Hierarchy knows the classes that a judged class refers to. Implementations must be safe for several
-// goroutines.
+// Hierarchy has the classes that a checked class mentions. Implementations must be safe for concurrent use.
 type Hierarchy interface {
-	// Lookup gives the class or interface of that name in internal form, which is never an array, or nil
-	// if it cannot be found. What it gives must not change, and may be remembered.
+	// Lookup returns the class or interface with that name in internal form, which is never an array, or nil if there
+	// is none. The result must not change; the checker keeps it.
 	Lookup(name string) *ClassInfo
 }
 
-// ClassInfo is what the verifier asks of a class besides the one it judges: Name, Super ("" for
-// java/lang/Object) and Interfaces in internal form, AccessFlags as in the class file, and the members.
+// ClassInfo holds what the checker needs of a class other than the checked one: Name, Super ("" for java/lang/Object)
+// and Interfaces in internal form, AccessFlags as in the class file, and the members.
 type ClassInfo struct {
 	Name, Super string
 	Interfaces  []string
 	AccessFlags uint16
-	// Permitted are the subclasses that a sealed class permits; Sealed tells that from a class that is
-	// not sealed.
+	// Permitted are the subclasses that a sealed class permits. Sealed is set for a sealed class, even if it permits
+	// none.
 	Permitted []string
 	Sealed    bool
 
@@ -35,7 +34,8 @@ type memberInfo struct {
 	flags            uint16
 }
 
-// NewClassInfo takes what a Hierarchy gives out from a parsed class, without holding on to its memory.
+// NewClassInfo returns the ClassInfo of a parsed class. It copies everything, so that the memory of the class file can
+// be freed.
 func NewClassInfo(c *classfile.Class) *ClassInfo {
 	info := &ClassInfo{
 		Name: strings.Clone(c.Name()), Super: strings.Clone(c.SuperName()), AccessFlags: c.AccessFlags(),
@@ -47,7 +47,8 @@ func NewClassInfo(c *classfile.Class) *ClassInfo {
 	for i := range info.methods {
 		info.finalMethods = info.finalMethods || info.methods[i].flags&classfile.AccFinal != 0
 	}
-	if a, ok := classfile.FindAttribute(c.Attributes(), "PermittedSubclasses"); ok && len(a.Info) >= 2 && majorOf(c) >= majorSealed {
+	if a, ok := classfile.FindAttribute(c.Attributes(), "PermittedSubclasses"); ok && len(a.Info) >= 2 &&
+		majorOf(c) >= majorSealed {
 		info.Sealed = true
 		for at := 2; at+2 <= len(a.Info); at += 2 {
 			if name, err := c.ConstantPool().ClassName(u2(a.Info[at:])); err == nil {
@@ -58,7 +59,8 @@ func NewClassInfo(c *classfile.Class) *ClassInfo {
 	return info
 }
 
-// members copies names and descriptors into one string, which is one allocation instead of hundreds.
+// members returns the rows of fields or methods. It copies names and descriptors into one string, which is one
+// allocation instead of hundreds.
 func members(of []classfile.Member) []memberInfo {
 	if len(of) == 0 {
 		return nil

@@ -49,12 +49,14 @@ func manyBranches() *crafted.Class {
 	table := [][]byte{fullFrame(1, locals)}
 	for i := range n {
 		at := len(b)
-		b = append(b, slices.Concat(crafted.Op(code.Iconst0), crafted.Op(code.Istore0), crafted.Op(code.Iconst0), crafted.Branch(code.Ifeq, at+3, 1+i/2*7), crafted.Op(code.Nop))...)
+		b = append(b, slices.Concat(crafted.Op(code.Iconst0), crafted.Op(code.Istore0), crafted.Op(code.Iconst0),
+			crafted.Branch(code.Ifeq, at+3, 1+i/2*7), crafted.Op(code.Nop))...)
 		table = append(table, []byte{6})
 	}
 	table = table[:n]
 	b = append(b, byte(code.Return))
-	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: locals, Code: b, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
+	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: locals, Code: b,
+		Attributes: []crafted.Attribute{crafted.Frames(table...)}})
 	return a
 }
 
@@ -68,7 +70,8 @@ func repeatedFrames() *crafted.Class {
 		table = append(table, fullFrame(3+i%2, locals))
 	}
 	b = append(b, byte(code.Return))
-	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: locals, Code: b, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
+	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: locals, Code: b,
+		Attributes: []crafted.Attribute{crafted.Frames(table...)}})
 	return a
 }
 
@@ -84,15 +87,18 @@ func manyHandlers(major uint16) *crafted.Class {
 	throwable := crafted.U2(a.ClassIndex("java/lang/Throwable"))
 	for i := range n {
 		b = append(b, byte(code.Athrow))
-		handlers = append(handlers, crafted.Handler{Start: 0, End: uint16(handlersAt - 1), Handler: uint16(handlersAt + i), Catch: 0})
+		handlers = append(handlers, crafted.Handler{Start: 0, End: uint16(handlersAt - 1),
+			Handler: uint16(handlersAt + i), Catch: 0})
 		switch i {
 		case 0:
-			table = append(table, append(append([]byte{247}, crafted.U2(uint16(handlersAt))...), append([]byte{7}, throwable...)...))
+			table = append(table, append(append([]byte{247}, crafted.U2(uint16(handlersAt))...),
+				append([]byte{7}, throwable...)...))
 		default:
 			table = append(table, append([]byte{64, 7}, throwable...))
 		}
 	}
-	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 60000, Code: b, Handlers: handlers, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
+	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 60000, Code: b,
+		Handlers: handlers, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
 	return a
 }
 
@@ -107,7 +113,8 @@ func chopAndAppend() *crafted.Class {
 		b = append(b, byte(code.Return), byte(code.Return))
 		table = append(table, []byte{250, 0, 0}, []byte{252, 0, 0, 1})
 	}
-	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: locals + 2, Code: b, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
+	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: locals + 2,
+		Code: b, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
 	return a
 }
 
@@ -116,7 +123,8 @@ func highLocals() *crafted.Class {
 	a := crafted.NewClass(48, "T", "java/lang/Object")
 	var b []byte
 	for len(b) < 32000 {
-		b = append(b, slices.Concat(crafted.Op(code.Iconst0), crafted.Op(code.Wide, byte(code.Istore), 0xFF, 0xFE), crafted.Op(code.Iconst0), crafted.Branch(code.Ifeq, len(b)+6, 0))...)
+		b = append(b, slices.Concat(crafted.Op(code.Iconst0), crafted.Op(code.Wide, byte(code.Istore), 0xFF, 0xFE),
+			crafted.Op(code.Iconst0), crafted.Branch(code.Ifeq, len(b)+6, 0))...)
 	}
 	b = append(b, byte(code.Return))
 	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 0xFFFF, Code: b})
@@ -131,7 +139,8 @@ func deepStack() *crafted.Class {
 		b = append(b, slices.Concat(crafted.Op(code.Iconst0), crafted.Branch(code.Ifeq, len(b)+1, len(b)+4))...)
 	}
 	b = append(b, byte(code.Return))
-	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: depth + 1, MaxLocals: 0, Code: b})
+	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: depth + 1, MaxLocals: 0,
+		Code: b})
 	return a
 }
 
@@ -154,12 +163,16 @@ func backwardBranches() *crafted.Class {
 
 func manyInits() *crafted.Class {
 	a := crafted.NewClass(52, "T", "java/lang/Object")
-	call := slices.Concat(crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Invokespecial, crafted.U2(a.Methodref("java/lang/Object", "<init>", "()V"))...))
+	call := slices.Concat(crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...),
+		crafted.Op(code.Invokespecial, crafted.U2(a.Methodref("java/lang/Object", "<init>", "()V"))...))
 	b := repeat(call, 4000)
 	end := len(b)
 	b = append(b, byte(code.Return), byte(code.Athrow))
-	frame := slices.Concat([]byte{247}, crafted.U2(uint16(end+1)), []byte{7}, crafted.U2(a.ClassIndex("java/lang/Throwable")))
-	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1, Code: b, Handlers: slices.Repeat([]crafted.Handler{{Start: 0, End: uint16(end), Handler: uint16(end + 1), Catch: 0}}, 4500), Attributes: []crafted.Attribute{crafted.Frames(frame)}})
+	frame := slices.Concat([]byte{247}, crafted.U2(uint16(end+1)), []byte{7},
+		crafted.U2(a.ClassIndex("java/lang/Throwable")))
+	a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1, Code: b,
+		Handlers: slices.Repeat([]crafted.Handler{{Start: 0, End: uint16(end), Handler: uint16(end + 1), Catch: 0}},
+			4500), Attributes: []crafted.Attribute{crafted.Frames(frame)}})
 	return a
 }
 
@@ -169,7 +182,8 @@ func manySubroutines() *crafted.Class {
 	var b []byte
 	for len(b) < 32000 {
 		at := len(b)
-		b = append(b, slices.Concat(crafted.Op(code.Wide, byte(code.Astore), byte(at>>8), byte(at)), crafted.Branch(code.Jsr, at+4, at+11),
+		b = append(b, slices.Concat(crafted.Op(code.Wide, byte(code.Astore), byte(at>>8), byte(at)),
+			crafted.Branch(code.Jsr, at+4, at+11),
 			crafted.Op(code.Wide, byte(code.Ret), byte(at>>8), byte(at)))...)
 	}
 	b = append(b, byte(code.Pop), byte(code.Return))
@@ -184,7 +198,8 @@ func longNames() *crafted.Class {
 	name, descriptor := a.Utf8(strings.Repeat("x", 16000)), a.Utf8("("+strings.Repeat("I", 15000)+")V")
 	for range 3000 {
 		a.Constant(classfile.TagClass, crafted.U2(name)...)
-		a.Pool = append(a.Pool, slices.Concat([]byte{byte(classfile.TagClass)}, crafted.U2(name), []byte{byte(classfile.TagNameAndType)}, crafted.U2(name, descriptor))...)
+		a.Pool = append(a.Pool, slices.Concat([]byte{byte(classfile.TagClass)}, crafted.U2(name),
+			[]byte{byte(classfile.TagNameAndType)}, crafted.U2(name, descriptor))...)
 		a.Count += 2
 	}
 	return a

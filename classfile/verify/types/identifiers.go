@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// The kinds of names, which forbid different characters (JVMS 4.2).
+// nameKind is a kind of name. Each kind forbids different characters (JVMS 4.2).
 type nameKind uint8
 
 const (
@@ -16,7 +16,8 @@ const (
 	nameOfMethod // no angle brackets
 )
 
-// validName says whether a name may be in a class file of that version. Before 49, names were Java identifiers.
+// validName reports whether a class file of that version may have the name. Before version 49, names were Java
+// identifiers; since then, all characters are allowed except for a few.
 func validName(name string, kind nameKind, major int) bool {
 	if name == "" {
 		return false
@@ -33,6 +34,7 @@ func validName(name string, kind nameKind, major int) bool {
 	return validUnqualified(name, kind)
 }
 
+// validUnqualified is validName for version 49 and newer, except for <init>, <clinit> and arrays.
 func validUnqualified(name string, kind nameKind) bool {
 	for i := 0; i < len(name); i++ {
 		if byteUses[name[i]]&(hasBarred|hasSlash|hasAngle) == 0 {
@@ -54,13 +56,14 @@ func validUnqualified(name string, kind nameKind) bool {
 	return name != ""
 }
 
-// identifierSize measures the Java identifier that s starts with, with slashes in it if they are allowed but not two
-// in a row; 0 if there is none.
+// identifierSize returns the size of the Java identifier with which s begins, 0 if there is none. If slashes is set, it
+// may contain slashes, but not two in a row.
 func identifierSize(s string, slashes bool) int {
 	afterSlash := false
 	i := 0
 	for i < len(s) {
-		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9' {
+		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' &&
+			c <= '9' {
 			afterSlash = false
 			i++
 			continue
@@ -93,14 +96,14 @@ func isIdentifierPart(r rune) bool {
 		r <= 8 || r >= 0x0E && r <= 0x1B || r >= 0x7F && r <= 0x9F
 }
 
-// fieldSize measures the field descriptor (JVMS 4.3.2) that s starts with, 0 if there is none.
+// fieldSize returns the size of the field descriptor (JVMS 4.3.2) with which s begins, 0 if there is none.
 func fieldSize(s string, major int) int {
-	const mostDimensions = 255
+	const maxDimensions = 255
 	i := 0
 	for i < len(s) && s[i] == '[' {
 		i++
 	}
-	if i == len(s) || i > mostDimensions {
+	if i == len(s) || i > maxDimensions {
 		return 0
 	}
 	switch s[i] {
@@ -112,21 +115,24 @@ func fieldSize(s string, major int) int {
 		if major < majorJava5 {
 			end = identifierSize(name, true)
 		}
-		if end > 0 && end < len(name) && name[end] == ';' && (major < majorJava5 || validUnqualified(name[:end], nameOfClass)) {
+		if end > 0 && end < len(name) && name[end] == ';' &&
+			(major < majorJava5 || validUnqualified(name[:end], nameOfClass)) {
 			return i + end + 2
 		}
 	}
 	return 0
 }
 
+// validField reports whether the string is a field descriptor.
 func validField(descriptor string, major int) bool {
 	return descriptor != "" && fieldSize(descriptor, major) == len(descriptor)
 }
 
-// argumentWords measures a method descriptor (JVMS 4.3.3): the words of its arguments without this. Methods with a
-// special name return nothing.
+// argumentWords returns the number of words that the arguments in a method descriptor (JVMS 4.3.3) take, without this,
+// and whether the descriptor is valid for a method of that name. <init> and <clinit> must not have a result.
 func argumentWords(name, descriptor string, major int) (words int, ok bool) {
-	if descriptor == "" || descriptor[0] != '(' || name == "<clinit>" && major >= majorNoFailover && descriptor != "()V" {
+	if descriptor == "" || descriptor[0] != '(' || name == "<clinit>" && major >= majorNoFailover &&
+		descriptor != "()V" {
 		return 0, false
 	}
 	d := descriptor[1:]
@@ -149,17 +155,17 @@ func argumentWords(name, descriptor string, major int) (words int, ok bool) {
 	return words, result == "V" || !special && validField(result, major)
 }
 
-// validUtf8 says whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, characters might be written with
-// more bytes than they need.
+// validUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, a character may have more
+// bytes than it needs.
 func validUtf8(s string, major int) bool {
-	const lastLax = 47
+	const lastLaxMajor = 47
 	for i := 0; i < len(s); {
 		if c := s[i]; c > 0 && c < 0x80 {
 			i++
 			continue
 		}
 		_, size := classfile.DecodeMUTF8Rune(s[i:])
-		if size == 0 && major <= lastLax {
+		if size == 0 && major <= lastLaxMajor {
 			size = laxSize(s[i:])
 		}
 		if size == 0 {
@@ -170,7 +176,7 @@ func validUtf8(s string, major int) bool {
 	return true
 }
 
-// laxSize measures a character of two or three bytes whatever its value.
+// laxSize returns the size of a character of two or three bytes, whatever its value.
 func laxSize(s string) int {
 	size := 0
 	switch {

@@ -11,45 +11,56 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
-// inference is the verifier by type inference (JVMS 4.10.2), for classes without frames. The type state is kept
-// for the places where paths can join, and types are merged there until nothing changes any more.
+// inference checks a method by type inference (JVMS 4.10.2), for classes without frames.
 //
-// Every change of a state moves a type up (towards Object, and then to top), drops a subroutine or sets a bit,
-// so that it ends; how many steps that may take is bounded besides, as for type checking.
+// It keeps a type state for each place where paths can join: the method's start, the targets of branches and handlers,
+// subroutine calls and returns, and what follows a call. It starts with the state at the method's start and repeats the
+// following until no state changes any more: take a state that has changed, follow the code from there until the next
+// such place or the end of the path, and merge the result into the states at the places that the code leads to. To
+// merge two types is to take a type to which both can be assigned.
+//
+// This ends, because every change of a state moves a type up (towards Object, and then to top), drops a subroutine, or
+// sets a bit. How many steps that takes is bounded besides, as for type checking.
+//
+// Subroutines (jsr and ret) need more, because one subroutine may be called with different types in the locals that it
+// does not use. A state therefore records which subroutine calls lead to it, and which locals each subroutine has used
+// since (see subroutine). When a ret returns, a local that the subroutine used has the type at the ret; every other
+// local has the type that it had at the jsr.
 type inference struct {
 	*method
 	joins   []int32       // by position, the number of the state plus one; 0 where no paths join
 	states  []joinState   // in the order of the code
 	pending []uint64      // a bit for each state that has changed
 	jsrs    []int         // positions of jsr and jsr_w
-	rets    map[int]int   // by the position of a jsr, that of the ret that returns to behind it
-	now     flowFacts     // of the current instruction
-	stored  int           // words in states
-	runs    int           // how often code was followed from a state
+	rets    map[int]int   // by the position of a jsr, that of the ret that returns from it
+	now     flowFacts     // the facts at the current instruction
+	stored  int           // the number of words in states
+	runs    int           // how often run was called
 	merged  []mergedState // by handler
 }
 
-// flowFacts are what is known of the paths to a point besides the types: the subroutines they are in, and how far
-// a constructor has come.
+// flowFacts are the facts about all paths to a point besides the types: the subroutines that they are in, and how far a
+// constructor has come.
 type flowFacts struct {
 	subroutines    []subroutine // outermost first
-	constructed    bool         // on every path, another constructor was called
+	constructed    bool         // every path has called another constructor
 	needsConstruct bool         // the method is a constructor that must call another
-	mayNotReturn   bool         // some path comes from another constructor's throwing
+	mayNotReturn   bool         // some path comes from a constructor call that threw
 }
 
-// mergedState says when a handler was merged with last: in which run, and how many locals had changed in it.
+// mergedState says which state was last merged into a handler: in which run of inference.run, and how many locals had
+// changed in that run. The same state need not be merged again.
 type mergedState struct{ run, changed int }
 
 // joinState is the type state at one position, over all paths found so far.
 type joinState struct {
-	pc, number    int // where it is, and in inference.states
+	pc, number    int // the position, and the index in inference.states
 	reached       bool
 	locals, stack []vtype // locals without trailing tops
 	facts         flowFacts
 }
 
-// infer judges the method by inference.
+// infer checks the method by inference.
 func (m *method) infer() {
 	m.inferring = true
 	m.result = m.typeOf(m.member).result
@@ -63,29 +74,30 @@ func (m *method) infer() {
 	start.reached = true
 	f.mark(start)
 	start.locals = initial
-	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 && initial[0] == tUninitializedThis
+	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 &&
+		initial[0] == tUninitializedThis
 	for again := true; again && !m.stopped; {
 		again = false
 		m.spend(len(f.pending))
-		m.tell()
+		m.report()
 		for word := range f.pending {
 			for f.pending[word] != 0 && !m.stopped {
 				again = true
 				number := word*64 + bits.TrailingZeros64(f.pending[word])
 				f.pending[word] &^= 1 << (number % 64)
 				f.run(&f.states[number])
-				m.tell()
+				m.report()
 			}
 		}
 	}
-	slices.SortStableFunc(m.told, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
+	slices.SortStableFunc(m.reported, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 
-// mark notes that a state has changed, so that the code from there on must be followed again.
+// mark records that a state has changed, so that the code from there on must be followed again.
 func (f *inference) mark(s *joinState) { f.pending[s.number/64] |= 1 << (s.number % 64) }
 
-// prepare checks the operands of all instructions, also of those that no path leads to, and finds where states are kept:
-// the start, the targets of branches and handlers, subroutine calls and returns, and what stands behind a call.
+// prepare checks the operands of all instructions, even of those that no path leads to, and finds the positions for
+// which states are kept.
 func (f *inference) prepare() {
 	m := f.method
 	f.joins = resize(m.joins, len(m.starts))
@@ -97,9 +109,9 @@ func (f *inference) prepare() {
 			continue
 		}
 		m.pc = in.PC
-		if m.operands(in, t); m.failed() {
+		if m.checkConstraints(in, t); m.failed() {
 			m.starts[in.PC] = faultyStart
-			m.tell()
+			m.report()
 			continue
 		}
 		if t&branching == 0 && t&local == 0 {
@@ -112,8 +124,8 @@ func (f *inference) prepare() {
 		case code.Jsr, code.JsrW:
 			f.jsrs = append(f.jsrs, in.PC)
 			f.joins[in.PC] = 1
-			if behind := in.PC + in.Size; behind < len(f.joins) {
-				f.joins[behind] = 1
+			if next := in.PC + in.Size; next < len(f.joins) {
+				f.joins[next] = 1
 			}
 		case code.Ret:
 			f.joins[in.PC] = 1
@@ -123,29 +135,31 @@ func (f *inference) prepare() {
 	f.numberStates()
 }
 
+// prepareHandlers keeps states for the handlers, and leaves out handlers that cannot be entered or about which there is
+// a finding.
 func (f *inference) prepareHandlers() {
 	m := f.method
 	if len(m.handlers) > 0 && m.code.MaxStack == 0 {
 		m.failAt(-1, ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
-		m.tell()
+		m.report()
 		m.handlers = m.handlers[:0]
 	}
 	for i := range m.handlers {
 		h := &m.handlers[i]
 		if h.pc == 0 {
-			m.failAt(0, ruleCodeFormat, "a handler behind the first instruction", "one at 0")
-			m.tell()
-			h.leaveOut()
+			m.failAt(0, ruleCodeFormat, "a handler after the first instruction", "one at 0")
+			m.report()
+			h.disable()
 		}
 		if h.caught[0] == tUnknown {
-			h.leaveOut()
+			h.disable()
 		}
 		f.joins[h.pc] = 1
 	}
 	f.merged = make([]mergedState, len(m.handlers))
 }
 
-// numberStates makes a state for each place that was found.
+// numberStates makes a state for each position that prepare found, in the order of the code.
 func (f *inference) numberStates() {
 	n := int32(0)
 	f.states = f.method.states[:0]
@@ -160,7 +174,7 @@ func (f *inference) numberStates() {
 	f.pending = make([]uint64, n/64+1)
 }
 
-// state gives the state that is kept at a position, nil if none is.
+// state returns the state that is kept for a position, nil if none is.
 func (f *inference) state(pc int) *joinState {
 	if number := f.joins[pc]; number != 0 {
 		return &f.states[number-1]
@@ -168,7 +182,7 @@ func (f *inference) state(pc int) *joinState {
 	return nil
 }
 
-// run follows the code from a state on until it joins another state, ends or is wrong.
+// run follows the code from a state on, until it leads to a position with a state, ends, or fails.
 func (f *inference) run(s *joinState) {
 	m, pc := f.method, s.pc
 	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
@@ -186,7 +200,8 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 		f.mergeHandlers()
-		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.quickly(op); !quick && !f.slowly() {
+		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.stepQuickly(op); !quick &&
+			!f.stepFully() {
 			return
 		}
 		if pc += size; pc >= len(f.joins) {
@@ -200,12 +215,13 @@ func (f *inference) run(s *joinState) {
 	}
 }
 
-// slowly lets the current instruction act, whatever it is, and says whether it leads to the next.
-func (f *inference) slowly() bool {
+// stepFully applies the current instruction, whatever it is, merges the result into the states at its targets, and
+// reports whether the instruction leads to the next one.
+func (f *inference) stepFully() bool {
 	m := f.method
 	in, _ := code.At(m.code.Bytecode, m.pc)
 	t := traitsOf(in)
-	if f.act(in, t); m.failed() {
+	if f.stepWithFacts(in, t); m.failed() {
 		return false
 	}
 	switch {
@@ -217,8 +233,8 @@ func (f *inference) slowly() bool {
 	return !m.failed() && in.FallsThrough()
 }
 
-// act lets the instruction act on the types and the other facts.
-func (f *inference) act(in code.Instruction, t trait) {
+// stepWithFacts applies an instruction to the types and to the other facts.
+func (f *inference) stepWithFacts(in code.Instruction, t trait) {
 	m := f.method
 	m.initialised = false
 	writtenBefore := len(m.changed)
@@ -227,7 +243,7 @@ func (f *inference) act(in code.Instruction, t trait) {
 		case in.Op == code.Return && f.now.needsConstruct && !f.now.constructed:
 			m.fail(ruleInference, "a call of another constructor before return", "none on some path")
 		case f.now.mayNotReturn:
-			m.fail(ruleInference, "no return behind a constructor call that threw", "one")
+			m.fail(ruleInference, "no return after a constructor call that threw", "one")
 		}
 	}
 	if (in.Op == code.Jsr || in.Op == code.JsrW) && !m.failed() {
@@ -257,7 +273,7 @@ func (f *inference) act(in code.Instruction, t trait) {
 	}
 }
 
-// mergeHandlers merges the locals before the current instruction into the handlers around it.
+// mergeHandlers merges the locals before the current instruction into the states of the handlers that cover it.
 func (f *inference) mergeHandlers() {
 	for i := range f.handlers {
 		h := &f.handlers[i]
@@ -270,25 +286,25 @@ func (f *inference) mergeHandlers() {
 		}
 		f.merged[i] = now
 		f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &f.now)
-		f.tell() // the other paths may be right
+		f.report() // other paths may be correct
 	}
 }
 
-// mergeAfterInit merges what a call of another constructor leaves behind into the handlers around it: nobody
-// knows whether it threw before it was done, so that such a path must not return.
+// mergeAfterInit merges the state after a call of another constructor into the handlers that cover the call. It is not
+// known whether the object was initialised before the call threw, so that such a path must not return.
 func (f *inference) mergeAfterInit() {
 	facts := f.now
 	facts.mayNotReturn = true
-	f.runs++ // what was merged before is another state
+	f.runs++ // this state differs from what was merged before
 	for i := range f.handlers {
 		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
 			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &facts)
-			f.tell()
+			f.report()
 		}
 	}
 }
 
-// mergeTargets merges the state behind the current instruction into where it may jump.
+// mergeTargets merges the state after the current instruction into the states at its targets.
 func (f *inference) mergeTargets(in code.Instruction) {
 	locals, stack := f.locals[:f.used], f.stack
 	if in.Op == code.Jsr || in.Op == code.JsrW {
@@ -307,7 +323,7 @@ func (f *inference) mergeTargets(in code.Instruction) {
 	}
 }
 
-// mergeInto merges a type state into the one at a position.
+// mergeInto merges a type state into the state at a position.
 func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 	s := f.state(pc)
 	words := len(locals) + len(stack) + facts.words()
@@ -332,16 +348,19 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 	}
 }
 
-// keep copies words into the memory that all states of the method share.
+// keep copies words into memory that all states of the method share.
 func (f *inference) keep(words []vtype) []vtype {
 	start := len(f.words)
 	f.words = append(f.words, words...)
 	return f.words[start:len(f.words):len(f.words)]
 }
 
+// mergeStack merges an operand stack into that of s. Both must have the same depth, and each word must have a common
+// type.
 func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 	if len(stack) != len(s.stack) {
-		f.failOnce(pc, ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc), fmt.Sprint(len(stack)))
+		f.failOnce(pc, ruleInference, fmt.Sprintf("%d words on the stack, as on another path to %d", len(s.stack), pc),
+			fmt.Sprint(len(stack)))
 		return
 	}
 	for i, old := range s.stack {
@@ -350,7 +369,8 @@ func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 		}
 		t := f.merge(old, stack[i], false)
 		if t == tTop {
-			f.failOnce(pc, ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d", f.describe(old), i, pc), f.describe(stack[i]))
+			f.failOnce(pc, ruleInference, fmt.Sprintf("%s in word %d of the stack, as on another path to %d",
+				f.describe(old), i, pc), f.describe(stack[i]))
 			return
 		}
 		if t != old {
@@ -360,6 +380,7 @@ func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 	}
 }
 
+// mergeLocals merges locals into those of s. Locals without a common type become top.
 func (f *inference) mergeLocals(s *joinState, locals []vtype) {
 	for i, old := range s.locals {
 		t := tTop
@@ -376,7 +397,7 @@ func (f *inference) mergeLocals(s *joinState, locals []vtype) {
 	s.locals = usedLocals(s.locals)
 }
 
-// usedLocals leaves out the last locals that hold nothing.
+// usedLocals cuts off trailing tops.
 func usedLocals(locals []vtype) []vtype {
 	for len(locals) > 0 && locals[len(locals)-1] == tTop {
 		locals = locals[:len(locals)-1]
@@ -384,8 +405,8 @@ func usedLocals(locals []vtype) []vtype {
 	return locals
 }
 
-// withoutUninitialized gives the words with objects that are not initialised made unusable: they get neither into
-// a subroutine nor out of it.
+// withoutUninitialized returns the words with top in place of objects that are not initialised: such objects may
+// neither be passed to a subroutine nor be returned by one.
 func withoutUninitialized(words []vtype) []vtype {
 	if !slices.ContainsFunc(words, func(t vtype) bool { return t.kind() == kindUninitialized }) {
 		return words

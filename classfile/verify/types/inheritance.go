@@ -6,7 +6,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// checkSupers checks what the class extends and implements (JVMS 5.3.5, 4.10), as far as that is known.
+// checkSupers checks the superclass and superinterfaces of the class (JVMS 5.3.5, 4.10), as far as they are known.
 func (k *checker) checkSupers() {
 	super := k.class.SuperName()
 	if super == "" {
@@ -59,7 +59,7 @@ func (k *checker) checkSuper(super *ClassInfo) {
 	k.checkPermits(super)
 }
 
-// checkPermits checks that the class may see and extend a class or interface.
+// checkPermits checks that the class may access and extend a class or interface.
 func (k *checker) checkPermits(super *ClassInfo) {
 	if super.AccessFlags&classfile.AccPublic == 0 && packageOf(super.Name) != packageOf(k.class.Name()) {
 		k.finding(ruleSuper, "a superclass or superinterface that the class can access", super.Name)
@@ -69,7 +69,7 @@ func (k *checker) checkPermits(super *ClassInfo) {
 	}
 }
 
-// checkCycle demands that no class extends itself.
+// checkCycle checks that the class is not its own superclass or superinterface.
 func (k *checker) checkCycle() {
 	k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
 		if name == k.class.Name() {
@@ -83,7 +83,7 @@ func (k *checker) checkCycle() {
 	}
 }
 
-// checkOverrides demands that no final method is overridden (JVMS 4.10, 5.4.5).
+// checkOverrides checks that the class overrides no final method (JVMS 4.10, 5.4.5).
 func (k *checker) checkOverrides() {
 	var with []*ClassInfo
 	k.walkSupers(k.self, func(_ string, info *ClassInfo) bool {
@@ -102,7 +102,8 @@ func (k *checker) checkOverrides() {
 			continue
 		}
 		for _, info := range with {
-			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil && k.overrides(info, overridden.flags) {
+			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil &&
+				k.overrides(info, overridden.flags) {
 				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
 				break
 			}
@@ -110,8 +111,8 @@ func (k *checker) checkOverrides() {
 	}
 }
 
-// overrides says whether a method of the class that has the name and descriptor of a superclass's overrides it, and
-// must not.
+// overrides reports whether a method of the class overrides, and must not, the method with those access flags that its
+// superclass owner has under the same name and descriptor.
 func (k *checker) overrides(owner *ClassInfo, flags uint16) bool {
 	if flags&classfile.AccFinal == 0 || flags&(classfile.AccStatic|classfile.AccPrivate) != 0 {
 		return false
@@ -119,7 +120,7 @@ func (k *checker) overrides(owner *ClassInfo, flags uint16) bool {
 	return flags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(owner.Name) == packageOf(k.class.Name())
 }
 
-// checkStaticMethods is about interfaces before Java 8.
+// checkStaticMethods checks that an interface before version 52 has no static methods.
 func (k *checker) checkStaticMethods() {
 	methods := k.class.Methods()
 	for i := range methods {
@@ -129,8 +130,8 @@ func (k *checker) checkStaticMethods() {
 	}
 }
 
-// checkLoads checks what makes a class that the judged one mentions fail to load because of the judged one: HotSpot loads
-// it to judge, and then throws what that throws.
+// checkLoads checks that other, a class that the checked one mentions, can be loaded beside it: that it does not extend
+// the checked class if that is final, for example. HotSpot loads other while it checks types, and throws if that fails.
 func (k *checker) checkLoads(other *ClassInfo) {
 	extends, implements := other.Super == k.class.Name(), slices.Contains(other.Interfaces, k.class.Name())
 	flags := k.class.AccessFlags()
@@ -153,8 +154,10 @@ func (k *checker) checkLoads(other *ClassInfo) {
 			if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
 				continue
 			}
-			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(other.Name) == packageOf(k.class.Name())
-			if m.AccessFlags&classfile.AccFinal != 0 && m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
+			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
+				packageOf(other.Name) == packageOf(k.class.Name())
+			if m.AccessFlags&classfile.AccFinal != 0 &&
+				m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
 				fails("no final method "+m.Name+m.Descriptor+", as "+other.Name+" overrides it", "one")
 			}
 		}

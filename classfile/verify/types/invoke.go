@@ -4,7 +4,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// stepInvoke takes a call's arguments and object off the stack and leaves its result there.
+// stepInvoke pops the arguments and the object of a call, and pushes its result.
 func (m *method) stepInvoke(in code.Instruction) {
 	c := m.constant(in.Constant())
 	for i := len(c.method.words) - 1; i >= 0 && !m.failed(); i-- {
@@ -28,7 +28,7 @@ func (m *method) stepInvoke(in code.Instruction) {
 	}
 }
 
-// stepReceiver takes the object that a method is called on off the stack.
+// stepReceiver pops the object on which a method is called.
 func (m *method) stepReceiver(op code.Op, c *constant) {
 	want := c.class
 	if op == code.Invokespecial && !m.inferring {
@@ -53,8 +53,8 @@ func (m *method) stepReceiver(op code.Op, c *constant) {
 	}
 }
 
-// stepInit initialises an object: this, by a constructor of the class or its superclass, or one that a new made,
-// by a constructor of its class.
+// stepInit applies the call of a constructor, which initialises an object: this, by a constructor of the class or its
+// superclass, or an object that a new made, by a constructor of its class.
 func (m *method) stepInit(in code.Instruction, c *constant) {
 	object := m.popWord()
 	switch {
@@ -64,12 +64,13 @@ func (m *method) stepInit(in code.Instruction, c *constant) {
 	case object.kind() == kindUninitialized:
 		m.initialiseNew(object, c)
 	case object == tUnknown:
-		m.initialised, m.thisUninitialized = m.thisUninitialized, false // it may have been this
+		m.initialised, m.thisUninitialized = m.thisUninitialized, false // the object may be this
 	default:
 		m.wrongOnStack("an object that is not initialised", object)
 	}
 }
 
+// initialiseThis makes this an initialised object.
 func (m *method) initialiseThis(c *constant) {
 	if owner := m.name(c.class); c.class != m.thisType && owner != m.class.SuperName() {
 		m.fail(ruleTypes, "a constructor of the class or its superclass", "one of "+owner)
@@ -87,8 +88,8 @@ func (m *method) initialiseThis(c *constant) {
 	m.initialised = true
 }
 
-// checkInitHandlers demands that a handler around the call of another constructor throws: what it caught may be
-// an object that was never finished.
+// checkInitHandlers checks that a handler that covers the call of another constructor always throws. Otherwise a method
+// could use an object whose constructor has failed.
 func (m *method) checkInitHandlers() {
 	for i := range m.handlers {
 		h := &m.handlers[i]
@@ -97,19 +98,21 @@ func (m *method) checkInitHandlers() {
 		}
 		throws, known := m.throws[h.pc]
 		if !known {
-			throws = m.endsInThrow(h.pc)
+			throws = m.alwaysThrows(h.pc)
 			if m.throws == nil {
 				m.throws = map[int]bool{}
 			}
 			m.throws[h.pc] = throws
 		}
 		if !throws {
-			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor", "one that may return")
+			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor",
+				"one that may return")
 			return
 		}
 	}
 }
 
+// initialiseNew makes an object that a new made an initialised one.
 func (m *method) initialiseNew(object vtype, c *constant) {
 	in, err := code.At(m.code.Bytecode, object.index())
 	if err != nil || in.Op != code.New {
@@ -135,9 +138,9 @@ func (m *method) initialiseNew(object vtype, c *constant) {
 	}
 }
 
-// endsInThrow says whether all that may run from there on ends by throwing or never ends. Behind a switch it
-// also follows what stands right behind it, as HotSpot does.
-func (m *method) endsInThrow(from int) bool {
+// alwaysThrows reports whether all code that may run from a position on ends by throwing, or never ends. After a switch
+// it also follows the code that stands directly after it, as HotSpot does.
+func (m *method) alwaysThrows(from int) bool {
 	seen := make([]bool, len(m.starts))
 	pending := []int{from}
 	for len(pending) > 0 {

@@ -8,8 +8,8 @@ import (
 
 const ruleModuleAttribute = "JVMS 4.7.25"
 
-// checkModule checks a module declaration (JVMS 4.1, 4.7.25): its pool, and that its Module attribute holds together. It
-// is no class: no JVM links it, but the module system reads it.
+// checkModule checks a module declaration (JVMS 4.1, 4.7.25): its pool, and that its Module attribute is well-formed.
+// No JVM links a module declaration, but the module system reads it.
 func (k *checker) checkModule() {
 	if k.class.Name() != "module-info" {
 		k.finding(ruleClassFlags, "no ACC_MODULE but in module-info", "one")
@@ -31,66 +31,68 @@ func (k *checker) checkModule() {
 		k.finding(ruleModuleAttribute, "one Module attribute", fmt.Sprint(len(modules)))
 		return
 	}
-	r := moduleReader{checker: k, b: modules[0].Info}
+	r := moduleReader{checker: k, rest: modules[0].Info}
 	r.read()
 	switch {
-	case r.cut:
+	case r.truncated:
 		k.finding(ruleModuleAttribute, "a Module attribute as long as its counts say", "its end")
-	case len(r.b) > 0:
-		k.finding(ruleModuleAttribute, "a Module attribute as long as its counts say", fmt.Sprintf("%d bytes more", len(r.b)))
+	case len(r.rest) > 0:
+		k.finding(ruleModuleAttribute, "a Module attribute as long as its counts say",
+			fmt.Sprintf("%d bytes more", len(r.rest)))
 	}
 }
 
-// moduleReader takes a Module attribute apart.
+// moduleReader decodes a Module attribute.
 type moduleReader struct {
 	*checker
-	b   []byte
-	cut bool // there were not enough bytes
+	rest      []byte
+	truncated bool // the attribute is too short
 }
 
 func (r *moduleReader) u2() uint16 {
-	if len(r.b) < 2 {
-		r.cut, r.b = true, nil
+	if len(r.rest) < 2 {
+		r.truncated, r.rest = true, nil
 		return 0
 	}
-	v := u2(r.b)
-	r.b = r.b[2:]
+	v := u2(r.rest)
+	r.rest = r.rest[2:]
 	return v
 }
 
-// names reads an index of the kind; optional ones may be 0.
-func (r *moduleReader) names(want classfile.Tag, optional bool) {
-	if i := r.u2(); !r.cut && !(optional && i == 0) && r.pool.Tag(i) != want {
+// index reads an index of a constant of the kind. If optional is set, it may be 0.
+func (r *moduleReader) index(want classfile.Tag, optional bool) {
+	if i := r.u2(); !r.truncated && !(optional && i == 0) && r.pool.Tag(i) != want {
 		r.finding(ruleModuleAttribute, fmt.Sprintf("a %v at index %d", want, i), kindAt(r.pool, i))
 	}
 }
 
-// table reads as many rows as a count says.
+// table reads a count, and calls row that many times.
 func (r *moduleReader) table(row func()) {
 	for range r.u2() {
-		if row(); r.cut {
+		if row(); r.truncated {
 			return
 		}
 	}
 }
 
+// read decodes the attribute.
 func (r *moduleReader) read() {
-	r.names(classfile.TagModule, false)
+	r.index(classfile.TagModule, false)
 	r.u2() // flags
-	r.names(classfile.TagUtf8, true)
+	r.index(classfile.TagUtf8, true)
 	r.table(func() { // requires
-		r.names(classfile.TagModule, false)
+		r.index(classfile.TagModule, false)
 		r.u2()
-		r.names(classfile.TagUtf8, true)
+		r.index(classfile.TagUtf8, true)
 	})
 	packages := func() { // exports and opens
-		r.names(classfile.TagPackage, false)
+		r.index(classfile.TagPackage, false)
 		r.u2()
-		r.table(func() { r.names(classfile.TagModule, false) })
+		r.table(func() { r.index(classfile.TagModule, false) })
 	}
 	r.table(packages)
 	r.table(packages)
-	class := func() { r.names(classfile.TagClass, false) }
+	class := func() { r.index(classfile.TagClass, false) }
 	r.table(class)   // uses
 	r.table(func() { // provides
 		class()

@@ -14,7 +14,8 @@ import (
 // moduleInfo is the committed module-info with its Module attribute changed: nil leaves it as it is.
 func moduleInfo(t *testing.T, change func(info []byte) []byte) *classfile.Class {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module",
+		"module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func moduleInfo(t *testing.T, change func(info []byte) []byte) *classfile.Class 
 		if a.Name != "Module" {
 			continue
 		}
-		if data, err = c.Rewrite(classfile.Edit{KeepConstants: c.ConstantPool().Len(), Attributes: map[int][]byte{i: change(bytes.Clone(a.Info))}}); err != nil {
+		if data, err = c.Rewrite(classfile.Edit{KeepConstants: c.ConstantPool().Len(),
+			Attributes: map[int][]byte{i: change(bytes.Clone(a.Info))}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// constant is a pool entry as instructions see it. The pool has been checked: its references lead somewhere.
+// constant is a constant pool entry as instructions use it. The pool has been checked, so that all references in it are
+// valid.
 type constant struct {
-	known            bool // but for value and method
-	typed            bool // of a Utf8 or NameAndType: value or method is known
+	resolved         bool // but for value and method
+	hasType          bool // of a Utf8 or NameAndType: value or method is known
 	tag              classfile.Tag
 	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
 	name, descriptor string
@@ -21,19 +22,19 @@ type constant struct {
 	protected protection // of the member that a Fieldref or method reference names
 }
 
-// protection is what [checker.isProtectedElsewhere] said.
+// protection is the answer of [checker.isProtectedElsewhere].
 type protection uint8
 
 const (
-	notAsked protection = iota
-	isOpen
+	protectionUnknown protection = iota
+	notProtected
 	isProtected
 )
 
-// isProtected is isProtectedElsewhere for the member that a constant names, asked once.
+// isProtected is isProtectedElsewhere for the member that a constant names. The answer is kept.
 func (k *checker) isProtected(c *constant) bool {
-	if c.protected == notAsked {
-		c.protected = isOpen
+	if c.protected == protectionUnknown {
+		c.protected = notProtected
 		if k.isProtectedElsewhere(k.name(c.class), c.name, c.descriptor, isMethod(c.descriptor)) {
 			c.protected = isProtected
 		}
@@ -47,16 +48,16 @@ type methodType struct {
 	result vtype
 }
 
-// constant resolves entry i; an unusable index has the tag 0.
+// constant returns entry i. Its tag is 0 if the index is not usable.
 func (k *checker) constant(i uint16) *constant {
 	if int(i) >= len(k.constants) {
 		return &constant{}
 	}
 	c := &k.constants[i]
-	if c.known {
+	if c.resolved {
 		return c
 	}
-	c.known = true
+	c.resolved = true
 	c.tag = k.pool.Tag(i)
 	switch c.tag {
 	case classfile.TagClass:
@@ -72,57 +73,57 @@ func (k *checker) constant(i uint16) *constant {
 	return c
 }
 
-// constantType fills in what a NameAndType says, whose strings have been read.
+// constantType fills in what the NameAndType says, whose strings have been read.
 func (k *checker) constantType(c *constant, nameAndType uint16) {
 	pair := &k.constants[nameAndType]
-	if !pair.typed {
+	if !pair.hasType {
 		shared := &k.constants[u2(k.pool.Raw(nameAndType)[2:])]
-		pair.typed, pair.value, pair.method = true, shared.value, shared.method
+		pair.hasType, pair.value, pair.method = true, shared.value, shared.method
 	}
 	c.name, c.descriptor, c.value, c.method = pair.name, pair.descriptor, pair.value, pair.method
 }
 
-// typeOf gives the type of a method of the class, whose descriptor has been read.
+// typeOf returns the type of a method of the class, whose descriptor has been read.
 func (k *checker) typeOf(m *classfile.Member) *methodType {
 	return &k.constants[k.descriptorIndex(m)].method
 }
 
-// descriptorIndex gives the index of the string that is a member's descriptor.
+// descriptorIndex returns the pool index of a member's descriptor.
 func (k *checker) descriptorIndex(m *classfile.Member) uint16 {
-	const at = 4 // behind access_flags and name_index (JVMS 4.5, 4.6)
+	const at = 4 // after access_flags and name_index (JVMS 4.5, 4.6)
 	return u2(k.class.Bytes()[m.Offset+at:])
 }
 
-// validField says whether string i is a field descriptor. One that is has then been read for all that use it.
+// validField reports whether string i is a field descriptor. If so, its type is kept for all constants that use it.
 func (k *checker) validField(i uint16, descriptor string) bool {
 	c := &k.constants[i]
-	if !c.typed && descriptor != "" {
+	if !c.hasType && descriptor != "" {
 		var size int
 		c.value, size = k.readField(descriptor)
-		c.typed = size == len(descriptor)
+		c.hasType = size == len(descriptor)
 	}
-	return c.typed && !isMethod(descriptor)
+	return c.hasType && !isMethod(descriptor)
 }
 
-// argumentWords is the function of that name for string i. A descriptor that is good but for the method's name has then
-// been read for all that use it.
+// argumentWords does what the function argumentWords does for string i. The type of a valid descriptor is kept for all
+// constants that use it, even if the name of the method forbids it.
 func (k *checker) argumentWords(i uint16, name, descriptor string) (words int, ok bool) {
 	c := &k.constants[i]
-	if !c.typed && isMethod(descriptor) {
+	if !c.hasType && isMethod(descriptor) {
 		start := len(k.arena)
-		if c.method, c.typed = k.readMethod(descriptor); !c.typed {
+		if c.method, c.hasType = k.readMethod(descriptor); !c.hasType {
 			k.arena = k.arena[:start]
 		}
 	}
 	special := name != "" && name[0] == '<'
-	if !c.typed || !isMethod(descriptor) || special && c.method.result != tTop ||
+	if !c.hasType || !isMethod(descriptor) || special && c.method.result != tTop ||
 		name == "<clinit>" && k.major >= majorNoFailover && descriptor != "()V" {
 		return 0, false
 	}
 	return len(c.method.words), true
 }
 
-// readMethod reads a method descriptor (JVMS 4.3.3), if it is one.
+// readMethod reads a method descriptor (JVMS 4.3.3), and reports whether it is one.
 func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
 	start := len(k.arena)
 	d := descriptor[1:]
@@ -146,8 +147,8 @@ func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
 	return t, size == len(d)-1
 }
 
-// readField reads the field descriptor that s starts with and measures it; the size is 0 if there is none. A class whose
-// name is known has a good name.
+// readField reads the field descriptor with which s begins. It returns its size, 0 if there is none. A class name that
+// has a number has been checked before.
 func (k *checker) readField(s string) (t vtype, size int) {
 	if s[0] == 'L' && k.major >= majorJava5 {
 		end := strings.IndexByte(s, ';')
@@ -163,12 +164,12 @@ func (k *checker) readField(s string) (t vtype, size int) {
 	return k.field(s[:size]), size
 }
 
-// kinds is a set of constant kinds.
+// kinds is a set of kinds of constants.
 type kinds uint32
 
 func (k kinds) has(t classfile.Tag) bool { return t != 0 && k>>t&1 != 0 }
 
-// String names them, for findings.
+// String lists the kinds, for findings.
 func (k kinds) String() string {
 	var names []string
 	for t := classfile.TagUtf8; t <= classfile.TagPackage; t++ {
@@ -179,7 +180,7 @@ func (k kinds) String() string {
 	return strings.Join(names, " or ")
 }
 
-// constantOf is the constant that the instruction names, which must be of one of the kinds.
+// constantOf returns the constant that the instruction names, which must be of one of the kinds.
 func (m *method) constantOf(i uint16, want kinds) *constant {
 	c := m.constant(i)
 	if !want.has(c.tag) {
@@ -188,6 +189,7 @@ func (m *method) constantOf(i uint16, want kinds) *constant {
 	return c
 }
 
+// kindAt names the kind of entry i, for findings.
 func kindAt(p *classfile.ConstantPool, i uint16) string {
 	if t := p.Tag(i); t != 0 {
 		return t.String()

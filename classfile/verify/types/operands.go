@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// trait is what the passes over the code ask of every opcode first: most have none.
+// trait is a property of an opcode that the passes over the code test first. Most opcodes have none.
 type trait uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	local                         // a local variable is read or written
 )
 
-// traits has a row for each opcode; wide has those of what it widens, see [traitsOf].
+// traits has a row for each opcode. For wide, traitsOf returns the row of the instruction that it widens.
 var traits = func() (rows [code.JsrW + 1]trait) {
 	for o := range rows {
 		op := code.Op(o)
@@ -33,7 +33,8 @@ var traits = func() (rows [code.JsrW + 1]trait) {
 		if op >= code.Istore && op <= code.Astore || op >= code.Istore0 && op <= code.Astore3 {
 			*t |= storing
 		}
-		if op.Operand() == code.OperandLocal || op == code.Iinc || op >= code.Iload0 && op <= code.Aload3 || *t&storing != 0 {
+		if op.Operand() == code.OperandLocal || op == code.Iinc || op >= code.Iload0 && op <= code.Aload3 ||
+			*t&storing != 0 {
 			*t |= local | constrained
 		}
 		if op == code.Newarray {
@@ -43,6 +44,7 @@ var traits = func() (rows [code.JsrW + 1]trait) {
 	return rows
 }()
 
+// traitsOf returns the traits of an instruction.
 func traitsOf(in code.Instruction) trait {
 	if in.Op == code.Wide {
 		return traits[in.U1(0)]
@@ -50,18 +52,18 @@ func traitsOf(in code.Instruction) trait {
 	return traits[in.Op]
 }
 
-// operands checks what must hold of an instruction whatever the types are (JVMS 4.9.1).
-func (m *method) operands(in code.Instruction, t trait) {
+// checkConstraints checks what must hold for an instruction whatever the types are (JVMS 4.9.1).
+func (m *method) checkConstraints(in code.Instruction, t trait) {
 	if t&local != 0 {
 		index, _ := in.Local()
 		m.checkLocal(in, index)
 		return
 	}
 	if in.Op < firstWithConstant || in.Op > lastWithConstant || in.Size != sizeWithConstant {
-		m.checkOperands(in)
+		m.checkOperandsOf(in)
 		return
 	}
-	// A constant that goes with an instruction goes with the next of its kind.
+	// A constant that one instruction may use, every other of the same kind may use.
 	way, bit := 0, uint32(1)<<(in.Op-firstWithConstant)
 	if m.inferring {
 		way = 1
@@ -70,18 +72,19 @@ func (m *method) operands(in code.Instruction, t trait) {
 	if c.allowed[way]&bit != 0 {
 		return
 	}
-	if m.checkOperands(in); !m.failed() {
+	if m.checkOperandsOf(in); !m.failed() {
 		c.allowed[way] |= bit
 	}
 }
 
-// The instructions from getstatic to instanceof of three bytes have a constant and nothing else.
+// The instructions from getstatic to instanceof that have three bytes consist of an opcode and a constant.
 const (
 	firstWithConstant, lastWithConstant = code.Getstatic, code.Instanceof
 	sizeWithConstant                    = 3
 )
 
-func (m *method) checkOperands(in code.Instruction) {
+// checkOperandsOf is checkConstraints for an instruction that neither reads nor writes a local variable.
+func (m *method) checkOperandsOf(in code.Instruction) {
 	switch op := in.Op; op {
 	case code.Ldc, code.LdcW:
 		m.checkLoadable(in.Constant())
@@ -121,12 +124,12 @@ func (m *method) checkOperands(in code.Instruction) {
 	}
 }
 
-// localTypes are the types of the five load and store instructions in the order of their opcodes; tNull
-// stands for any reference.
+// localTypes are the types of the five load and store instructions, in the order of their opcodes. tNull stands for any
+// reference.
 var localTypes = [...]vtype{tInt, tLong, tFloat, tDouble, tNull}
 
-// localAccess takes a load, store, iinc or ret apart, also behind wide: the plain instruction with its operand
-// (iload for iload_2) and the type it moves.
+// localAccess decodes a load, store, iinc or ret, also one that wide widens. It returns the plain instruction (iload
+// for iload_2) and the type that it moves.
 func localAccess(in code.Instruction) (op code.Op, t vtype) {
 	op = in.Op
 	if op == code.Wide {
@@ -147,6 +150,7 @@ func localAccess(in code.Instruction) (op code.Op, t vtype) {
 	return op, tInt
 }
 
+// checkLocal checks that the local variable of an instruction is below max_locals.
 func (m *method) checkLocal(in code.Instruction, index int) {
 	op, t := localAccess(in)
 	if op == code.Ret && !m.inferring {
@@ -161,8 +165,8 @@ func (m *method) checkLocal(in code.Instruction, index int) {
 	}
 }
 
-// What ldc, ldc_w and ldc2_w load (JVMS 4.9.1, table 5.1-A): the first and the class from version 49 on, the new kinds
-// from 51 and 55 on.
+// The kinds of constants that ldc, ldc_w and ldc2_w load (JVMS 4.9.1, table 5.1-A): oldKinds in every version,
+// classKind from version 49 on, newKinds from 51 and 55 on.
 const (
 	oldKinds  kinds = 1<<classfile.TagInteger | 1<<classfile.TagFloat | 1<<classfile.TagString
 	newKinds  kinds = 1<<classfile.TagMethodHandle | 1<<classfile.TagMethodType | 1<<classfile.TagDynamic
@@ -172,7 +176,7 @@ const (
 	interfaceKind kinds = 1 << classfile.TagInterfaceMethodref
 )
 
-// checkLoadable is about ldc and ldc_w (JVMS 4.9.1, table 5.1-A).
+// checkLoadable checks the constant of ldc or ldc_w (JVMS 4.9.1, table 5.1-A).
 func (m *method) checkLoadable(i uint16) {
 	want := oldKinds
 	if m.major >= majorJava5 || !m.inferring {
@@ -187,16 +191,17 @@ func (m *method) checkLoadable(i uint16) {
 	}
 }
 
+// checkClassOperand checks the class of an instruction that names one.
 func (m *method) checkClassOperand(in code.Instruction, class vtype) {
 	dimensions, _ := m.dimensions(class)
-	const mostDimensions = 255
+	const maxDimensions = 255
 	switch in.Op {
 	case code.New:
 		if dimensions > 0 {
 			m.fail(ruleInstructions, "a class", m.describe(class))
 		}
 	case code.Anewarray:
-		if dimensions >= mostDimensions {
+		if dimensions >= maxDimensions {
 			m.fail(ruleInstructions, "an array of at most 255 dimensions", m.describe(class)+"[]")
 		}
 	case code.Multianewarray:
@@ -206,6 +211,7 @@ func (m *method) checkClassOperand(in code.Instruction, class vtype) {
 	}
 }
 
+// checkSwitch checks the padding and the cases of a switch.
 func (m *method) checkSwitch(in code.Instruction) {
 	at := (in.PC + 4) &^ 3
 	if m.major < majorNoFailover {
@@ -227,7 +233,7 @@ func (m *method) checkSwitch(in code.Instruction) {
 	}
 }
 
-// checkInvoke is about the constant of a call and the operands behind it.
+// checkInvoke checks the constant of a call and the operands that follow it.
 func (m *method) checkInvoke(in code.Instruction) {
 	c := m.invoked(in)
 	if m.failed() {
@@ -245,7 +251,7 @@ func (m *method) checkInvoke(in code.Instruction) {
 	}
 }
 
-// invoked gives the method reference of a call, which must be of a kind that the call may use.
+// invoked returns the method reference of a call, which must be of a kind that the call may use.
 func (m *method) invoked(in code.Instruction) *constant {
 	i := in.Constant()
 	switch in.Op {
@@ -261,8 +267,8 @@ func (m *method) invoked(in code.Instruction) *constant {
 	return m.constantOf(i, 1<<classfile.TagMethodref)
 }
 
-// checkSpecialOwner is about invokespecial of other methods than <init>: they must be the class's own, a
-// superclass's or a direct superinterface's (JVMS 4.9.1).
+// checkSpecialOwner checks the owner of a method other than <init> that invokespecial calls: it must be the class
+// itself, a superclass or a direct superinterface (JVMS 4.9.1).
 func (m *method) checkSpecialOwner(c *constant) {
 	owner := m.name(c.class)
 	if c.class == m.thisType || owner == m.class.SuperName() {
@@ -286,8 +292,8 @@ func (m *method) checkSpecialOwner(c *constant) {
 	}
 }
 
-// isIndirectInterface says whether the owner, which is no direct superinterface, is an interface. HotSpot 17 takes the
-// constant's word for it, 25 looks at the class.
+// isIndirectInterface reports whether the owner of a method, which is no direct superinterface, is an interface.
+// HotSpot 17 decides that by the kind of the constant, HotSpot 25 by the class.
 func (m *method) isIndirectInterface(c *constant) bool {
 	if m.major <= majorSealed {
 		return c.tag == classfile.TagInterfaceMethodref

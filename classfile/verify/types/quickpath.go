@@ -5,15 +5,23 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// The quick way is what nearly all instructions go. It does what [method.operands] and [method.step] would do where they
-// find nothing wrong, and asks the hierarchy the same questions in the same order. Whatever is in doubt, it leaves as it
-// was: then the instruction goes the other way, which tells what is wrong. So it can say yes only.
+// The quick path
+//
+// Nearly all instructions take the quick path. For an instruction in which [method.checkConstraints] and [method.step]
+// would find no fault, it changes the type state exactly as they do, and asks the hierarchy the same questions in the
+// same order. For every other instruction, and for one that it is not sure of, it returns false and leaves the type
+// state as it was. The instruction then takes the full path, which makes the finding. The quick path itself never makes
+// one, so that a fault in it can only hide findings; TestQuickWayAgrees compares the findings with and without it.
+//
+// It is quick because most opcodes need only a row of quickRows: a few words to compare on top of the stack, and a few
+// to write there. Whether a handler covers an instruction is decided for a range of code at once, and a constant is
+// checked once for all instructions of a kind.
 
-// quickWay says what the quick way knows of an opcode.
-type quickWay uint8
+// quickKind says how the quick path handles an opcode.
+type quickKind uint8
 
 const (
-	notQuick quickWay = iota
+	notQuick quickKind = iota
 	quickFixed
 	quickBranch // quickFixed with a target in two bytes
 	quickLoad
@@ -23,14 +31,14 @@ const (
 	quickDup
 )
 
-// quickRow is the quick way of an opcode.
+// quickRow is what the quick path needs of an opcode.
 type quickRow struct {
-	way   quickWay
-	local int8 // of a load or store; -1 if the operand names it
-	// t is what a load or store moves; tNull is any reference.
+	kind  quickKind
+	local int8 // the local that a load or store uses; -1 if the operand names it
+	// t is the type that a load or store moves; tNull stands for any reference.
 	t vtype
-	// What is taken off the stack and left there, word by word, lowest first.
-	taken, left []vtype
+	// The words that are popped, and then pushed, lowest first.
+	popped, pushed []vtype
 }
 
 var quickRows = func() (rows [256]quickRow) {
@@ -40,20 +48,20 @@ var quickRows = func() (rows [256]quickRow) {
 		case traits[op]&local != 0:
 			row.setLocal(op)
 		case op == code.Pop:
-			row.way = quickPop
+			row.kind = quickPop
 		case op == code.Dup:
-			row.way = quickDup
+			row.kind = quickDup
 		case !e.known || op.IsReturn() || op == code.Tableswitch || op == code.Lookupswitch || op == code.GotoW:
 		default:
-			row.way = quickFixed
+			row.kind = quickFixed
 			if traits[op]&branching != 0 {
-				row.way = quickBranch
+				row.kind = quickBranch
 			}
-			for _, t := range e.taken {
-				row.taken = appendWords(row.taken, t)
+			for _, t := range e.popped {
+				row.popped = appendWords(row.popped, t)
 			}
-			if e.left != tTop {
-				row.left = appendWords(nil, e.left)
+			if e.pushed != tTop {
+				row.pushed = appendWords(nil, e.pushed)
 			}
 		}
 	}
@@ -68,7 +76,7 @@ func appendWords(words []vtype, t vtype) []vtype {
 	return words
 }
 
-// setLocal is about loads and stores.
+// setLocal fills in the row of a load, store or iinc.
 func (row *quickRow) setLocal(op code.Op) {
 	plain, n := op, -1
 	switch {
@@ -80,20 +88,21 @@ func (row *quickRow) setLocal(op code.Op) {
 	row.local = int8(n)
 	switch {
 	case plain >= code.Iload && plain <= code.Aload:
-		row.way, row.t = quickLoad, localTypes[plain-code.Iload]
+		row.kind, row.t = quickLoad, localTypes[plain-code.Iload]
 	case plain >= code.Istore && plain <= code.Astore:
-		row.way, row.t = quickStore, localTypes[plain-code.Istore]
+		row.kind, row.t = quickStore, localTypes[plain-code.Istore]
 	case plain == code.Iinc:
-		row.way = quickIinc
+		row.kind = quickIinc
 	}
 }
 
-// quickly lets the instruction at the current position act, if it can: it then leads to the next and to no other.
-func (m *method) quickly(op code.Op) bool {
+// stepQuickly applies the instruction at the current position, and reports whether it did. If so, the instruction leads
+// to the next one and to no other.
+func (m *method) stepQuickly(op code.Op) bool {
 	row := &quickRows[op]
-	switch top := len(m.stack); row.way {
+	switch top := len(m.stack); row.kind {
 	case quickFixed:
-		return m.exchange(row)
+		return m.popAndPush(row)
 	case quickLoad:
 		return m.loadQuickly(row)
 	case quickStore:
@@ -117,22 +126,22 @@ func (m *method) quickly(op code.Op) bool {
 	return false
 }
 
-// exchange takes exactly the words of the row off the stack and leaves its others there.
-func (m *method) exchange(row *quickRow) bool {
-	base := len(m.stack) - len(row.taken)
-	if base < 0 || base+len(row.left) > int(m.code.MaxStack) {
+// popAndPush pops the words of the row, which must have exactly its types, and pushes the words that the row pushes.
+func (m *method) popAndPush(row *quickRow) bool {
+	base := len(m.stack) - len(row.popped)
+	if base < 0 || base+len(row.pushed) > int(m.code.MaxStack) {
 		return false
 	}
-	for i, t := range row.taken {
+	for i, t := range row.popped {
 		if m.stack[base+i] != t {
 			return false
 		}
 	}
-	m.stack = append(m.stack[:base], row.left...)
+	m.stack = append(m.stack[:base], row.pushed...)
 	return true
 }
 
-// quickLocal gives the local variable of the current instruction.
+// quickLocal returns the local variable that the current instruction uses.
 func (m *method) quickLocal(row *quickRow) int {
 	if row.local >= 0 {
 		return int(row.local)
@@ -140,6 +149,7 @@ func (m *method) quickLocal(row *quickRow) int {
 	return int(m.code.Bytecode[m.pc+1])
 }
 
+// loadQuickly applies a load.
 func (m *method) loadQuickly(row *quickRow) bool {
 	index, room := m.quickLocal(row), int(m.code.MaxStack)-len(m.stack)
 	if second, two := row.t.secondWord(); two {
@@ -160,6 +170,7 @@ func (m *method) loadQuickly(row *quickRow) bool {
 	return true
 }
 
+// storeQuickly applies a store, unless it changes one word of a long or double.
 func (m *method) storeQuickly(row *quickRow) bool {
 	index, top := m.quickLocal(row), len(m.stack)-1
 	if top < 0 || index >= int(m.code.MaxLocals) {
@@ -177,13 +188,14 @@ func (m *method) storeQuickly(row *quickRow) bool {
 	return true
 }
 
-// uncovered says whether no handler covers the current position, and not even many would have to be looked at.
-func (m *method) uncovered() bool {
-	if len(m.handlers) == 0 || m.pc < m.uncoveredTo {
+// noHandlerCovers reports whether no handler covers the current position. It returns false, too, if that takes too many
+// comparisons. The answer is kept up to where the next handler begins.
+func (m *method) noHandlerCovers() bool {
+	if len(m.handlers) == 0 || m.pc < m.uncoveredUpTo {
 		return true
 	}
 	if len(m.handlers) >= wordsPerStep {
-		return false // each look is a step
+		return false // each comparison is a step
 	}
 	to := len(m.starts)
 	for i := range m.handlers {
@@ -195,22 +207,23 @@ func (m *method) uncovered() bool {
 			to = min(to, h.start)
 		}
 	}
-	m.uncoveredTo = to
+	m.uncoveredUpTo = to
 	return true
 }
 
-// typeQuickly is quickly for type checking, which knows more: it says too whether the instruction leads to the next.
-func (m *method) typeQuickly(op code.Op) (done, flows bool) {
+// stepQuicklyByFrames is stepQuickly for type checking, which can handle more instructions because there are frames at
+// the targets of branches. flows reports whether the instruction leads to the next one.
+func (m *method) stepQuicklyByFrames(op code.Op) (done, flows bool) {
 	row := &quickRows[op]
-	if row.way == quickBranch {
-		if !m.exchange(row) {
+	if row.kind == quickBranch {
+		if !m.popAndPush(row) {
 			return false, false
 		}
 		m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
 		return true, op != code.Goto
 	}
-	if row.way != notQuick {
-		return m.quickly(op), true
+	if row.kind != notQuick {
+		return m.stepQuickly(op), true
 	}
 	switch {
 	case op == code.Ldc:
@@ -237,7 +250,7 @@ func (m *method) typeQuickly(op code.Op) (done, flows bool) {
 	return m.constantQuickly(op), true
 }
 
-// compareQuickly takes as many references off the stack and branches.
+// compareQuickly applies a conditional branch that pops that many references.
 func (m *method) compareQuickly(references int) bool {
 	base := len(m.stack) - references
 	if base < 0 {
@@ -253,6 +266,7 @@ func (m *method) compareQuickly(references int) bool {
 	return true
 }
 
+// throwQuickly applies an athrow.
 func (m *method) throwQuickly() bool {
 	top := len(m.stack) - 1
 	if top < 0 || !m.stack[top].isReference() || !m.assignable(m.stack[top], m.throwable) {
@@ -262,7 +276,7 @@ func (m *method) throwQuickly() bool {
 	return true
 }
 
-// arrayQuickly is about loads and stores of an array, and its length.
+// arrayQuickly applies an array load, an array store, or arraylength.
 func (m *method) arrayQuickly(op code.Op) bool {
 	if op == code.Arraylength {
 		top := len(m.stack) - 1
@@ -309,7 +323,7 @@ func (m *method) arrayQuickly(op code.Op) bool {
 	return true
 }
 
-// moveQuickly is about what moves two values of one word each.
+// moveQuickly applies swap, dup_x1 or dup2 to two values of category 1.
 func (m *method) moveQuickly(op code.Op) bool {
 	top := len(m.stack) - 1
 	if top < 1 || !m.stack[top].isOneWord() || !m.stack[top-1].isOneWord() {
@@ -329,9 +343,10 @@ func (m *method) moveQuickly(op code.Op) bool {
 	return true
 }
 
-// returnTypes are what the six returns take off the stack, but for areturn and return.
+// returnTypes are the types that ireturn, lreturn, freturn and dreturn pop.
 var returnTypes = [...]vtype{tInt, tLong, tFloat, tDouble}
 
+// returnQuickly applies a return.
 func (m *method) returnQuickly(op code.Op) bool {
 	top := len(m.stack) - 1
 	switch op {
@@ -362,13 +377,13 @@ func (m *method) returnQuickly(op code.Op) bool {
 	return true
 }
 
-// loadConstant pushes constant i if it is of one of these kinds, of a type that its kind tells.
+// loadConstant pushes constant i if it has one of the kinds, and a type that its kind determines.
 func (m *method) loadConstant(i uint16, want kinds) bool {
 	c := m.constant(i)
 	return want.has(c.tag) && c.tag != classfile.TagDynamic && m.pushQuickly(m.loadedConstant(c))
 }
 
-// pushQuickly pushes a value, tTop for none, if there is room.
+// pushQuickly pushes a value, if there is room; tTop stands for no value.
 func (m *method) pushQuickly(t vtype) bool {
 	if t == tTop {
 		return true
@@ -384,13 +399,14 @@ func (m *method) pushQuickly(t vtype) bool {
 	return true
 }
 
-// constantQuickly is about instructions with a constant, which is checked if none of its kind has had it before.
+// constantQuickly applies an instruction with a constant. The constant is checked unless an instruction of the same
+// kind has used it before.
 func (m *method) constantQuickly(op code.Op) bool {
 	operand := m.code.Bytecode[m.pc+1:]
 	c := m.constant(u2(operand))
 	if c.allowed[0]>>(op-firstWithConstant)&1 == 0 && !(op == code.Invokeinterface && c.isCalledBy(operand)) {
 		in, _ := code.At(m.code.Bytecode, m.pc)
-		if m.operands(in, traits[op]); m.failed() {
+		if m.checkConstraints(in, traits[op]); m.failed() {
 			return false
 		}
 	}
@@ -421,12 +437,14 @@ func (m *method) constantQuickly(op code.Op) bool {
 	return false
 }
 
-// isCalledBy says whether an invokeinterface with that operand may call the method.
+// isCalledBy reports whether an invokeinterface with that operand may call the method.
 func (c *constant) isCalledBy(operand []byte) bool {
-	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 && c.name[0] != '<'
+	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 &&
+		c.name[0] != '<'
 }
 
-// onStack says whether the words from base on are of these types or can be assigned to them, asked from the last on.
+// onStack reports whether the words of the stack from index base on are assignable to these types. The last word is
+// compared first, as on the full path.
 func (m *method) onStack(base int, words []vtype) bool {
 	for i := len(words) - 1; i >= 0; i-- {
 		if got := m.stack[base+i]; got != words[i] && !m.assignable(got, words[i]) {
@@ -436,6 +454,7 @@ func (m *method) onStack(base int, words []vtype) bool {
 	return true
 }
 
+// fieldQuickly applies an access to a field.
 func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 	var value [2]vtype
 	words := appendWords(value[:0], c.value)
@@ -461,16 +480,18 @@ func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 	return true
 }
 
-// isObjectOf says whether a member can be asked of an object.
+// isObjectOf reports whether a member that c names, of a class want, can be accessed through an object.
 func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
-	return object.isReference() && (object == want || m.assignable(object, want)) && (object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
+	return object.isReference() && (object == want || m.assignable(object, want)) &&
+		(object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
 }
 
-// initialiseQuickly calls a constructor on the object at word base, this or one that a new has made, with all arguments
-// above it. No handler covers the call.
+// initialiseQuickly applies the call of a constructor. The object is the word at index base of the stack, with all
+// arguments above it. It is this, or one that a new made. No handler covers the call.
 func (m *method) initialiseQuickly(base int, c *constant) bool {
 	object := m.stack[base]
-	if object == tUninitializedThis && c.method.result == tTop && (c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
+	if object == tUninitializedThis && c.method.result == tTop &&
+		(c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
 		m.stack = m.stack[:base]
 		m.replace(tUninitializedThis, m.thisType)
 		m.thisUninitialized = false
@@ -484,7 +505,7 @@ func (m *method) initialiseQuickly(base int, c *constant) bool {
 		return false
 	}
 	of := &m.constants[u2(made[1:])]
-	if !of.known || of.tag != classfile.TagClass || of.class != c.class || m.isProtected(c) {
+	if !of.resolved || of.tag != classfile.TagClass || of.class != c.class || m.isProtected(c) {
 		return false
 	}
 	m.stack = m.stack[:base]
@@ -492,6 +513,7 @@ func (m *method) initialiseQuickly(base int, c *constant) bool {
 	return true
 }
 
+// callQuickly applies a call of a method.
 func (m *method) callQuickly(op code.Op, c *constant) bool {
 	base := len(m.stack) - len(c.method.words)
 	if base < 0 || !m.onStack(base, c.method.words) {

@@ -27,23 +27,24 @@ func TestQuickWayAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	var classes [][]byte
 	known := knownClasses{}
-	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "classes", "bin"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".class" {
+	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "classes", "bin"),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".class" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			classes = append(classes, data)
+			if c, err := classfile.Parse(data); err == nil {
+				known[c.Name()] = NewClassInfo(c)
+			}
 			return err
-		}
-		data, err := os.ReadFile(path)
-		classes = append(classes, data)
-		if c, err := classfile.Parse(data); err == nil {
-			known[c.Name()] = NewClassInfo(c)
-		}
-		return err
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kinds := mutate.Weighted()
 	quick, slow := &Checker{Hierarchy: known, Frames: true}, &Checker{Hierarchy: known, Frames: true, slow: true}
-	judged, rejected := 0, 0
+	checked, rejected := 0, 0
 	for _, data := range classes {
 		original, err := classfile.Parse(data)
 		if err != nil {
@@ -68,16 +69,17 @@ func TestQuickWayAgrees(t *testing.T) {
 				continue
 			}
 			got, want := quick.Check(c), slow.Check(c)
-			if judged++; len(want.Findings) > 0 {
+			if checked++; len(want.Findings) > 0 {
 				rejected++
 			}
-			if !slices.Equal(got.Findings, want.Findings) || !slices.Equal(got.Unknown, want.Unknown) || got.Inferred != want.Inferred {
+			if !slices.Equal(got.Findings, want.Findings) || !slices.Equal(got.Unknown, want.Unknown) ||
+				got.Inferred != want.Inferred {
 				t.Fatalf("%s, variant %d: quick %v\nslow %v", c.Name(), n, got, want)
 			}
 		}
 	}
-	t.Logf("%d classes, %d of them rejected", judged, rejected)
-	if judged < 1000 || rejected < judged/4 {
-		t.Errorf("%d classes, %d of them rejected, are too few", judged, rejected)
+	t.Logf("%d classes, %d of them rejected", checked, rejected)
+	if checked < 1000 || rejected < checked/4 {
+		t.Errorf("%d classes, %d of them rejected, are too few", checked, rejected)
 	}
 }

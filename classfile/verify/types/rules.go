@@ -1,6 +1,6 @@
 package types
 
-// The rules of the type verifier: sections of the JVMS.
+// The rules that findings name: sections of the JVMS.
 const (
 	rulePoolEntry    = "JVMS 4.4"
 	ruleNames        = "JVMS 4.2"

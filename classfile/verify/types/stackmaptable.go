@@ -7,26 +7,28 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// stackFrame is one frame of a StackMapTable, spelled out.
+// stackFrame is a decoded frame of a StackMapTable, with all its locals.
 type stackFrame struct {
 	pc                int
 	locals, stack     []vtype // locals may share memory with those of the frame before
 	thisUninitialized bool
 
-	// checked says that all locals have been compared; those that changed since are the ones in
-	// machine.changed from checkedTo on.
+	// checked is set when all locals have been compared. The locals that changed since then are those in
+	// typeState.changed from index checkedTo on.
 	checked   bool
 	checkedTo int
 
-	// doubtful are the words, locals and then the stack, in which the first state that was compared differed; nil if
-	// it did not. unusable says that it had another depth.
+	// doubtful marks the words, locals and then the stack, in which the first state that was compared differed; it is
+	// nil if there is none. unusable is set if that state had a stack of another depth.
 	doubtful []bool
 	unusable bool
 }
 
-func (f *stackFrame) doubts(word int) bool { return word < len(f.doubtful) && f.doubtful[word] }
+// isDoubtful reports whether the type of a word is unknown, because the first state that was compared differed in it.
+func (f *stackFrame) isDoubtful(word int) bool { return word < len(f.doubtful) && f.doubtful[word] }
 
-// frame_type values (JVMS 4.7.4), not those of package code: no line is shared with what shifted the frames.
+// frame_type values (JVMS 4.7.4). Package code has them, too, but the type checker shares no line with the code that
+// moved the frames.
 const (
 	typeSameEnd        = 64
 	typeSameLocals1End = 128
@@ -38,8 +40,8 @@ const (
 	tagUninitialized   = 8
 )
 
-// maxFrameWords bounds the memory for the locals of a method's frames: append frames may stand for many
-// thousand times their own size. Compilers' methods stay far below.
+// maxFrameWords bounds the memory for the types of a method: the locals of its frames, or the states of inference.
+// append frames may stand for many thousand times their own size. Methods that compilers write stay far below.
 const maxFrameWords = 1 << 25
 
 // frameReader decodes a StackMapTable.
@@ -49,8 +51,8 @@ type frameReader struct {
 	words int
 }
 
-// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. Behind a fault
-// nobody knows where the frames are.
+// readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. After a
+// malformed frame it is not known where frames are, so that none is reported as missing.
 func (m *method) readFrames() {
 	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
 	if !ok || len(table.Info) == 0 {
@@ -58,7 +60,8 @@ func (m *method) readFrames() {
 	}
 	r := frameReader{method: m, b: table.Info}
 	n := r.u2()
-	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)], thisUninitialized: m.thisUninitialized}
+	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)],
+		thisUninitialized: m.thisUninitialized}
 	for i := 0; i < n && !m.failed(); i++ {
 		end := last.pc + 1
 		last = r.next(last)
@@ -66,7 +69,7 @@ func (m *method) readFrames() {
 			m.failAt(last.pc, ruleStackMap, "an instruction at a frame's offset", "none")
 		}
 		if m.failed() {
-			m.blindFrom = end
+			m.framesUnknownFrom = end
 			break
 		}
 		m.frames = append(m.frames, last)
@@ -74,10 +77,10 @@ func (m *method) readFrames() {
 	if len(r.b) != 0 {
 		m.malformed("the end of StackMapTable", fmt.Sprintf("%d bytes more", len(r.b)))
 	}
-	m.tell()
+	m.report()
 }
 
-// frameAt gives the frame at a position, nil if there is none.
+// frameAt returns the frame at a position, nil if there is none.
 func (m *method) frameAt(pc int) *stackFrame {
 	lo, hi := 0, len(m.frames)
 	for lo < hi {
@@ -93,7 +96,7 @@ func (m *method) frameAt(pc int) *stackFrame {
 	return &m.frames[lo]
 }
 
-// malformed is a problem of the table's format, for which HotSpot gives no second chance.
+// malformed sets a problem of the format of the table, for which HotSpot throws: there is no second chance.
 func (m *method) malformed(want, got string) {
 	if m.failed() {
 		return
@@ -122,7 +125,7 @@ func (r *frameReader) u2() int {
 	return v
 }
 
-// next decodes one frame, given the one before.
+// next decodes one frame; last is the one before.
 func (r *frameReader) next(last stackFrame) stackFrame {
 	kind := r.u1()
 	f := stackFrame{pc: last.pc + 1, locals: last.locals, thisUninitialized: last.thisUninitialized}
@@ -137,7 +140,7 @@ func (r *frameReader) next(last stackFrame) stackFrame {
 	default:
 		f.pc += r.u2()
 	}
-	r.pc = f.pc // where findings about the frame are
+	r.pc = f.pc // findings about the frame are at its position
 	if kind >= typeSameEnd {
 		r.body(kind, &f)
 	}
@@ -168,7 +171,7 @@ func (r *frameReader) body(kind int, f *stackFrame) {
 	}
 }
 
-// chop drops the last values, of two words each if they are long or double.
+// chop drops the last values; a long or double is two words.
 func (r *frameReader) chop(locals []vtype, values int) []vtype {
 	for range values {
 		n := len(locals)
@@ -185,7 +188,8 @@ func (r *frameReader) chop(locals []vtype, values int) []vtype {
 	return locals
 }
 
-// types decodes n verification_type_info structures behind a copy of the words there are.
+// types decodes n verification_type_info structures and appends them to a copy of the words before. At most as many
+// words as most are allowed.
 func (r *frameReader) types(before []vtype, n, most int) []vtype {
 	start := len(r.frameWords)
 	words := append(r.frameWords, before...)
@@ -219,8 +223,9 @@ func (r *frameReader) oneType() vtype {
 	case tagUninitialized:
 		pc := r.u2()
 		if pc >= len(r.starts) || r.starts[pc] != newStart {
-			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", fmt.Sprintf("none at %d", pc))
-			r.tell()
+			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type",
+				fmt.Sprintf("none at %d", pc))
+			r.report()
 			return tUnknown
 		}
 		return uninitialized(pc)
@@ -233,7 +238,8 @@ func (r *frameReader) oneType() vtype {
 	}
 }
 
-// appendInitial gives the types that the method's descriptor and flags give its first locals (JVMS 4.10.1.6).
+// appendInitial appends the types of the locals at the method's start, which follow from its descriptor and flags (JVMS
+// 4.10.1.6).
 func (m *method) appendInitial(locals []vtype) []vtype {
 	if m.methodFlags(m.member)&classfile.AccStatic == 0 {
 		this := m.thisType

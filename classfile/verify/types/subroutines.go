@@ -6,14 +6,14 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// subroutine is a call of a subroutine that has not returned (JVMS 4.10.2.5): where it begins, and which locals were
-// read or written since. The others keep, when it returns, what they had at the call, so that one subroutine can be
-// called with different types in them.
+// subroutine is a call of a subroutine that has not returned (JVMS 4.10.2.5): the position at which the subroutine
+// begins, and the locals that were read or written since the call.
 type subroutine struct {
 	entry   int
 	touched []uint64 // a bit for each local
 }
 
+// touch records that a local was read or written.
 func (s *subroutine) touch(local int) {
 	for len(s.touched) <= local/64 {
 		s.touched = append(s.touched, 0)
@@ -21,17 +21,19 @@ func (s *subroutine) touch(local int) {
 	s.touched[local/64] |= 1 << (local % 64)
 }
 
+// touches reports whether a local was read or written.
 func (s *subroutine) touches(local int) bool {
 	return local/64 < len(s.touched) && s.touched[local/64]>>(local%64)&1 != 0
 }
 
+// touch records that a local was read or written, for all subroutines.
 func (f *flowFacts) touch(local int) {
 	for i := range f.subroutines {
 		f.subroutines[i].touch(local)
 	}
 }
 
-// words measures the memory that clone takes, roughly.
+// words returns roughly how many words of memory clone takes.
 func (f *flowFacts) words() int {
 	n := 0
 	for i := range f.subroutines {
@@ -40,7 +42,7 @@ func (f *flowFacts) words() int {
 	return n
 }
 
-// clone copies what touch changes in place.
+// clone returns a copy that shares no memory that touch changes.
 func (f *flowFacts) clone() flowFacts {
 	c := *f
 	c.subroutines = slices.Clone(f.subroutines)
@@ -50,8 +52,8 @@ func (f *flowFacts) clone() flowFacts {
 	return c
 }
 
-// merge takes in the facts of another path and says whether that changed anything. Of the subroutines those
-// remain that both paths are in, in the same order.
+// merge merges the facts of another path into f and reports whether f has changed. Of the subroutines, those remain
+// that both paths are in, in the same order, with the locals that either path used.
 func (f *flowFacts) merge(other *flowFacts) (changed bool) {
 	constructed := f.constructed && other.constructed
 	needs := f.needsConstruct || other.needsConstruct
@@ -87,7 +89,7 @@ func (f *flowFacts) merge(other *flowFacts) (changed bool) {
 	return changed
 }
 
-// enterSubroutine notes a call. None may be called by itself.
+// enterSubroutine records the call of a subroutine. A subroutine must not call itself.
 func (f *inference) enterSubroutine(in code.Instruction) {
 	entry, _ := in.Branch()
 	for i := range f.now.subroutines {
@@ -99,7 +101,7 @@ func (f *inference) enterSubroutine(in code.Instruction) {
 	f.now.subroutines = append(f.now.subroutines, subroutine{entry: entry})
 }
 
-// mergeReturn merges the state at a ret into what stands behind each call of the subroutine that the return address
+// mergeReturn merges the state at a ret into the states after all calls of the subroutine that the return address
 // belongs to.
 func (f *inference) mergeReturn(in code.Instruction) {
 	local, _ := in.Local()
@@ -116,6 +118,8 @@ func (f *inference) mergeReturn(in code.Instruction) {
 	}
 }
 
+// mergeOneReturn merges the state at the current ret into the state after one call of its subroutine, which begins at
+// entry.
 func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, stack []vtype) {
 	if ret, ok := f.rets[call.PC]; ok && ret != f.pc {
 		f.fail(ruleSubroutine, "one ret for a call of a subroutine", "two")
@@ -124,7 +128,7 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 	f.rets[call.PC] = f.pc
 	at := f.state(call.PC)
 	if !at.reached {
-		return // when it is, mergeTargets has this ret looked at again
+		return // when it is reached, mergeTargets marks this ret again
 	}
 	depth := len(f.now.subroutines) - 1
 	for depth >= 0 && f.now.subroutines[depth].entry != entry {
@@ -135,22 +139,22 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 		return
 	}
 	returned := &f.now.subroutines[depth]
-	behind := make([]vtype, max(len(locals), len(at.locals)))
-	for i := range behind {
+	after := make([]vtype, max(len(locals), len(at.locals)))
+	for i := range after {
 		from := at.locals
 		if returned.touches(i) {
 			from = locals
 		}
 		if i < len(from) {
-			behind[i] = from[i]
+			after[i] = from[i]
 		}
 	}
 	facts := f.now
 	facts.subroutines = facts.subroutines[:depth]
 	next := call.PC + call.Size
 	if next >= len(f.joins) {
-		f.fail(ruleInference, "an instruction behind a call of a subroutine", "the end of the code")
+		f.fail(ruleInference, "an instruction after a call of a subroutine", "the end of the code")
 		return
 	}
-	f.mergeInto(next, behind, stack, &facts)
+	f.mergeInto(next, after, stack, &facts)
 }

@@ -7,19 +7,20 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// packageOf gives the package of a class name, "" for the unnamed one.
+// packageOf returns the package of a class name, "" for the unnamed one.
 func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(name, '/'))] }
 
-// deepest is how many superclasses are followed: a class path may hold classes that extend each other.
-const deepest = 1 << 12
+// maxSuperclasses is how many superclasses are followed. A class path may have classes that extend each other.
+const maxSuperclasses = 1 << 12
 
 const objectName = "java/lang/Object"
 
-// lookup gives what is known of a class or interface, nil if nothing is; it then counts as unknown.
+// lookup returns the ClassInfo of a class or interface, nil if the hierarchy does not have it. When it finds a class
+// for the first time, it checks that HotSpot could load it beside the checked class.
 func (k *checker) lookup(t vtype) *ClassInfo {
 	entry := &k.list[t.index()]
-	if !entry.looked {
-		entry.looked = true
+	if !entry.lookedUp {
+		entry.lookedUp = true
 		entry.info = k.find(entry.name)
 		if entry.info != nil && entry.info != k.self {
 			k.checkLoads(entry.info)
@@ -28,12 +29,13 @@ func (k *checker) lookup(t vtype) *ClassInfo {
 	return entry.info
 }
 
-// find is lookup by name. The judged class is itself, whatever the class path has by its name.
+// find is lookup by name, without the check. For the name of the checked class it returns that, whatever the hierarchy
+// has by that name.
 func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return k.self
 	}
-	slot := &k.met[maphash.String(k.seed, name)%mostMet]
+	slot := &k.recent[maphash.String(k.seed, name)%recentClasses]
 	if *slot != nil && (*slot).Name == name {
 		return *slot
 	}
@@ -50,13 +52,13 @@ func (k *checker) find(name string) *ClassInfo {
 	return info
 }
 
-// mostMet is of how many classes is remembered, from one class to the next, what the hierarchy said.
-const mostMet = 1 << 8
+// recentClasses is the number of answers of the hierarchy that are kept from one checked class to the next.
+const recentClasses = 1 << 8
 
-// walkSupers calls visit for the superclasses of a class, nearest first, until it returns true. known is
-// false if the walk came to a class that is not known, or to no end.
+// walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
+// superclass is not known, or if there are more than maxSuperclasses.
 func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassInfo) bool) (known bool) {
-	for range deepest {
+	for range maxSuperclasses {
 		if of.Super == "" {
 			return true
 		}
@@ -72,8 +74,8 @@ func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassI
 	return false
 }
 
-// isSubclass says whether superclasses lead from one class to another. Where they lead to a class that is not
-// known, it is assumed.
+// isSubclass reports whether from is the class called to or a subclass of it. If a superclass is not known, it is
+// assumed.
 func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	if from.Name == to {
 		return true
@@ -86,8 +88,8 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	return found || !known
 }
 
-// inSupers says whether the name is that of a superclass of the judged class. complete is false if some of them
-// are not known.
+// inSupers reports whether the name is that of a superclass of the checked class. complete is false if some
+// superclasses are not known.
 func (k *checker) inSupers(name string) (found, complete bool) {
 	if k.supers == nil {
 		k.supers = map[string]bool{}
@@ -99,14 +101,14 @@ func (k *checker) inSupers(name string) (found, complete bool) {
 	return k.supers[name], k.supersKnown
 }
 
-// isProtectedElsewhere says whether the member that a superclass called owner has or inherits is protected
-// and declared in another package: access to it then depends on the type of the object (JVMS 4.10.1.8).
+// isProtectedElsewhere reports whether a member is protected, declared in another package, and inherited by the checked
+// class from its superclass owner. Access to it then depends on the type of the object (JVMS 4.10.1.8).
 func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bool) bool {
 	if found, _ := k.inSupers(owner); !found {
 		return false
 	}
 	info := k.lookup(k.of(owner))
-	for range deepest {
+	for range maxSuperclasses {
 		if info == nil {
 			return false
 		}
@@ -128,8 +130,9 @@ func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bo
 	return false
 }
 
-// interfaceHasField looks for a field in the superinterfaces of a class, which field resolution (JVMS
-// 5.4.3.2) asks before the superclass. seen are those that were asked. One that is not known may have it.
+// interfaceHasField reports whether a superinterface of a class has a field. Field resolution (JVMS 5.4.3.2) searches
+// superinterfaces before the superclass. seen are the interfaces searched so far. An interface that is not known may
+// have the field, so that the result is true then.
 func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, seen map[string]bool) bool {
 	for _, i := range info.Interfaces {
 		if seen[i] {
@@ -137,7 +140,8 @@ func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, se
 		}
 		seen[i] = true
 		super := k.lookup(k.of(i))
-		if super == nil || findMember(super.fields, name, descriptor) != nil || k.interfaceHasField(super, name, descriptor, seen) {
+		if super == nil || findMember(super.fields, name, descriptor) != nil ||
+			k.interfaceHasField(super, name, descriptor, seen) {
 			return true
 		}
 	}

@@ -11,23 +11,26 @@ import (
 type handler struct {
 	start, end, pc int
 	caught         [1]vtype    // the stack: the type it catches, Throwable for any
-	frame          *stackFrame // at pc, once it was looked for
+	frame          *stackFrame // at pc; nil if it was not needed yet
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 
-// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). An entry with wrong positions is left out.
+// readHandlers decodes and checks the exception table (JVMS 4.10.1.5, 4.7.3). It leaves out entries with wrong
+// positions.
 func (m *method) readHandlers() {
 	for table := m.code.ExceptionTable; len(table) >= 8 && !m.stopped; table = table[8:] {
-		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])), caught: [1]vtype{m.throwable}}
+		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])),
+			caught: [1]vtype{m.throwable}}
 		switch {
 		case h.start >= h.end || !m.isStart(h.start) || h.end != len(m.starts) && !m.isStart(h.end):
-			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another", fmt.Sprintf("%d to %d", h.start, h.end))
+			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another",
+				fmt.Sprintf("%d to %d", h.start, h.end))
 		case !m.isStart(h.pc):
 			m.failAt(h.pc, ruleCodeFormat, "an instruction at the handler's position", "none")
 		}
 		if m.failed() {
-			m.tell()
+			m.report()
 			continue
 		}
 		if i := u2(table[6:]); i != 0 {
@@ -37,7 +40,7 @@ func (m *method) readHandlers() {
 	}
 }
 
-// readCaught finds out what a handler catches.
+// readCaught returns the type that a handler catches, the Class at index i.
 func (m *method) readCaught(pc int, i uint16) vtype {
 	m.pc = pc
 	c := m.constantOf(i, classKind)
@@ -45,15 +48,15 @@ func (m *method) readCaught(pc int, i uint16) vtype {
 		m.fail(ruleHandlers, "a subclass of java/lang/Throwable", m.describe(c.class))
 	}
 	if m.failed() {
-		m.tell()
+		m.report()
 		return tUnknown
 	}
 	return c.class
 }
 
-// doubtCaught makes unknown what handlers have on their stacks by their frames if it was told that they catch something
-// else.
-func (m *method) doubtCaught() {
+// forgetCaught makes the stack of the frame at a handler unknown, if there was a finding about the type that the
+// handler catches.
+func (m *method) forgetCaught() {
 	for i := range m.handlers {
 		if h := &m.handlers[i]; h.caught[0] == tUnknown {
 			if f := m.frameAt(h.pc); f != nil && len(f.stack) == 1 {
@@ -64,19 +67,21 @@ func (m *method) doubtCaught() {
 	}
 }
 
-// leaveOut takes a handler that has been told out of the method.
-func (h *handler) leaveOut() { h.start, h.end = 0, 0 }
+// disable takes a handler about which there is a finding out of the method.
+func (h *handler) disable() { h.start, h.end = 0, 0 }
 
-// checkTypes is the verifier by type checking (JVMS 4.10.1): one pass over the code, with the frames at every
-// place that a branch leads to.
+// checkTypes checks the method by type checking (JVMS 4.10.1): it passes over the code once and applies each
+// instruction to the type state. Wherever a branch or handler leads there must be a frame; the state is compared with
+// it, and code after the frame starts from the frame's types.
 //
-// The pass itself is linear. A frame is compared whole once and later only in the locals that changed since,
-// so that neither many branches nor many handlers to one frame make it quadratic in practice; what remains is
-// bounded by the number of frames times the number of stores, each of which takes a byte of the code.
+// Comparing whole frames at every branch would make the work quadratic in the worst case: many branches times many
+// locals. A frame is therefore compared as a whole only once. Later states are compared only in the locals that have
+// changed since (typeState.changed), so that the work stays linear for code as compilers write it. The rest is bounded
+// by the number of frames times the number of stores, each of which takes a byte of code, and by spend.
 //
-// Behind an instruction that is wrong the type state is lost until the next frame; what does not need it, operands and
-// whether there are frames where branches lead, is checked all the same. Where a state does not fit a frame, nobody
-// knows which of the two is wrong: both go on with the words that differ unknown.
+// After a wrong instruction stateUnknown is set until the next frame. Until then, only what needs no types is checked:
+// operands, and that there are frames where branches lead. If a state does not fit a frame, either may be wrong: both
+// continue with the differing words unknown.
 func (m *method) checkTypes() {
 	descriptor := m.member.Descriptor
 	if m.result = m.typeOf(m.member).result; m.result == tInt {
@@ -88,7 +93,7 @@ func (m *method) checkTypes() {
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	m.checkVariables()
 	m.readFrames()
-	m.doubtCaught()
+	m.forgetCaught()
 	flows := true // whether the instruction before this one leads here
 	next := 0
 	for pc := 0; pc < len(m.starts) && !m.stopped; {
@@ -102,16 +107,16 @@ func (m *method) checkTypes() {
 			m.enterFrame(next, flows)
 			next++
 		} else if !flows {
-			m.missFrame(pc, "a frame behind an instruction that never leads to the next")
-			m.lost = true
+			m.reportMissingFrame(pc, "a frame after an instruction that never leads to the next")
+			m.stateUnknown = true
 		}
 		pc += size
 		m.initialised = false
-		if !m.lost && !m.failed() && !m.slow {
-			covered := !m.uncovered()
+		if !m.stateUnknown && !m.failed() && !m.slow {
+			covered := !m.noHandlerCovers()
 			if !covered || traits[op]&storing == 0 && op != code.Invokespecial {
-				done, leads := m.typeQuickly(op)
-				if done && covered && !m.lost {
+				done, leads := m.stepQuicklyByFrames(op)
+				if done && covered && !m.stateUnknown {
 					m.matchHandlers(false)
 				}
 				if flows = leads; done {
@@ -120,28 +125,28 @@ func (m *method) checkTypes() {
 			}
 		}
 		in, _ := code.At(m.code.Bytecode, m.pc)
-		flows = m.checkInstruction(in)
+		flows = m.stepAndMatch(in)
 	}
 	if flows {
 		m.failAt(len(m.starts), ruleFlow, "a jump, return or throw at the end of the code", "none")
 	}
 }
 
-// missFrame tells that there is no frame at a place that needs one, unless nobody knows.
-func (m *method) missFrame(pc int, want string) {
-	if pc >= m.blindFrom || m.failed() || m.places[pc] {
+// reportMissingFrame reports that there is no frame at a place that needs one, unless it is not known where frames are.
+func (m *method) reportMissingFrame(pc int, want string) {
+	if pc >= m.framesUnknownFrom || m.failed() || m.places[pc] {
 		return
 	}
 	m.failOnce(pc, ruleFlow, want, "none")
-	m.tell()
-	// If there is another frame that nothing needs, it has slipped from its place, and those behind it with it.
+	m.report()
+	// If there is a frame that nothing needs, it has slipped from its place, and the frames after it, too.
 	if !m.stopped && m.hasIdleFrame() {
 		m.stop()
 	}
 }
 
-// hasIdleFrame says whether there is a frame where no branch or handler leads, and not behind an instruction that never
-// leads to the next.
+// hasIdleFrame reports whether there is a frame that nothing needs: no branch or handler leads to it, and the
+// instruction before leads to the next.
 func (m *method) hasIdleFrame() bool {
 	needed := make([]bool, len(m.starts)+1)
 	for in := range code.Instructions(m.code.Bytecode) {
@@ -158,38 +163,39 @@ func (m *method) hasIdleFrame() bool {
 	return slices.ContainsFunc(m.frames, func(f stackFrame) bool { return !needed[f.pc] })
 }
 
-// checkInstruction lets one instruction act and compares the result with the frames it leads to. It says
-// whether it leads to the next instruction.
-func (m *method) checkInstruction(in code.Instruction) (flows bool) {
+// stepAndMatch applies one instruction to the type state and compares the result with the frames that it leads to. It
+// reports whether the instruction leads to the next one.
+func (m *method) stepAndMatch(in code.Instruction) (flows bool) {
 	t := traitsOf(in)
 	isStore := t&storing != 0
 	if t&constrained != 0 {
-		m.operands(in, t)
+		m.checkConstraints(in, t)
 	}
-	if !m.lost && !m.failed() {
+	if !m.stateUnknown && !m.failed() {
 		if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
 			m.matchHandlers(false)
 		}
 		m.step(in, t)
 	}
 	if m.failed() {
-		m.tell()
-		m.lost = true
-		return in.PC+in.Size < len(m.starts) // nobody knows: it is not told that the end is reached, or no frame
+		m.report()
+		m.stateUnknown = true
+		return in.PC+in.Size < len(m.starts) // unknown: claim what leads to no further finding
 	}
 	if t&branching != 0 {
 		m.matchTargets(in)
 	}
-	if !isStore && len(m.handlers) > 0 && !m.lost {
+	if !isStore && len(m.handlers) > 0 && !m.stateUnknown {
 		m.matchHandlers(m.initialised)
 	}
 	return in.FallsThrough()
 }
 
-// enterFrame makes the frame that stands at the current instruction the type state.
+// enterFrame makes frame i, which stands at the current instruction, the type state. flows is set if the instruction
+// before leads here.
 func (m *method) enterFrame(i int, flows bool) {
 	f := &m.frames[i]
-	if flows && !m.lost {
+	if flows && !m.stateUnknown {
 		m.matchFrame(f, m.stack, m.thisUninitialized)
 	}
 	if m.failed() {
@@ -220,17 +226,18 @@ func (m *method) enterFrame(i int, flows bool) {
 	m.enteredAt = len(m.changed)
 	m.stack = append(m.stack[:0], f.stack...)
 	m.thisUninitialized = f.thisUninitialized
-	m.lost = f.unusable
+	m.stateUnknown = f.unusable
 	for word, doubtful := range f.doubtful {
 		if doubtful {
-			m.doubt(f, word)
+			m.makeUnknown(f, word)
 		}
 	}
 }
 
-// sameMemory says whether two slices are one.
+// sameMemory reports whether two slices have the same length and memory.
 func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
+// matchTargets compares the type state with the frames at the targets of a branch or switch.
 func (m *method) matchTargets(in code.Instruction) {
 	last := -1
 	for target := range in.Targets() {
@@ -245,17 +252,17 @@ func (m *method) matchTargets(in code.Instruction) {
 func (m *method) matchTarget(target int) {
 	f := m.frameAt(target)
 	if f == nil {
-		m.missFrame(target, fmt.Sprintf("a frame at the branch target %d", target))
+		m.reportMissingFrame(target, fmt.Sprintf("a frame at the branch target %d", target))
 		return
 	}
-	if !m.lost {
-		m.lost = !m.matchFrame(f, m.stack, m.thisUninitialized)
+	if !m.stateUnknown {
+		m.stateUnknown = !m.matchFrame(f, m.stack, m.thisUninitialized)
 	}
 }
 
-// matchHandlers compares the type state with the frames of the handlers around the current instruction. The
-// stack there holds what was caught. thisUninitialized is set for what an instruction that initialises this
-// leaves behind if it throws.
+// matchHandlers compares the type state with the frames of the handlers that cover the current instruction. In those
+// frames the stack holds the caught exception. thisUninitialized is set for the state that an instruction that
+// initialises this leaves if it throws.
 func (m *method) matchHandlers(thisUninitialized bool) {
 	m.spend(len(m.handlers) / wordsPerStep)
 	for i := range m.handlers {
@@ -272,29 +279,30 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		switch {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
-			m.tell()
+			m.report()
 			m.handlers = m.handlers[:0]
 			return
 		case h.frame == nil:
-			m.missFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))
-			h.leaveOut()
+			m.reportMissingFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))
+			h.disable()
 		case !m.matchFrame(h.frame, h.caught[:], m.thisUninitialized || thisUninitialized):
-			h.leaveOut()
+			h.disable()
 		}
 	}
 }
 
-// matchFrame says whether a type state may continue as a frame (JVMS 4.10.1.4): with the locals of the
-// method's, and the given stack and flag. What may not is told. The result is false if the state cannot go on either,
-// because it has another depth.
+// matchFrame reports whether a type state may continue as the frame f (JVMS 4.10.1.4). The state has the locals of the
+// method, and the given stack and flag. A mismatch is reported. The result is false only if the state cannot continue
+// at all, because its stack has another depth.
 func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool) bool {
 	if f.unusable {
 		return true
 	}
 	if len(stack) != len(f.stack) {
 		f.unusable = !f.checked
-		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc), fmt.Sprint(len(stack)))
-		m.tell()
+		m.fail(ruleFrameMatch, fmt.Sprintf("%d words on the stack, as in the frame at %d", len(f.stack), f.pc),
+			fmt.Sprint(len(stack)))
+		m.report()
 		return false
 	}
 	since := len(m.changed) - f.checkedTo
@@ -321,31 +329,34 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	}
 	for i, want := range f.stack {
 		word := len(f.locals) + i
-		if got := stack[i]; got != want && !m.assignable(got, want) && !f.doubts(word) {
+		if got := stack[i]; got != want && !m.assignable(got, want) && !f.isDoubtful(word) {
 			differ = append(differ, word)
 		}
 	}
 	switch {
 	case len(differ) > 0:
-		m.differFrom(f, stack, differ)
+		m.reportMismatch(f, stack, differ)
 	case thisUninitialized && !f.thisUninitialized:
-		m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc), "an uninitialised one")
-		m.tell()
+		m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("an initialised this, as in the frame at %d", f.pc),
+			"an uninitialised one")
+		m.report()
 	}
 	f.checked, f.checkedTo = true, len(m.changed)
 	return true
 }
 
-// differFrom tells the first of the words, locals and then the stack, in which the type state differs from a frame. They
-// are then unknown in the state, and, unless another state did fit, in the frame.
-func (m *method) differFrom(f *stackFrame, stack []vtype, words []int) {
+// reportMismatch reports the first of the words, locals and then the stack, in which the type state differs from a
+// frame. These words are unknown from then on: in the state, and also in the frame if no other state has fit it so far.
+func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
 	if local := words[0]; local < len(f.locals) {
-		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local, f.pc), m.describe(m.locals[local]))
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local,
+			f.pc), m.describe(m.locals[local]))
 	} else {
 		i := local - len(f.locals)
-		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]), i, f.pc), m.describe(stack[i]))
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]),
+			i, f.pc), m.describe(stack[i]))
 	}
-	m.tell()
+	m.report()
 	if !f.checked && f.doubtful == nil {
 		f.doubtful = make([]bool, len(f.locals)+len(f.stack))
 	}
@@ -355,13 +366,13 @@ func (m *method) differFrom(f *stackFrame, stack []vtype, words []int) {
 			f.doubtful[word] = true
 		}
 		if word < len(f.locals) || isState {
-			m.doubt(f, word)
+			m.makeUnknown(f, word)
 		}
 	}
 }
 
-// doubt makes what a word of a frame stands for unknown in the type state.
-func (m *method) doubt(f *stackFrame, word int) {
+// makeUnknown makes the word of the type state that stands for a word of the frame unknown.
+func (m *method) makeUnknown(f *stackFrame, word int) {
 	if word < len(f.locals) {
 		m.setLocal(word, tUnknown)
 	} else {
@@ -369,35 +380,37 @@ func (m *method) doubt(f *stackFrame, word int) {
 	}
 }
 
-// spend counts steps of work against a bound that grows with the class file, while the work for a hostile one can grow
-// with the square of its size. A step is some twenty nanoseconds. Of the 200,000 classes of the corpus none needs more
-// than a ninetieth of what it may.
+// spend adds steps to the work that the class has taken so far, and fails if that exceeds the bound. The bound grows
+// with the size of the class file, whereas the work for a hostile one can grow with the square of its size. A step
+// takes some 20 ns. Of the 200,000 classes of the corpus, none needs more than a ninetieth of the bound.
 func (m *method) spend(steps int) {
 	m.work += int64(steps)
 	if m.exhausted() {
-		m.fail(ruleLimit, "a class that can be verified in a bounded number of steps", "one that takes more")
+		m.fail(ruleLimit, "a class that is checked in a bounded number of steps", "a class that needs more")
 	}
 }
 
-// exhausted says whether the class has had all the steps that it may take.
+// exhausted reports whether the class has taken more steps than it may.
 func (k *checker) exhausted() bool {
 	const base, perByte = 1 << 21, 1 << 6
 	return k.work > base+perByte*int64(len(k.class.Bytes()))
 }
 
-// Words that are compared in one step, as most of them are equal, and handlers whose ranges are.
+// wordsPerStep is how many words, or ranges of handlers, are compared in one step. That is fast, as most words are
+// equal.
 const wordsPerStep = 16
 
+// matchLocal reports whether a local of the type state fits the frame.
 func (m *method) matchLocal(f *stackFrame, local int) bool {
 	if local >= len(f.locals) {
 		return true
 	}
 	got, want := m.locals[local], f.locals[local]
-	return got == want || m.assignable(got, want) || f.doubts(local)
+	return got == want || m.assignable(got, want) || f.isDoubtful(local)
 }
 
-// checkVariables demands that the ranges of LocalVariableTable begin and end at instructions, as HotSpot does
-// where it checks types (JVMS 4.7.13).
+// checkVariables checks that the ranges in LocalVariableTable begin and end at instructions, as HotSpot demands where
+// it checks types (JVMS 4.7.13).
 func (m *method) checkVariables() {
 	for _, a := range m.code.Attributes {
 		if a.Name != "LocalVariableTable" || len(a.Info) < 2 {
@@ -407,8 +420,9 @@ func (m *method) checkVariables() {
 			start := int(u2(row))
 			end := start + int(u2(row[2:]))
 			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
-				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another", fmt.Sprintf("%d to %d", start, end))
-				m.tell()
+				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another",
+					fmt.Sprintf("%d to %d", start, end))
+				m.report()
 			}
 		}
 	}

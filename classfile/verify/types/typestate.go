@@ -2,26 +2,28 @@ package types
 
 import "strconv"
 
-// machine is the type state of one point of a method (JVMS 4.10.1.4): a type for each word.
-type machine struct {
+// typeState is the type state at one point of a method (JVMS 4.10.1.4): a type for each word of the locals and of the
+// operand stack.
+type typeState struct {
 	locals, stack     []vtype
 	thisUninitialized bool
 
-	// changed are the locals that were written, oldest first: what was once compared with a frame need not
-	// be compared again before it changes.
+	// changed lists the locals that were changed, oldest first. A local that was compared with a frame need not be
+	// compared with it again before it changes.
 	changed   []uint16
 	enteredAt int // length of changed when the last frame was entered
 
-	used        int  // locals from here on are top
-	initialised bool // whether the instruction initialised this
+	used        int  // all locals from this index on are top
+	initialised bool // whether the current instruction initialised this
 }
 
-// push puts a value on the operand stack: two words of it for long and double.
+// push pushes a value, which takes two words if it is a long or double.
 func (m *method) push(t vtype) {
 	second, two := t.secondWord()
 	room := int(m.code.MaxStack) - len(m.stack)
 	if room < 1 || two && room < 2 {
-		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)", "a push of "+m.describe(t)+" onto "+strconv.Itoa(len(m.stack)))
+		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)",
+			"a push of "+m.describe(t)+" onto "+strconv.Itoa(len(m.stack)))
 		return
 	}
 	m.stack = append(m.stack, t)
@@ -30,7 +32,7 @@ func (m *method) push(t vtype) {
 	}
 }
 
-// pushWord puts one word on the stack that was taken off it before.
+// pushWord pushes one word that was popped before.
 func (m *method) pushWord(t vtype) {
 	if len(m.stack) >= int(m.code.MaxStack) {
 		m.fail(ruleTypes, "at most "+strconv.Itoa(int(m.code.MaxStack))+" words on the stack (max_stack)", "one more")
@@ -39,7 +41,7 @@ func (m *method) pushWord(t vtype) {
 	m.stack = append(m.stack, t)
 }
 
-// popWord takes one word off the stack, whatever it is.
+// popWord pops one word of any type.
 func (m *method) popWord() vtype {
 	if len(m.stack) == 0 {
 		m.fail(ruleTypes, "a value on the stack", "an empty stack")
@@ -50,7 +52,7 @@ func (m *method) popWord() vtype {
 	return t
 }
 
-// fits is assignable in the way of the verifier at work.
+// fits reports whether a value of type from can be assigned to type to, by the rules of type checking or of inference.
 func (m *method) fits(from, to vtype) bool {
 	if m.inferring {
 		return m.inferAssignable(from, to)
@@ -58,7 +60,7 @@ func (m *method) fits(from, to vtype) bool {
 	return m.assignable(from, to)
 }
 
-// pop takes a value of the type off the stack, or one that can be assigned to it, and gives its first word.
+// pop pops a value that must be assignable to the type want. It returns the type of its first word.
 func (m *method) pop(want vtype) vtype {
 	if second, two := want.secondWord(); two {
 		if got := m.popWord(); got != second && got != tUnknown {
@@ -72,7 +74,7 @@ func (m *method) pop(want vtype) vtype {
 	return got
 }
 
-// popReference takes a reference off the stack; an object that is not initialised is one if that is allowed.
+// popReference pops a reference. uninitialized is set if it may be an object that is not initialised.
 func (m *method) popReference(uninitialized bool) vtype {
 	got := m.popWord()
 	if !got.isReference() && !(uninitialized && got.isUninitialized()) && got != tUnknown {
@@ -81,7 +83,7 @@ func (m *method) popReference(uninitialized bool) vtype {
 	return got
 }
 
-// popOneWord takes a value of category 1 off the stack.
+// popOneWord pops a value of category 1.
 func (m *method) popOneWord() vtype {
 	got := m.popWord()
 	if !got.isOneWord() && !(m.inferring && got == tTop) {
@@ -90,7 +92,7 @@ func (m *method) popOneWord() vtype {
 	return got
 }
 
-// popTwoWords takes two values of category 1 off the stack, or one of category 2.
+// popTwoWords pops two values of category 1, or one of category 2.
 func (m *method) popTwoWords() (top, below vtype) {
 	top = m.popWord()
 	if top.isSecondWord() {
@@ -111,7 +113,7 @@ func (m *method) wrongOnStack(want string, got vtype) {
 	}
 }
 
-// load pushes a local variable, which must be of the type; for tNull, of any type of reference.
+// load pushes a local variable, which must have the type want; if that is tNull, any reference type.
 func (m *method) load(index int, want vtype) {
 	got := m.locals[index]
 	second, two := want.secondWord()
@@ -137,12 +139,13 @@ func (m *method) wrongLocal(index int, want string, got vtype) {
 	}
 }
 
-// store takes a value off the stack into a local variable; for tNull, any type of reference.
+// store pops a value of the type want, or of any reference type if that is tNull, into a local variable.
 func (m *method) store(index int, want vtype) {
 	got := want
 	if want != tNull {
 		m.pop(want)
-	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && got != tUnknown && !(m.inferring && got.kind() == kindReturnAddress) {
+	} else if got = m.popWord(); !got.isReference() && !got.isUninitialized() && got != tUnknown &&
+		!(m.inferring && got.kind() == kindReturnAddress) {
 		m.wrongOnStack("a reference", got)
 	}
 	if m.failed() {
@@ -153,7 +156,7 @@ func (m *method) store(index int, want vtype) {
 	if two {
 		last++
 	}
-	// What is left of a long or double of which one word is overwritten is of no use any more.
+	// If one word of a long or double is overwritten, the other word becomes unusable.
 	if m.locals[index].isSecondWord() && index > 0 {
 		m.setLocal(index-1, tTop)
 	}
@@ -166,7 +169,7 @@ func (m *method) store(index int, want vtype) {
 	}
 }
 
-func (m *machine) setLocal(index int, t vtype) {
+func (m *typeState) setLocal(index int, t vtype) {
 	if m.locals[index] != t {
 		m.locals[index] = t
 		m.used = max(m.used, index+1)
@@ -174,8 +177,8 @@ func (m *machine) setLocal(index int, t vtype) {
 	}
 }
 
-// replace turns one type into another wherever it is, as the initialisation of an object does.
-func (m *machine) replace(old, now vtype) {
+// replace changes each word of one type into another type, as the initialisation of an object does.
+func (m *typeState) replace(old, now vtype) {
 	for i, t := range m.locals {
 		if t == old {
 			m.setLocal(i, now)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// vtype is a verification type (JVMS 4.10.1.2) of one word of a frame: the kind in the low four bits, above
-// them the number of a class name, the position of a new or of a subroutine. Equal types are equal numbers.
+// vtype is a verification type (JVMS 4.10.1.2) of one word of a frame. The low four bits hold the kind, the bits above
+// them the number of a class name, or the position of a new instruction or of a subroutine. Equal types are equal
+// numbers.
 type vtype uint32
 
-// The kinds. The second words of long and double are types of their own, as each word of a frame has one.
-// The four small integer kinds are those of array components and of a method's result only: everywhere else
-// they are int.
+// The kinds. The second words of long and double have kinds of their own, because each word of a frame has a type. The
+// four small integer kinds exist only as components of arrays and as results of methods; everywhere else they are int.
 const (
 	tTop vtype = iota
 	tInt
@@ -32,8 +32,8 @@ const (
 	kindReturnAddress // by the position of the subroutine (JVMS 4.10.2.5); inference only
 )
 
-// tUnknown is what a word has after a finding about it: whatever is wanted of it, so that nothing is told twice. Only
-// type checking has it, and nothing before the first finding.
+// tUnknown is the type of a word about which there was a finding. It can be assigned to every type, so that nothing is
+// reported twice. It exists only in type checking, after the first finding.
 const tUnknown = tTop + 1<<kindBits
 
 const kindBits = 4
@@ -46,24 +46,24 @@ func uninitialized(pc int) vtype { return vtype(pc)<<kindBits | kindUninitialize
 
 func returnAddress(pc int) vtype { return vtype(pc)<<kindBits | kindReturnAddress }
 
-// isReference is about initialised references: only they have a place in the class hierarchy.
+// isReference reports whether t is null or an initialised object: only these can be assigned by the class hierarchy.
 func (t vtype) isReference() bool { return t == tNull || t.kind() == kindObject }
 
 func (t vtype) isUninitialized() bool {
 	return t == tUninitializedThis || t.kind() == kindUninitialized
 }
 
-// isObject is about references that are not null, initialised or not.
+// isObject reports whether t is an object, initialised or not, but not null.
 func (t vtype) isObject() bool { return t.kind() == kindObject || t.isUninitialized() }
 
 func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
 
-// isOneWord says whether the type is of category 1 (JVMS table 2.11.1-B); top is of none.
+// isOneWord reports whether t is of category 1 (JVMS table 2.11.1-B). top is of no category.
 func (t vtype) isOneWord() bool {
 	return t != tTop && t != tLong && t != tDouble && !t.isSecondWord()
 }
 
-// secondWord gives what follows the first word of a long or double, and false for every other type.
+// secondWord returns the type of the second word of a long or double, and false for every other type.
 func (t vtype) secondWord() (vtype, bool) {
 	switch t {
 	case tLong:
@@ -74,16 +74,17 @@ func (t vtype) secondWord() (vtype, bool) {
 	return tTop, false
 }
 
-// className is one name that the judged class mentions, with what has been found out about it.
+// className is a name that the checked class mentions, with what is known about it.
 type className struct {
 	name      string
-	component vtype // of an array; 0 for classes
-	looked    bool  // whether info is what the hierarchy said
+	component vtype // the component type of an array, 0 for a class
+	lookedUp  bool  // whether info is the answer of the hierarchy
 	info      *ClassInfo
 }
 
-// names numbers the names that one class mentions, so that types compare as numbers. They are found again in an open
-// hash table, which is forgotten by counting up: to clear a map would cost what the largest class so far has left there.
+// names numbers the names that one class mentions, so that types can be compared as numbers. It finds a name through an
+// open hash table. To clear the table for the next class, it increments round: clearing a map would take time for the
+// largest class so far.
 type names struct {
 	list  []className
 	slots []nameSlot // a power of two of them, at most half in use
@@ -91,26 +92,26 @@ type names struct {
 	seed  maphash.Seed
 }
 
-// nameSlot is in use if it is of the current round.
+// nameSlot is a slot of the hash table. It is in use if its round is the current one.
 type nameSlot struct {
 	round uint32
 	hash  uint32
 	t     vtype
 }
 
-// fewestSlots is the size of the first hash table.
-const fewestSlots = 256
+// minSlots is the size of the first hash table.
+const minSlots = 256
 
-// reset forgets all names but not their memory.
+// reset forgets all names and keeps the memory.
 func (n *names) reset() {
 	clear(n.list) // the names are cut from a class file
 	n.list = n.list[:0]
 	if n.round++; n.round == 0 || n.slots == nil {
-		n.slots, n.round, n.seed = make([]nameSlot, fewestSlots), 1, maphash.MakeSeed()
+		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()
 	}
 }
 
-// slot gives the place of a name in the table: its own, or the free one that it goes into.
+// slot returns the slot of a name: its own, or the free one that it is to be put into.
 func (n *names) slot(name string, hash uint32) *nameSlot {
 	for i := int(hash); ; i++ {
 		s := &n.slots[i&(len(n.slots)-1)]
@@ -136,7 +137,7 @@ func (n *names) grow() {
 	}
 }
 
-// known gives the type of a class or array that has one, tTop if it has none.
+// known returns the type of a class or array that has a number, otherwise tTop.
 func (n *names) known(name string) vtype {
 	hash := uint32(maphash.String(n.seed, name))
 	if s := n.slot(name, hash); s.round == n.round {
@@ -145,7 +146,7 @@ func (n *names) known(name string) vtype {
 	return tTop
 }
 
-// of gives the type of a class, or of an array whose descriptor is given. The name must be well-formed.
+// of returns the type of a class, or of an array whose descriptor is given. The name must be well-formed.
 func (n *names) of(name string) vtype {
 	hash := uint32(maphash.String(n.seed, name))
 	s := n.slot(name, hash)
@@ -165,7 +166,7 @@ func (n *names) of(name string) vtype {
 	return t
 }
 
-// component gives the type of a descriptor with the small integers kept apart: int[] is no byte[].
+// component returns the type of an array component with that descriptor. Here byte and int are different types.
 func (n *names) component(descriptor string) vtype {
 	switch descriptor[0] {
 	case 'Z':
@@ -180,7 +181,7 @@ func (n *names) component(descriptor string) vtype {
 	return n.field(descriptor)
 }
 
-// field gives the type of a value of that field descriptor (JVMS 4.3.2), which must be well-formed.
+// field returns the type of a value with that field descriptor (JVMS 4.3.2), which must be well-formed.
 func (n *names) field(descriptor string) vtype {
 	switch descriptor[0] {
 	case 'J':
@@ -203,7 +204,7 @@ func (n *names) isArray(t vtype) bool {
 	return t.kind() == kindObject && n.list[t.index()].component != 0
 }
 
-// isArrayOf says whether t is null or an array with one of these components.
+// isArrayOf reports whether t is null or an array with one of these components.
 func (n *names) isArrayOf(t vtype, components ...vtype) bool {
 	if t == tNull || t == tUnknown {
 		return true
@@ -219,12 +220,12 @@ func (n *names) isArrayOf(t vtype, components ...vtype) bool {
 	return false
 }
 
-// isReferenceArray says whether t is null or an array of references.
+// isReferenceArray reports whether t is null or an array of references.
 func (n *names) isReferenceArray(t vtype) bool {
 	return t == tNull || t == tUnknown || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
 }
 
-// dimensions counts those of an array; the element is what is left, which may be a small integer.
+// dimensions returns the number of dimensions of an array and its element type, which may be a small integer.
 func (n *names) dimensions(t vtype) (count int, element vtype) {
 	for n.isArray(t) {
 		count++
@@ -239,7 +240,7 @@ var typeNames = [...]string{
 	tBoolean: "boolean", tByte: "byte", tShort: "short", tChar: "char", tUnknown: "unknown",
 }
 
-// describe names a type for a finding.
+// describe returns the name of a type, for findings.
 func (n *names) describe(t vtype) string {
 	switch t.kind() {
 	case kindObject:
@@ -252,11 +253,12 @@ func (n *names) describe(t vtype) string {
 	return typeNames[t]
 }
 
-// longestFrame is where the description of a frame breaks off: a frame can have 65535 locals of long names.
-const longestFrame = 1 << 14
+// maxFrameText is the length at which the description of a frame is cut off: a frame may have 65,535 locals with long
+// names.
+const maxFrameText = 1 << 14
 
-// describeFrame writes a frame as in JVMS 4.10.1: the locals, the operand stack, and whether this is still
-// uninitialised. Second words are left out.
+// describeFrame returns a frame as JVMS 4.10.1 writes it: the locals, the operand stack, and whether this is still
+// uninitialised. It leaves out second words.
 func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) string {
 	var b strings.Builder
 	list := func(title string, words []vtype) {
@@ -268,7 +270,7 @@ func (n *names) describeFrame(locals, stack []vtype, thisUninitialized bool) str
 				continue
 			}
 			b.WriteString(separator)
-			if b.Len() > longestFrame {
+			if b.Len() > maxFrameText {
 				b.WriteString("...")
 				break
 			}

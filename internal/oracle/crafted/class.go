@@ -9,21 +9,21 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// Class writes a class file that no compiler would write, or not of this size: Major is its version, Access, Name and Super
-// (in internal form) are written as they are.
+// Class writes a class file that no compiler would write, or not of this size: Major is its version, Access, Name and
+// Super (in internal form) are written as they are.
 type Class struct {
 	Major, Access uint16
 	Name, Super   string
 	Pool          []byte // the constants so far
 	Count         uint16 // constant_pool_count
-	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are equal
-	// ones.
+	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
+	// equal ones.
 	Known   map[string]uint16
 	Methods []Method
 }
 
-// Method is a method_info (JVMS 4.6) of a [Class]: Access, Name and Descriptor, and the Code attribute (JVMS 4.7.3) with
-// MaxStack, MaxLocals, Code and Handlers. Without Code, it has no Code attribute.
+// Method is a method_info (JVMS 4.6) of a [Class]: Access, Name and Descriptor, and the Code attribute (JVMS 4.7.3)
+// with MaxStack, MaxLocals, Code and Handlers. Without Code, it has no Code attribute.
 type Method struct {
 	Access              uint16
 	Name, Descriptor    string
@@ -33,7 +33,8 @@ type Method struct {
 	Attributes          []Attribute // inside of Code
 }
 
-// Handler is an entry of an exception table: it covers Start up to End, and Catch is the index of a Class, 0 for any type.
+// Handler is an entry of an exception table: it covers Start up to End, and Catch is the index of a Class, 0 for any
+// type.
 type Handler struct{ Start, End, Handler, Catch uint16 }
 
 // Attribute is an attribute of any Name with its Info.
@@ -44,7 +45,8 @@ type Attribute struct {
 
 // NewClass returns a public class without members.
 func NewClass(major uint16, name, super string) *Class {
-	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super, Count: 1, Known: map[string]uint16{}}
+	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super, Count: 1,
+		Known: map[string]uint16{}}
 }
 
 // Constant returns the index of the constant with these bytes, which it adds if there is none.

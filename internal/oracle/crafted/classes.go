@@ -56,7 +56,8 @@ func farBranches() *Class {
 		[]byte{9}, // at far
 	)}})
 	// A goto back to the method's start over a return.
-	g := append(Op(code.Iload0), slices.Concat(Branch(code.Ifeq, 1, 32767), Op(code.Iload0), Branch(code.Ifne, 5, 9), Op(code.Return))...)
+	g := append(Op(code.Iload0), slices.Concat(Branch(code.Ifeq, 1, 32767), Op(code.Iload0), Branch(code.Ifne, 5, 9),
+		Op(code.Return))...)
 	g = append(Nops(g, 32764), Branch(code.Goto, 32764, 0)...)
 	g = append(g, byte(code.Return))
 	a.Add(Method{Static, "g", "(I)V", 1, 1, g, nil, []Attribute{Frames([]byte{0}, []byte{8}, SameExtended(32757))}})
@@ -69,7 +70,8 @@ func farTypes() *Class {
 	a := NewClass(52, "FarTypes", "java/lang/Object")
 	text, throwable := U2(a.ClassIndex("java/lang/String")), U2(a.ClassIndex("java/lang/Throwable"))
 	b := slices.Concat(Op(code.Lload1), Op(code.Lstore, 5), Op(code.Aload3), Op(code.Astore, 7), Op(code.Fconst0),
-		Op(code.Fstore, 8), Op(code.Dconst0), Op(code.Wide, byte(code.Dstore), 1, 44), Op(code.Iconst0), Op(code.Istore, 9))
+		Op(code.Fstore, 8), Op(code.Dconst0), Op(code.Wide, byte(code.Dstore), 1,
+			44), Op(code.Iconst0), Op(code.Istore, 9))
 	var table [][]byte
 	previous := -1
 	frame := func(pc, short int, kind byte, body ...byte) { // short: how the form writes small deltas, or -1
@@ -112,11 +114,13 @@ func farTypes() *Class {
 		[]Handler{{0, uint16(handlerAt), uint16(handlerAt), 0}}, []Attribute{Frames(table...)}})
 
 	super := a.Methodref("java/lang/Object", "<init>", "()V")
-	c := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 32765), Op(code.Iload1), Branch(code.Iflt, 5, 14), Op(code.Aload0),
+	c := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 32765), Op(code.Iload1), Branch(code.Iflt, 5, 14),
+		Op(code.Aload0),
 		Op(code.Invokespecial, U2(super)...), Op(code.Return), Op(code.Nop))
 	c = Nops(c, 32765)
 	c = append(c, slices.Concat(Op(code.Aload0), Op(code.Invokespecial, U2(super)...), Op(code.Return))...)
-	a.Add(Method{classfile.AccPublic, "<init>", "(I)V", 1, 2, c, nil, []Attribute{Frames([]byte{14}, SameExtended(32750))}})
+	a.Add(Method{classfile.AccPublic, "<init>", "(I)V", 1, 2, c, nil,
+		[]Attribute{Frames([]byte{14}, SameExtended(32750))}})
 	return a
 }
 
@@ -146,7 +150,8 @@ func subroutines() *Class {
 	b := slices.Concat(Branch(code.Jsr, 0, 7), Op(code.Iconst0), Op(code.Pop), Op(code.Nop), Op(code.Return),
 		Op(code.Astore0), Op(code.Ret, 0))
 	a.Add(Method{Static, "f", "()V", 1, 1, b, []Handler{{3, 5, 10, 0}}, nil})
-	a.Methods[0].Code = append(b, slices.Concat(Op(code.Astore1), Branch(code.Jsr, 11, 7), Op(code.Aload1), Op(code.Athrow))...)
+	a.Methods[0].Code = append(b, slices.Concat(Op(code.Astore1), Branch(code.Jsr, 11, 7), Op(code.Aload1),
+		Op(code.Athrow))...)
 	a.Methods[0].MaxLocals = 2
 	far := append(Branch(code.Jsr, 0, 32767), byte(code.Return))
 	far = append(Nops(far, 32767), slices.Concat(Op(code.Astore0), Op(code.Wide, byte(code.Ret), 0, 0))...)
@@ -162,7 +167,8 @@ func cldcStackMap() *Class {
 	a := NewClass(46, "CLDC", "java/lang/Object")
 	init := a.Methodref("java/lang/Object", "<init>", "()V")
 	object := a.ClassIndex("java/lang/Object")
-	b := slices.Concat(Op(code.New, U2(object)...), Op(code.Dup), Op(code.Iload0), Branch(code.Ifeq, 5, 9), Op(code.Nop),
+	b := slices.Concat(Op(code.New, U2(object)...), Op(code.Dup), Op(code.Iload0), Branch(code.Ifeq, 5, 9),
+		Op(code.Nop),
 		Op(code.Invokespecial, U2(init)...), Op(code.Areturn))
 	info := slices.Concat(U2(1), U2(9, 1), []byte{1}, U2(2), []byte{8}, U2(0), []byte{8}, U2(0))
 	a.Add(Method{Static, "f", "(I)Ljava/lang/Object;", 3, 1, b, nil, []Attribute{{"StackMap", info}}})
@@ -175,7 +181,8 @@ func activity(declares bool) *Class {
 	a.Add(Method{classfile.AccPublic, "<init>", "()V", 1, 1,
 		slices.Concat(Op(code.Aload0), Op(code.Invokespecial, U2(init)...), Op(code.Return)), nil, nil})
 	if declares {
-		b := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 5), Op(code.Return), Op(code.Iconst0), Op(code.Istore1),
+		b := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 5), Op(code.Return), Op(code.Iconst0),
+			Op(code.Istore1),
 			Branch(code.Goto, 7, 0))
 		a.Add(Method{classfile.AccPublic, "onWindowFocusChanged", "(Z)V", 1, 2, b, nil,
 			[]Attribute{Frames([]byte{0}, []byte{4}), {"LineNumberTable", U2(2, 0, 1, 5, 2)}}})
@@ -186,8 +193,10 @@ func activity(declares bool) *Class {
 // deadCode has returns that no path leads to, in a class without frames.
 func deadCode() *Class {
 	a := NewClass(49, "DeadCode", "java/lang/Object")
-	a.Add(Method{Static, "f", "()J", 2, 0, slices.Concat(Op(code.Lconst0), Op(code.Lreturn), Op(code.Lreturn), Op(code.Nop), Op(code.Lreturn)), nil, nil})
-	a.Add(Method{Static, "g", "(Ljava/lang/Throwable;)V", 1, 1, slices.Concat(Op(code.Aload0), Op(code.Athrow), Op(code.Return)), nil, nil})
+	a.Add(Method{Static, "f", "()J", 2, 0, slices.Concat(Op(code.Lconst0), Op(code.Lreturn), Op(code.Lreturn),
+		Op(code.Nop), Op(code.Lreturn)), nil, nil})
+	a.Add(Method{Static, "g", "(Ljava/lang/Throwable;)V", 1, 1,
+		slices.Concat(Op(code.Aload0), Op(code.Athrow), Op(code.Return)), nil, nil})
 	return a
 }
 
@@ -220,7 +229,8 @@ func longFrames() *Class {
 	b = append(b, Op(code.Return)...)
 	a.Add(Method{Static, "f", "(I)V", 1, 1, b, nil, []Attribute{Frames(SameExtended(62))}})
 	a.Add(Method{Static, "g", "(I)V", 1, 1, b, nil, []Attribute{Frames([]byte{62})}})
-	a.Add(Method{Static, "h", "(I)V", 1, 1, slices.Concat(Op(code.Iload0), Branch(code.Ifeq, 1, 4), Op(code.Return)), nil,
+	a.Add(Method{Static, "h", "(I)V", 1, 1, slices.Concat(Op(code.Iload0), Branch(code.Ifeq, 1, 4), Op(code.Return)),
+		nil,
 		[]Attribute{Frames(SameExtended(4))}})
 	a.Add(Method{Static, "empty", "()V", 0, 0, Op(code.Nop, byte(code.Return)), nil, []Attribute{Frames()}})
 	return a
@@ -248,7 +258,8 @@ func loopToStart() *Class {
 	stack := func(delta int) []byte {
 		return append(append([]byte{64 + byte(delta), 7}, U2(a.ClassIndex("java/lang/Throwable"))...), []byte{}...)
 	}
-	a.Add(Method{Static, "f", "(I)V", 1, 1, b, []Handler{{0, 8, 9, 0}, {8, 9, 13, a.ClassIndex("java/lang/Throwable")}, {0, 14, 14, 0}},
+	a.Add(Method{Static, "f", "(I)V", 1, 1, b, []Handler{{0, 8, 9, 0}, {8, 9, 13, a.ClassIndex("java/lang/Throwable")},
+		{0, 14, 14, 0}},
 		[]Attribute{Frames([]byte{0}, []byte{7}, stack(0), stack(3), stack(0)),
 			{"LineNumberTable", U2(4, 0, 1, 5, 2, 8, 3, 0, 4)}}})
 	return a
@@ -269,7 +280,8 @@ func stackDeeper() *Class {
 func variablesEverywhere() *Class {
 	a := NewClass(52, "Variables", "java/lang/Object")
 	n, d := a.Utf8("v"), a.Utf8("I")
-	b := slices.Concat(Op(code.Iload0), Op(code.Istore1), Op(code.Iload1), Branch(code.Ifeq, 3, 8), Op(code.Iload1), Op(code.Ireturn),
+	b := slices.Concat(Op(code.Iload0), Op(code.Istore1), Op(code.Iload1), Branch(code.Ifeq, 3, 8), Op(code.Iload1),
+		Op(code.Ireturn),
 		Op(code.Iload0), Op(code.Ireturn))
 	variables := U2(6, 0, 10, n, d, 0, 2, 8, n, d, 1, 7, 3, n, d, 2, 9, 1, n, d, 3, 10, 0, n, d, 4, 0, 0, n, d, 5)
 	annotation := slices.Concat(U2(4),
@@ -304,7 +316,8 @@ func largePool() *Class {
 			b = binary.BigEndian.AppendUint32(b, uint32(v))
 		}
 		b = append(b, byte(code.Return), byte(code.Return))
-		a.Add(Method{Static, string(rune('a' + before)), "(I)V", 1, 1, b, nil, []Attribute{Frames([]byte{byte(end)}, []byte{0})}})
+		a.Add(Method{Static, string(rune('a' + before)), "(I)V", 1, 1, b, nil,
+			[]Attribute{Frames([]byte{byte(end)}, []byte{0})}})
 	}
 	return a
 }
@@ -312,6 +325,7 @@ func largePool() *Class {
 func mappingInfo() *Class {
 	a := NewClass(52, "dev/tracegen/runtime/MappingInfo", "java/lang/Object")
 	digest := a.Constant(classfile.TagString, U2(a.Utf8("0000000000000000"))...)
-	a.Add(Method{Static, "digest", "()Ljava/lang/String;", 1, 0, Op(code.Ldc, byte(digest), byte(code.Areturn)), nil, nil})
+	a.Add(Method{Static, "digest", "()Ljava/lang/String;", 1, 0, Op(code.Ldc, byte(digest), byte(code.Areturn)), nil,
+		nil})
 	return a
 }

@@ -19,7 +19,8 @@ func Committed(t testing.TB) map[string][]byte {
 	t.Helper()
 	found := make(map[string][]byte)
 	module := "."
-	for _, err := os.Stat(filepath.Join(module, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(module, "go.mod")) {
+	for _, err := os.Stat(filepath.Join(module, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(module,
+		"go.mod")) {
 		if module = filepath.Join("..", module); len(module) > 100 {
 			t.Fatal("the test does not run inside of the module")
 		}

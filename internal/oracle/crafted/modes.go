@@ -20,8 +20,8 @@ type Mode struct {
 	id      func(method int) uint32
 }
 
-// Modes are all exit modes, each with a runtime class, and one with entry calls behind the constructor call. How an ID is
-// pushed depends on its size: modes differ in that too, and one mixes all sizes in each class.
+// Modes are all exit modes, each with a runtime class, and one with entry calls behind the constructor call. How an ID
+// is pushed depends on its size: modes differ in that too, and one mixes all sizes in each class.
 var Modes = func() (all []Mode) {
 	ids := [...]func(m int) uint32{
 		func(m int) uint32 { return uint32(m + 1) },
@@ -84,8 +84,8 @@ func (r *Rejection) Error() string {
 // Injector returns a new injector for the mode.
 func (m Mode) Injector() *inject.Injector { return inject.New(m.Options) }
 
-// RoundTrip instruments the class, checks that it is equivalent to the original, strips it, and compares the result with
-// the original byte by byte. It returns how many methods were traced.
+// RoundTrip instruments the class, checks that it is equivalent to the original, strips it, and compares the result
+// with the original byte by byte. It returns how many methods were traced.
 func (m Mode) RoundTrip(in *inject.Injector, c *classfile.Class, request inject.Request) (traced int, err error) {
 	if len(request.Methods) == 0 && request.Focus == inject.FocusNone && request.Digest == "" {
 		return 0, nil
@@ -111,8 +111,8 @@ func (m Mode) RoundTrip(in *inject.Injector, c *classfile.Class, request inject.
 	return len(request.Methods), nil
 }
 
-// Instrument returns the class with all that the mode asks for, and what the equivalence check must find in it. ok is false
-// if nothing can be inserted.
+// Instrument returns the class with all that the mode asks for, and what the equivalence check must find in it. ok is
+// false if nothing can be inserted.
 func (m Mode) Instrument(t testing.TB, c *classfile.Class) (data []byte, want equivalence.Instrumentation, ok bool) {
 	t.Helper()
 	in := m.Injector()

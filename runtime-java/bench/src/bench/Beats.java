@@ -15,15 +15,15 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * One entry and one exit, with the ID as a constant, as in an instrumented method: ours beside Matrix's published
- * class. JMH's worker is the main thread to both, but for the benchmarks called other.
+ * Measures one entry and one exit with a constant ID, as in an instrumented method: our runtime beside Matrix's
+ * published class. JMH's worker is the main thread for both, except in the benchmarks named other.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class Beats {
     private static final int ID = 47110;
 
-    /** What an empty static call costs that is not inlined: nothing that is called can cost less. */
+    /** The cost of an empty static call that is not inlined. No call that does something costs less. */
     public static class Floor {
         @CompilerControl(CompilerControl.Mode.DONT_INLINE)
         static void i(int id) {

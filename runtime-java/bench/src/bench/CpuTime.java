@@ -12,7 +12,10 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
-/** How long JMH's workers were on a processor, for each operation: what a machine that others use too says about time. */
+/**
+ * Measures the CPU time of JMH's workers for each operation. Other programs on the machine affect it less than the
+ * elapsed time.
+ */
 public class CpuTime implements InternalProfiler {
     private long before;
 
@@ -38,7 +41,8 @@ public class CpuTime implements InternalProfiler {
     }
 
     @Override
-    public Collection<? extends Result> afterIteration(BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
+    public Collection<? extends Result> afterIteration(BenchmarkParams benchmark, IterationParams iteration,
+            IterationResult result) {
         double ns = (double) (workers() - before) / result.getMetadata().getAllOps();
         return Collections.singleton(new ScalarResult("cpu", ns, "ns/op", AggregationPolicy.AVG));
     }

@@ -92,7 +92,7 @@ public final class IdleProofs {
     public void aSlowIdleHandlerIsSeen() throws Exception {
         MessageQueue queue = Looper.getMainLooper().getQueue();
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
-        Bench.check(monitor.seesIdleHandlers(), "idle handlers are not seen");
+        Bench.check(monitor.reportsIdleHandlers(), "idle handlers are not seen");
         IdleLog log = new IdleLog();
         monitor.add(log);
         Idle slow = new Idle(false);
@@ -178,14 +178,14 @@ public final class IdleProofs {
                 }
             }
         });
-        Bench.check(!monitor.seesIdleHandlers(), "it does not notice that idle handlers are not seen");
+        Bench.check(!monitor.reportsIdleHandlers(), "it does not notice that idle handlers are not seen");
         Bench.settle();
         Bench.settle();
         Looper.getMainLooper().setMessageLogging(null);
-        for (int k = 0; monitor.wonBack() == 0 && k < 100; k++) {
+        for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
             Bench.settle();
         }
-        Bench.equal(monitor.wonBack(), 1, "won back, though the list was replaced");
+        Bench.equal(monitor.reinstalls(), 1, "won back, though the list was replaced");
         monitor.release();
         Bench.check(list() == theirs, "somebody else's list was taken out");
         replace(original);

@@ -9,8 +9,8 @@ import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.SlowMessage;
-import dev.tracegen.runtime.SlowMessageListener;
+import dev.tracegen.runtime.Stall;
+import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.MonitorOptions;
@@ -34,8 +34,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Records an instrumented app on the real main looper. */
-public final class RecordingProofs implements SlowMessageListener {
-    private final BlockingQueue<SlowMessage> slow = new ArrayBlockingQueue<SlowMessage>(100);
+public final class RecordingProofs implements StallListener {
+    private final BlockingQueue<Stall> slow = new ArrayBlockingQueue<Stall>(100);
     private final App app = new App(directory());
 
     private static File directory() {
@@ -45,18 +45,18 @@ public final class RecordingProofs implements SlowMessageListener {
     }
 
     @Override
-    public void slowMessage(SlowMessage message) {
+    public void stallEnded(Stall message) {
         slow.add(message);
     }
 
-    private SlowMessage next() throws Exception {
-        SlowMessage m = slow.poll(20, TimeUnit.SECONDS);
+    private Stall next() throws Exception {
+        Stall m = slow.poll(20, TimeUnit.SECONDS);
         Bench.check(m != null, "no slow message was found");
         return m;
     }
 
     private void start(RuntimeConfig config) throws Exception {
-        Recorder.setSlowMessageListener(this);
+        Recorder.setStallListener(this);
         Bench.equal(config.problems(), new ArrayList<String>(), "problems of the configuration");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
@@ -64,7 +64,7 @@ public final class RecordingProofs implements SlowMessageListener {
 
     private static void stop() {
         TracegenRuntime.stop();
-        Recorder.setSlowMessageListener(null);
+        Recorder.setStallListener(null);
     }
 
     /** The methods' names by ID. */
@@ -98,13 +98,13 @@ public final class RecordingProofs implements SlowMessageListener {
     private static final List<String> TREE = Arrays.asList("0 dispatchMessage 1", "1 open 1", "2 load 1", "3 rest 1",
             "3 decode 3", "4 rest 1", "4 rest 1", "4 rest 1", "2 bind 1", "3 layout 1", "4 rest 1", "3 rest 1");
 
-    /** How far times may be from what the app measured around the same work; what is more is the machine's doing, once. */
+    /** How far times may be from what the app measured wrap the same work; what is more is the machine's doing, once. */
     private static final long BOUND_NANOS = 5000000;
 
     private static final int ATTEMPTS = 4;
 
     /** Gives how far the message's time, or a method's, is from the truth at most. */
-    private static long checkTree(SlowMessage m, Feed feed, String by) throws Exception {
+    private static long checkTree(Stall m, Feed feed, String by) throws Exception {
         Map<Integer, String> names = mapping();
         List<String> got = new ArrayList<String>();
         Map<String, Long> recorded = new HashMap<String, Long>();
@@ -140,7 +140,7 @@ public final class RecordingProofs implements SlowMessageListener {
             start(config);
             try {
                 String by = LooperMonitor.of(Looper.getMainLooper()).source();
-                SlowMessage m = null;
+                Stall m = null;
                 long off = Long.MAX_VALUE;
                 for (int k = 0; off >= BOUND_NANOS && k < ATTEMPTS; k++) {
                     FeedHandler handler = new FeedHandler(Looper.getMainLooper());
@@ -199,7 +199,7 @@ public final class RecordingProofs implements SlowMessageListener {
                     Looper.myQueue().addIdleHandler(new SlowIdle(feed));
                 }
             });
-            SlowMessage m = next();
+            Stall m = next();
             checkTree(m, feed, "the list of idle handlers");
             Bench.check(m.description.contains(SlowIdle.class.getName()), "description " + m.description);
         } finally {
@@ -263,7 +263,7 @@ public final class RecordingProofs implements SlowMessageListener {
         }
     }
 
-    /** The callback of a window whose events take 2 ms, with the runtime's marks around it. */
+    /** The callback of a window whose events take 2 ms, with the runtime's marks wrap it. */
     private static Window.Callback marked(ThreadTrace trace) throws Exception {
         Window.Callback slow = (Window.Callback) Proxy.newProxyInstance(RecordingProofs.class.getClassLoader(),
                 new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
@@ -277,10 +277,10 @@ public final class RecordingProofs implements SlowMessageListener {
                         return true;
                     }
                 });
-        java.lang.reflect.Method around = Class.forName("dev.tracegen.runtime.android.TouchMarks")
-                .getDeclaredMethod("around", Window.Callback.class, ThreadTrace.class);
-        around.setAccessible(true);
-        return (Window.Callback) around.invoke(null, slow, trace);
+        java.lang.reflect.Method wrap = Class.forName("dev.tracegen.runtime.android.InputEvents")
+                .getDeclaredMethod("wrap", Window.Callback.class, ThreadTrace.class);
+        wrap.setAccessible(true);
+        return (Window.Callback) wrap.invoke(null, slow, trace);
     }
 
     public void aChosenHandlerThreadIsRecorded() throws Exception {
@@ -291,7 +291,7 @@ public final class RecordingProofs implements SlowMessageListener {
             Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()), "two monitors");
             FeedHandler handler = new FeedHandler(thread.getLooper());
             handler.sendEmptyMessage(1);
-            SlowMessage m = next();
+            Stall m = next();
             Bench.equal(m.thread, "feeder", "thread");
             checkTree(m, handler.feed, "a monitor of a HandlerThread");
             Bench.settle(handler);
@@ -312,11 +312,11 @@ public final class RecordingProofs implements SlowMessageListener {
         p.setProperty("check", "-1");
         List<String> problems = new RuntimeConfig().apply(p).problems();
         Bench.equal(problems, Arrays.asList(
-                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the default holds",
-                "tracegen-runtime.properties: colour=red: there is no such key; the default holds",
-                "tracegen-runtime.properties: enabled=yes: want true or false; the default holds",
-                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the default holds",
-                "tracegen-runtime.properties: tick=s: want ms or us; the default holds"), "problems");
+                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the default is used",
+                "tracegen-runtime.properties: colour=red: unknown key; the default is used",
+                "tracegen-runtime.properties: enabled=yes: want true or false; the default is used",
+                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the default is used",
+                "tracegen-runtime.properties: tick=s: want ms or us; the default is used"), "problems");
         Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)), "recording, though it is switched off");
         Bench.equal(Bench.printer(), null, "the printer when switched off");
     }

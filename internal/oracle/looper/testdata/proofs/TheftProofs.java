@@ -46,27 +46,27 @@ public final class TheftProofs {
         Thief first = new Thief(null);
         Looper.getMainLooper().setMessageLogging(first);
         LooperMonitor monitor = monitor(log);
-        Bench.check(monitor.noticesTheft(), "cannot notice a theft");
+        Bench.check(monitor.detectsReplacement(), "cannot notice a theft");
         send();
         Bench.equal(told(log), 1, "told before the theft");
         Bench.check(first.lines > 0, "the printer that was there is not passed on to");
         Thief thief = new Thief(null);
         Looper.getMainLooper().setMessageLogging(thief);
         int messages = 0;
-        for (; monitor.wonBack() == 0 && messages < 100; messages++) {
+        for (; monitor.reinstalls() == 0 && messages < 100; messages++) {
             Bench.settle();
         }
-        Bench.equal(monitor.wonBack(), 1, "won back");
+        Bench.equal(monitor.reinstalls(), 1, "won back");
         int before = told(log);
         int lines = thief.lines;
         send();
         Bench.equal(told(log), before + 1, "told after it was won back");
         Bench.check(thief.lines > lines, "the thief is not passed on to");
         Looper.getMainLooper().setMessageLogging(null);
-        for (int k = 0; monitor.wonBack() == 1 && k < 100; k++) {
+        for (int k = 0; monitor.reinstalls() == 1 && k < 100; k++) {
             Bench.settle();
         }
-        Bench.equal(monitor.wonBack(), 2, "won back from nobody");
+        Bench.equal(monitor.reinstalls(), 2, "won back from nobody");
         monitor.release();
         Bench.measured("a stolen printer: won back after " + messages + " idle times");
     }
@@ -85,11 +85,11 @@ public final class TheftProofs {
         for (int theft = 1; theft <= thefts; theft++) {
             Looper.getMainLooper().setMessageLogging(new Thief(null));
             long begin = System.nanoTime();
-            for (; monitor.wonBack() < theft && millis < 20000; millis = (System.nanoTime() - begin) / 1000000) {
+            for (; monitor.reinstalls() < theft && millis < 20000; millis = (System.nanoTime() - begin) / 1000000) {
                 Bench.settle();
                 Thread.sleep(period / 30);
             }
-            Bench.equal(monitor.wonBack(), theft, "won back");
+            Bench.equal(monitor.reinstalls(), theft, "won back");
         }
         monitor.release();
         return millis;
@@ -102,11 +102,11 @@ public final class TheftProofs {
         for (int k = 0; k < 1000; k++) {
             last = new Thief(null);
             Looper.getMainLooper().setMessageLogging(last);
-            for (int j = 0; monitor.wonBack() == k && j < 100; j++) {
+            for (int j = 0; monitor.reinstalls() == k && j < 100; j++) {
                 Bench.settle();
             }
         }
-        Bench.equal(monitor.wonBack(), 1000, "won back");
+        Bench.equal(monitor.reinstalls(), 1000, "won back");
         last.lines = 0;
         int depth = depth();
         int before = told(log);
@@ -129,7 +129,7 @@ public final class TheftProofs {
             }
             send();
         }
-        Bench.equal(monitor.wonBack(), 0, "won back");
+        Bench.equal(monitor.reinstalls(), 0, "won back");
         Bench.equal(told(log), 1000, "told, each once");
         Bench.equal(depth(), 2, "the chain");
         Bench.check(Bench.printer() == matrix, "it is not in front any more");
@@ -160,7 +160,7 @@ public final class TheftProofs {
         Gate gate = new Gate(Bench.printer());
         gate.shut = true;
         Looper.getMainLooper().setMessageLogging(gate);
-        for (int k = 0; monitor.wonBack() == 0 && k < 100; k++) {
+        for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
             Bench.settle();
         }
         gate.shut = false;
@@ -178,16 +178,16 @@ public final class TheftProofs {
         for (int k = 0; k < 100; k++) {
             Printer before = Bench.printer();
             Looper.getMainLooper().setMessageLogging(new Thief(null));
-            for (int j = 0; monitor.wonBack() == 2 * k && j < 100; j++) {
+            for (int j = 0; monitor.reinstalls() == 2 * k && j < 100; j++) {
                 Bench.settle();
             }
             // It does not know that its victim has another printer by now.
             Looper.getMainLooper().setMessageLogging(before);
-            for (int j = 0; monitor.wonBack() == 2 * k + 1 && j < 100; j++) {
+            for (int j = 0; monitor.reinstalls() == 2 * k + 1 && j < 100; j++) {
                 Bench.settle();
             }
         }
-        Bench.equal(monitor.wonBack(), 200, "won back");
+        Bench.equal(monitor.reinstalls(), 200, "won back");
         send();
         Bench.equal(told(log), 1, "told");
         Bench.equal(depth(), 1, "the chain");
@@ -215,9 +215,9 @@ public final class TheftProofs {
             Bench.settle();
         }
         Bench.check(Bench.printer() == front, "the copies fight");
-        Bench.equal(ours.wonBack(), 0, "won back from the copy");
+        Bench.equal(ours.reinstalls(), 0, "won back from the copy");
         theirs.getClass().getMethod("release").invoke(theirs);
-        for (int k = 0; ours.wonBack() == 0 && k < 100; k++) {
+        for (int k = 0; ours.reinstalls() == 0 && k < 100; k++) {
             Bench.settle();
         }
         send();
@@ -275,7 +275,7 @@ public final class TheftProofs {
                     }
                 });
         set.invoke(null, thief);
-        for (int k = 0; monitor.wonBack() == 0 && k < 100; k++) {
+        for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
             Bench.settle();
         }
         int before = calls[0];

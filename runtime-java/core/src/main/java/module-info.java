@@ -1,6 +1,6 @@
-/** What instrumented methods call, and the recorder behind it. */
+/** The class that instrumented methods call, and the recorder that it passes the calls to. */
 module dev.tracegen.runtime {
-    // Android has none; what only it knows is then not known.
+    // Android has no such module. The facts from it are unknown there.
     requires static java.management;
 
     exports dev.tracegen.runtime;

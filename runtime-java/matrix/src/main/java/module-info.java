@@ -1,4 +1,4 @@
-/** Matrix's class name for what instrumented methods call. */
+/** The runtime class with the name that Matrix's plugin uses. */
 module dev.tracegen.runtime.matrix {
     requires dev.tracegen.runtime;
 

@@ -1,4 +1,4 @@
-/** The surface of the runtime, its Android part and the drop-in, with nothing behind it. */
+/** The public API of the core, the Android part and the drop-in for Matrix, without function. */
 module dev.tracegen.runtime {
     exports com.tencent.matrix.trace.core;
     exports dev.tracegen.runtime;

@@ -11,8 +11,8 @@ import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.MethodEnterListener;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
-import dev.tracegen.runtime.SlowMessage;
-import dev.tracegen.runtime.SlowMessageListener;
+import dev.tracegen.runtime.Stall;
+import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
@@ -25,7 +25,7 @@ import java.util.Collections;
 import java.util.List;
 
 /** An app that uses all that the runtime has, as apps do that are built with it and without. */
-public final class Sample extends DispatchListener implements SlowMessageListener, MethodEnterListener, FocusListener {
+public final class Sample extends DispatchListener implements StallListener, MethodEnterListener, FocusListener {
     public final List<String> slow = Collections.synchronizedList(new ArrayList<String>());
     public volatile int dispatches;
     public volatile int entered;
@@ -38,7 +38,7 @@ public final class Sample extends DispatchListener implements SlowMessageListene
     }
 
     @Override
-    public void slowMessage(SlowMessage message) {
+    public void stallEnded(Stall message) {
         String calls = "";
         for (CallItem item : message.tree.longest(30)) {
             calls += " " + item.depth;
@@ -57,7 +57,7 @@ public final class Sample extends DispatchListener implements SlowMessageListene
 
     /** Starts, as in Application.onCreate. */
     public boolean start(Context context) {
-        Recorder.setSlowMessageListener(this);
+        Recorder.setStallListener(this);
         Recorder.setFocusListener(this);
         RuntimeConfig config = new RuntimeConfig().output("sample.tgd");
         config.recorder().slowMillis(200).threads(RecorderOptions.THREADS_CHOSEN).threadRingRecords(4096);
@@ -98,7 +98,7 @@ public final class Sample extends DispatchListener implements SlowMessageListene
     public void stop() {
         LooperMonitor.of(Looper.getMainLooper()).release();
         TracegenRuntime.stop();
-        Recorder.setSlowMessageListener(null);
+        Recorder.setStallListener(null);
         Recorder.setFocusListener(null);
     }
 }

@@ -1,58 +1,65 @@
 package dev.tracegen.runtime;
 
 /**
- * What instrumented methods call: {@link #i} on entry, {@link #o} on exit.
+ * The class that instrumented methods call: {@link #i} on entry, {@link #o} on exit.
  *
- * <p>A record is a long of the layout that {@link RecordCopy} tells; it goes into a ring of the calling thread's. By
- * default the main thread alone is recorded. None of these calls ever throws, calls itself, or allocates more than
- * once a thread.
+ * <p>Each call puts a record into the ring of its thread; {@link RecordCopy} describes the bits. By default only the
+ * main thread is recorded. The methods never throw, never call instrumented methods, and allocate at most once for
+ * each thread.
  *
- * <p>The class has no static initialiser, so that a call of it needs no check whether it has run. All of its state has
- * the value 0 or null before the first call, which finds no fast path and is sent to {@link Recorder}, as is every
- * call that is not of the usual kind: of another thread, with a special ID, while the clock is paused or somebody
- * listens.
+ * <p>The class has no static initializer, so that the JVM need not check whether it has run. Before the first call
+ * all fields are 0 or null, so the first call finds no fast path and goes to {@link Recorder}. So does every other
+ * call that the fast path cannot handle: of another thread, with a special ID, while the clock is paused, or while a
+ * {@link MethodEnterListener} is set.
  */
 public final class AppMethodBeat {
-    /** The ID of a message's dispatch; methods have 1 to one less. */
+    /** The ID that stands for the dispatch of a message. Methods have IDs from 1 to this less 1. */
     public static final int METHOD_ID_DISPATCH = 0xFFFFE;
 
-    /** {@link #status}: nothing was called yet. */
+    /** {@link #status}: no instrumented method was called yet. */
     public static final int STATUS_DEFAULT = Integer.MAX_VALUE;
 
-    /** {@link #status}: recording since the first call; waits for {@link Recorder#start}. */
+    /**
+     * {@link #status}: recording since the first call, until {@link Recorder#start} is called or its time is over.
+     */
     public static final int STATUS_READY = 1;
 
     /** {@link #status}: recording. */
     public static final int STATUS_STARTED = 2;
 
-    /** {@link #status}: stopped; what was recorded is kept. */
+    /** {@link #status}: stopped; the rings still hold their records. */
     public static final int STATUS_STOPPED = -1;
 
-    /** {@link #status}: nobody called {@link Recorder#start} in time. */
+    /** {@link #status}: {@link Recorder#start} was not called in time. */
     public static final int STATUS_EXPIRED_START = -2;
 
-    /** {@link #status}: expired, and the ring was given back. */
+    /** {@link #status}: {@link Recorder#start} was not called in time, and the ring was released. */
     public static final int STATUS_OUT_RELEASE = -3;
 
-    /** {@link #mode}: nothing is to be recorded. */
+    /** {@link #mode}: nothing is recorded. */
     static final int OFF = -1;
 
-    /** {@link #mode}: calls of threads that have no fast path are sent to {@link Recorder}; so before the first call. */
-    static final int ASK = 0;
+    /**
+     * {@link #mode}: calls of threads without the fast path go to {@link Recorder}. This is the mode before the first
+     * call.
+     */
+    static final int CALL_RECORDER = 0;
 
-    /** {@link #mode}: only the thread of the fast path is recorded, the others' calls are nothing. */
-    static final int ALONE = 1;
+    /** {@link #mode}: only the thread of the fast path is recorded; calls of other threads return at once. */
+    static final int MAIN_ONLY = 1;
 
     /**
-     * One of the constants above. Not volatile: to look whether all is off shall cost as little as can be. Whoever goes
-     * further looks at {@link #fast} each time, which lets nobody keep what he saw here; so a loop notices at once that
-     * it is to record no more, and that it is to record as soon as it calls anything that is not compiled into it.
+     * One of the constants above. It is not volatile, to make the check of {@link #OFF} as cheap as possible. A
+     * thread that gets further reads {@link #fast}, which is volatile, so the compiler cannot keep an old value of
+     * this field in a loop. A loop therefore sees at once that recording has stopped. It sees that recording has
+     * started as soon as it calls something that is not inlined.
      */
     static int mode;
 
     /**
-     * The main thread's ring while nothing but recording is to be done, or what stands for it while the clock is paused;
-     * else null. It alone tells who may put records into it, whatever was read in {@link #mode}.
+     * The main thread's ring while recording is the only work to do; {@link Ring#placeholder} while the clock is
+     * paused; else null. This field alone decides which thread may put records into the ring, whatever value of
+     * {@link #mode} was read.
      */
     static volatile Ring fast;
 
@@ -60,9 +67,9 @@ public final class AppMethodBeat {
     }
 
     /**
-     * A method was entered.
+     * Records that a method was entered.
      *
-     * @param id the method's ID in the mapping; one outside 1 to 0xFFFFE is ignored
+     * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
      */
     public static void i(int id) {
         int m = mode;
@@ -73,7 +80,7 @@ public final class AppMethodBeat {
             Ring ring = fast;
             if (ring != null) {
                 if (ring.owner != Thread.currentThread()) {
-                    if (m == ALONE) {
+                    if (m == MAIN_ONLY) {
                         return;
                     }
                 } else {
@@ -86,14 +93,14 @@ public final class AppMethodBeat {
             }
             Recorder.record(id, Ring.ENTRY);
         } catch (Throwable e) {
-            // A stack at its end, most likely. The record is lost, the app goes on.
+            // Most likely a stack overflow. The record is lost, and the app goes on.
         }
     }
 
     /**
-     * A method is about to be left.
+     * Records that a method is about to exit.
      *
-     * @param id the method's ID in the mapping; one outside 1 to 0xFFFFE is ignored
+     * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
      */
     public static void o(int id) {
         int m = mode;
@@ -104,7 +111,7 @@ public final class AppMethodBeat {
             Ring ring = fast;
             if (ring != null) {
                 if (ring.owner != Thread.currentThread()) {
-                    if (m == ALONE) {
+                    if (m == MAIN_ONLY) {
                         return;
                     }
                 } else {
@@ -122,10 +129,10 @@ public final class AppMethodBeat {
     }
 
     /**
-     * An activity's window gained or lost the focus. Idempotent: it may be called by a class and by its superclass for
-     * one and the same change.
+     * Records that the window of an activity gained or lost the focus. A second call for the same change has no
+     * effect: a class and its superclass may both call it.
      *
-     * @param activity the activity, null is ignored
+     * @param activity the activity; null is ignored
      * @param hasFocus whether its window has the focus now
      */
     public static void at(android.app.Activity activity, boolean hasFocus) {
@@ -140,9 +147,9 @@ public final class AppMethodBeat {
     }
 
     /**
-     * What the recorder is doing.
+     * Returns the state of the recorder.
      *
-     * @return one of the constants {@code STATUS_...}; what is above 0 records
+     * @return one of the constants {@code STATUS_...}; it records if the value is above 0
      */
     public static int status() {
         return Recorder.status();

@@ -7,19 +7,20 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The calls of a stretch of records. Calls of one method that follow each other in one caller are one item with a
- * count. Immutable.
+ * The call tree of a sequence of records. Calls of one method that follow each other in the same caller are one item
+ * with a count. Immutable.
  *
- * <p>Records are never complete: exits are missing where an exception went by, a ring begins in the middle of a
- * call, a message ends under its calls. Each such place is mended and counted, and costs no other call:
+ * <p>Records may be incomplete: an exit is missing where an exception was thrown, a ring begins in the middle of a
+ * call, a message ends before its calls. Each damaged place is repaired and counted, and other calls keep their
+ * times:
  * <ul>
- * <li>an exit of a method that is open further out closes those within it too;
+ * <li>an exit of an open method also ends the calls inside of that method;
  * <li>an exit of a method that is not open is dropped;
- * <li>a dispatch closes all that is open;
- * <li>a time before the last is taken as the last;
- * <li>what is open at the end is closed there, which is no damage.
+ * <li>a dispatch ends all open calls;
+ * <li>a time that is before the last record's is replaced by the last record's;
+ * <li>calls that are open at the end end there; this is not counted as a repair.
  * </ul>
- * Built in one pass, without recursion, in memory that follows the number of items.
+ * The tree is built in one pass without recursion. Its memory grows with the number of items.
  */
 public final class CallTree {
     private static final int MIN_ITEMS = 64;
@@ -36,10 +37,11 @@ public final class CallTree {
     private final long total;
 
     /**
-     * The tree of records as {@link RecordCopy} holds them.
+     * Builds the tree.
      *
-     * @param records oldest first
-     * @param endTicks when the stretch ended, for what is still open then; a time before the last record's is taken as that
+     * @param records as in {@link RecordCopy}, the oldest first
+     * @param endTicks when the sequence ended, in ticks, for calls that are still open; at least the time of the last
+     *     record is used
      */
     public CallTree(long[] records, long endTicks) {
         Open open = new Open();
@@ -80,7 +82,9 @@ public final class CallTree {
         }
     }
 
-    /** The item of a call in the given caller, -1 for none: the caller's last one if that is of the same method. */
+    /**
+     * Returns the item of a call in a caller, -1 for no caller: the caller's last item if that is of the same method.
+     */
     private int enter(int caller, int id) {
         int last = caller < 0 ? lastRoot : lastChild[caller];
         if (last >= 0 && ids[last] == id) {
@@ -113,13 +117,14 @@ public final class CallTree {
         ticks = Arrays.copyOf(ticks, n);
     }
 
-    /** The open calls, and how often each method is among them. */
+    /** The open calls, and how many of them each method has. */
     private static final class Open {
         int size;
         int[] items = new int[MIN_ITEMS];
         long[] begins = new long[MIN_ITEMS];
 
-        // Open addressing: a method's ID and how many of its calls are open. Entries stay when they fall to 0.
+        // A hash table with open addressing: the ID of a method plus 1, and how many of its calls are open. Keys are
+        // never removed.
         private int[] keys = new int[4 * MIN_ITEMS];
         private int[] openCalls = new int[4 * MIN_ITEMS];
         private int used;
@@ -135,7 +140,7 @@ public final class CallTree {
             }
             items[size] = item;
             begins[size++] = begin;
-            // Before the table is named: finding the slot may bring a new one.
+            // Not in one expression: slot may replace the table.
             int slot = slot(id);
             openCalls[slot]++;
         }
@@ -151,7 +156,7 @@ public final class CallTree {
             return openCalls[slot] > 0;
         }
 
-        /** Where the innermost open call of a method is, which is looked for only if there is one: what it passes is closed. */
+        /** Returns the index of the innermost open call of a method. The method must have one. */
         int last(int id, int[] ids) {
             int k = size - 1;
             while (ids[items[k]] != id) {
@@ -192,16 +197,16 @@ public final class CallTree {
     }
 
     /**
-     * How many places had to be mended.
+     * Returns how many damaged places were repaired.
      *
-     * @return 0 if the records were whole
+     * @return 0 if the records were complete
      */
     public int repairs() {
         return repairs;
     }
 
     /**
-     * How many items there are.
+     * Returns the number of items.
      *
      * @return 0 if there were no records
      */
@@ -210,17 +215,17 @@ public final class CallTree {
     }
 
     /**
-     * The items that took longest, with all their callers.
+     * Returns the items with the longest total times, and all their callers.
      *
-     * @param max how many at most
-     * @return callers before what they call, and in the order of the first calls
+     * @param max the greatest number of items
+     * @return callers before the methods they call, in the order of the first calls
      */
     public List<CallItem> longest(int max) {
         Integer[] order = new Integer[items];
         for (int k = 0; k < items; k++) {
             order[k] = k;
         }
-        // A call is never longer than its caller, and comes after it: so no item is taken without its callers.
+        // A call is never longer than its caller and comes after it, so no item is taken without its callers.
         Arrays.sort(order, new Comparator<Integer>() {
             @Override
             public int compare(Integer a, Integer b) {
@@ -237,9 +242,9 @@ public final class CallTree {
     }
 
     /**
-     * Equal for trees that are slow for the same reason: a hash of the methods on the hot path, which leads from the
-     * outermost call to the longest within it, and on, while that is three tenths of the whole at least. The dispatch
-     * itself is left out.
+     * Returns a key that is equal for trees with the same hot path: a hash of the methods on it. The hot path leads
+     * from the longest outermost call to the longest call in it, and so on, while that call lasts at least three
+     * tenths of the total time. The dispatch itself is left out.
      *
      * @return 16 hexadecimal digits
      */
@@ -255,7 +260,7 @@ public final class CallTree {
         return "0000000000000000".substring(hex.length()) + hex;
     }
 
-    /** For each item its longest child, -1 if none; behind the last the longest root. */
+    /** Returns the longest child of each item, -1 if it has none. The last element is the longest outermost call. */
     private int[] heaviestChildren() {
         int[] heaviest = new int[items + 1];
         Arrays.fill(heaviest, -1);

@@ -2,7 +2,7 @@ package dev.tracegen.runtime;
 
 import java.io.UnsupportedEncodingException;
 
-/** A growing array of bytes, with the encodings of trace/FORMAT.md. Little-endian. */
+/** A growing array of bytes with the encodings of trace/FORMAT.md. All numbers are little-endian. */
 final class ChunkBytes {
     byte[] bytes = new byte[4096];
     int size;
@@ -37,14 +37,14 @@ final class ChunkBytes {
         return u32((int) v).u32((int) (v >>> 32));
     }
 
-    /** Overwrites four bytes that are there already. */
+    /** Overwrites four bytes that were written before. */
     void put32(int at, int v) {
         for (int k = 0; k < 4; k++) {
             bytes[at + k] = (byte) (v >>> 8 * k);
         }
     }
 
-    /** Seven bits a byte, the lowest first, bit 7 set on all but the last. */
+    /** Writes an unsigned number, seven bits to a byte, the lowest first. Bit 7 is set in all bytes but the last. */
     ChunkBytes uv(long v) {
         reserve(10);
         while ((v & ~0x7FL) != 0) {
@@ -55,7 +55,7 @@ final class ChunkBytes {
         return this;
     }
 
-    /** Signed: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+    /** Writes a signed number: 0, -1, 1, -2, ... are written as 0, 1, 2, 3, ... */
     ChunkBytes sv(long v) {
         return uv(v << 1 ^ v >> 63);
     }
@@ -75,8 +75,8 @@ final class ChunkBytes {
     }
 
     /**
-     * Records, each as the change from the one before it: an ID seldom jumps far from a leaf's entry to its exit, and
-     * most have the same time as the last.
+     * Writes records, each as its difference from the one before. The differences are small: the ID of a leaf's exit
+     * is that of its entry, and most records have the time of the one before.
      */
     ChunkBytes records(long[] records, int from, int to) {
         int id = 0;

@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-/** Which activity's window has the focus. The class is kept, and not the activity, which may be collected. */
+/** Stores which activity has the focus. It keeps the class and not the activity, which must stay collectable. */
 final class Focus {
     private static Class<?> focused;
     private static volatile FocusListener listener;
@@ -18,7 +18,7 @@ final class Focus {
 
     static void changed(Class<?> type, boolean hasFocus) {
         synchronized (Focus.class) {
-            // The next activity may have announced itself before this one's loss comes in.
+            // The next activity may report its gain before this one reports its loss.
             if (hasFocus == (focused == type)) {
                 return;
             }

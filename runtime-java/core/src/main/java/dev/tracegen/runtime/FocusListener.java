@@ -1,9 +1,9 @@
 package dev.tracegen.runtime;
 
-/** Is told when an activity's window gains or loses the focus, once for each change. */
+/** Receives a call when the window of an activity gains or loses the focus, once for each change. */
 public interface FocusListener {
     /**
-     * The focus changed. Called on the thread that the change happened on, which is the main one.
+     * Called when the focus has changed, on the thread of the change, which is the main thread.
      *
      * @param activityClass the name of the activity's class
      * @param hasFocus whether its window has the focus now

@@ -1,11 +1,11 @@
 package dev.tracegen.runtime;
 
-/** The times of one frame. All in nanoseconds of {@link Platform#nanoTime()}. Immutable. */
+/** The times of one frame, in nanoseconds of {@link Platform#nanoTime()}. Immutable. */
 public final class FrameTiming {
-    /** How many durations of {@link #durations} there are: those of Android's {@code FrameMetrics}, in its order. */
+    /** How many values {@link #duration} has: those of Android's {@code FrameMetrics}, in its order. */
     public static final int DURATIONS = 10;
 
-    /** When the display asked for it. */
+    /** The time of its vsync. */
     public final long vsyncNanos;
 
     /** When work on it began. */
@@ -14,26 +14,27 @@ public final class FrameTiming {
     /** When work on it ended. */
     public final long endNanos;
 
-    /** How many frames were missed before it. */
+    /** How many frames were dropped before it. */
     public final int dropped;
 
-    /** The display's rate, frames a second; 0 if not known. */
+    /** The refresh rate of the display in Hz; 0 if unknown. */
     public final float refreshHz;
 
     private final long[] durations;
 
     /**
-     * A frame.
+     * Creates the times of a frame.
      *
-     * @param vsyncNanos when the display asked for it
+     * @param vsyncNanos the time of its vsync
      * @param startNanos when work on it began
      * @param endNanos when work on it ended
-     * @param dropped how many frames were missed before it
-     * @param refreshHz frames a second, 0 if not known
+     * @param dropped how many frames were dropped before it
+     * @param refreshHz refresh rate of the display in Hz, 0 if unknown
      * @param durations its parts in nanoseconds: unknown, input, animation, layout, draw, sync, command, swap,
-     *     total, GPU, -1 for what is not known; null if none is
+     *     total, GPU, -1 for a part that is unknown; null if all are
      */
-    public FrameTiming(long vsyncNanos, long startNanos, long endNanos, int dropped, float refreshHz, long[] durations) {
+    public FrameTiming(long vsyncNanos, long startNanos, long endNanos, int dropped, float refreshHz,
+            long[] durations) {
         this.vsyncNanos = vsyncNanos;
         this.startNanos = startNanos;
         this.endNanos = endNanos;
@@ -46,10 +47,10 @@ public final class FrameTiming {
     }
 
     /**
-     * One of the frame's parts.
+     * Returns the duration of a part of the frame.
      *
      * @param part 0 to 9: unknown, input, animation, layout, draw, sync, command, swap, total, GPU
-     * @return nanoseconds, -1 if not known
+     * @return nanoseconds, -1 if unknown
      */
     public long duration(int part) {
         return durations[part];

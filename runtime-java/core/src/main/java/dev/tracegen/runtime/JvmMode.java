@@ -3,29 +3,30 @@ package dev.tracegen.runtime;
 import java.io.File;
 
 /**
- * Recording without a line of code: an instrumented program on a plain JVM, with the runtime on its class path and
+ * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
  *
  * <pre>
- *   -Dtracegen.output=FILE              where the recording goes; without it nothing is kept
- *   -Dtracegen.threads=main|all         main if not given
- *   -Dtracegen.slow=MILLISECONDS        700 if not given
- *   -Dtracegen.tick=ms|us               us reads the clock for every record
- *   -Dtracegen.mapping=FILE             logs slow calls with their methods' names; recordings need it not
- *   -Dtracegen.ring=RECORDS             of each thread; 1048576 of the main one, 131072 of others if not given
+ *   -Dtracegen.output=FILE              the recording; without it nothing is written
+ *   -Dtracegen.threads=main|all         the threads to record; main if not set
+ *   -Dtracegen.slow=MILLISECONDS        the slow threshold; 700 if not set
+ *   -Dtracegen.tick=ms|us               the unit of time; ms if not set; us reads the clock for every record
+ *   -Dtracegen.mapping=FILE             logs stalls with the names of their methods; recordings do not need it
+ *   -Dtracegen.ring=RECORDS             the size of each thread's ring; if not set, 1048576 for the main thread
+ *                                       and 131072 for others
  * </pre>
  *
- * <p>Every record goes into the recording. Each outermost traced call of a thread is what a message is on Android.
+ * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message.
  */
 final class JvmMode {
-    /** How long the end of the program waits for the recording to be written. */
-    private static final long PATIENCE_MILLIS = 20000;
+    /** How long the exit of the program waits until the recording is written. */
+    private static final long EXIT_TIMEOUT_MILLIS = 20000;
 
     private static final String[] KEYS = {"threads", "slow", "tick", "ring"};
 
     private JvmMode() {
     }
 
-    /** What the properties ask for, null if for nothing. */
+    /** Returns the options that the properties set, null if there is no output. */
     static RecorderOptions options() {
         String output = property("output");
         if (output == null || output.length() == 0) {
@@ -41,7 +42,7 @@ final class JvmMode {
                     o.set(key, value);
                 }
             } catch (IllegalArgumentException e) {
-                o.platform.log("tracegen." + key + "=" + value + ": " + e.getMessage() + "; the default holds");
+                o.platform.log("tracegen." + key + "=" + value + ": " + e.getMessage() + "; the default is used");
             }
         }
         String mapping = property("mapping");
@@ -63,7 +64,7 @@ final class JvmMode {
         }
     }
 
-    /** Has the recording finished when the program ends: by its last thread, by exit, or by a signal. */
+    /** Finishes the recording when the program ends: after its last thread, by System.exit, or by a signal. */
     static void stopOnExit(final Recorder recorder) {
         Runtime.getRuntime().addShutdownHook(new RecorderThread(new Runnable() {
             @Override
@@ -73,7 +74,7 @@ final class JvmMode {
         }, "tracegen-exit"));
     }
 
-    static long patienceMillis() {
-        return PATIENCE_MILLIS;
+    static long exitTimeoutMillis() {
+        return EXIT_TIMEOUT_MILLIS;
     }
 }

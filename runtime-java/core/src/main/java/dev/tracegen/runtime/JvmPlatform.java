@@ -7,14 +7,14 @@ import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 
 /**
- * The platform as any Java runtime has it. Android has no {@code java.lang.management}; whatever is missing there is
- * not known, and that is all: this class is also what records until the Android part has started.
+ * The platform of any Java runtime. Android has no {@code java.lang.management}, so the facts from it are unknown
+ * there. Android uses this class until its own platform is set.
  */
 final class JvmPlatform extends Platform {
-    /** The launcher's thread has this ID in every JVM that there is, if it is still alive. */
+    /** The ID of the thread that runs main, in every known JVM. */
     private static final long LAUNCHER_THREAD = 1;
 
-    /** Room for threads that begin while they are looked for. */
+    /** Space for threads that start while the list is made. */
     private static final int MORE_THREADS = 64;
 
     @Override
@@ -78,7 +78,7 @@ final class JvmPlatform extends Platform {
         }
     }
 
-    /** A live thread; null if there is none of that ID, or only one that is in no group, as virtual threads are. */
+    /** Returns a live thread by its ID; null if there is none, or if it is a virtual thread, which is in no group. */
     private static Thread threadById(long id) {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group != null && group.getParent() != null) {
@@ -99,11 +99,12 @@ final class JvmPlatform extends Platform {
         System.err.println("tracegen: " + line);
     }
 
-    /** Linked only where it is there. */
+    /** In a class of its own, which is linked only where java.lang.management exists. */
     private static final class Management {
         static long threadCpuNanos(Thread thread) {
             ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-            return thread == Thread.currentThread() ? threads.getCurrentThreadCpuTime() : threads.getThreadCpuTime(thread.getId());
+            return thread == Thread.currentThread() ? threads.getCurrentThreadCpuTime()
+                    : threads.getThreadCpuTime(thread.getId());
         }
 
         static long gc(boolean time) {

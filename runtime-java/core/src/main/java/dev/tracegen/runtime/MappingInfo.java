@@ -1,21 +1,21 @@
 package dev.tracegen.runtime;
 
 /**
- * Tells which method mapping the classes of this program were instrumented with.
+ * Holds the digest of the method mapping that the classes of this program were instrumented with.
  *
- * <p>{@code tracegen instrument} overwrites the constant below with the mapping's digest. It is a
- * method and not a constant field because javac copies constant fields into the classes that use
- * them, where they would keep the unstamped value.
+ * <p>{@code tracegen instrument} overwrites the constant below with the digest. It is the result of a method and not
+ * a constant field, because javac copies constant fields into the classes that use them. Those copies would keep the
+ * old value.
  */
 public final class MappingInfo {
     private MappingInfo() {
     }
 
     /**
-     * The digest of the method mapping, which a recording carries so that it is never read with
-     * another build's mapping.
+     * Returns the digest of the method mapping. The recorder writes it into each recording, so that a recording is
+     * never read with the mapping of another build.
      *
-     * @return 16 lower-case hexadecimal digits, all zeros when nothing was stamped
+     * @return 16 lower-case hexadecimal digits; all are 0 if the build did not write a digest
      */
     public static String digest() {
         return "0000000000000000";

@@ -12,21 +12,20 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Names methods in what a developer reads on the device: looks IDs up in the {@code methodMapping.txt} of the build. Each
- * question reads the file once, from its begin to the last ID that is asked for, and keeps nothing but the answer; so it
- * costs little memory and some time, and should not be asked on the main thread. Recordings need none of this: they are
- * read with the mapping beside them.
+ * Looks up the names of methods by their IDs in the {@code methodMapping.txt} of the build. Each lookup reads the
+ * file from its begin to the last ID that was asked for, and keeps nothing else. It needs little memory and some
+ * time, so it must not run on the main thread. Recordings do not need it; they are analyzed with the mapping.
  *
- * <p>Given to {@link RecorderOptions#mapping}, slow messages are logged with their calls by name. Who has the mapping
- * somewhere else than in a file, among an app's assets for instance, overrides {@link #open}.
+ * <p>If it is passed to {@link RecorderOptions#mapping}, stalls are logged with the names of their calls. A subclass
+ * may override {@link #open} to read the mapping from elsewhere, for example from the assets of an app.
  */
 public class MappingReader {
     private final File file;
 
     /**
-     * Of a file.
+     * Creates a reader of a file. The file is opened at each lookup.
      *
-     * @param file the mapping, in the form of tracegen or of Matrix; not opened before it is asked
+     * @param file the mapping, in the format of tracegen or of Matrix
      */
     public MappingReader(File file) {
         this.file = file;
@@ -35,8 +34,8 @@ public class MappingReader {
     /**
      * Opens the mapping.
      *
-     * @return its bytes from the begin; closed by who asked
-     * @throws IOException if there is none
+     * @return its bytes from the begin; the caller closes it
+     * @throws IOException if it cannot be opened
      */
     protected InputStream open() throws IOException {
         return new FileInputStream(file);
@@ -45,15 +44,16 @@ public class MappingReader {
     /**
      * Looks up names.
      *
-     * @param ids of methods; those that no line has are left out of the answer
-     * @return class and method, {@code com.example.Foo.bar}, by ID
+     * @param ids IDs of methods
+     * @return class and method by ID, as in {@code com.example.Foo.bar}; IDs that the mapping does not have are left
+     *     out
      * @throws IOException if the mapping cannot be read
      */
     public Map<Integer, String> names(Collection<Integer> ids) throws IOException {
         Map<Integer, String> names = new HashMap<Integer, String>();
         TreeSet<Integer> wanted = new TreeSet<Integer>(ids);
         if (wanted.remove(AppMethodBeat.METHOD_ID_DISPATCH)) {
-            // The last line of all.
+            // The mapping has it in its last line.
             names.put(AppMethodBeat.METHOD_ID_DISPATCH, "android.os.Handler.dispatchMessage");
         }
         if (wanted.isEmpty()) {
@@ -73,7 +73,10 @@ public class MappingReader {
         return names;
     }
 
-    /** The ID of a line {@code ID,ACCESS,CLASS METHOD DESCRIPTOR}, -1 if it is none: a comment, for instance. */
+    /**
+     * Returns the ID of a line {@code ID,ACCESS,CLASS METHOD DESCRIPTOR}; -1 if the line is a comment or has another
+     * form.
+     */
     private static int id(String line) {
         int comma = line.indexOf(',');
         int id = 0;
@@ -93,36 +96,37 @@ public class MappingReader {
     }
 
     /**
-     * What a developer wants to read of a slow message: what it was, how long it took, what it waited for, and its
-     * longest calls, one a line, indented by depth.
+     * Describes a stall: its message, its time, the lock that it waited for, and its longest calls, one to a line,
+     * indented by depth.
      *
-     * @param message any
-     * @param items how many calls at most
-     * @return lines without an end at the last; methods that the mapping does not have are {@code method ID}
+     * @param stall the stall
+     * @param items the greatest number of calls
+     * @return lines, without a line end after the last; a method that the mapping does not have is {@code method ID}
      * @throws IOException if the mapping cannot be read
      */
-    public String describe(SlowMessage message, int items) throws IOException {
+    public String describe(Stall stall, int items) throws IOException {
         TreeSet<Integer> ids = new TreeSet<Integer>();
-        for (CallItem item : message.tree.longest(items)) {
+        for (CallItem item : stall.tree.longest(items)) {
             ids.add(item.id);
         }
         Map<Integer, String> names = names(ids);
         StringBuilder b = new StringBuilder();
-        b.append("slow: ").append(message.wallNanos / 1000000).append(" ms on ").append(message.thread).append(": ")
-                .append(message.description);
-        if (message.cpuNanos >= 0) {
-            b.append(", ").append(message.cpuNanos / 1000000).append(" ms of CPU");
+        b.append("stall: ").append(stall.wallNanos / 1000000).append(" ms on ").append(stall.thread).append(": ")
+                .append(stall.description);
+        if (stall.cpuNanos >= 0) {
+            b.append(", ").append(stall.cpuNanos / 1000000).append(" ms of CPU");
         }
-        if (message.lockOwner != null) {
-            b.append(", waited for what ").append(message.lockOwner);
+        if (stall.lockOwner != null) {
+            b.append(", waited for a lock: ").append(stall.lockOwner);
         }
-        for (CallItem item : message.tree.longest(items)) {
+        for (CallItem item : stall.tree.longest(items)) {
             b.append('\n');
             for (int k = 0; k < item.depth; k++) {
                 b.append("  ");
             }
             String name = names.get(item.id);
-            b.append("  ").append(name == null ? "method " + item.id : name).append(": ").append(item.ticks).append(" ticks");
+            b.append("  ").append(name == null ? "method " + item.id : name).append(": ")
+                    .append(item.ticks).append(" ticks");
             if (item.count > 1) {
                 b.append(" in ").append(item.count).append(" calls");
             }

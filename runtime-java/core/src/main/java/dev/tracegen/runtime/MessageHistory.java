@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What ran on a thread before now, in two bounded lists: long ago and merged, and recently and one by one. */
+/** The messages that a thread has run, in two bounded lists: older ones merged, and the last ones one by one. */
 final class MessageHistory {
-    /** Short messages are merged until they have come to this much, so that a busy time still has a shape. */
+    /** Short messages are merged up to this total time, in nanoseconds, so that a busy period is still split up. */
     private static final long MERGED_NANOS = 300000000L;
 
     private final int entries;
@@ -22,9 +22,10 @@ final class MessageHistory {
         mergeNanos = options.mergeMillis * 1000000L;
     }
 
-    /** A message's kind by its text. */
+    /** Returns the kind of a message by its text. */
     static int kindOf(String text) {
-        return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM : MessageRecord.NORMAL;
+        return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM
+                : MessageRecord.NORMAL;
     }
 
     synchronized void add(MessageRecord m) {

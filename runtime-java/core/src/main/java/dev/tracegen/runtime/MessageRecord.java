@@ -1,47 +1,47 @@
 package dev.tracegen.runtime;
 
-/** One entry of what a thread did: a message, several short ones, or a time without any. Immutable. */
+/** One entry of a thread's history: a message, several short messages, or a time without messages. Immutable. */
 public final class MessageRecord {
-    /** A message by itself. */
+    /** One message. */
     public static final int NORMAL = 0;
 
     /** The thread waited for messages. */
     public static final int IDLE = 1;
 
-    /** A message of the system to the app: of {@code android.app.ActivityThread$H}. */
+    /** A message of the system to the app, handled by {@code android.app.ActivityThread$H}. */
     public static final int SYSTEM = 2;
 
-    /** A message that was still running when this was written. */
+    /** A message that was still running when this entry was made. */
     public static final int RUNNING = 3;
 
-    /** Several short messages, one after the other. */
+    /** Several short messages that followed each other. */
     public static final int MERGED = 4;
 
     /** One of the constants above. */
     public final int kind;
 
-    /** The first message's number on its thread, counted from 0. */
+    /** The number of the first message on its thread, counted from 0. */
     public final long sequence;
 
-    /** How many messages this stands for; 0 if {@link #IDLE}. */
+    /** How many messages the entry stands for; 0 for {@link #IDLE}. */
     public final int count;
 
-    /** When the first began, in {@link Platform#nanoTime()}. */
+    /** When the first message began, in {@link Platform#nanoTime()}. */
     public final long beginNanos;
 
-    /** From the first one's begin to the last one's end, in nanoseconds. */
+    /** The time from the begin of the first message to the end of the last, in nanoseconds. */
     public final long wallNanos;
 
-    /** How long the thread was on a processor, in nanoseconds; -1 if not known. */
+    /** The CPU time of the thread, in nanoseconds; -1 if unknown. */
     public final long cpuNanos;
 
-    /** What ran, the longest of them if merged; empty if {@link #IDLE}. */
+    /** The text of the message, or of the longest one if several were merged; empty for {@link #IDLE}. */
     public final String description;
 
-    /** The first record in the thread's ring that belongs to it. */
+    /** The number of the first record that belongs to the entry. */
     final long firstRecord;
 
-    /** The first record that no longer does. */
+    /** The number of the first record behind the entry. */
     final long endRecord;
 
     MessageRecord(int kind, long sequence, int count, long beginNanos, long wallNanos, long cpuNanos,

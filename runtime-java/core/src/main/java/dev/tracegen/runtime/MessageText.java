@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-/** The texts that loopers print. */
+/** Shortens the texts that a Looper prints. */
 final class MessageText {
     private static final String BEGIN = ">>>>> Dispatching to ";
 
@@ -8,8 +8,8 @@ final class MessageText {
     }
 
     /**
-     * A text without what differs from object to object, the hash codes {@code {1a2b}} and {@code @1a2b}: two messages
-     * of one kind have one text.
+     * Removes hash codes from a text, {@code {1a2b}} and {@code @1a2b}, so that two messages of one kind have the
+     * same text.
      */
     static String withoutAddresses(String text) {
         StringBuilder b = new StringBuilder(text.length());
@@ -22,7 +22,8 @@ final class MessageText {
                 if (b.length() > 0 && b.charAt(b.length() - 1) == ' ' && k < text.length() && text.charAt(k) == ' ') {
                     k++;
                 }
-            } else if (c == '@' && end > k + 1 && (end == text.length() || !Character.isLetterOrDigit(text.charAt(end)))) {
+            } else if (c == '@' && end > k + 1
+                    && (end == text.length() || !Character.isLetterOrDigit(text.charAt(end)))) {
                 k = end;
             } else {
                 b.append(c);

@@ -1,13 +1,13 @@
 package dev.tracegen.runtime;
 
 /**
- * Is told of every entry into an instrumented method, of every thread, recorded or not. Costs far more than
- * recording does; for tests and experiments.
+ * Receives a call for every entry into an instrumented method, on every thread, recorded or not. It costs far more
+ * than recording; it is meant for tests and experiments.
  */
 public interface MethodEnterListener {
     /**
-     * A method was entered. Called on the thread that entered it. What this calls itself is not reported again, and
-     * what it throws is dropped.
+     * Called when a method was entered, on the thread that entered it. Methods that this call enters are not
+     * reported. What it throws is dropped, and the first throw is logged.
      *
      * @param id the method's ID in the mapping
      * @param threadId {@link Thread#getId()}

@@ -1,17 +1,20 @@
 package dev.tracegen.runtime;
 
 /**
- * Finds the outermost calls of a thread that has no messages, in its records as they are taken from the ring. Exits that
- * are missing are told by an exit further out, as in {@link CallTree}; an outermost call that itself never exits goes on
- * for ever, for nobody can know better: instrument with {@code --exits exact} where that matters.
+ * Finds the outermost calls of a thread that has no messages. It reads the thread's records as they are copied from
+ * the ring. If the exit of an inner call is missing, the exit of an outer call ends both, as in {@link CallTree}. If
+ * the exit of an outermost call is missing, the call never ends: the records do not show that it did. Instrument with
+ * {@code --exits exact} where that matters.
  *
- * <p>How long a call was on a processor nobody asks when it begins and ends, which would cost every call. It follows from
- * looks at the thread, one before the records are taken each time: between two looks the thread's time goes on no faster
- * than the clock and not back, and the middle of what that leaves is taken. So it is wrong by half the time between two
- * looks at most, at either end.
+ * <p>The CPU time of a call is an estimate. Measuring it at each begin and end would slow every call down. The
+ * recorder samples the thread's CPU time before it copies records. Between two samples the CPU time grows at most as
+ * fast as the clock and never falls. The estimate is the middle of what that allows, so it is wrong at each end of a
+ * call by at most half the time between two samples.
  */
 final class OutermostCalls {
-    /** Deeper calls are counted and not remembered: a program that recurses without end must not fill the memory. */
+    /**
+     * Calls that are nested deeper than this are counted and not stored, to bound the memory of an endless recursion.
+     */
     private static final int MAX_DEPTH = 1 << 14;
 
     private final int[] open = new int[MAX_DEPTH];
@@ -22,35 +25,35 @@ final class OutermostCalls {
     private long first;
     private long number;
 
-    // The last two looks; a thread's first one is taken to follow upon its start.
-    private long lookedBefore;
-    private long cpuBefore = -1;
-    private long looked;
-    private long cpu = -1;
+    // The last two samples. The first one is compared with the start of the thread.
+    private long previousSample;
+    private long previousCpu = -1;
+    private long lastSample;
+    private long lastCpu = -1;
 
     /**
-     * A look at the thread.
+     * Takes a sample of the thread's CPU time.
      *
-     * @param nanos when, after the records that are taken next
-     * @param cpuNanos how long it has been on a processor, -1 if not known
+     * @param nanos when it was taken, in {@link Platform#nanoTime()}; later than the records that are added next
+     * @param cpuNanos CPU time of the thread in nanoseconds, -1 if unknown
      */
-    void look(long nanos, long cpuNanos) {
-        lookedBefore = looked;
-        cpuBefore = cpu;
-        looked = nanos;
-        cpu = cpuNanos;
+    void sampleCpu(long nanos, long cpuNanos) {
+        previousSample = lastSample;
+        previousCpu = lastCpu;
+        lastSample = nanos;
+        lastCpu = cpuNanos;
     }
 
-    /** How long the thread had been on a processor at some time between the last two looks; -1 if not known. */
+    /** Returns the estimated CPU time at a moment between the last two samples, in nanoseconds; -1 if unknown. */
     private long cpuAt(long nanos) {
-        long sinceBefore = Math.max(0, nanos - lookedBefore);
-        long untilLook = Math.max(0, looked - nanos);
-        if (cpu < 0) {
+        long sincePrevious = Math.max(0, nanos - previousSample);
+        long untilLast = Math.max(0, lastSample - nanos);
+        if (lastCpu < 0) {
             // The thread has ended.
-            return cpuBefore < 0 ? -1 : cpuBefore + sinceBefore / 2;
+            return previousCpu < 0 ? -1 : previousCpu + sincePrevious / 2;
         }
-        long least = Math.max(Math.max(0, cpuBefore), cpu - untilLook);
-        long most = cpuBefore < 0 ? cpu : Math.min(cpu, cpuBefore + sinceBefore);
+        long least = Math.max(Math.max(0, previousCpu), lastCpu - untilLast);
+        long most = previousCpu < 0 ? lastCpu : Math.min(lastCpu, previousCpu + sincePrevious);
         return (least + Math.max(least, most)) / 2;
     }
 
@@ -60,13 +63,14 @@ final class OutermostCalls {
     }
 
     /**
-     * Takes one record.
+     * Adds the next record.
      *
-     * @param recordNumber the record's number
-     * @param nanos its time
-     * @return the message that ended with it, else null
+     * @param record the record, see {@link RecordCopy}
+     * @param recordNumber its number
+     * @param nanos its time in {@link Platform#nanoTime()}
+     * @return the outermost call that ends with this record, null if none does
      */
-    MessageRecord take(long record, long recordNumber, long nanos) {
+    MessageRecord add(long record, long recordNumber, long nanos) {
         int id = (int) (record >>> Ring.ID_SHIFT) & 0xFFFFF;
         if (record < 0) {
             if (depth == MAX_DEPTH) {
@@ -100,24 +104,25 @@ final class OutermostCalls {
                 "method " + id, first, recordNumber + 1);
     }
 
-    /** Records were lost: nobody knows which calls are open now. */
-    void forget() {
+    /** Forgets the open calls. To be called when records were lost. */
+    void reset() {
         depth = 0;
         beyond = 0;
     }
 
-    /** When the open outermost call began, 0 if none is open. */
+    /** Returns when the open outermost call began, in {@link Platform#nanoTime()}; 0 if none is open. */
     long since() {
         return depth == 0 ? 0 : begin;
     }
 
-    /** The call that is open. */
+    /** Returns the open outermost call as a message that is still running. */
     MessageRecord running(long nanos) {
-        return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin), cpuSinceBegin(nanos),
+        return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin),
+                cpuSinceBegin(nanos),
                 "method " + open[0], first, first);
     }
 
-    /** The number of the outermost call that is open or comes next. */
+    /** Returns the number of the outermost call that is open, or of the next one if none is. */
     long number() {
         return number;
     }

@@ -22,8 +22,9 @@ final class OutputFile {
     private final int maxFiles;
 
     /**
-     * Describes an output.
+     * Creates the description of an output. It touches no file.
      *
+     * @param file the path of the recording
      * @param maxFiles how many recordings are kept, the new one included, at least 1
      */
     OutputFile(File file, int maxFiles) {
@@ -33,19 +34,19 @@ final class OutputFile {
 
     /**
      * Opens the file for a new recording. If it is a recording, it is renamed to {@code FILE.1} first, {@code FILE.1}
-     * to {@code FILE.2} and so on up to the first free number, and the oldest is deleted if there are too many.
+     * to {@code FILE.2} and so on up to the first free number. The oldest is deleted if there are too many.
      *
-     * <p>An empty regular file is written to. It holds nothing that could be lost, and it may be ours: a program that
-     * is killed before it has written the header leaves one, and so does a power loss. If it were refused, that phone
-     * would never record again. {@code File.createTempFile} makes one too.
+     * <p>An empty regular file is written to. It holds nothing that could be lost, and it may be ours: it remains if
+     * the recorder is killed before it has written the header, or after a power loss. If it were refused, that phone
+     * would never record again. {@code File.createTempFile} makes an empty file too.
      *
-     * @return a stream at the begin of an empty file
-     * @throws IOException if the file cannot be made, or if something is there that is no recording; the message says
-     *     what it is and what to do
+     * @return a stream that writes to the begin of an empty file
+     * @throws IOException if the file cannot be created, or if there is something that is no recording; the message
+     *     says what it is and what to do
      */
     FileOutputStream open() throws IOException {
         if (isRecording(file)) {
-            setAside();
+            rotate();
         }
         if (!create(file)) {
             byte[] head = head(file);
@@ -54,7 +55,7 @@ final class OutputFile {
                         + "; set the output to a new file or to an earlier recording");
             }
         }
-        // Appends, for that truncates nothing, whatever has happened to the file since.
+        // Append mode truncates nothing, whatever has happened to the file since the check.
         return new FileOutputStream(file, true);
     }
 
@@ -79,10 +80,10 @@ final class OutputFile {
     }
 
     /**
-     * Renames the recordings, the oldest first. A number that something else has is skipped: if it were refused
-     * instead, a recording would end in the middle because of one file beside it.
+     * Renames the recordings, the oldest first. A number that another file has is skipped. If that file were a reason
+     * to refuse, it could end a recording in the middle.
      */
-    private void setAside() throws IOException {
+    private void rotate() throws IOException {
         List<File> chain = new ArrayList<File>();
         chain.add(file);
         boolean free = false;
@@ -98,12 +99,12 @@ final class OutputFile {
         if (!free) {
             delete(chain.get(chain.size() - 1));
             if (isRecording(numbered(number))) {
-                // The limit was greater by one before.
+                // The limit was greater by one in an earlier run.
                 delete(numbered(number));
             }
         }
         for (int k = chain.size() - 1; k > 0; k--) {
-            // Some systems rename only to a name that is free.
+            // Some systems rename a file only to a free name.
             File from = chain.get(k - 1);
             File to = chain.get(k);
             if (!from.renameTo(to) && !(to.length() == 0 && to.delete() && from.renameTo(to))) {
@@ -128,10 +129,11 @@ final class OutputFile {
     }
 
     /**
-     * Reads the first bytes of a regular file, or of one that a symbolic link leads to.
+     * Reads the first bytes of a regular file, or of one that a symbolic link leads to. Nothing else is opened:
+     * opening a pipe blocks, and opening a device may act on it.
      *
-     * @return as many as the magic has, fewer if the file is shorter; null if it is no regular file or cannot be read.
-     *     Nothing else is opened: to open a pipe blocks, and to open a device may act on it.
+     * @return as many bytes as the magic has, fewer if the file is shorter; null if it is no regular file or cannot
+     *     be read
      */
     private static byte[] head(File f) {
         if (!f.isFile()) {

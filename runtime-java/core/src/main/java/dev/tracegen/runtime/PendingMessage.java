@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-/** A message that waits in a queue. Immutable. */
+/** A message that waits in a MessageQueue. Immutable. */
 public final class PendingMessage {
     /** When it is due, in {@link Platform#nanoTime()}. */
     public final long whenNanos;
@@ -8,27 +8,27 @@ public final class PendingMessage {
     /** {@code Message.what}. */
     public final int what;
 
-    /** The handler it is for, as its class names it; null for a synchronisation barrier. */
+    /** The class name of its Handler; null for a sync barrier. */
     public final String target;
 
-    /** The class of its callback, null if it has none. */
+    /** The class name of its callback, null if it has none. */
     public final String callback;
 
-    /** The barrier's token if {@link #target} is null, else {@code Message.arg1}. */
+    /** {@code Message.arg1}; the token of the barrier if {@link #target} is null. */
     public final int arg1;
 
-    /** Whether barriers do not hold it back. */
+    /** Whether it is asynchronous: sync barriers do not stop it. */
     public final boolean asynchronous;
 
     /**
-     * A message as the queue shows it.
+     * Creates a waiting message.
      *
      * @param whenNanos when it is due, in {@link Platform#nanoTime()}
      * @param what {@code Message.what}
-     * @param target the handler's class, null for a barrier
+     * @param target the handler's class, null for a sync barrier
      * @param callback the callback's class, or null
      * @param arg1 {@code Message.arg1}
-     * @param asynchronous whether barriers do not hold it back
+     * @param asynchronous whether sync barriers do not stop it
      */
     public PendingMessage(long whenNanos, int what, String target, String callback, int arg1, boolean asynchronous) {
         this.whenNanos = whenNanos;

@@ -2,15 +2,14 @@ package dev.tracegen.runtime;
 
 import java.util.List;
 
-/** Sees what waits in a thread's message queue. */
+/** Reads the messages that wait in a thread's MessageQueue. */
 public interface PendingQueue {
     /**
-     * What waits now, the next one first. Called on the recorder's own thread, when a message has passed the
-     * threshold and still runs.
+     * Returns the waiting messages in the order in which they will run. The recorder calls it on its own thread, when
+     * a message has passed the slow threshold and still runs.
      *
-     * @param max how many are wanted at most
-     * @return the messages; an empty list only if nothing waits; null if the queue cannot be looked into
-     *     (Android 17 and newer), so that <i>not available</i> is never taken for <i>empty</i>
+     * @param max the greatest number of messages to return
+     * @return the messages; an empty list if none waits; null if the queue cannot be read (Android 17 and newer)
      */
     List<PendingMessage> snapshot(int max);
 }

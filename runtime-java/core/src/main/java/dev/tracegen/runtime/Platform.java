@@ -1,26 +1,25 @@
 package dev.tracegen.runtime;
 
 /**
- * What the recorder asks of the machine that it runs on: the time, and facts about the virtual machine. This is
- * the one seam to the platform; the plain JVM's is the default, the Android part brings its own, tests bring one
- * with a clock that they move themselves.
+ * The clocks of the machine and facts about the virtual machine. The recorder reads them only through this class. The
+ * default is the plain JVM; the Android part has its own subclass, and tests have one with a clock that they set.
  *
- * <p>All methods may be called from any thread and at any time, and must neither block nor throw. What is not
- * known is said so ({@code -1} or {@code null}), never guessed.
+ * <p>All methods may be called on any thread at any time. They must neither block nor throw. An unknown fact is
+ * {@code -1} or {@code null}, never a guess.
  */
 public abstract class Platform {
     /**
-     * The clock that everything is measured by: records, messages, frames. Monotonic, stands still in deep sleep.
-     * On Android its base is that of {@code SystemClock.uptimeMillis} and {@code System.nanoTime}, which are one.
+     * Returns the time by which records, messages and frames are measured. It is monotonic and stops in deep sleep.
+     * On Android it has the base of {@code SystemClock.uptimeMillis}, as {@code System.nanoTime} has.
      *
-     * @return nanoseconds since some moment that stays the same while the process lives
+     * @return nanoseconds since a moment that is fixed while the process lives
      */
     public long nanoTime() {
         return System.nanoTime();
     }
 
     /**
-     * The time of day, by which a recording is found again. Never used to measure: it may jump.
+     * Returns the time of day. It dates a recording and is never used to measure, because it may jump.
      *
      * @return milliseconds since 1970 in UTC
      */
@@ -29,81 +28,82 @@ public abstract class Platform {
     }
 
     /**
-     * Like {@link #nanoTime} but going on in deep sleep, so that sleep can be told from work.
+     * Returns the time including deep sleep, which tells deep sleep from work.
      *
-     * @return nanoseconds since some fixed moment; the same as {@link #nanoTime} where there is no deep sleep
+     * @return nanoseconds since a fixed moment; the same as {@link #nanoTime} where there is no deep sleep
      */
     public long elapsedRealtimeNanos() {
         return nanoTime();
     }
 
     /**
-     * How long the calling thread has been on a processor.
+     * Returns the CPU time of the calling thread.
      *
-     * @return nanoseconds, -1 if not known
+     * @return nanoseconds, -1 if unknown
      */
     public long threadCpuNanos() {
         return -1;
     }
 
     /**
-     * How long another thread has been on a processor.
+     * Returns the CPU time of a thread.
      *
-     * @param thread any, also one that has ended
-     * @return nanoseconds, -1 if not known
+     * @param thread any thread, also one that has ended
+     * @return nanoseconds, -1 if unknown
      */
     public long threadCpuNanos(Thread thread) {
         return -1;
     }
 
     /**
-     * How many garbage collections there were.
+     * Returns the number of garbage collections.
      *
-     * @return the number since the process began, -1 if not known
+     * @return the number since the process began, -1 if unknown
      */
     public long gcCount() {
         return -1;
     }
 
     /**
-     * How long garbage collections took.
+     * Returns the total time of garbage collections.
      *
-     * @return milliseconds since the process began, -1 if not known
+     * @return milliseconds since the process began, -1 if unknown
      */
     public long gcMillis() {
         return -1;
     }
 
     /**
-     * Who holds the monitor or lock that a thread waits for.
+     * Describes the owner of the monitor or lock that a thread waits for.
      *
      * @param thread any live thread
-     * @return the owner's name and what is locked, in words for a reader; null if it waits for none or if it is not known
+     * @return the name of the owner and the class of the lock, as text for a reader; null if the thread waits for
+     *     none or if that is unknown
      */
     public String lockOwner(Thread thread) {
         return null;
     }
 
     /**
-     * The thread that {@link #lockOwner} names.
+     * Returns the thread that owns the monitor or lock that a thread waits for.
      *
      * @param thread any live thread
-     * @return null if it waits for no lock or if the owner is not known
+     * @return null if the thread waits for none or if the owner is unknown
      */
     public Thread lockOwnerThread(Thread thread) {
         return null;
     }
 
     /**
-     * The thread that is recorded when no others are asked for.
+     * Returns the main thread, the only one that is recorded by default.
      *
-     * @return the main looper's thread on Android, the one that runs {@code main} on a JVM; null if not known, which
-     *     makes it the thread that first enters an instrumented method
+     * @return the thread of the main Looper on Android, the thread that runs {@code main} on a JVM; null if unknown,
+     *     and then the first thread that enters an instrumented method counts as the main thread
      */
     public abstract Thread mainThread();
 
     /**
-     * Tells a developer something once. Not for what happens often.
+     * Logs a line for the developer. Not for frequent events.
      *
      * @param line one line without a line end
      */

@@ -1,18 +1,19 @@
 package dev.tracegen.runtime;
 
 /**
- * Records of one thread, copied out of its ring, oldest first. Immutable but for its array.
+ * Records of one thread, copied from its ring, the oldest first. Immutable except for the content of the array.
  *
- * <p>A record is a long: bit 63 is set for an entry, bits 43 to 62 are the method's ID, bits 0 to 42 the time in ticks.
+ * <p>A record is a long. Bit 63 is set for an entry and clear for an exit, bits 43 to 62 are the method's ID, bits 0
+ * to 42 are the time in ticks.
  */
 public final class RecordCopy {
-    /** The number of the first record: how many came before it on this thread. */
+    /** The number of the first record: how many records of the thread came before it. */
     public final long firstSequence;
 
     /** The records. */
     public final long[] records;
 
-    /** How many of those that were asked for had been overwritten before they could be copied. */
+    /** How many of the requested records were lost, because they were overwritten before they could be copied. */
     public final long overwritten;
 
     RecordCopy(long firstSequence, long[] records, long overwritten) {

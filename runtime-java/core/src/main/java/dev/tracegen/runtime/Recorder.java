@@ -7,34 +7,34 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Records what instrumented methods report, finds the messages that took too long, and writes recordings.
+ * Records the calls of instrumented methods, finds stalls, and writes recordings.
  *
- * <p>There is at most one at a time. The first call of an instrumented method makes one with the default options, so
- * that an app's start is recorded before any of its code can configure anything; {@link #start} takes it over. If that
- * is not called within 10 seconds, the ring is given back and all is off. On a plain JVM the property
- * {@code tracegen.output} takes the place of that call.
+ * <p>At most one recorder runs at a time. The first call of an instrumented method creates one with the default
+ * options, so that the start of an app is recorded before its code can configure anything. {@link #start} takes that
+ * recorder over. If {@link #start} is not called within 10 seconds, the ring is released and recording is off. On a
+ * plain JVM the system property {@code tracegen.output} replaces the call of {@link #start}.
  */
 public final class Recorder {
-    /** How long the first records wait for {@link #start}. */
+    /** How long the first records are kept until {@link #start} is called. */
     static final long EXPIRY_NANOS = 10000000000L;
 
-    // Taken, never waited for, by the first call: it comes from anywhere, under any lock of the app's.
+    // The first call never waits for this lock: the app may hold any lock at that moment.
     private static final AtomicBoolean STARTING = new AtomicBoolean();
 
     private static volatile Recorder current;
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
     private static volatile MethodEnterListener enterListener;
-    private static volatile SlowMessageListener slowListener;
+    private static volatile StallListener stallListener;
 
     private final Ticker ticker;
     private final Thread mainThread;
     private final ThreadTrace mainTrace;
-    private final Ring resting;
+    private final Ring placeholder;
     private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
-    private final ThreadLocal<ThreadTrace> mine = new ThreadLocal<ThreadTrace>();
+    private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
     private final AtomicBoolean hasFailed = new AtomicBoolean();
-    private final long madeNanos;
+    private final long createdNanos;
     private volatile RecorderOptions options;
     private volatile Watcher watcher;
     private volatile String scene;
@@ -46,27 +46,28 @@ public final class Recorder {
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
-        this.resting = Ring.resting(mainThread);
+        this.placeholder = Ring.placeholder(mainThread);
         this.traces.put(mainThread, mainTrace);
-        this.madeNanos = platform.nanoTime();
+        this.createdNanos = platform.nanoTime();
         this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
     }
 
     /**
-     * Starts recording. What the main thread has recorded since the first instrumented call is kept if the ring's
-     * size, the tick, the clock's period and the main thread are what they were. A recorder that runs is stopped first.
+     * Starts recording. What the main thread has recorded since the first instrumented call is kept if the main
+     * thread, the size of its ring, the tick and the clock period stay the same. A recorder that runs is stopped
+     * first.
      *
-     * @param options what to do; copied
+     * @param options the options; they are copied
      * @return the recorder
      */
     public static Recorder start(RecorderOptions options) {
-        RecorderOptions o = complete(new RecorderOptions(options));
+        RecorderOptions o = withPlatform(new RecorderOptions(options));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }
         try {
             Recorder r = current;
-            if (r != null && status == AppMethodBeat.STATUS_READY && r.fits(o)) {
+            if (r != null && status == AppMethodBeat.STATUS_READY && r.canContinueWith(o)) {
                 r.options = o;
             } else {
                 if (r != null) {
@@ -82,17 +83,17 @@ public final class Recorder {
         }
     }
 
-    private static RecorderOptions complete(RecorderOptions o) {
+    private static RecorderOptions withPlatform(RecorderOptions o) {
         return o.platform == null ? o.platform(new JvmPlatform()) : o;
     }
 
-    /** Whether what was recorded so far may go on under other options. */
-    private boolean fits(RecorderOptions o) {
-        RecorderOptions mine = options;
+    /** Reports whether the records so far may be kept under other options. */
+    private boolean canContinueWith(RecorderOptions o) {
+        RecorderOptions old = options;
         Thread main = o.platform.mainThread();
-        return o.ringRecords == mine.ringRecords && o.tickNanos == mine.tickNanos
-                && o.clockPeriodMillis == mine.clockPeriodMillis && (main == null || main == mainThread)
-                && Math.abs(o.platform.nanoTime() - mine.platform.nanoTime()) < EXPIRY_NANOS;
+        return o.ringRecords == old.ringRecords && o.tickNanos == old.tickNanos
+                && o.clockPeriodMillis == old.clockPeriodMillis && (main == null || main == mainThread)
+                && Math.abs(o.platform.nanoTime() - old.platform.nanoTime()) < EXPIRY_NANOS;
     }
 
     private void begin() {
@@ -100,18 +101,19 @@ public final class Recorder {
         watcher.start();
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
-        arm();
+        updateFastPath();
     }
 
-    /** Makes the first recorder, without waiting for anything. Null if there can be none now. */
-    private static Recorder first() {
+    /** Creates the first recorder without waiting. Returns null if that is not possible now. */
+    private static Recorder startEarly() {
         if (!STARTING.compareAndSet(false, true)) {
             return null;
         }
         try {
             if (current == null && status == AppMethodBeat.STATUS_DEFAULT) {
                 RecorderOptions fromProperties = JvmMode.options();
-                Recorder r = new Recorder(fromProperties == null ? complete(new RecorderOptions()) : fromProperties);
+                Recorder r = new Recorder(fromProperties == null ? withPlatform(new RecorderOptions())
+                        : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
                     r.begin();
@@ -119,12 +121,12 @@ public final class Recorder {
                 } else {
                     status = AppMethodBeat.STATUS_READY;
                     current = r;
-                    r.arm();
+                    r.updateFastPath();
                 }
             }
             return current;
         } catch (Throwable e) {
-            // No memory, no threads: then there is no recording, and the app goes on.
+            // There is no memory or no thread left. The app goes on unrecorded.
             AppMethodBeat.mode = AppMethodBeat.OFF;
             status = AppMethodBeat.STATUS_STOPPED;
             return null;
@@ -134,7 +136,7 @@ public final class Recorder {
     }
 
     /**
-     * The recorder that there is.
+     * Returns the current recorder.
      *
      * @return null if there is none
      */
@@ -142,13 +144,13 @@ public final class Recorder {
         return current;
     }
 
-    /** Stops recording, writes what is left to be written, and closes the file. What the rings hold is kept. */
+    /** Stops recording, writes the rest of the recording and closes the file. The rings keep their records. */
     public void stop() {
         if (!recording()) {
             return;
         }
         status = AppMethodBeat.STATUS_STOPPED;
-        arm();
+        updateFastPath();
         ticker.stop();
         Watcher w = watcher;
         if (w != null) {
@@ -157,10 +159,11 @@ public final class Recorder {
     }
 
     /**
-     * A thread's trace. With {@link RecorderOptions#THREADS_CHOSEN}, this chooses it. May be called from any thread.
+     * Returns the trace of a thread. With {@link RecorderOptions#THREADS_CHOSEN} it also makes the thread a recorded
+     * one. May be called on any thread.
      *
      * @param thread the thread
-     * @return the same object for the same thread, while it lives
+     * @return the same object for the same thread while it lives
      */
     public ThreadTrace thread(Thread thread) {
         ThreadTrace trace = traceOf(thread);
@@ -170,64 +173,64 @@ public final class Recorder {
         return trace;
     }
 
-    /** A thread's trace; does not choose it. */
+    /** Returns the trace of a thread without choosing the thread. */
     ThreadTrace traceOf(Thread thread) {
         ThreadTrace trace = traces.get(thread);
         if (trace == null) {
             boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread);
-            ThreadTrace made = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
-            trace = traces.putIfAbsent(thread, made);
+            ThreadTrace created = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
+            trace = traces.putIfAbsent(thread, created);
             if (trace == null) {
-                trace = made;
+                trace = created;
             }
         }
         return trace;
     }
 
     /**
-     * Who is to be told of every entry into an instrumented method.
+     * Sets the listener that is called for every entry into an instrumented method.
      *
-     * @param listener null for nobody, which is the default
+     * @param listener null for none, which is the default
      */
     public static void setMethodEnterListener(MethodEnterListener listener) {
         enterListener = listener;
         Recorder r = current;
         if (r != null) {
-            r.arm();
+            r.updateFastPath();
         }
     }
 
     /**
-     * Who is to be told of slow messages.
+     * Sets the listener that is called for each stall.
      *
-     * @param listener null for nobody, which is the default
+     * @param listener null for none, which is the default
      */
-    public static void setSlowMessageListener(SlowMessageListener listener) {
-        slowListener = listener;
+    public static void setStallListener(StallListener listener) {
+        stallListener = listener;
     }
 
     /**
-     * Who is to be told of activities that gain or lose the focus.
+     * Sets the listener that is called when an activity gains or loses the focus.
      *
-     * @param listener null for nobody, which is the default
+     * @param listener null for none, which is the default
      */
     public static void setFocusListener(FocusListener listener) {
         Focus.listen(listener);
     }
 
     /**
-     * Where the app is, for reports: a screen's name. If it is not told it is the class of the focused activity.
+     * Sets the scene for reports: the name of the screen that the app shows.
      *
-     * @param name null for none
+     * @param name null for the class of the activity that has the focus, which is the default
      */
     public void scene(String name) {
         scene = name;
     }
 
     /**
-     * Whether the app is in the foreground, for reports.
+     * Sets whether the app is in the foreground, for reports.
      *
-     * @param value false if not told
+     * @param value false if never set
      */
     public void foreground(boolean value) {
         foreground = value;
@@ -237,19 +240,20 @@ public final class Recorder {
         return status;
     }
 
-    static SlowMessageListener slowListener() {
-        return slowListener;
+    static StallListener stallListener() {
+        return stallListener;
     }
 
     /**
-     * A call of i or o that is not of the usual kind.
+     * Records a call of i or o that the fast path did not handle.
      *
+     * @param id the method's ID
      * @param bit {@link Ring#ENTRY} or 0
      */
     static void record(int id, long bit) {
         Recorder r = current;
         if (r == null) {
-            r = first();
+            r = startEarly();
         }
         if (r != null && status > 0) {
             r.put(id, bit);
@@ -264,10 +268,10 @@ public final class Recorder {
             if (listener == null && options.threads == RecorderOptions.THREADS_MAIN) {
                 return;
             }
-            trace = mine.get();
+            trace = ownTrace.get();
             if (trace == null) {
                 trace = traceOf(thread);
-                mine.set(trace);
+                ownTrace.set(trace);
             }
         }
         if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
@@ -276,16 +280,16 @@ public final class Recorder {
         Ring ring = trace.ring();
         if (ring != null) {
             if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
-                ticker.touch(ring);
+                ticker.updateTime(ring);
             }
             ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
         }
         if (listener != null && bit != 0) {
-            tell(listener, trace, id);
+            notifyEntry(listener, trace, id);
         }
     }
 
-    private void tell(MethodEnterListener listener, ThreadTrace trace, int id) {
+    private void notifyEntry(MethodEnterListener listener, ThreadTrace trace, int id) {
         trace.inListener = true;
         try {
             listener.enter(id, trace.thread.getId());
@@ -312,7 +316,7 @@ public final class Recorder {
         return traces.values();
     }
 
-    /** Forgets a thread that has ended. */
+    /** Removes the trace of a thread that has ended. */
     void forget(ThreadTrace trace) {
         traces.remove(trace.thread);
     }
@@ -329,26 +333,30 @@ public final class Recorder {
         return foreground;
     }
 
-    /** Moves a ring's time to the exact one, which it gives in nanoseconds. */
-    long touch(Ring ring) {
-        return ticker.touch(ring);
+    /** Updates the time of a ring to the exact one and returns it in nanoseconds. */
+    long updateTime(Ring ring) {
+        return ticker.updateTime(ring);
     }
 
-    /** Gives the main thread the fast path, or takes it away, and says what others are to do, as everything stands now. */
-    synchronized void arm() {
+    /**
+     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls
+     * are recorded and which way they take.
+     */
+    synchronized void updateFastPath() {
         if (current != this) {
             return;
         }
         boolean recording = status > 0;
         boolean listening = enterListener != null;
-        Ring ring = ticker.running() ? mainTrace.existingRing() : resting;
+        Ring ring = ticker.running() ? mainTrace.existingRing() : placeholder;
         AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
-                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.ALONE : AppMethodBeat.ASK;
-        // After the mode: who sees this sees that too.
-        AppMethodBeat.fast = !recording || listening ? null : ring == null ? resting : ring;
+                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
+                : AppMethodBeat.CALL_RECORDER;
+        // After the mode: a thread that reads this value must also read that one.
+        AppMethodBeat.fast = !recording || listening ? null : ring == null ? placeholder : ring;
     }
 
-    /** How many records there ever were, but for those of threads that are forgotten. */
+    /** Returns how many records were put in total, without those of threads that were removed. */
     long recordCount() {
         long sum = 0;
         for (ThreadTrace t : traces.values()) {
@@ -358,7 +366,7 @@ public final class Recorder {
         return sum;
     }
 
-    /** Gives everything back if nobody has started the recorder in time. */
+    /** Releases the ring and switches recording off if {@link #start} was not called in time. */
     void expire() {
         if (status != AppMethodBeat.STATUS_READY || untilExpiry() > 0 || !STARTING.compareAndSet(false, true)) {
             return;
@@ -366,7 +374,7 @@ public final class Recorder {
         try {
             if (status == AppMethodBeat.STATUS_READY && current == this) {
                 status = AppMethodBeat.STATUS_EXPIRED_START;
-                arm();
+                updateFastPath();
                 ticker.stop();
                 mainTrace.release();
                 current = null;
@@ -377,34 +385,34 @@ public final class Recorder {
         }
     }
 
-    /** Nanoseconds until {@link #expire} has something to do. */
+    /** Returns the nanoseconds until {@link #expire} has something to do. */
     long untilExpiry() {
         if (status != AppMethodBeat.STATUS_READY) {
             return Long.MAX_VALUE;
         }
-        return madeNanos + EXPIRY_NANOS - options.platform.nanoTime();
+        return createdNanos + EXPIRY_NANOS - options.platform.nanoTime();
     }
 
     Ring newRing(ThreadTrace trace) {
         int records = trace.main ? options.ringRecords : options.threadRingRecords;
         Ring ring = new Ring(trace.thread, records);
-        ticker.touch(ring);
+        ticker.updateTime(ring);
         return ring;
     }
 
-    /** A message runs: somebody should look how long. */
-    void active() {
+    /** Wakes the recorder's thread, which measures how long the message runs. */
+    void messageBegan() {
         Watcher w = watcher;
         if (w != null) {
             w.wake();
         }
     }
 
-    /** A message has ended that took too long. */
-    void slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+    /** Queues a stall that has ended for the recorder's thread. */
+    void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
         Watcher w = watcher;
         if (w != null) {
-            w.slow(trace, message, before);
+            w.stallEnded(trace, message, before);
         }
     }
 
@@ -415,10 +423,10 @@ public final class Recorder {
         }
     }
 
-    /** Something went wrong in the recorder itself. Told once: it may be the same thing with every message. */
+    /** Logs a failure of the recorder itself, only the first time: it may occur again with every message. */
     void failed(Throwable e) {
         if (hasFailed.compareAndSet(false, true)) {
-            options.platform.log("the recorder failed, and goes on: " + e);
+            options.platform.log("the recorder failed and continues: " + e);
         }
     }
 }

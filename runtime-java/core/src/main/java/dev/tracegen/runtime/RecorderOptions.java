@@ -5,17 +5,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a {@link Recorder} is to do. The setters return this object; {@link Recorder#start} takes a copy, so that
- * later changes have no effect on a running recorder.
+ * The options of a {@link Recorder}. The setters return this object. {@link Recorder#start} takes a copy, so later
+ * changes have no effect on a running recorder.
  */
 public final class RecorderOptions {
     /** Which threads' methods are recorded. */
     public static final int THREADS_MAIN = 0;
 
-    /** Those of the main thread and of every thread given to {@link Recorder#thread}. */
+    /** Records the main thread and every thread that was given to {@link Recorder#thread}. */
     public static final int THREADS_CHOSEN = 1;
 
-    /** Those of every thread. Each that enters an instrumented method gets a ring of its own. */
+    /** Records every thread. Each thread that enters an instrumented method gets its own ring. */
     public static final int THREADS_ALL = 2;
 
     static final long MILLISECOND = 1000000;
@@ -23,7 +23,7 @@ public final class RecorderOptions {
     private static final int MIN_RING = 1 << 10;
     private static final int MAX_RING = 1 << 26;
 
-    /** Null for the one that any Java runtime has. */
+    /** Null for the platform of any Java runtime. */
     Platform platform;
 
     File output;
@@ -35,7 +35,7 @@ public final class RecorderOptions {
     int slowMillis = 700;
     boolean everyRecord;
 
-    /** Whether each outermost traced call of a thread counts as a message: for threads without a queue. */
+    /** Whether each outermost traced call of a thread counts as a message, for threads without a Looper. */
     boolean outermostCalls;
 
     long maxFileBytes = 64L << 20;
@@ -46,7 +46,7 @@ public final class RecorderOptions {
     int mergeMillis = 16;
     Map<String, String> meta = new LinkedHashMap<String, String>();
 
-    /** The defaults: the main thread's slow messages, ticks of a millisecond, no file. */
+    /** Creates the default options: stalls of the main thread, ticks of a millisecond, no file. */
     public RecorderOptions() {
     }
 
@@ -71,9 +71,9 @@ public final class RecorderOptions {
     }
 
     /**
-     * Where time and facts about the machine come from.
+     * Sets the source of the time and of facts about the machine.
      *
-     * @param value null for what any Java runtime knows, which is the default
+     * @param value null for that of any Java runtime, which is the default
      * @return this
      */
     public RecorderOptions platform(Platform value) {
@@ -82,8 +82,8 @@ public final class RecorderOptions {
     }
 
     /**
-     * The file that the recording is written to; older ones have {@code .1}, {@code .2}, ... behind the name. Only
-     * recordings are renamed and replaced. If the path is a directory, a device or a file that is no recording, nothing
+     * Sets the file that the recording is written to. Earlier recordings have {@code .1}, {@code .2}, ... behind the
+     * name. Only recordings are renamed and replaced. If the path is a directory, a device or another file, nothing
      * is written, the log says so, and the program runs on.
      *
      * @param value null to write none
@@ -95,7 +95,7 @@ public final class RecorderOptions {
     }
 
     /**
-     * Which threads are recorded.
+     * Sets which threads are recorded.
      *
      * @param value {@link #THREADS_MAIN}, {@link #THREADS_CHOSEN} or {@link #THREADS_ALL}
      * @return this
@@ -106,9 +106,9 @@ public final class RecorderOptions {
     }
 
     /**
-     * How many records the main thread's ring holds before the oldest are overwritten.
+     * Sets the size of the main thread's ring. When it is full, the oldest records are overwritten.
      *
-     * @param value rounded up to a power of two, 1,024 to 2^26; 1,048,576 (8 MiB) if not set
+     * @param value number of records, rounded up to a power of two from 1,024 to 2^26; 1,048,576 (8 MiB) if not set
      * @return this
      */
     public RecorderOptions ringRecords(int value) {
@@ -117,10 +117,10 @@ public final class RecorderOptions {
     }
 
     /**
-     * How many records the ring of each other thread holds that is recorded.
+     * Sets the size of the ring of each other recorded thread. The default is small, so that a server with many
+     * threads does not fill its memory.
      *
-     * @param value rounded up to a power of two, 1,024 to 2^26; 131,072 (1 MiB) if not set, so that a server of many
-     *     threads does not fill its memory
+     * @param value number of records, rounded up to a power of two from 1,024 to 2^26; 131,072 (1 MiB) if not set
      * @return this
      */
     public RecorderOptions threadRingRecords(int value) {
@@ -137,7 +137,7 @@ public final class RecorderOptions {
     }
 
     /**
-     * The unit of the records' times. It is written into the recording.
+     * Sets the unit of the records' times. It is written into the recording.
      *
      * @param value nanoseconds, 1 to 1,000,000,000; 1,000,000 if not set
      * @return this
@@ -148,10 +148,10 @@ public final class RecorderOptions {
     }
 
     /**
-     * How often the clock that records are stamped with is moved.
+     * Sets how often the time of the records is updated.
      *
      * @param value milliseconds, 5 if not set; 0 reads the platform's clock for every record, which is exact and
-     *     some ten times as expensive
+     *     costs about ten times as much
      * @return this
      */
     public RecorderOptions clockPeriodMillis(int value) {
@@ -160,9 +160,9 @@ public final class RecorderOptions {
     }
 
     /**
-     * How long a message may take before it is reported as slow.
+     * Sets the slow threshold. A message that lasts at least this long is a stall.
      *
-     * @param value milliseconds, 700 if not set
+     * @param value milliseconds, at least 1; 700 if not set
      * @return this
      */
     public RecorderOptions slowMillis(int value) {
@@ -171,7 +171,7 @@ public final class RecorderOptions {
     }
 
     /**
-     * Whether every record goes into the recording, or only those of slow messages.
+     * Sets whether every record is written into the recording, or only those of stalls.
      *
      * @param value false if not set
      * @return this
@@ -182,11 +182,11 @@ public final class RecorderOptions {
     }
 
     /**
-     * How much the recordings may take on disk: a file that has reached its size is set aside and a new one begun,
+     * Limits the space of the recordings on disk. A file that has reached its size is renamed, a new one is begun,
      * and the oldest is deleted.
      *
-     * @param bytes of one file, at least 65,536; 64 MiB if not set
-     * @param files how many are kept, the current one included, at least 1; 4 if not set
+     * @param bytes size of one file, at least 65,536; 64 MiB if not set
+     * @param files number of files with the current one, at least 1; 4 if not set
      * @return this
      */
     public RecorderOptions limit(long bytes, int files) {
@@ -196,10 +196,10 @@ public final class RecorderOptions {
     }
 
     /**
-     * How many messages are remembered.
+     * Sets how many messages each thread keeps.
      *
-     * @param entries of the history, where short messages are merged; 200 if not set
-     * @param recent how many of the last messages are kept one by one; 5,000 if not set
+     * @param entries number of entries in the history, where short messages are merged; 200 if not set
+     * @param recent number of last messages that are kept one by one; 5,000 if not set
      * @param mergeBelowMillis messages shorter than this are merged in the history; 16 if not set
      * @return this
      */
@@ -211,7 +211,7 @@ public final class RecorderOptions {
     }
 
     /**
-     * Has slow messages logged with their longest calls by name, for a developer who looks on.
+     * Logs each stall with the names of its longest calls, for a developer who reads the log.
      *
      * @param value null to log none, which is the default
      * @return this
@@ -222,8 +222,8 @@ public final class RecorderOptions {
     }
 
     /**
-     * Something that a reader of the recording should know: {@code package}, {@code versionName}, {@code process},
-     * {@code device} and the like. The mapping's digest and the tick are written without being asked for.
+     * Adds a fact to the recording, such as {@code package}, {@code versionName}, {@code process} or {@code device}.
+     * The digest of the mapping and the tick are always written.
      *
      * @param key not empty
      * @param value not null
@@ -235,21 +235,21 @@ public final class RecorderOptions {
     }
 
     /**
-     * Sets an option by its name, as properties and files do.
+     * Sets an option by its name in properties and files.
      *
      * <pre>
      *   slow           milliseconds
      *   tick           ms | us
      *   threads        main | chosen | all
-     *   ring           records that a thread's ring holds, the main one's and each other's
+     *   ring           number of records in the ring of each thread
      *   every-record   true | false
      * </pre>
      *
      * @param key one of these
-     * @param value what the setter of this name takes; a ring of less than 1,024 records or more than 2^26 is refused
+     * @param value a value for the setter of this name; the ring must have 1,024 to 2^26 records
      * @return this
-     * @throws IllegalArgumentException if there is no such key or the value is none that it takes; the message says what
-     *     it takes, and nothing is changed
+     * @throws IllegalArgumentException if there is no such key, or if the value is wrong; the message says which
+     *     values are valid, and nothing is changed
      */
     public RecorderOptions set(String key, String value) {
         if (key.equals("slow")) {
@@ -264,18 +264,18 @@ public final class RecorderOptions {
         } else if (key.equals("every-record")) {
             return everyRecord(choice(value, "true", "false") == 0);
         }
-        throw new IllegalArgumentException("there is no such key");
+        throw new IllegalArgumentException("unknown key");
     }
 
     /**
      * Reads a number.
      *
      * @param value decimal digits
-     * @param unit what is counted, for the message
-     * @param least the least that is taken
-     * @param most the most that is taken
+     * @param unit the unit of the number, for the message
+     * @param least the least valid number
+     * @param most the greatest valid number
      * @return the number
-     * @throws IllegalArgumentException if it is none or out of range
+     * @throws IllegalArgumentException if the value is no number or out of range
      */
     public static int number(String value, String unit, int least, int most) {
         try {
@@ -284,7 +284,7 @@ public final class RecorderOptions {
                 return n;
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // Reported below.
         }
         throw new IllegalArgumentException("want a whole number of " + unit + ", "
                 + (most == Integer.MAX_VALUE ? "at least " + least : least + " to " + most));
@@ -294,8 +294,8 @@ public final class RecorderOptions {
      * Reads one of several words.
      *
      * @param value the word
-     * @param of those that are taken
-     * @return its place among them, from 0
+     * @param of the valid words
+     * @return the index of the word among them, from 0
      * @throws IllegalArgumentException if it is none of them
      */
     public static int choice(String value, String... of) {

@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-/** A thread of the recorder's own, whose calls are never recorded. */
+/** A thread of the recorder. Its calls are never recorded. */
 final class RecorderThread extends Thread {
     RecorderThread(Runnable work, String name) {
         super(work, name);

@@ -12,11 +12,11 @@ import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
 /**
- * Writes recordings, as trace/FORMAT.md specifies them: a header and chunks, each written at once and never touched
- * again, so that a file that was cut anywhere is good up to its last whole chunk.
+ * Writes a recording in the format of trace/FORMAT.md: a header and chunks. Each chunk is written at once and never
+ * changed, so that a file that was cut at any place is valid up to its last complete chunk.
  *
- * <p>A file that has reached its size is closed and set aside, and a new one begun that needs nothing of it. Not for
- * several threads at once.
+ * <p>A file that has reached its size is closed and renamed, and a new one is begun that does not refer to it. Not
+ * safe for concurrent use.
  */
 final class RecordingWriter implements Closeable {
     static final int META = 1;
@@ -27,14 +27,14 @@ final class RecordingWriter implements Closeable {
     static final int MESSAGES = 6;
     static final int SAMPLES = 7;
     static final int FRAMES = 8;
-    static final int JANK = 9;
+    static final int STALL = 9;
     static final int PENDING = 10;
     static final int END = 11;
 
     static final int DEFLATE = 1;
     static final int DELTA = 2;
 
-    /** Records in one chunk at most: what a cut loses, and what a reader must hold. */
+    /** The greatest number of records in one chunk. A reader must hold that many, and a cut file loses that many. */
     static final int CHUNK_RECORDS = 1 << 16;
 
     private static final int MAGIC = 0x31444754; // TGD1
@@ -43,10 +43,10 @@ final class RecordingWriter implements Closeable {
     private static final int HEADER = 32;
     private static final int CHUNK_HEADER = 20;
 
-    /** A file with more strings than this is set aside whatever its size. */
+    /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;
 
-    /** What is shorter is not worth deflating. */
+    /** A shorter payload is not deflated. */
     private static final int WORTH_DEFLATING = 128;
 
     private final RecorderOptions options;
@@ -68,16 +68,17 @@ final class RecordingWriter implements Closeable {
     private long overwritten;
 
     /**
-     * Begins a file. A recording that is there already is set aside first.
+     * Begins a file. A recording that is there already is renamed first.
      *
-     * @param baseNanos what a record's time 0 is, in the platform's nanoseconds
-     * @throws IOException if the file cannot be written, or if something is there that is no recording
+     * @param options the output, its limits, and the facts of the META chunk
+     * @param baseNanos the time of tick 0, in nanoseconds of the platform's clock
+     * @throws IOException if the file cannot be written, or if there is something that is no recording
      */
     RecordingWriter(RecorderOptions options, long baseNanos) throws IOException {
         this(options, baseNanos, new SecureRandom().nextLong());
     }
 
-    /** As above, with the file's ID given, for files that must come out the same again. */
+    /** As above, with a given file ID, for tests that compare bytes. */
     RecordingWriter(RecorderOptions options, long baseNanos, long fileId) throws IOException {
         this.options = options;
         this.baseNanos = baseNanos;
@@ -123,15 +124,16 @@ final class RecordingWriter implements Closeable {
         end(META, 0);
     }
 
-    /** Says how the clocks stand to each other now. */
+    /** Writes a CLOCK chunk: the current times of all clocks. */
     void clock() throws IOException {
         begin();
         Platform p = options.platform;
-        chunk.sv(p.nanoTime()).sv(p.elapsedRealtimeNanos()).sv(p.wallMillis()).sv(baseNanos).str(TimeZone.getDefault().getID());
+        chunk.sv(p.nanoTime()).sv(p.elapsedRealtimeNanos()).sv(p.wallMillis()).sv(baseNanos)
+                .str(TimeZone.getDefault().getID());
         end(CLOCK, 0);
     }
 
-    /** Writes records, in as many chunks as it takes. */
+    /** Writes records in as many RECORDS chunks as are needed. */
     void records(ThreadTrace trace, RecordCopy copy) throws IOException {
         thread(trace);
         int from = 0;
@@ -189,19 +191,20 @@ final class RecordingWriter implements Closeable {
         end(FRAMES, 0);
     }
 
-    /** Writes what is known of a slow message, and sees to it that it is on the disk. */
-    void jank(ThreadTrace trace, SlowMessage slow, MessageRecord m) throws IOException {
+    /** Writes a STALL chunk and waits until it is on the disk. */
+    void stall(ThreadTrace trace, Stall stall, MessageRecord m) throws IOException {
         thread(trace);
         begin();
         chunk.uv(trace.index).u8(0).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(MessageText.withoutAddresses(m.description)))
-                .uv(string(slow.scene)).u8(slow.foreground ? 1 : 0).sv(slow.gcCount).sv(slow.gcMillis)
-                .u8(code(slow.stateAtThreshold)).uv(string(slow.lockOwner)).str(slow.stackKey).uv(slow.tree.repairs());
-        end(JANK, 0);
+                .uv(string(stall.scene)).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
+                .u8(code(stall.stateAtThreshold)).uv(string(stall.lockOwner)).str(stall.stackKey)
+                .uv(stall.tree.repairs());
+        end(STALL, 0);
         stream.getFD().sync();
     }
 
-    /** Writes what waits in a queue; null says that it cannot be seen. */
+    /** Writes the waiting messages; null if they are not available. */
     void pending(ThreadTrace trace, long message, List<PendingMessage> pending) throws IOException {
         thread(trace);
         begin();
@@ -220,7 +223,7 @@ final class RecordingWriter implements Closeable {
     }
 
     private void thread(ThreadTrace trace) throws IOException {
-        // Again if the file was set aside for it: the next one does not know the thread.
+        // Again if this chunk closed the file: the next file does not have the thread.
         while (!threads.containsKey(trace.index)) {
             threads.put(trace.index, trace);
             begin();
@@ -229,7 +232,10 @@ final class RecordingWriter implements Closeable {
         }
     }
 
-    /** The string's number in this file. Strings that are new come in a chunk of their own before the one that is made. */
+    /**
+     * Returns the number of a string in this file. New strings are written in a STRINGS chunk before the current
+     * chunk.
+     */
     private int string(String s) {
         String key = s == null ? "" : s;
         Integer known = strings.get(key);
@@ -268,12 +274,12 @@ final class RecordingWriter implements Closeable {
         }
     }
 
-    /** Reports whether one file was closed and the next one could not be opened, so that no more can be written. */
+    /** Reports whether the last file was closed and the next one could not be opened. Then nothing can be written. */
     boolean ended() {
         return stream == null;
     }
 
-    /** Writes one chunk, by one call of the system. */
+    /** Writes one chunk with one system call. */
     private void frame(int type, int flags, ChunkBytes payload) throws IOException {
         out.size = 0;
         boolean deflate = payload.size >= WORTH_DEFLATING;
@@ -320,7 +326,7 @@ final class RecordingWriter implements Closeable {
         stream.close();
     }
 
-    /** Writes the end and closes the file. */
+    /** Writes the END chunk and closes the file. */
     @Override
     public void close() throws IOException {
         try {

@@ -4,44 +4,45 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
- * The last records of one thread: written by that thread alone, copied by any.
+ * The last records of one thread. Only that thread writes them; any thread may copy them.
  *
- * <p>Records are numbered from 0 by a sequence of 64 bits; number n lies in slot n mod capacity.
+ * <p>Records are numbered from 0 by a 64-bit sequence. Record n is in slot n modulo capacity.
  *
- * <p><b>Why a copy is right.</b> The owner puts record n by two release stores, slot first, then the sequence n+1; a
- * reader uses volatile loads ({@code lazySet} and {@code get}: in the terms of Java 9, {@code setRelease} and
- * {@code getVolatile}).
+ * <p><b>Why a copy is correct.</b> The owner puts record n with two release stores: first the slot, then the sequence
+ * n+1. A reader uses volatile loads. The methods are {@code lazySet} and {@code get}; Java 9 calls them
+ * {@code setRelease} and {@code getVolatile}.
  * <ul>
- * <li>A reader that sees the sequence s sees records below s, or what has overwritten them: the slot's store is
- *     before the sequence's, which is a release.
- * <li>Assume that a reader, looking for record k, loads what record k+capacity (or a later one) has left in the slot.
- *     Before storing that, its owner has stored the sequence k+capacity, and a release store does not move up before
- *     an earlier one. The slot's load sees a release store, so the sequence's load that follows it sees k+capacity
- *     at least. So every record k of a copy for which the sequence, loaded <i>after</i> the copy, is below k+capacity
- *     is the one that was meant; the others are dropped and counted.
- * <li>No long is torn: the stores and loads are those of a volatile.
+ * <li>A reader that loads the sequence s sees the records below s, or records that have overwritten them: the store
+ * to the slot comes before the store to the sequence, which is a release.
+ * <li>Assume that a reader wants record k and loads from its slot record k+capacity or a later one. The owner stored
+ * the sequence k+capacity before that, and a release store does not move up before an earlier store. The load of the
+ * slot reads from a release store, so a load of the sequence that follows returns at least k+capacity. Therefore
+ * record k of a copy is the right one if the sequence, loaded <i>after</i> the copy, is below k+capacity. All other
+ * records are dropped and counted.
+ * <li>No long is torn, because all loads and stores are volatile or ordered.
  * </ul>
- * Plain stores would not do: a plain store may move up before an earlier release of the sequence, and a reader's plain
- * loads may move down past its last look at the sequence. Nor is anything gained by them: on x86 a release store is a
- * plain {@code mov}, on 64-bit ARM one {@code stlr}.
+ * Plain stores would be wrong: a plain store may move up before an earlier release of the sequence, and the plain
+ * loads of a reader may move down past its last load of the sequence. They would not be faster either: a release
+ * store is a plain {@code mov} on x86 and one {@code stlr} on 64-bit ARM.
  */
 final class Ring extends AtomicLongArray {
     private static final long serialVersionUID = 1;
 
-    /** Bit 63 of a record: an entry. */
+    /** Bit 63 of a record, set for an entry. */
     static final long ENTRY = 1L << 63;
 
-    /** Where a record's ID begins. */
+    /** The position of the ID in a record. */
     static final int ID_SHIFT = 43;
 
-    /** The bits of a record's time. */
+    /** The bits of the time in a record. */
     static final long TIME_MASK = (1L << ID_SHIFT) - 1;
 
-    // By name: the rules for R8 in META-INF/proguard keep these.
-    private static final AtomicLongFieldUpdater<Ring> SEQUENCE = AtomicLongFieldUpdater.newUpdater(Ring.class, "sequence");
+    // The fields are found by name. The R8 rules in META-INF/proguard keep these names.
+    private static final AtomicLongFieldUpdater<Ring> SEQUENCE =
+            AtomicLongFieldUpdater.newUpdater(Ring.class, "sequence");
     private static final AtomicLongFieldUpdater<Ring> NOW = AtomicLongFieldUpdater.newUpdater(Ring.class, "now");
 
-    /** The thread whose records these are. */
+    /** The thread that the records are of. */
     final Thread owner;
 
     private volatile long sequence;
@@ -49,28 +50,32 @@ final class Ring extends AtomicLongArray {
     private volatile long now;
 
     /**
-     * An empty ring.
+     * Creates an empty ring.
      *
-     * @param capacity a power of two
+     * @param owner the only thread that may put records
+     * @param capacity number of records, a power of two
      */
     Ring(Thread owner, int capacity) {
         super(capacity);
         this.owner = owner;
     }
 
-    /** What stands for a thread's ring while that thread has to go the long way. Nothing is ever put into it. */
-    static Ring resting(Thread owner) {
+    /**
+     * Returns a ring without a valid time. It stands for the real ring while the fast path is off; nothing is put
+     * into it.
+     */
+    static Ring placeholder(Thread owner) {
         Ring ring = new Ring(owner, 1);
         ring.now = -1;
         return ring;
     }
 
-    /** The time that a record gets now, in ticks; below 0 in what only stands for a ring. */
+    /** Returns the time that a record gets now, in ticks; below 0 for a placeholder. */
     long now() {
         return now;
     }
 
-    /** Moves the time on. Anybody may; it never goes back. */
+    /** Moves the time forward. Any thread may call it; the time never goes back. */
     void advance(long ticks) {
         for (;;) {
             long n = now;
@@ -80,24 +85,22 @@ final class Ring extends AtomicLongArray {
         }
     }
 
-    /** Puts a record behind the last one. Only its owner may. */
+    /** Puts a record behind the last one. Only the owner may call it. */
     void put(long record) {
         long n = sequence;
-        // Not a mask in a field: of this form the compiler knows that it is within bounds.
+        // Not a mask from a field: in this form the compiler can drop the bounds check.
         lazySet((int) n & length() - 1, record);
         SEQUENCE.lazySet(this, n + 1);
     }
 
-    /** How many records there ever were, which is the next one's number. */
+    /** Returns how many records were put in total, which is the number of the next one. */
     long sequence() {
         return sequence;
     }
 
-    /**
-     * Copies the records from a number up to, and without, another, as far as they are there.
-     */
+    /** Copies the records from one number up to another, excluding that, as far as they are still in the ring. */
     RecordCopy copy(long from, long to) {
-        // Another's copy may find the oldest slot half way to being overwritten: the slot's store comes first.
+        // For another thread the oldest slot may be half overwritten: the slot is stored before the sequence.
         int kept = Thread.currentThread() == owner ? length() : length() - 1;
         long start = Math.max(0, from);
         long written = sequence;

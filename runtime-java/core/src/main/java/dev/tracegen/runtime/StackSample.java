@@ -1,13 +1,13 @@
 package dev.tracegen.runtime;
 
-/** What a thread did at one moment. Immutable. */
+/** A stack of a thread at one moment. Immutable. */
 final class StackSample {
     final ThreadTrace trace;
     final long nanos;
     final Thread.State state;
     final StackTraceElement[] stack;
 
-    /** How long the thread had been on a processor by then, in nanoseconds; -1 if not known. */
+    /** CPU time of the thread by then, in nanoseconds; -1 if unknown. */
     final long cpuNanos;
 
     StackSample(ThreadTrace trace, long nanos, Thread.State state, StackTraceElement[] stack, long cpuNanos) {
@@ -18,7 +18,7 @@ final class StackSample {
         this.cpuNanos = cpuNanos;
     }
 
-    /** Of a thread now. */
+    /** Takes a sample of a thread now. */
     static StackSample of(ThreadTrace trace, Platform platform) {
         Thread.State state = trace.thread.getState();
         StackTraceElement[] stack = trace.thread.getStackTrace();

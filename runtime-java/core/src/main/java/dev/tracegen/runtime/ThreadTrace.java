@@ -1,17 +1,17 @@
 package dev.tracegen.runtime;
 
 /**
- * One thread, as the recorder sees it. Whoever watches a message queue (the Android part does for loopers) gets the
- * thread's from {@link Recorder#thread} and tells it what the queue does.
+ * The records and messages of one thread. Code that watches a message queue, such as the Android part, gets this
+ * object from {@link Recorder#thread} and reports to it what the queue does.
  *
- * <p>Unless a method says otherwise it must be called on the thread itself. All of them are cheap, do nothing while
- * nothing is recorded, and never throw.
+ * <p>The methods must be called on the thread itself, unless a method says otherwise. They are cheap, do nothing
+ * while nothing is recorded, and never throw.
  */
 public final class ThreadTrace {
     /** The thread. */
     final Thread thread;
 
-    /** Its number in the recording. */
+    /** The thread's number in the recording. */
     final int index;
 
     final boolean main;
@@ -23,19 +23,22 @@ public final class ThreadTrace {
     private volatile boolean recorded;
     private volatile PendingQueue queue;
 
-    /** Set by the thread while it is in a listener, so that what that calls is not reported again. */
+    /** Set by the thread while it calls a listener. Methods that the listener enters are not reported to it. */
     boolean inListener;
 
-    /** How far the recorder has taken its records, and what it knows of them; the recorder's thread's alone. */
-    long drained;
+    /**
+     * The number of the next record to copy into the recording, and the outermost calls. Used by the recorder's
+     * thread only.
+     */
+    long nextToDrain;
     OutermostCalls outermost;
 
-    // What was found out about the message that runs, or ran last, and the one before; the recorder's thread's alone,
-    // but for tests, which look whether it has come so far.
-    volatile SlowFacts facts;
-    private SlowFacts factsBefore;
+    // Facts about the last message that was checked, and the one before. Used by the recorder's thread only; tests
+    // read them.
+    volatile StallFacts facts;
+    private StallFacts factsBefore;
 
-    // The message that runs. The thread writes these, the recorder's thread looks at them.
+    // The running message. Written by the thread, read by the recorder's thread.
     private volatile long runningSince;
     private volatile String running;
     private volatile long messages;
@@ -54,7 +57,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * The thread's name when it was first seen.
+     * Returns the name that the thread had when it was first seen.
      *
      * @return the name
      */
@@ -63,9 +66,9 @@ public final class ThreadTrace {
     }
 
     /**
-     * A message begins. One that was not ended before ends now.
+     * Reports that a message begins. If the one before was not ended, it ends now.
      *
-     * @param text what runs, as the looper's {@code Printer} was told; null if that is not known until it ends
+     * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
      */
     public void messageBegin(String text) {
         if (AppMethodBeat.mode < 0) {
@@ -76,7 +79,7 @@ public final class ThreadTrace {
                 messageEnd();
             }
             Ring r = ring();
-            long now = recorder.touch(r);
+            long now = recorder.updateTime(r);
             beginCpu = recorder.platform().threadCpuNanos();
             firstRecord = r == null ? 0 : r.sequence();
             if (r != null) {
@@ -87,26 +90,27 @@ public final class ThreadTrace {
             }
             running = text;
             runningSince = now;
-            recorder.active();
+            recorder.messageBegan();
         } catch (Throwable e) {
             recorder.failed(e);
         }
     }
 
     /**
-     * Says what the running message is, for who knows it only when it ends. Before {@link #messageEnd}.
+     * Describes the running message, if its text was null. To be called before {@link #messageEnd}.
      *
      * @param what {@code Message.what}
-     * @param target the handler's class, null for none
-     * @param callback the callback's class, null for none
+     * @param target the class of the Handler, null for none
+     * @param callback the class of the callback, null for none
      */
     public void describe(int what, String target, String callback) {
         if (runningSince != 0) {
-            running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback) + ": " + what;
+            running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
+                    + ": " + what;
         }
     }
 
-    /** The running message has ended. Without one, nothing happens. */
+    /** Reports that the running message has ended. Does nothing if no message runs. */
     public void messageEnd() {
         long since = runningSince;
         if (since == 0) {
@@ -114,7 +118,7 @@ public final class ThreadTrace {
         }
         try {
             Ring r = ring;
-            long now = recorder.touch(r);
+            long now = recorder.updateTime(r);
             if (r != null) {
                 r.put((long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
             }
@@ -126,7 +130,7 @@ public final class ThreadTrace {
             MessageRecord m = new MessageRecord(MessageHistory.kindOf(running), number, 1, since, now - since, cpu,
                     running == null ? "" : running, firstRecord, r == null ? 0 : r.sequence());
             if (now - since >= recorder.options().slowMillis * 1000000L) {
-                recorder.slow(this, m, history.snapshot());
+                recorder.stallEnded(this, m, history.snapshot());
             }
             history.add(m);
             running = null;
@@ -136,18 +140,21 @@ public final class ThreadTrace {
         }
     }
 
-    /** The queue has nothing to run now. Moves the records' clock to the exact time. */
+    /** Reports that the queue is idle. Updates the time of the records to the exact one. */
     public void idle() {
         mark();
     }
 
-    /** An input event has come in or was handled, outside of any message. Moves the records' clock to the exact time. */
-    public void touch() {
+    /**
+     * Reports that an input event begins or ends outside of a message. Updates the time of the records to the exact
+     * one.
+     */
+    public void inputEvent() {
         mark();
     }
 
     /**
-     * Marks this moment.
+     * Marks this moment. Updates the time of the records to the exact one.
      *
      * @return the number that the thread's next record will have, for {@link #copy}
      */
@@ -156,7 +163,7 @@ public final class ThreadTrace {
             return 0;
         }
         try {
-            recorder.touch(ring);
+            recorder.updateTime(ring);
         } catch (Throwable e) {
             recorder.failed(e);
         }
@@ -165,12 +172,12 @@ public final class ThreadTrace {
     }
 
     /**
-     * Copies records. May be called from any thread; on another than its own, records that are overwritten meanwhile
+     * Copies records. May be called on any thread. On another thread, records that are overwritten during the copy
      * are left out and counted.
      *
-     * @param from the first one's number, as {@link #mark} gave it
-     * @param to the number after the last one's; {@code Long.MAX_VALUE} for all there are
-     * @return the records that are still there
+     * @param from the number of the first record, as {@link #mark} returned it
+     * @param to the number behind the last record; {@code Long.MAX_VALUE} for all
+     * @return the records that are still in the ring
      */
     public RecordCopy copy(long from, long to) {
         Ring r = ring;
@@ -178,9 +185,9 @@ public final class ThreadTrace {
     }
 
     /**
-     * What the thread did: the history, with short messages merged, then what runs now.
+     * Returns the history, with short messages merged, and the message that runs now. May be called on any thread.
      *
-     * @return the oldest first; may be called from any thread
+     * @return the oldest first
      */
     public java.util.List<MessageRecord> history() {
         java.util.List<MessageRecord> all = history.snapshot();
@@ -194,25 +201,25 @@ public final class ThreadTrace {
     }
 
     /**
-     * The last messages one by one.
+     * Returns the last messages one by one. May be called on any thread.
      *
-     * @return the oldest first; may be called from any thread
+     * @return the oldest first
      */
     public java.util.List<MessageRecord> recent() {
         return history.recent();
     }
 
     /**
-     * Lets the recorder see what waits in the thread's queue. May be called from any thread.
+     * Sets the reader of the thread's waiting messages. May be called on any thread.
      *
-     * @param value null if it cannot be seen
+     * @param value null if they cannot be read
      */
     public void setPendingQueue(PendingQueue value) {
         queue = value;
     }
 
     /**
-     * A frame was drawn. May be called from any thread.
+     * Reports that a frame was drawn. May be called on any thread.
      *
      * @param timing its times
      */
@@ -220,20 +227,23 @@ public final class ThreadTrace {
         recorder.frame(timing);
     }
 
-    /** The thread's ring, made when it is first needed; null if the thread is not recorded. Only on the thread. */
+    /**
+     * Returns the thread's ring and creates it at the first call; null if the thread is not recorded. On the thread
+     * only.
+     */
     Ring ring() {
         Ring r = ring;
         if (r == null && recorded && recorder.recording()) {
             r = recorder.newRing(this);
             ring = r;
             if (main) {
-                recorder.arm();
+                recorder.updateFastPath();
             }
         }
         return r;
     }
 
-    /** The ring if there is one. From any thread. */
+    /** Returns the ring, null if there is none yet. May be called on any thread. */
     Ring existingRing() {
         return ring;
     }
@@ -258,24 +268,24 @@ public final class ThreadTrace {
         return queue;
     }
 
-    /** When the running message began, 0 if none runs. */
+    /** Returns when the running message began, in {@link Platform#nanoTime()}; 0 if none runs. */
     long runningSince() {
         return runningSince;
     }
 
-    /** The running message's number. */
+    /** Returns the number of the running message, or of the next one. */
     long messageNumber() {
         return messages;
     }
 
-    /** What is known of a message; null if it was not looked at while it ran. On the recorder's thread. */
-    SlowFacts factsOf(long number) {
+    /** Returns the facts of a message; null if it was not checked while it ran. On the recorder's thread only. */
+    StallFacts factsOf(long number) {
         return facts != null && facts.number == number ? facts
                 : factsBefore != null && factsBefore.number == number ? factsBefore : null;
     }
 
-    /** A message is looked at for the first time. On the recorder's thread. */
-    void setFacts(SlowFacts value) {
+    /** Sets the facts of the message that is checked for the first time. On the recorder's thread only. */
+    void setFacts(StallFacts value) {
         factsBefore = facts;
         facts = value;
     }

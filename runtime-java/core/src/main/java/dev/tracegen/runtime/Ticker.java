@@ -3,20 +3,20 @@ package dev.tracegen.runtime;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock that records are stamped with. Each ring has the time, in ticks; a thread of the clock's own moves it in all
- * of them every few milliseconds, and each ring's thread may move its own to the exact time. It never goes back,
- * whoever moves it.
+ * The clock that gives records their time. Each ring holds the current time in ticks. A thread of the ticker updates
+ * it in all rings every few milliseconds, and the owner of a ring may update its own. The time of a ring never goes
+ * back.
  *
- * <p>The thread pauses when no records have come for a while, and with that the fast path is taken away from
- * {@link AppMethodBeat}: the next record comes by {@link Recorder}, which moves the clock, wakes the thread and gives
- * the fast path back. So time goes on wherever records come from, in messages or out of them, and no wake-up can be
- * lost: it is not asked for once but by every record that finds the clock paused.
+ * <p>The thread pauses when no records have come for a while. Then it also takes the fast path away from
+ * {@link AppMethodBeat}, so that the next record goes through {@link Recorder}. That call updates the time, wakes the
+ * thread and restores the fast path. A wake-up cannot be lost, because every record that finds the ticker paused does
+ * the same.
  */
 final class Ticker implements Runnable {
-    /** For how many periods without a record the thread goes on. */
+    /** How many periods without a record pass before the thread pauses. */
     private static final int QUIET_PERIODS = 20;
 
-    /** How long the thread waits when something went wrong, which may go wrong again. */
+    /** How long the thread waits after a failure, which may occur again at once. */
     private static final long FAILURE_NANOS = 100000000L;
 
     private final Recorder recorder;
@@ -27,8 +27,8 @@ final class Ticker implements Runnable {
     private volatile Thread thread;
     private volatile boolean paused;
     private volatile boolean stopped;
-    private long seen = -1;
-    private int quiet;
+    private long lastRecordCount = -1;
+    private int quietPeriods;
 
     Ticker(Recorder recorder, Platform platform, long tickNanos, int periodMillis) {
         this.recorder = recorder;
@@ -52,7 +52,7 @@ final class Ticker implements Runnable {
         }
     }
 
-    /** What a record's time 0 is, in nanoseconds of the platform's clock. */
+    /** Returns the time of tick 0, in nanoseconds of the platform's clock. */
     long baseNanos() {
         return baseNanos;
     }
@@ -65,17 +65,17 @@ final class Ticker implements Runnable {
         return paused;
     }
 
-    /** Whether every record reads the platform's clock. */
+    /** Reports whether every record reads the platform's clock. */
     boolean exact() {
         return periodMillis == 0;
     }
 
-    /** Whether the fast path may be used: the clock moves by itself. */
+    /** Reports whether the fast path may be used: the thread of the ticker updates the time. */
     boolean running() {
         return !paused && !stopped && periodMillis > 0;
     }
 
-    /** Begins to move. With a period of 0 every record moves the clock itself and there is no thread. */
+    /** Starts the thread. With a period of 0 there is none, and every record updates the time itself. */
     void start() {
         if (periodMillis > 0) {
             Thread t = new RecorderThread(this, "tracegen-clock");
@@ -91,21 +91,22 @@ final class Ticker implements Runnable {
     }
 
     /**
-     * Moves a ring's time to the exact one, which it gives in nanoseconds, and sees to it that the clock runs.
+     * Updates the time of a ring to the exact one, and resumes the ticker if it is paused.
      *
      * @param ring null for none
+     * @return the exact time in nanoseconds of the platform's clock
      */
-    long touch(Ring ring) {
+    long updateTime(Ring ring) {
         long nanos = platform.nanoTime();
         if (ring == null) {
             return nanos;
         }
         ring.advance(ticks(nanos));
         if (paused) {
-            // Before any thread may believe again that the time in its ring is right.
+            // All rings must have the right time before any thread may use the fast path again.
             advanceAll();
             paused = false;
-            recorder.arm();
+            recorder.updateFastPath();
             LockSupport.unpark(thread);
         }
         return nanos;
@@ -115,9 +116,9 @@ final class Ticker implements Runnable {
     public void run() {
         while (!stopped) {
             try {
-                // An interrupted thread does not park, and somebody may interrupt all of a group.
+                // An interrupted thread does not park, and an app may interrupt all threads of a group.
                 Thread.interrupted();
-                turn();
+                runOnce();
             } catch (Throwable e) {
                 recorder.failed(e);
                 LockSupport.parkNanos(this, FAILURE_NANOS);
@@ -125,19 +126,19 @@ final class Ticker implements Runnable {
         }
     }
 
-    private void turn() {
+    private void runOnce() {
         advanceAll();
         long records = recorder.recordCount();
-        quiet = records == seen ? quiet + 1 : 0;
-        seen = records;
+        quietPeriods = records == lastRecordCount ? quietPeriods + 1 : 0;
+        lastRecordCount = records;
         recorder.expire();
-        if (quiet < QUIET_PERIODS) {
+        if (quietPeriods < QUIET_PERIODS) {
             LockSupport.parkNanos(this, periodMillis * 1000000L);
             return;
         }
-        quiet = 0;
+        quietPeriods = 0;
         paused = true;
-        recorder.arm();
+        recorder.updateFastPath();
         while (paused && !stopped) {
             Thread.interrupted();
             LockSupport.parkNanos(this, recorder.untilExpiry());

@@ -8,30 +8,32 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The recorder's thread: looks how long the running messages take, looks into those that took too long, and writes the
- * recording. It wakes up while there is something to look at, and sleeps when there is nothing.
+ * The recorder's thread. It measures how long the running messages take, samples the stacks of those that take long,
+ * and writes the recording. It sleeps while no message runs.
  */
 final class Watcher implements Runnable {
-    /** Slow messages that wait to be looked into; when there are more something else is wrong. */
-    private static final int MAX_WAITING = 16;
+    /** How many stalls may wait for this thread. More are not written. */
+    private static final int MAX_STALLS = 16;
 
-    /** Frames that wait to be written. */
+    /** How many frames may wait for this thread. */
     private static final int MAX_FRAMES = 4096;
 
+    /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
-    /** Calls of a slow message that are told to who looks on: Matrix's 30. */
-    private static final int TOLD_ITEMS = 30;
+    /** How many calls of a stall are logged, as in Matrix's reports. */
+    private static final int LOGGED_CALLS = 30;
 
-    private static final long QUIET_NANOS = 1000000000L;
+    /** How long the thread checks on after the last work, and how long it waits after a failure. */
+    private static final long IDLE_NANOS = 1000000000L;
 
     private final Recorder recorder;
     private final Ticker ticker;
     private final RecorderOptions options;
     private final Platform platform;
-    private final ArrayBlockingQueue<Slow> waiting = new ArrayBlockingQueue<Slow>(MAX_WAITING);
+    private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
-    private final AtomicLong dropped = new AtomicLong();
+    private final AtomicLong discarded = new AtomicLong();
     private final Thread thread = new RecorderThread(this, "tracegen-recorder");
     private RecordingWriter writer;
     private volatile boolean asleep;
@@ -40,12 +42,13 @@ final class Watcher implements Runnable {
     private volatile long gcCount;
     private volatile long gcMillis;
 
-    private static final class Slow {
+    /** A stall that has ended, with the history of its thread before it. */
+    private static final class EndedStall {
         final ThreadTrace trace;
         final MessageRecord message;
         final List<MessageRecord> before;
 
-        Slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+        EndedStall(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
             this.trace = trace;
             this.message = message;
             this.before = before;
@@ -63,13 +66,13 @@ final class Watcher implements Runnable {
         thread.start();
     }
 
-    /** On the recorder's thread: the app's first call must not wait for a disk. */
+    /** Opens the recording on this thread, because the first call of the app must not wait for a disk. */
     private void open() {
         try {
+            readGcCounters();
             if (options.output != null) {
                 writer = new RecordingWriter(options, ticker.baseNanos());
             }
-            lookAtCollections();
         } catch (IOException e) {
             platform.log("no recording is written, and the program runs on: " + e.getMessage());
         } catch (Throwable e) {
@@ -77,6 +80,7 @@ final class Watcher implements Runnable {
         }
     }
 
+    /** Logs a failure. If the next file was refused, the recording ends, and records are dropped from then on. */
     private void failed(Throwable e) {
         if (writer != null && writer.ended()) {
             writer = null;
@@ -86,7 +90,7 @@ final class Watcher implements Runnable {
         }
     }
 
-    /** Writes the rest and ends. Comes back when that is done, or has taken too long. */
+    /** Writes the rest of the recording and ends the thread. Returns when that is done or takes too long. */
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
@@ -94,25 +98,25 @@ final class Watcher implements Runnable {
             return;
         }
         try {
-            thread.join(JvmMode.patienceMillis());
+            thread.join(JvmMode.exitTimeoutMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** There is something to look at. Costs a look at a field unless the thread sleeps. */
+    /** Wakes the thread if it sleeps; otherwise it only reads a field. */
     void wake() {
         if (asleep) {
-            // What was collected in the meantime is not this message's.
-            lookAtCollections();
+            // Collections during the sleep do not belong to this message.
+            readGcCounters();
             asleep = false;
             LockSupport.unpark(thread);
         }
     }
 
-    void slow(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
-        if (!waiting.offer(new Slow(trace, message, before))) {
-            dropped.incrementAndGet();
+    void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
+        if (!stalls.offer(new EndedStall(trace, message, before))) {
+            discarded.incrementAndGet();
         }
         asleep = false;
         LockSupport.unpark(thread);
@@ -120,7 +124,7 @@ final class Watcher implements Runnable {
 
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
-            dropped.incrementAndGet();
+            discarded.incrementAndGet();
         }
         wake();
     }
@@ -131,29 +135,29 @@ final class Watcher implements Runnable {
         while (!stopped) {
             try {
                 Thread.interrupted();
-                turn();
+                runOnce();
             } catch (Throwable e) {
                 failed(e);
-                LockSupport.parkNanos(this, QUIET_NANOS);
+                LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
         finish();
     }
 
-    /** Looks once, and sleeps until it is time to look again. */
-    private void turn() throws IOException {
-        long work = look();
+    /** Checks all threads once, and sleeps until the next check. */
+    private void runOnce() throws IOException {
+        long work = checkAll();
         long now = platform.nanoTime();
         if (work > 0) {
-            busyUntil = now + QUIET_NANOS;
+            busyUntil = now + IDLE_NANOS;
         }
         if (now < busyUntil || options.everyRecord) {
             LockSupport.parkNanos(this, pollNanos(work));
             return;
         }
         asleep = true;
-        // A message that began just now has not seen that anybody sleeps.
-        if (!somethingRuns() && waiting.isEmpty() && !stopped) {
+        // A message that has just begun may not have seen the field asleep.
+        if (!anyMessageRuns() && stalls.isEmpty() && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -166,7 +170,7 @@ final class Watcher implements Runnable {
         return Math.max(10, Math.min(100, options.slowMillis / 8)) * 1000000L;
     }
 
-    private boolean somethingRuns() {
+    private boolean anyMessageRuns() {
         for (ThreadTrace t : recorder.traces()) {
             if (t.runningSince() != 0) {
                 return true;
@@ -175,9 +179,9 @@ final class Watcher implements Runnable {
         return false;
     }
 
-    /** One round. Gives how much there was to do. */
-    private long look() throws IOException {
-        long work = reports();
+    /** Checks all threads once. Returns how many records and stalls it handled and how many threads run a message. */
+    private long checkAll() throws IOException {
+        long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
             work += options.everyRecord ? drain(t) : 0;
@@ -187,31 +191,31 @@ final class Watcher implements Runnable {
                 recorder.forget(t);
             }
         }
-        work += reports();
-        lookAtCollections();
-        return work + frames();
+        work += reportStalls();
+        readGcCounters();
+        return work + writeFrames();
     }
 
-    private void lookAtCollections() {
+    private void readGcCounters() {
         gcCount = platform.gcCount();
         gcMillis = platform.gcMillis();
     }
 
-    /** Whether somebody tells of a thread's messages, so that its outermost calls are none. */
+    /** Reports whether messages of the thread are reported. Then its outermost calls do not count as messages. */
     private static boolean hasMessages(ThreadTrace t) {
         return t.messageNumber() > 0 || t.runningSince() != 0;
     }
 
-    private int reports() throws IOException {
+    private int reportStalls() throws IOException {
         int n = 0;
-        for (Slow s = waiting.poll(); s != null; s = waiting.poll()) {
-            report(s);
+        for (EndedStall s = stalls.poll(); s != null; s = stalls.poll()) {
+            reportStall(s);
             n++;
         }
         return n;
     }
 
-    private int frames() throws IOException {
+    private int writeFrames() throws IOException {
         List<FrameTiming> batch = new ArrayList<FrameTiming>();
         frames.drainTo(batch);
         if (writer != null) {
@@ -220,7 +224,7 @@ final class Watcher implements Runnable {
         return batch.size();
     }
 
-    /** Takes a thread's new records. Gives how many. */
+    /** Copies the new records of a thread into the recording. Returns how many there were. */
     private long drain(ThreadTrace t) throws IOException {
         Ring ring = t.existingRing();
         if (ring == null) {
@@ -229,78 +233,78 @@ final class Watcher implements Runnable {
         long n = 0;
         long end = ring.sequence();
         boolean outermost = options.outermostCalls && !hasMessages(t);
-        if (outermost && (t.drained < end || t.outermost != null && t.outermost.since() != 0)) {
+        if (outermost && (t.nextToDrain < end || t.outermost != null && t.outermost.since() != 0)) {
             if (t.outermost == null) {
                 t.outermost = new OutermostCalls();
             }
-            t.outermost.look(platform.nanoTime(), platform.threadCpuNanos(t.thread));
+            t.outermost.sampleCpu(platform.nanoTime(), platform.threadCpuNanos(t.thread));
         }
-        while (t.drained < end) {
-            RecordCopy copy = ring.copy(t.drained, Math.min(end, t.drained + RecordingWriter.CHUNK_RECORDS));
-            t.drained = copy.firstSequence + copy.records.length;
+        while (t.nextToDrain < end) {
+            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, t.nextToDrain + RecordingWriter.CHUNK_RECORDS));
+            t.nextToDrain = copy.firstSequence + copy.records.length;
             n += copy.records.length + copy.overwritten;
             if (writer != null) {
                 writer.records(t, copy);
             }
             if (outermost) {
-                findOutermost(t, copy);
+                addOutermostCalls(t, copy);
             }
         }
         return n;
     }
 
-    private void findOutermost(ThreadTrace t, RecordCopy copy) throws IOException {
+    private void addOutermostCalls(ThreadTrace t, RecordCopy copy) throws IOException {
         if (copy.overwritten > 0) {
-            t.outermost.forget();
+            t.outermost.reset();
         }
         for (int k = 0; k < copy.records.length; k++) {
             long r = copy.records[k];
             long nanos = ticker.baseNanos() + (r & Ring.TIME_MASK) * ticker.tickNanos();
-            MessageRecord m = t.outermost.take(r, copy.firstSequence + k, nanos);
+            MessageRecord m = t.outermost.add(r, copy.firstSequence + k, nanos);
             if (m == null) {
                 continue;
             }
             if (m.wallNanos >= options.slowMillis * 1000000L) {
-                report(new Slow(t, m, t.messageHistory().snapshot()));
+                reportStall(new EndedStall(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
         }
     }
 
     /**
-     * Looks at what runs on a thread, from half the threshold on ever less often: at what it does, and when the threshold
-     * is passed at all else that will be asked. From then on what is found is written at once: who knows whether the
-     * message ever ends.
+     * Checks the message that runs on a thread. It takes stack samples from half of the slow threshold on, at growing
+     * intervals. Facts about a stall are written as soon as the threshold is passed, because the message may never
+     * end.
      */
     private int watch(ThreadTrace t, long since, long number) throws IOException {
         if (since == 0) {
             return 0;
         }
-        SlowFacts f = t.factsOf(number);
-        long slow = options.slowMillis * 1000000L;
+        StallFacts f = t.factsOf(number);
+        long threshold = options.slowMillis * 1000000L;
         if (f == null) {
-            f = new SlowFacts(number, gcCount, gcMillis);
-            f.nextSample = slow / 2;
+            f = new StallFacts(number, gcCount, gcMillis);
+            f.nextSample = threshold / 2;
             t.setFacts(f);
         }
         long elapsed = platform.nanoTime() - since;
         if (elapsed < f.nextSample) {
             return 1;
         }
-        f.nextSample = elapsed < slow ? Math.min(slow, elapsed + slow / 4) : elapsed + elapsed / 4;
+        f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4) : elapsed + elapsed / 4;
         StackSample sample = StackSample.of(t, platform);
         f.samples.add(sample);
         Thread owner = sample.state == Thread.State.RUNNABLE ? null : platform.lockOwnerThread(t.thread);
         if (owner != null) {
             f.samples.add(StackSample.of(recorder.traceOf(owner), platform));
         }
-        if (elapsed >= slow) {
-            pass(t, f, sample);
+        if (elapsed >= threshold) {
+            thresholdPassed(t, f, sample);
         }
         return 1;
     }
 
-    private void pass(ThreadTrace t, SlowFacts f, StackSample sample) throws IOException {
+    private void thresholdPassed(ThreadTrace t, StallFacts f, StackSample sample) throws IOException {
         boolean first = !f.passed;
         if (first) {
             f.state = sample.state;
@@ -322,52 +326,52 @@ final class Watcher implements Runnable {
         }
     }
 
-    private void report(Slow s) throws IOException {
-        SlowFacts facts = s.trace.factsOf(s.message.sequence);
+    private void reportStall(EndedStall s) throws IOException {
+        StallFacts facts = s.trace.factsOf(s.message.sequence);
         if (facts == null) {
-            facts = new SlowFacts(s.message.sequence, gcCount, gcMillis);
+            facts = new StallFacts(s.message.sequence, gcCount, gcMillis);
         }
         facts.end(recorder);
         RecordCopy copy = s.trace.copy(s.message.firstRecord, s.message.endRecord);
         long endTicks = (s.message.beginNanos + s.message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
-        SlowMessage slow = new SlowMessage(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
+        Stall stall = new Stall(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
         if (writer != null) {
-            write(s, slow, copy);
+            write(s, stall, copy);
         }
         if (options.mapping != null) {
-            tell(slow);
+            logStall(stall);
         }
-        SlowMessageListener listener = Recorder.slowListener();
+        StallListener listener = Recorder.stallListener();
         if (listener != null) {
-            listener.slowMessage(slow);
+            listener.stallEnded(stall);
         }
     }
 
-    private void tell(SlowMessage slow) {
+    private void logStall(Stall stall) {
         try {
-            for (String line : options.mapping.describe(slow, TOLD_ITEMS).split("\n")) {
+            for (String line : options.mapping.describe(stall, LOGGED_CALLS).split("\n")) {
                 platform.log(line);
             }
         } catch (IOException e) {
-            platform.log("slow: " + slow.wallNanos / 1000000 + " ms on " + slow.thread + ": " + slow.description
-                    + " (its calls have no names: " + e.getMessage() + ")");
+            platform.log("stall: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
+                    + " (the mapping cannot be read: " + e.getMessage() + ")");
         }
     }
 
-    private void write(Slow s, SlowMessage slow, RecordCopy copy) throws IOException {
+    private void write(EndedStall s, Stall stall, RecordCopy copy) throws IOException {
         writer.clock();
         if (!options.everyRecord) {
             writer.records(s.trace, copy);
         }
         writer.messages(s.trace, s.before);
-        writer.jank(s.trace, slow, s.message);
+        writer.stall(s.trace, stall, s.message);
     }
 
     private void finish() {
-        // Twice: the first may find slow calls at the very end.
+        // Twice, because the first check may find new stalls.
         for (int k = 0; k < 2; k++) {
             try {
-                look();
+                checkAll();
             } catch (Throwable e) {
                 failed(e);
             }
@@ -383,12 +387,12 @@ final class Watcher implements Runnable {
                 }
                 writer.messages(t, all);
             }
-            if (dropped.get() > 0) {
-                platform.log(dropped.get() + " slow messages or frames came too fast to be written");
+            if (discarded.get() > 0) {
+                platform.log("not written, because they came too fast: stalls and frames, together " + discarded.get());
             }
             writer.close();
         } catch (Throwable e) {
-            platform.log("the recording is not complete: " + e);
+            platform.log("the recording is incomplete: " + e);
         }
     }
 }

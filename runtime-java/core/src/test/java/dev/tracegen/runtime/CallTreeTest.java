@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class CallTreeTest {
     private static final int D = AppMethodBeat.METHOD_ID_DISPATCH;
 
-    /** Records from words: {@code +ID@TIME} and {@code -ID@TIME}; D is the dispatch. */
+    /** Returns records from words: {@code +ID@TIME} and {@code -ID@TIME}; D is the dispatch. */
     static long[] records(String text) {
         String[] words = text.split(" ");
         long[] records = new long[words.length];
@@ -18,7 +18,8 @@ class CallTreeTest {
             int at = words[k].indexOf('@');
             String id = words[k].substring(1, at);
             records[k] = (words[k].charAt(0) == '+' ? Ring.ENTRY : 0)
-                    | (id.equals("D") ? D : Long.parseLong(id)) << Ring.ID_SHIFT | Long.parseLong(words[k].substring(at + 1));
+                    | (id.equals("D") ? D : Long.parseLong(id)) << Ring.ID_SHIFT
+                    | Long.parseLong(words[k].substring(at + 1));
         }
         return records;
     }
@@ -35,7 +36,7 @@ class CallTreeTest {
     }
 
     @Test
-    void wholeRecords() {
+    void completeRecords() {
         check("+D@0 +1@5 +2@6 -2@9 -1@20 -D@30", 30, 0, "0,D,1,30", "1,1,1,15", "2,2,1,3");
         check("+1@0 -1@4 +2@4 -2@9", 9, 0, "0,1,1,4", "0,2,1,5");
     }
@@ -52,12 +53,12 @@ class CallTreeTest {
     }
 
     @Test
-    void damageCostsNothingElse() {
-        // 2 never exits: an exception went by.
+    void repairsChangeNoOtherCall() {
+        // 2 never exits, as after an exception.
         check("+1@0 +2@1 +3@2 -3@3 -1@10", 10, 1, "0,1,1,10", "1,2,1,9", "2,3,1,1");
-        // The ring began in 7's call.
+        // The ring begins in a call of 7.
         check("-7@0 +1@1 -1@4", 4, 1, "0,1,1,3");
-        // A time of the past.
+        // A time before that of the record before.
         check("+1@10 +2@12 -2@3 -1@20", 20, 1, "0,1,1,10", "1,2,1,0");
         // A dispatch within a dispatch.
         check("+D@0 +1@1 +D@5 -D@8", 8, 2, "0,D,2,8", "1,1,1,4");
@@ -86,8 +87,8 @@ class CallTreeTest {
     }
 
     @Test
-    void everyOpenCallIsRemembered() {
-        // As many methods as it takes to outgrow every table, in an order that finds any slot.
+    void everyOpenCallIsFound() {
+        // Enough methods to grow every table, in an order that uses all slots.
         for (int n = 1; n < 3000; n += 13) {
             long[] records = new long[2 * n];
             for (int k = 0; k < n; k++) {
@@ -102,14 +103,14 @@ class CallTreeTest {
     }
 
     @Test
-    void trimmingKeepsTheLongestAndTheirCallers() {
+    void longestIncludesAllCallers() {
         List<CallItem> items = new CallTree(
                 records("+D@0 +1@0 +2@0 -2@50 -1@50 +3@50 -3@51 +4@51 +5@60 -5@99 -4@100 -D@100"), 100).longest(5);
         assertEquals("[0,1048574,1,100, 1,1,1,50, 2,2,1,50, 1,4,1,49, 2,5,1,39]", items.toString());
     }
 
     @Test
-    void oneReasonHasOneKey() {
+    void oneHotPathHasOneKey() {
         String key = new CallTree(records("+D@0 +1@0 +2@0 -2@80 -1@90 +3@90 -3@100 -D@100"), 100).stackKey();
         assertEquals(16, key.length());
         assertEquals(key, new CallTree(records("+D@7 +3@7 -3@9 +1@9 +2@9 -2@700 -1@707 -D@707"), 707).stackKey());

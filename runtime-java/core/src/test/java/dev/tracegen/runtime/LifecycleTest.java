@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** In a JVM of its own, for the first call can only be made once. */
+/** Needs its own JVM, because a JVM has only one first call. */
 class LifecycleTest {
     @Test
     void theFirstCallRecordsAndExpires() throws Exception {

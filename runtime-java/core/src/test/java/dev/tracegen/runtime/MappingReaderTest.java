@@ -44,34 +44,38 @@ class MappingReaderTest {
     }
 
     @Test
-    void methodsHaveTheirNames() throws Exception {
-        assertEquals("{1=com.example.Main.main, 7=com.example.Main$1.run, 1048573=com.example.Caf\u00e9.<init>}", names(7, 1, 1048573));
+    void namesAreFound() throws Exception {
+        assertEquals("{1=com.example.Main.main, 7=com.example.Main$1.run, 1048573=com.example.Caf\u00e9.<init>}",
+                names(7, 1, 1048573));
         assertEquals("{7=com.example.Main$1.run}", names(7, 8, 9, -1));
     }
 
     @Test
-    void nothingIsReadThatIsNotNeeded() throws Exception {
+    void theFileIsReadOnlyAsFarAsNeeded() throws Exception {
         assertEquals("{1048574=android.os.Handler.dispatchMessage}", names(AppMethodBeat.METHOD_ID_DISPATCH));
         assertEquals("{}", names());
         assertEquals(0, read);
     }
 
     @Test
-    void aMappingThatIsNotThereIsTold() {
+    void aMissingMappingIsAnError() {
         MappingReader missing = new MappingReader(new File("there/is/none"));
-        assertThrows(FileNotFoundException.class, (org.junit.jupiter.api.function.Executable) () -> missing.names(Collections.singleton(1)));
+        assertThrows(FileNotFoundException.class,
+                (org.junit.jupiter.api.function.Executable) () -> missing.names(Collections.singleton(1)));
     }
 
     @Test
-    void aSlowMessageIsDescribed() throws Exception {
-        SlowFacts facts = new SlowFacts(0, -1, -1);
+    void aStallIsDescribed() throws Exception {
+        StallFacts facts = new StallFacts(0, -1, -1);
         facts.lockOwner = "loader holds a.Lock";
-        MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 0, 1, 0, 900000000L, 4000000L, "Handler (a.B): 1", 0, 8);
+        MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 0, 1, 0, 900000000L, 4000000L,
+                "Handler (a.B): 1", 0, 8);
         Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(1024));
-        CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +7@6 -7@10 +7@10 -7@20 +5@20 -5@30 -1@900 -D@900"), 900);
-        SlowMessage slow = new SlowMessage(recorder.mainTrace(), m, facts, tree, Collections.<MessageRecord>emptyList());
+        CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +7@6 -7@10 +7@10 -7@20 +5@20 -5@30 -1@900 -D@900"),
+                900);
+        Stall slow = new Stall(recorder.mainTrace(), m, facts, tree, Collections.<MessageRecord>emptyList());
         recorder.stop();
-        assertEquals("slow: 900 ms on main: Handler (a.B): 1, 4 ms of CPU, waited for what loader holds a.Lock\n"
+        assertEquals("stall: 900 ms on main: Handler (a.B): 1, 4 ms of CPU, waited for a lock: loader holds a.Lock\n"
                 + "  android.os.Handler.dispatchMessage: 900 ticks\n"
                 + "    com.example.Main.main: 895 ticks\n"
                 + "      com.example.Main$1.run: 14 ticks in 2 calls\n"

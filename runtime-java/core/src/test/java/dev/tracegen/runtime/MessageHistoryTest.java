@@ -12,20 +12,22 @@ class MessageHistoryTest {
     private long sequence;
 
     private void message(long millis, String text) {
-        history.add(new MessageRecord(MessageHistory.kindOf(text), sequence++, 1, at * MS, millis * MS, MS, text, 0, 0));
+        history.add(new MessageRecord(MessageHistory.kindOf(text), sequence++, 1, at * MS, millis * MS,
+                MS, text, 0, 0));
         at += millis;
     }
 
     private String all() {
         StringBuilder b = new StringBuilder();
         for (MessageRecord m : history.snapshot()) {
-            b.append(m.kind).append(':').append(m.count).append('x').append(m.wallNanos / MS).append(m.description).append(' ');
+            b.append(m.kind).append(':').append(m.count).append('x').append(m.wallNanos / MS)
+                    .append(m.description).append(' ');
         }
         return b.toString().trim();
     }
 
     @Test
-    void shortOnesAreMergedLongOnesKept() {
+    void shortMessagesAreMergedAndLongOnesKept() {
         message(3, "a");
         message(5, "b");
         message(4, "c");
@@ -35,11 +37,12 @@ class MessageHistoryTest {
     }
 
     @Test
-    void messagesOfTheSystemAreKept() {
+    void systemMessagesAreKept() {
         message(1, "a");
         message(2, ">>>>> Dispatching to Handler (android.app.ActivityThread$H) {1f} null: 159");
         message(1, "b");
-        assertEquals("4:1x1a 2:1x2>>>>> Dispatching to Handler (android.app.ActivityThread$H) {1f} null: 159 4:1x1b", all());
+        assertEquals("4:1x1a 2:1x2>>>>> Dispatching to Handler (android.app.ActivityThread$H) {1f} null: 159 4:1x1b",
+                all());
     }
 
     @Test
@@ -54,7 +57,7 @@ class MessageHistoryTest {
     }
 
     @Test
-    void mergedOnesDoNotGrowForEver() {
+    void mergedEntriesAreBounded() {
         for (int k = 0; k < 40; k++) {
             message(15, "m");
         }
@@ -62,7 +65,7 @@ class MessageHistoryTest {
     }
 
     @Test
-    void textsOfOneKindAreEqualWithoutAddresses() {
+    void textsOfOneKindAreEqualWithoutHashCodes() {
         assertEquals("Handler (com.a.B$C) com.a.D: 3",
                 MessageText.withoutAddresses(">>>>> Dispatching to Handler (com.a.B$C) {1f2e} com.a.D@3c: 3"));
         assertEquals("a{x} b{} c@ user@example@", MessageText.withoutAddresses("a{x} b{} c@ user@example@"));

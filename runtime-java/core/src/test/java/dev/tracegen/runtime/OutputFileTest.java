@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A recorder replaces its own recordings and nothing else. Every path is below a temporary directory. */
+/** A recorder replaces recordings and nothing else. Every path is below a temporary directory. */
 class OutputFileTest {
     private static final byte[] FOREIGN = "TGD is not a recording".getBytes(StandardCharsets.US_ASCII);
 
@@ -76,7 +76,8 @@ class OutputFileTest {
     void aDirectoryIsNotReplaced() throws Exception {
         Files.createDirectory(output);
         Files.write(output.resolve("kept"), FOREIGN);
-        assertEquals("the output " + output + " is a directory; set the output to a new file or to an earlier recording",
+        assertEquals("the output " + output
+                + " is a directory; set the output to a new file or to an earlier recording",
                 refusal());
         assertArrayEquals(FOREIGN, Files.readAllBytes(output.resolve("kept")));
         assertNames(dir, "app.tgd");
@@ -91,7 +92,7 @@ class OutputFileTest {
     }
 
     @Test
-    void aFileOfOthersIsNotReplaced() throws Exception {
+    void aForeignFileIsNotReplaced() throws Exception {
         Files.write(output, FOREIGN);
         assertEquals("the output " + output + " is a file that is not a recording (it does not begin with TGD1);"
                 + " set the output to a new file or to an earlier recording", refusal());
@@ -130,7 +131,7 @@ class OutputFileTest {
     }
 
     @Test
-    void symbolicLinksAreRefusedAsWhatTheyLeadTo() throws Exception {
+    void symbolicLinksAreRefusedByTheirTarget() throws Exception {
         Path other = dir.resolve("other");
         Files.createDirectory(other);
         link(other);
@@ -170,7 +171,7 @@ class OutputFileTest {
     }
 
     @Test
-    void numbersOfOthersAreSkipped() throws Exception {
+    void numbersOfForeignFilesAreSkipped() throws Exception {
         Files.write(output, recording("new"));
         Files.write(dir.resolve("app.tgd.1"), FOREIGN);
         Files.write(dir.resolve("app.tgd.2"), recording("old"));
@@ -185,7 +186,7 @@ class OutputFileTest {
     }
 
     @Test
-    void aLinkToNothingHasANumberOfOthers() throws Exception {
+    void aDanglingLinkIsAForeignFile() throws Exception {
         Files.write(output, recording("new"));
         try {
             Files.createSymbolicLink(dir.resolve("app.tgd.1"), dir.resolve("missing"));
@@ -199,7 +200,7 @@ class OutputFileTest {
     }
 
     @Test
-    void theProgramGoesOnUnrecorded() throws Exception {
+    void theProgramRunsOnUnrecorded() throws Exception {
         Files.createDirectory(output);
         Files.write(output.resolve("kept"), FOREIGN);
         recorder.stop();
@@ -216,7 +217,7 @@ class OutputFileTest {
     }
 
     @Test
-    void aRecordingEndsWhereItsNextFileIsRefused() throws Exception {
+    void theRecordingEndsIfTheNextFileIsRefused() throws Exception {
         recorder.stop();
         recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(output.toFile())
                 .everyRecord(true).limit(1, 3));

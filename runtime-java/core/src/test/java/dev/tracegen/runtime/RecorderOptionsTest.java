@@ -17,7 +17,8 @@ class RecorderOptionsTest {
 
     @Test
     void optionsAreSetByName() {
-        RecorderOptions o = new RecorderOptions().set("ring", "5000").set("threads", "all").set("slow", "1").set("tick", "us")
+        RecorderOptions o = new RecorderOptions().set("ring", "5000").set("threads", "all").set("slow", "1")
+                .set("tick", "us")
                 .set("every-record", "true");
         assertEquals(8192, o.ringRecords);
         assertEquals(8192, o.threadRingRecords);
@@ -28,14 +29,14 @@ class RecorderOptionsTest {
     }
 
     @Test
-    void whatAnOptionDoesNotTakeIsSaid() {
+    void wrongValuesAreReported() {
         String ring = "want a whole number of records, 1024 to 67108864";
         assertEquals(ring, refusal("ring", "1023"));
         assertEquals(ring, refusal("ring", "67108865"));
         assertEquals(ring, refusal("ring", "8k"));
         assertEquals("want a whole number of milliseconds, at least 1", refusal("slow", "0"));
         assertEquals("want main or chosen or all", refusal("threads", "some"));
-        assertEquals("there is no such key", refusal("output", "x"));
+        assertEquals("unknown key", refusal("output", "x"));
     }
 
     @Test
@@ -46,7 +47,7 @@ class RecorderOptionsTest {
     }
 
     @Test
-    void eachThreadHasTheRingThatIsAskedFor() throws Exception {
+    void eachThreadHasARingOfTheSetSize() throws Exception {
         final Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(4096)
                 .threadRingRecords(2048).threads(RecorderOptions.THREADS_ALL));
         AppMethodBeat.i(1);

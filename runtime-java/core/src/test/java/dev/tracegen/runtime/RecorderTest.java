@@ -30,16 +30,17 @@ class RecorderTest {
     void stop() {
         platform.broken = false;
         Recorder.setMethodEnterListener(null);
-        Recorder.setSlowMessageListener(null);
+        Recorder.setStallListener(null);
         Recorder.setFocusListener(null);
         recorder.stop();
     }
 
-    /** What a thread has recorded: {@code +ID@TICKS -ID@TICKS ...}. */
-    private static String told(ThreadTrace trace) {
+    /** Returns the records of a thread as {@code +ID@TICKS -ID@TICKS ...}. */
+    private static String recordsOf(ThreadTrace trace) {
         StringBuilder b = new StringBuilder();
         for (long r : trace.copy(0, Long.MAX_VALUE).records) {
-            b.append(r < 0 ? '+' : '-').append(r >>> Ring.ID_SHIFT & 0xFFFFF).append('@').append(r & Ring.TIME_MASK).append(' ');
+            b.append(r < 0 ? '+' : '-').append(r >>> Ring.ID_SHIFT & 0xFFFFF).append('@')
+                    .append(r & Ring.TIME_MASK).append(' ');
         }
         return b.toString().trim();
     }
@@ -64,7 +65,7 @@ class RecorderTest {
         AppMethodBeat.i(1);
         elsewhere(CALLS);
         AppMethodBeat.o(1);
-        assertEquals("+1@0 -1@0", told(main));
+        assertEquals("+1@0 -1@0", recordsOf(main));
         assertEquals(1, recorder.traces().size());
     }
 
@@ -80,8 +81,8 @@ class RecorderTest {
                 other[0] = recorder.thread(Thread.currentThread());
             }
         });
-        assertEquals("+1@0", told(main));
-        assertEquals("+8@0 -8@0", told(other[0]));
+        assertEquals("+1@0", recordsOf(main));
+        assertEquals("+8@0 -8@0", recordsOf(other[0]));
     }
 
     @Test
@@ -99,7 +100,7 @@ class RecorderTest {
                 other[0] = recorder.traceOf(Thread.currentThread());
             }
         });
-        assertEquals("+8@0 -8@0", told(trace));
+        assertEquals("+8@0 -8@0", recordsOf(trace));
         assertNull(other[0].existingRing());
     }
 
@@ -113,7 +114,7 @@ class RecorderTest {
         AppMethodBeat.i(1);
         AppMethodBeat.i(0xFFFFD);
         AppMethodBeat.i(0xFFFFE);
-        assertEquals("+1@0 +1048573@0 +1048574@0", told(main));
+        assertEquals("+1@0 +1048573@0 +1048574@0", recordsOf(main));
     }
 
     @Test
@@ -126,22 +127,22 @@ class RecorderTest {
         main.messageBegin("x");
         main.messageEnd();
         assertEquals(AppMethodBeat.STATUS_STOPPED, AppMethodBeat.status());
-        assertEquals("+1@0", told(main));
+        assertEquals("+1@0", recordsOf(main));
         assertEquals(AppMethodBeat.OFF, AppMethodBeat.mode);
         assertNull(AppMethodBeat.fast);
         ThreadTrace again = start(new RecorderOptions());
         AppMethodBeat.i(2);
-        assertEquals("+2@0", told(again));
+        assertEquals("+2@0", recordsOf(again));
     }
 
     @Test
-    void marksMoveTheClockToTheExactTime() {
-        // The period is so long that nothing else does.
+    void marksUpdateTheTime() {
+        // Nothing else updates the time, because the period is so long.
         ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1000000));
         AppMethodBeat.i(1);
         platform.pass(3);
         AppMethodBeat.i(2);
-        main.touch();
+        main.inputEvent();
         AppMethodBeat.i(3);
         platform.pass(4);
         main.messageBegin("m");
@@ -150,11 +151,11 @@ class RecorderTest {
         platform.pass(6);
         main.idle();
         AppMethodBeat.i(4);
-        assertEquals("+1@0 +2@0 +3@3 +1048574@7 -1048574@12 +4@18", told(main));
+        assertEquals("+1@0 +2@0 +3@3 +1048574@7 -1048574@12 +4@18", recordsOf(main));
     }
 
     @Test
-    void theClockNeverGoesBack() {
+    void theTimeNeverGoesBack() {
         ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1000000));
         platform.pass(10);
         main.mark();
@@ -162,7 +163,7 @@ class RecorderTest {
         platform.pass(-7);
         main.mark();
         AppMethodBeat.i(2);
-        assertEquals("+1@10 +2@10", told(main));
+        assertEquals("+1@10 +2@10", recordsOf(main));
     }
 
     @Test
@@ -171,12 +172,15 @@ class RecorderTest {
         AppMethodBeat.i(1);
         platform.nanos.addAndGet(1500000);
         AppMethodBeat.o(1);
-        assertEquals("+1@0 -1@1500", told(main));
+        assertEquals("+1@0 -1@1500", recordsOf(main));
     }
 
-    /** The clock pauses again and again; each time the first record after it has the exact time, and wakes it. */
+    /**
+     * The ticker pauses many times. Each time the first record after the pause has the exact time and wakes the
+     * ticker.
+     */
     @Test
-    void aPauseLosesNoTime() throws Exception {
+    void aPausedTickerLosesNoTime() throws Exception {
         ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1));
         AppMethodBeat.i(1);
         long ticks = 0;
@@ -194,7 +198,7 @@ class RecorderTest {
     }
 
     @Test
-    void whoListensIsToldOfEveryEntryAndNotOfItsOwn() throws Exception {
+    void listenersAreCalledForEveryEntryExceptTheirOwn() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
         final List<String> entered = new ArrayList<String>();
         Recorder.setMethodEnterListener(new MethodEnterListener() {
@@ -210,7 +214,7 @@ class RecorderTest {
         AppMethodBeat.o(1);
         elsewhere(CALLS);
         assertEquals("[1, 8]", entered.toString());
-        assertEquals("+1@0 -1@0", told(main));
+        assertEquals("+1@0 -1@0", recordsOf(main));
         Recorder.setMethodEnterListener(null);
         AppMethodBeat.i(2);
         assertEquals("[1, 8]", entered.toString());
@@ -237,13 +241,13 @@ class RecorderTest {
     }
 
     @Test
-    void focusIsToldOnceForEachChange() {
+    void focusIsReportedOnceForEachChange() {
         start(new RecorderOptions());
-        final List<String> told = new ArrayList<String>();
+        final List<String> changes = new ArrayList<String>();
         Recorder.setFocusListener(new FocusListener() {
             @Override
             public void focusChanged(String activityClass, boolean hasFocus) {
-                told.add(activityClass.replaceAll(".*\\$", "") + hasFocus);
+                changes.add(activityClass.replaceAll(".*\\$", "") + hasFocus);
             }
         });
         Screen screen = new Screen();
@@ -255,15 +259,15 @@ class RecorderTest {
         assertEquals("dev.tracegen.runtime.RecorderTest$Other", recorder.scene());
         AppMethodBeat.at(new Other(), false);
         AppMethodBeat.at(new Other(), false);
-        assertEquals("[Screentrue, Othertrue, Otherfalse]", told.toString());
+        assertEquals("[Screentrue, Othertrue, Otherfalse]", changes.toString());
         assertNull(recorder.scene());
     }
 
-    private BlockingQueue<SlowMessage> slowOnes() {
-        final BlockingQueue<SlowMessage> found = new LinkedBlockingQueue<SlowMessage>();
-        Recorder.setSlowMessageListener(new SlowMessageListener() {
+    private BlockingQueue<Stall> stalls() {
+        final BlockingQueue<Stall> found = new LinkedBlockingQueue<Stall>();
+        Recorder.setStallListener(new StallListener() {
             @Override
-            public void slowMessage(SlowMessage message) {
+            public void stallEnded(Stall message) {
                 found.add(message);
             }
         });
@@ -271,9 +275,9 @@ class RecorderTest {
     }
 
     @Test
-    void aSlowMessageIsFound() throws Exception {
+    void aStallIsFound() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
-        BlockingQueue<SlowMessage> found = slowOnes();
+        BlockingQueue<Stall> found = stalls();
         AppMethodBeat.i(99);
         main.messageBegin("quick");
         platform.pass(699);
@@ -291,7 +295,7 @@ class RecorderTest {
         AppMethodBeat.o(1);
         main.describe(7, "com.example.Handler", null);
         main.messageEnd();
-        SlowMessage slow = found.poll(10, TimeUnit.SECONDS);
+        Stall slow = found.poll(10, TimeUnit.SECONDS);
         assertNotNull(slow);
         assertEquals("com.example.Handler: 7", slow.description);
         assertEquals(700000000L, slow.wallNanos);
@@ -304,11 +308,11 @@ class RecorderTest {
     }
 
     @Test
-    void whatASlowMessageWaitsForIsFound() throws Exception {
+    void theLockOfAStallIsFound() throws Exception {
         ThreadTrace main = start(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
         recorder.scene("checkout");
         recorder.foreground(true);
-        BlockingQueue<SlowMessage> found = slowOnes();
+        BlockingQueue<Stall> found = stalls();
         final Object lock = new Object();
         final CountDownLatch begun = new CountDownLatch(1);
         platform.lockOwner = "loader holds java.lang.Object";
@@ -346,7 +350,7 @@ class RecorderTest {
             }
             assertEquals(MessageRecord.RUNNING, trace[0].history().get(0).kind);
         }
-        SlowMessage slow = found.poll(10, TimeUnit.SECONDS);
+        Stall slow = found.poll(10, TimeUnit.SECONDS);
         assertNotNull(slow);
         assertEquals(Thread.State.BLOCKED, slow.stateAtThreshold);
         assertEquals("loader holds java.lang.Object", slow.lockOwner);
@@ -360,12 +364,12 @@ class RecorderTest {
     }
 
     @Test
-    void aQueueThatCannotBeSeenIsNotEmpty() throws Exception {
+    void anUnreadableQueueIsNotReportedAsEmpty() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
-        BlockingQueue<SlowMessage> found = slowOnes();
+        BlockingQueue<Stall> found = stalls();
         main.messageBegin("m");
         platform.pass(5000);
-        main.messageBegin("the end of m was not told");
+        main.messageBegin("the end of m was not reported");
         assertNull(found.poll(10, TimeUnit.SECONDS).pending);
     }
 }

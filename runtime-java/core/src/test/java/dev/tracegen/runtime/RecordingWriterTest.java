@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Writes the vectors that the tests of Go's package trace read, and compares them with those committed.
- * {@code -Dtracegen.update=true} writes them anew.
+ * Writes the test vectors that the Go package trace reads, and compares them with those in the repository.
+ * {@code -Dtracegen.update=true} updates those in the repository.
  */
 class RecordingWriterTest {
     private static final Path VECTORS = new File("../../trace/testdata/vectors").toPath();
@@ -57,7 +57,7 @@ class RecordingWriterTest {
     }
 
     private ThreadTrace trace(String name, int index) {
-        // Its Java ID must not depend on how many threads there were.
+        // The Java ID must not depend on the number of threads.
         return new ThreadTrace(recorder, new Thread(name) {
             @Override
             public long getId() {
@@ -83,27 +83,32 @@ class RecordingWriterTest {
         w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +1048573@6 -1048573@9 -1@20 -D@30"), 0));
         w.records(other, new RecordCopy(77, new long[] {Ring.ENTRY | Ring.TIME_MASK, 0, -1L}, 5));
         List<MessageRecord> history = new ArrayList<MessageRecord>();
-        history.add(new MessageRecord(MessageRecord.MERGED, 0, 12, 1000000000L, 40000000L, 39000000L, "Handler (a.B) {1f} null: 0", 0, 0));
+        history.add(new MessageRecord(MessageRecord.MERGED, 0, 12, 1000000000L, 40000000L, 39000000L,
+                "Handler (a.B) {1f} null: 0", 0, 0));
         history.add(new MessageRecord(MessageRecord.IDLE, 0, 0, 1040000000L, 500000000L, 0, "", 0, 0));
-        history.add(new MessageRecord(MessageRecord.SYSTEM, 12, 1, 1540000000L, 20000000L, -1, "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
+        history.add(new MessageRecord(MessageRecord.SYSTEM, 12, 1, 1540000000L, 20000000L, -1,
+                "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
         w.messages(main, history);
         w.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
-            new StackTraceElement("a.B", "wait", "B.java", 7), new StackTraceElement("a.B", "run", null, -2)}, 3000000L));
+            new StackTraceElement("a.B", "wait", "B.java", 7),
+                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L));
         w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1));
         w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
                 new PendingMessage(2000000000L, 0, null, null, 5, false)));
         w.pending(other, 0, null);
-        SlowFacts facts = new SlowFacts(13, -1, -1);
+        StallFacts facts = new StallFacts(13, -1, -1);
         facts.state = Thread.State.BLOCKED;
         facts.lockOwner = "other holds a.Lock";
         facts.scene = "a.Screen";
         facts.foreground = true;
         facts.gcCount = 2;
         facts.gcMillis = 14;
-        MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L, "Handler (a.B) {1f} null: 1", 0, 6);
+        MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L,
+                "Handler (a.B) {1f} null: 1", 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
-        w.jank(main, new SlowMessage(main, m, facts, tree, history), m);
-        w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}), new FrameTiming(-1, 0, 1, 0, 0, null)));
+        w.stall(main, new Stall(main, m, facts, tree, history), m);
+        w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),
+                new FrameTiming(-1, 0, 1, 0, 0, null)));
         platform.pass(500);
         w.clock();
         w.close();
@@ -119,7 +124,7 @@ class RecordingWriterTest {
     }
 
     @Test
-    void noEnd() throws Exception {
+    void withoutEnd() throws Exception {
         RecordingWriter w = writer(options("open.tgd"), 3);
         w.records(trace("main", 0), new RecordCopy(0, calls(10), 0));
         compare("open.tgd");
@@ -127,7 +132,7 @@ class RecordingWriterTest {
     }
 
     @Test
-    void filesAreSetAsideAndTheOldestIsDeleted() throws Exception {
+    void fullFilesAreRenamedAndTheOldestIsDeleted() throws Exception {
         byte[] earlier = {'T', 'G', 'D', '1', 5};
         Files.write(dir.resolve("r.tgd"), earlier);
         RecordingWriter w = writer(options("r.tgd").limit(1, 3), 4);
@@ -141,7 +146,7 @@ class RecordingWriterTest {
         assertFalse(Files.exists(dir.resolve("r.tgd.3")));
         long size = Files.size(dir.resolve("r.tgd.1"));
         assertTrue(size > 65536 && size < 65536 + 65536 * 14, size + " bytes");
-        // What was set aside is closed, and the next one needs nothing of it.
+        // The renamed file is closed, and the next one does not refer to it.
         assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.tgd.1"))));
         assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.tgd"))));
     }
@@ -165,7 +170,10 @@ class RecordingWriterTest {
         assertArrayEquals(inflated(Files.readAllBytes(vector)), inflated(made), name);
     }
 
-    /** A recording with its chunks inflated: zlibs differ in how they deflate. Sizes and checksums go with that. */
+    /**
+     * Returns a recording with its chunks inflated and without sizes and checksums, because zlib versions deflate
+     * differently.
+     */
     private static byte[] inflated(byte[] file) throws Exception {
         ByteBuffer b = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
         ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class RingTest {
-    /** How many records the stress test puts; the whole run is a thousand million. */
+    /** How many records the stress test puts; a complete run puts 1,000,000,000. */
     private static final long STRESS = Long.getLong("tracegen.stress");
 
     private static final long COPIES = 1000;
@@ -30,7 +30,7 @@ class RingTest {
     }
 
     @Test
-    void aCopyHasWhatWasPut() {
+    void aCopyHasTheRecordsThatWerePut() {
         check(ring(8, 0).copy(0, Long.MAX_VALUE), 0, 0);
         check(ring(8, 3).copy(0, Long.MAX_VALUE), 0, 0, 100, 101, 102);
         check(ring(8, 3).copy(1, 2), 1, 0, 101);
@@ -40,7 +40,7 @@ class RingTest {
     }
 
     @Test
-    void theOldestAreOverwrittenAndCounted() {
+    void overwrittenRecordsAreCounted() {
         check(ring(8, 11).copy(0, Long.MAX_VALUE), 3, 3, 103, 104, 105, 106, 107, 108, 109, 110);
         check(ring(8, 11).copy(0, 4), 3, 3, 103);
         check(ring(8, 11).copy(0, 2), 2, 2);
@@ -48,7 +48,7 @@ class RingTest {
     }
 
     @Test
-    void anotherThreadLeavesOutWhatMayBeHalfOverwritten() throws Exception {
+    void aCopyOnAnotherThreadOmitsHalfOverwrittenRecords() throws Exception {
         final Ring ring = ring(8, 11);
         final AtomicReference<RecordCopy> copy = new AtomicReference<RecordCopy>();
         Thread other = new Thread(new Runnable() {
@@ -66,18 +66,18 @@ class RingTest {
         return n << 24 | (n * 0x9E3779B97F4A7C15L >>> 40);
     }
 
-    /** Copies while the ring is written as fast as can be; no copy may hold a record that is not the one of its number. */
+    /** Copies the ring while it is written at full speed. No copy may hold a record under the number of another. */
     @Test
-    void noTornOrMisplacedRecordPassesAsGood() throws Exception {
+    void noCopyHasATornOrMisplacedRecord() throws Exception {
         final AtomicReference<Ring> made = new AtomicReference<Ring>();
         final AtomicLong copies = new AtomicLong();
         final Thread writer = new Thread(new Runnable() {
             @Override
             public void run() {
-                // Small, so that it is lapped while it is copied.
+                // Small, so that records are overwritten during a copy.
                 Ring ring = new Ring(Thread.currentThread(), 4096);
                 made.set(ring);
-                // However seldom the other thread has its turn: it must have had enough of them.
+                // The other thread must have run often enough, however slow the machine is.
                 for (long n = 0; n < STRESS || n % 4096 != 0 || copies.get() < COPIES; n++) {
                     ring.put(payload(n));
                 }
@@ -108,7 +108,8 @@ class RingTest {
         assertNull(wrong);
         assertTrue(ring.sequence() >= STRESS);
         assertTrue(good > 0 && overtaken > 0, "nothing was tested");
-        System.out.println("measured: ring: " + ring.sequence() + " records put, " + (copies.get() - COPIES) + " copies meanwhile, " + overtaken
+        System.out.println("measured: ring: " + ring.sequence() + " records put, "
+                + (copies.get() - COPIES) + " copies meanwhile, " + overtaken
                 + " of them overtaken, " + good + " records in them, all right");
     }
 }

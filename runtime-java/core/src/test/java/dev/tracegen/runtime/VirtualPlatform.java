@@ -2,7 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A machine whose clock a test moves. */
+/** A platform whose clock is set by the test. */
 final class VirtualPlatform extends Platform {
     final AtomicLong nanos = new AtomicLong(5000000000L);
     final AtomicLong cpu = new AtomicLong();

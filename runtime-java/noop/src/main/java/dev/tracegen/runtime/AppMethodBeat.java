@@ -1,11 +1,11 @@
 package dev.tracegen.runtime;
 
-/** What instrumented methods call. Here: nothing happens. */
+/** The class that instrumented methods call. All methods do nothing. */
 public final class AppMethodBeat {
-    /** The ID of a message's dispatch; methods have 1 to one less. */
+    /** The ID that stands for the dispatch of a message. Methods have IDs from 1 to this less 1. */
     public static final int METHOD_ID_DISPATCH = 0xFFFFE;
 
-    /** {@link #status}: nothing was called yet, and nothing ever comes of a call. */
+    /** {@link #status}: the only state of the no-op. */
     public static final int STATUS_DEFAULT = Integer.MAX_VALUE;
 
     /** {@link #status}: not in this build. */
@@ -52,7 +52,7 @@ public final class AppMethodBeat {
     }
 
     /**
-     * What the recorder is doing.
+     * Returns the state of the recorder.
      *
      * @return {@link #STATUS_DEFAULT}
      */

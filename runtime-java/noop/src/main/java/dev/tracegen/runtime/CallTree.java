@@ -3,10 +3,10 @@ package dev.tracegen.runtime;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The calls of a stretch of records. Here: none. */
+/** A call tree without calls. */
 public final class CallTree {
     /**
-     * The tree of no records.
+     * Creates an empty tree.
      *
      * @param records ignored
      * @param endTicks ignored
@@ -15,7 +15,7 @@ public final class CallTree {
     }
 
     /**
-     * How many places had to be mended.
+     * Returns the number of repairs.
      *
      * @return 0
      */
@@ -24,7 +24,7 @@ public final class CallTree {
     }
 
     /**
-     * How many items there are.
+     * Returns the number of items.
      *
      * @return 0
      */
@@ -33,7 +33,7 @@ public final class CallTree {
     }
 
     /**
-     * The items that took longest.
+     * Returns the longest items.
      *
      * @param max ignored
      * @return an empty list
@@ -43,7 +43,7 @@ public final class CallTree {
     }
 
     /**
-     * A hash of the methods on the hot path, of which there are none.
+     * Returns the key of the tree.
      *
      * @return 16 zeros
      */

@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-/** Records nothing. */
+/** A recorder that records nothing. */
 public final class Recorder {
     private static volatile Recorder current;
 
@@ -21,9 +21,9 @@ public final class Recorder {
     }
 
     /**
-     * The recorder that {@link #start} gave.
+     * Returns the recorder that {@link #start} has returned.
      *
-     * @return null if there is none
+     * @return null if it was not called yet
      */
     public static Recorder current() {
         return current;
@@ -34,10 +34,10 @@ public final class Recorder {
     }
 
     /**
-     * A trace that does nothing.
+     * Returns a trace that does nothing.
      *
      * @param thread the thread
-     * @return one of its own for every call
+     * @return a new object for every call
      */
     public ThreadTrace thread(Thread thread) {
         return new ThreadTrace(thread.getName());
@@ -56,7 +56,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setSlowMessageListener(SlowMessageListener listener) {
+    public static void setStallListener(StallListener listener) {
     }
 
     /**

@@ -3,7 +3,7 @@ package dev.tracegen.runtime;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One thread, of which nothing is recorded. */
+/** A thread of which nothing is recorded. */
 public final class ThreadTrace {
     private final String name;
 
@@ -12,7 +12,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * The thread's name when it was first seen.
+     * Returns the name that the thread had when it was first seen.
      *
      * @return the name
      */
@@ -47,11 +47,11 @@ public final class ThreadTrace {
     }
 
     /** Does nothing. */
-    public void touch() {
+    public void inputEvent() {
     }
 
     /**
-     * Marks nothing.
+     * Does nothing.
      *
      * @return 0
      */
@@ -71,7 +71,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * What the thread did, of which nothing is known.
+     * Returns the history, which is empty.
      *
      * @return an empty list
      */
@@ -80,7 +80,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * The last messages, of which nothing is known.
+     * Returns the last messages, of which there are none.
      *
      * @return an empty list
      */

@@ -20,11 +20,12 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** An app that is built with the one must link with the other. */
+/** An app that is compiled against the runtime must link with the no-op, and the reverse. */
 class SurfaceTest {
     @Test
     void theRuntimeAndTheNoOpHaveOneSurface() throws Exception {
-        SortedSet<String> real = surface("../core/target/classes", "../android/target/classes", "../matrix/target/classes");
+        SortedSet<String> real = surface("../core/target/classes", "../android/target/classes",
+                "../matrix/target/classes");
         for (String entry : new String[] {"dev.tracegen.runtime.AppMethodBeat.i(int)",
             "dev.tracegen.runtime.android.TracegenRuntime.start(android.content.Context)",
             "com.tencent.matrix.trace.core.AppMethodBeat.at(android.app.Activity,boolean)"}) {
@@ -34,7 +35,7 @@ class SurfaceTest {
         assertEquals(String.join("\n", real), String.join("\n", surface("target/classes")));
     }
 
-    /** All that is public or protected in directories of classes, one name a string. */
+    /** Returns all public and protected names in directories of classes. */
     private static SortedSet<String> surface(String... directories) throws Exception {
         List<URL> path = new ArrayList<URL>();
         for (String directory : directories) {
@@ -42,7 +43,8 @@ class SurfaceTest {
         }
         path.add(android.os.Looper.class.getProtectionDomain().getCodeSource().getLocation());
         SortedSet<String> names = new TreeSet<String>();
-        try (URLClassLoader loader = new URLClassLoader(path.toArray(new URL[0]), ClassLoader.getSystemClassLoader().getParent())) {
+        try (URLClassLoader loader = new URLClassLoader(path.toArray(new URL[0]),
+                ClassLoader.getSystemClassLoader().getParent())) {
             for (String directory : directories) {
                 final Path root = new File(directory).toPath();
                 try (Stream<Path> files = Files.walk(root)) {
@@ -62,7 +64,8 @@ class SurfaceTest {
         if (!Modifier.isPublic(c.getModifiers())) {
             return;
         }
-        names.add(Modifier.toString(c.getModifiers()) + " " + c.getName() + " extends " + c.getSuperclass() + " implements "
+        names.add(Modifier.toString(c.getModifiers()) + " " + c.getName() + " extends "
+                + c.getSuperclass() + " implements "
                 + Arrays.toString(c.getInterfaces()));
         for (Method m : c.getDeclaredMethods()) {
             add(names, m.getModifiers() & ~Modifier.SYNCHRONIZED, m.toString().replace(" synchronized", ""));
@@ -70,7 +73,7 @@ class SurfaceTest {
         for (Field f : c.getDeclaredFields()) {
             boolean constant = Modifier.isPublic(f.getModifiers()) && Modifier.isStatic(f.getModifiers())
                     && Modifier.isFinal(f.getModifiers());
-            // javac copies constants into who uses them.
+            // javac copies constants into the classes that use them.
             add(names, f.getModifiers(), f + (constant ? " = " + f.get(null) : ""));
         }
         for (Constructor<?> k : c.getDeclaredConstructors()) {

@@ -3,11 +3,11 @@ package dev.tracegen.runtime.android;
 import android.os.Message;
 
 /**
- * One run of a message, or of an idle handler. There is one object a looper, which is valid during the call that it was
- * given to and used again for the next.
+ * One run of a message or an IdleHandler. Each LooperMonitor has one object, which is valid during the call that it
+ * is passed to and is reused for the next run.
  *
- * <p>With a {@code Printer} all is known from the begin, by way of the text. With the {@code Observer} a message says
- * what it is only when it ends, and there is no text, which would cost every message two strings.
+ * <p>With a {@code Printer} the text describes the message from the begin. With the {@code Observer} there is no
+ * text, and the message is known only at its end; the text would cost two strings for every message.
  */
 public final class Dispatch {
     private static final String BEGIN = ">>>>> Dispatching to ";
@@ -41,14 +41,13 @@ public final class Dispatch {
         message = null;
     }
 
-    /** The text of an idle handler's run. */
+    /** Returns the text for a run of an IdleHandler. */
     static String idleText(Object handler) {
         return IDLE + handler.getClass().getName();
     }
 
     /**
-     * What runs, in the looper's own words as its {@code Printer} is told at the begin, or {@code IdleHandler } and a
-     * class.
+     * Returns the text that the Looper gives its {@code Printer} at the begin, or {@code IdleHandler } and a class.
      *
      * @return null with the {@code Observer}
      */
@@ -57,16 +56,16 @@ public final class Dispatch {
     }
 
     /**
-     * Whether this is an idle handler and not a message.
+     * Reports whether an IdleHandler runs, and not a message.
      *
-     * @return true for an idle handler
+     * @return true for an IdleHandler
      */
     public boolean isIdleHandler() {
         return idleHandler;
     }
 
     /**
-     * When it began.
+     * Returns when it began.
      *
      * @return {@code System.nanoTime()}
      */
@@ -75,7 +74,7 @@ public final class Dispatch {
     }
 
     /**
-     * When it ended.
+     * Returns when it ended.
      *
      * @return {@code System.nanoTime()}, 0 while it runs
      */
@@ -84,9 +83,10 @@ public final class Dispatch {
     }
 
     /**
-     * The class of the message's handler.
+     * Returns the class of the message's Handler.
      *
-     * @return null if it is not known (yet), as of a handler whose {@code toString} is its own
+     * @return null if it is unknown, as it is at the begin with the {@code Observer}, and with the {@code Printer} if
+     *     the Handler overrides {@code toString}
      */
     public String handler() {
         if (message != null) {
@@ -101,9 +101,9 @@ public final class Dispatch {
     }
 
     /**
-     * The class of the message's callback, or what the callback calls itself.
+     * Returns the class of the message's callback, or the result of the callback's {@code toString}.
      *
-     * @return null if it has none, or if it is not known (yet)
+     * @return null if it has none or if it is unknown
      */
     public String callback() {
         if (message != null) {
@@ -120,9 +120,9 @@ public final class Dispatch {
     }
 
     /**
-     * {@code Message.what}.
+     * Returns {@code Message.what}.
      *
-     * @return 0 if it is not known (yet)
+     * @return 0 if it is unknown
      */
     public int what() {
         if (message != null) {
@@ -137,7 +137,7 @@ public final class Dispatch {
         }
     }
 
-    /** {@code Handler (CLASS) {HASH} CALLBACK: WHAT}, where CALLBACK and even the first part may be anything. */
+    /** Returns {@code Handler (CLASS) {HASH} CALLBACK: WHAT}. CALLBACK and the text before it may be any text. */
     private String target() {
         return text == null || !text.startsWith(BEGIN) ? null : text.substring(BEGIN.length());
     }
@@ -146,7 +146,7 @@ public final class Dispatch {
         return o == null ? null : o.getClass().getName();
     }
 
-    /** Takes the {@code @1a2b3c} off that {@code Object.toString} puts on. */
+    /** Removes the {@code @1a2b3c} that {@code Object.toString} appends. */
     private static String withoutHash(String s) {
         int at = s.lastIndexOf('@');
         for (int k = at + 1; k < s.length() && at >= 0; k++) {

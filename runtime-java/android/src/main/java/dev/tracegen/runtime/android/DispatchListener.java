@@ -1,13 +1,14 @@
 package dev.tracegen.runtime.android;
 
 /**
- * Is told what a looper runs. All methods are called on the looper's thread. What they throw is caught, and logged the
- * first time. Listeners may be added and removed at any time, by any thread, also by a listener that is being called.
+ * Receives calls for what a Looper runs. All methods are called on the Looper's thread. What they throw is caught,
+ * and logged the first time. Listeners may be added and removed at any time on any thread, also by a listener that is
+ * being called.
  */
 public abstract class DispatchListener {
     /**
-     * Whether the listener wants to hear now. Asked before each start; who was told a start is told its end, whatever
-     * this says by then.
+     * Reports whether the listener is to be called. It is asked before each start. A listener that was called for a
+     * start is also called for the end, whatever this returns by then.
      *
      * @return true unless overridden
      */
@@ -16,22 +17,22 @@ public abstract class DispatchListener {
     }
 
     /**
-     * A message, or a handler of the idle queue, begins.
+     * Called when a message or an IdleHandler begins.
      *
-     * @param dispatch what is known of it; the object is used again, so copy what is to be kept
+     * @param dispatch facts about it; the object is reused, so copy the values to keep
      */
     public void dispatchStart(Dispatch dispatch) {
     }
 
     /**
-     * What began last has ended, by itself or by a throw.
+     * Called when the message or IdleHandler has ended, also by a throw.
      *
-     * @param dispatch what is known of it, which may be more than at its start
+     * @param dispatch facts about it, which may be more than at its start
      */
     public void dispatchEnd(Dispatch dispatch) {
     }
 
-    /** The queue has nothing to run, and its idle handlers are about to. */
+    /** Called when the queue is idle, before its IdleHandlers run. */
     public void queueIdle() {
     }
 }

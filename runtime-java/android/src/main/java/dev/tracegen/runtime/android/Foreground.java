@@ -6,36 +6,36 @@ import android.os.Bundle;
 import dev.tracegen.runtime.Recorder;
 
 /**
- * Hears of activities: tells the recorder whether any is started, which is what being in the foreground means here, and
- * has their input marked.
+ * Reports to the recorder whether the app is in the foreground: whether any activity is started. It also wraps the
+ * windows of started activities if input events are recorded.
  */
 final class Foreground implements Application.ActivityLifecycleCallbacks {
     private final Recorder recorder;
-    private final TouchMarks touches;
+    private final InputEvents inputEvents;
     private int started;
 
     /**
-     * Nothing yet.
+     * Creates the callbacks.
      *
-     * @param touches null if input is not to be marked
+     * @param inputEvents null if input events are not recorded
      */
-    Foreground(Recorder recorder, TouchMarks touches) {
+    Foreground(Recorder recorder, InputEvents inputEvents) {
         this.recorder = recorder;
-        this.touches = touches;
+        this.inputEvents = inputEvents;
     }
 
     @Override
     public void onActivityStarted(Activity activity) {
         started++;
         recorder.foreground(true);
-        if (touches != null) {
-            touches.watch(activity);
+        if (inputEvents != null) {
+            inputEvents.watch(activity);
         }
     }
 
     @Override
     public void onActivityStopped(Activity activity) {
-        // The app may have been started before we were.
+        // Activities may have been started before the recorder.
         started = Math.max(0, started - 1);
         recorder.foreground(started > 0);
     }

@@ -7,8 +7,8 @@ import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.ThreadTrace;
 
 /**
- * Tells the recorder of frames: when each was due, when work on it began, and when its message ended. To hear of every
- * frame it has to ask for every frame, so that the display is never idle; it is off by default.
+ * Reports frames to the recorder: the time of the vsync, when work on the frame began, and when its message ended. It
+ * must request every frame from the Choreographer, so the display is never idle. It is off by default.
  */
 final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback, Runnable {
     private final ThreadTrace trace;
@@ -19,21 +19,24 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
     private long lastVsyncNanos;
 
     /**
-     * Nothing yet.
+     * Creates the object; {@link #start} requests the first frame.
      *
-     * @param refreshHz the display's rate, 0 if not known
+     * @param refreshHz refresh rate of the display in Hz, 0 if unknown
      */
     FrameTimes(ThreadTrace trace, float refreshHz) {
         this.trace = trace;
         this.refreshHz = refreshHz;
     }
 
-    /** Asks for frames, from the main looper's thread: Choreographer has one for each. */
+    /**
+     * Requests frames. The Choreographer must be that of the main thread, so this posts one message to the main
+     * Looper.
+     */
     void start() {
         new Handler(Looper.getMainLooper()).post(this);
     }
 
-    /** Asks for no more. */
+    /** Stops requesting frames. */
     void stop() {
         stopped = true;
     }
@@ -64,7 +67,7 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
         startNanos = 0;
     }
 
-    /** How many times the display would have shown a frame since the last one, and did not. */
+    /** Returns how many vsyncs since the last frame had no frame. */
     private int dropped() {
         if (lastVsyncNanos == 0 || refreshHz <= 0) {
             return 0;

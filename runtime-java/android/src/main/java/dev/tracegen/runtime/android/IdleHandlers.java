@@ -4,9 +4,9 @@ import android.os.MessageQueue;
 import java.util.ArrayList;
 
 /**
- * Makes idle handlers visible, which a {@code Printer} sees nothing of: stands in a queue's {@code mIdleHandlers} as a
- * list that holds the handlers as they are, and gives the queue others that run them when it copies them out. So
- * whoever else looks into the list finds what he put there, and to take it away again is to put the old list back.
+ * Makes IdleHandlers visible, which a {@code Printer} is not called for. It replaces the {@code mIdleHandlers} of a
+ * queue by a list that holds the same handlers. When the queue copies them into an array, it gets wrappers that
+ * measure the handlers. Other code that reads the list finds the original handlers, and the old list can be restored.
  */
 final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     private static final long serialVersionUID = 1;
@@ -23,9 +23,10 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     }
 
     /**
-     * Takes the place of a queue's list.
+     * Replaces the list of a queue.
      *
-     * @return null if that is not possible, or if somebody has put a list of his own there, which is left alone
+     * @return null if that is not possible, or if other code has already replaced the list, which is then left in
+     *     place
      */
     @SuppressWarnings("unchecked")
     static IdleHandlers install(MessageQueue queue, LooperMonitor monitor) {
@@ -36,9 +37,9 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
                     if (list == null || list.getClass() != ArrayList.class) {
                         return null;
                     }
-                    IdleHandlers ours = new IdleHandlers(queue, (ArrayList<MessageQueue.IdleHandler>) list, monitor);
-                    LooperInternals.IDLE_HANDLERS.set(queue, ours);
-                    return ours.isInstalled() ? ours : null;
+                    IdleHandlers own = new IdleHandlers(queue, (ArrayList<MessageQueue.IdleHandler>) list, monitor);
+                    LooperInternals.IDLE_HANDLERS.set(queue, own);
+                    return own.isInstalled() ? own : null;
                 }
             }
         } catch (Exception e) {
@@ -50,7 +51,9 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
         return LooperInternals.get(LooperInternals.IDLE_HANDLERS, queue) == this;
     }
 
-    /** Puts the old list back, with what the list now holds. If somebody has replaced ours, it just runs handlers. */
+    /**
+     * Restores the old list with the current handlers. If other code has replaced this list, it only stops measuring.
+     */
     void release() {
         monitor = null;
         try {
@@ -64,11 +67,11 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
                 }
             }
         } catch (Exception e) {
-            // Ours stays, and does what an ArrayList does.
+            // This list stays and behaves as an ArrayList.
         }
     }
 
-    /** The queue copies its handlers out before it runs them. */
+    /** The queue copies its handlers by this method before it runs them. */
     @Override
     public <T> T[] toArray(T[] a) {
         T[] all = super.toArray(a);
@@ -82,23 +85,23 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     private void wrap(MessageQueue.IdleHandler[] all, LooperMonitor m) {
         for (int k = 0; k < size(); k++) {
             if (!m.isOwn(all[k])) {
-                all[k] = new Timed(all[k], m);
+                all[k] = new TimedHandler(all[k], m);
             }
         }
     }
 
-    /** The queue takes out what it was given: a handler that wants to run no more. */
+    /** The queue removes a handler that returned false by the wrapper that it was given. */
     @Override
     public boolean remove(Object o) {
-        return super.remove(o instanceof Timed ? ((Timed) o).handler : o);
+        return super.remove(o instanceof TimedHandler ? ((TimedHandler) o).handler : o);
     }
 
-    /** Runs a handler and tells how long it took. */
-    private static final class Timed implements MessageQueue.IdleHandler {
+    /** Runs a handler and reports its begin and end. */
+    private static final class TimedHandler implements MessageQueue.IdleHandler {
         final MessageQueue.IdleHandler handler;
         private final LooperMonitor monitor;
 
-        Timed(MessageQueue.IdleHandler handler, LooperMonitor monitor) {
+        TimedHandler(MessageQueue.IdleHandler handler, LooperMonitor monitor) {
             this.handler = handler;
             this.monitor = monitor;
         }

@@ -9,8 +9,8 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 
 /**
- * What of {@code Looper} and {@code MessageQueue} is not public. Looked up once; what cannot be had is null, and the
- * methods say what they give then.
+ * Members of {@code Looper} and {@code MessageQueue} that are not public. They are looked up once. A member that
+ * cannot be reached is null; each method says what it returns then.
  */
 final class LooperInternals {
     private static final Field LOGGING = field(Looper.class, "mLogging");
@@ -18,51 +18,51 @@ final class LooperInternals {
     private static final Method GET_QUEUE = method(Looper.class, "getQueue");
     private static final Method IS_ASYNCHRONOUS = method(Message.class, "isAsynchronous");
 
-    /** {@code ArrayList<IdleHandler>}, final, which reflection may set nevertheless. */
+    /** {@code ArrayList<IdleHandler>}. The field is final, but reflection may set it. */
     static final Field IDLE_HANDLERS = field(MessageQueue.class, "mIdleHandlers");
 
-    /** What newer queues guard their idle handlers with; older ones use themselves. */
+    /** The lock of the IdleHandlers in newer versions; older versions lock the queue. */
     private static final Field IDLE_LOCK = field(MessageQueue.class, "mIdleHandlersLock");
 
-    /** The next message, in queues that are a list. */
+    /** The first message, in versions whose queue is a linked list. */
     static final Field MESSAGES = field(MessageQueue.class, "mMessages");
 
-    /** The one after it. */
+    /** The message after a message. */
     static final Field NEXT = field(Message.class, "next");
 
     private LooperInternals() {
     }
 
-    /** Whether a looper's printer can be read; it can always be set. */
+    /** Reports whether the printer of a Looper can be read. It can always be set. */
     static boolean canReadPrinter() {
         return LOGGING != null;
     }
 
-    /** The looper's printer, null for none. Only if {@link #canReadPrinter}. */
+    /** Returns the printer of a Looper, null for none. Only if {@link #canReadPrinter}. */
     static Printer printer(Looper looper) {
         return (Printer) get(LOGGING, looper);
     }
 
-    /** The looper's queue; null if it cannot be had, which is so on no known version. */
+    /** Returns the queue of a Looper; null if it cannot be reached, which is the case in no known version. */
     static MessageQueue queue(Looper looper) {
         if (GET_QUEUE != null) {
             try {
                 return (MessageQueue) GET_QUEUE.invoke(looper);
             } catch (Exception e) {
-                // The field, then.
+                // Read the field.
             }
         }
         return (MessageQueue) get(QUEUE, looper);
     }
 
-    /** What guards the idle handlers beside the queue itself; the queue if there is nothing else. */
+    /** Returns the lock of the IdleHandlers; the queue if there is no other. */
     static Object idleLock(MessageQueue queue) {
         Object lock = get(IDLE_LOCK, queue);
         return lock == null ? queue : lock;
     }
 
-    /** Whether a queue has an idle handler, as far as can be told: false only if it has not. */
-    static boolean mayHave(MessageQueue queue, MessageQueue.IdleHandler handler) {
+    /** Reports whether a queue has an IdleHandler. Returns true also if that is unknown. */
+    static boolean mayContain(MessageQueue queue, MessageQueue.IdleHandler handler) {
         synchronized (queue) {
             synchronized (idleLock(queue)) {
                 Object list = get(IDLE_HANDLERS, queue);
@@ -79,7 +79,7 @@ final class LooperInternals {
         }
     }
 
-    /** A field's value, null also if it cannot be read. */
+    /** Returns the value of a field, null also if it cannot be read. */
     static Object get(Field field, Object of) {
         try {
             return field == null ? null : field.get(of);

@@ -9,49 +9,49 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Watches one looper: tells its listeners of every message, and of what runs while the queue is idle.
+ * Watches one Looper and calls its listeners for every message, and for every IdleHandler.
  *
- * <p>It hears of messages by the looper's {@code Observer} or its {@code Printer} (see {@link MonitorOptions#source}).
- * There is one printer a looper, and whoever sets one takes the place of the one before. So a monitor's printer passes
- * on to the one it found, and from time to time, when the queue is idle, the monitor looks whether it still hears. Only
- * if it does not, and has not during a whole message, it puts itself in front again: somebody who passes on to us is
- * left alone, so that chains do not grow and nothing is told twice.
+ * <p>It uses the Looper's {@code Observer} or {@code Printer}, see {@link MonitorOptions#source}. A Looper has only
+ * one of each, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
+ * time to time, when the queue is idle, it checks whether it is still called. If another one is installed and the
+ * monitor was not called during a whole message, it installs itself again in front of the other. If the other one
+ * calls the monitor, the monitor leaves it in place, so that chains do not grow and nothing is reported twice.
  *
- * <p>A monitor lives as long as its looper does: the looper holds it, and nothing else for long.
+ * <p>A monitor lives as long as its Looper, which holds the only lasting reference to it.
  */
 public final class LooperMonitor {
     private static final String TAG = "tracegen";
     private static final Map<Looper, WeakReference<LooperMonitor>> MONITORS =
             new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
-    /** How many monitors were ever made or released, so that threads notice. */
-    private static volatile int made;
+    /** Counts monitors that were created or released, so that threads notice a change. */
+    private static volatile int changes;
 
     private final WeakReference<Looper> looper;
     private final Thread thread;
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
-    private final DispatchTap firstTap;
-    private volatile DispatchTap tap;
+    private final DispatchSource firstSource;
+    private volatile DispatchSource source;
     private volatile IdleHandlers idleHandlers;
 
-    /** Replaced as a whole, so that whoever iterates sees those that were there when he began. */
+    /** Replaced as a whole, so that a loop over it sees the listeners that were there when it began. */
     private volatile Slot[] slots = {};
 
-    private volatile int wonBack;
+    private volatile int reinstalls;
     private volatile boolean released;
     private boolean failureLogged;
 
-    // The looper's thread's alone.
-    private boolean open;
-    private boolean telling;
-    private boolean heard = true;
-    private boolean suspicious;
-    private Object suspect;
+    // Used by the Looper's thread only.
+    private boolean running;
+    private boolean notifying;
+    private boolean dispatched = true;
+    private boolean replacementSeen;
+    private Object replacement;
     private long nextCheck;
 
-    /** A listener, and whether it was told the start of what runs. */
+    /** A listener, and whether it was called for the start of the running dispatch. */
     private static final class Slot {
         final DispatchListener listener;
         boolean started;
@@ -66,9 +66,9 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.checkMillis * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        DispatchTap t = options.source == MonitorOptions.PRINTER ? null : ObserverTap.install();
-        this.tap = t != null ? t : PrinterTap.install(looper, this);
-        this.firstTap = tap;
+        DispatchSource t = options.source == MonitorOptions.PRINTER ? null : ObserverSource.install();
+        this.source = t != null ? t : PrinterSource.install(looper, this);
+        this.firstSource = source;
         MessageQueue queue = LooperInternals.queue(looper);
         if (queue != null) {
             queue.addIdleHandler(idleCheck);
@@ -77,21 +77,22 @@ public final class LooperMonitor {
     }
 
     /**
-     * The monitor of a looper, with the default options if there is none yet. From any thread.
+     * Returns the monitor of a Looper, and creates it with the default options if there is none. May be called on any
+     * thread.
      *
      * @param looper not null
-     * @return the same object as long as it is not released
+     * @return the same object until it is released
      */
     public static LooperMonitor of(Looper looper) {
         return of(looper, new MonitorOptions());
     }
 
     /**
-     * The monitor of a looper. From any thread.
+     * Returns the monitor of a Looper. May be called on any thread.
      *
      * @param looper not null
-     * @param options what it is made with if there is none yet
-     * @return the same object as long as it is not released
+     * @param options used if there is no monitor yet
+     * @return the same object until it is released
      */
     public static LooperMonitor of(Looper looper, MonitorOptions options) {
         synchronized (MONITORS) {
@@ -99,7 +100,7 @@ public final class LooperMonitor {
             if (monitor == null) {
                 monitor = new LooperMonitor(looper, options);
                 MONITORS.put(looper, new WeakReference<LooperMonitor>(monitor));
-                made++;
+                changes++;
             }
             return monitor;
         }
@@ -112,12 +113,12 @@ public final class LooperMonitor {
         }
     }
 
-    /** Whether a looper that still runs is watched by the observer. */
-    static boolean anyHearsObserver() {
+    /** Reports whether a monitor of a running Looper uses the observer. */
+    static boolean anyUsesObserver() {
         synchronized (MONITORS) {
             for (WeakReference<LooperMonitor> ref : MONITORS.values()) {
                 LooperMonitor monitor = ref.get();
-                if (monitor != null && monitor.hearsObserver() && monitor.thread.isAlive()) {
+                if (monitor != null && monitor.usesObserver() && monitor.thread.isAlive()) {
                     return true;
                 }
             }
@@ -125,12 +126,12 @@ public final class LooperMonitor {
         }
     }
 
-    static int made() {
-        return made;
+    static int changes() {
+        return changes;
     }
 
     /**
-     * Adds a listener, which hears from the next message on. Added twice, it hears once.
+     * Adds a listener, which is called from the next message on. Adding it twice has no effect.
      *
      * @param listener not null
      */
@@ -143,9 +144,9 @@ public final class LooperMonitor {
     }
 
     /**
-     * Takes a listener out; of what runs now it does not hear the end.
+     * Removes a listener. It is not called for the end of the running message.
      *
-     * @param listener one that need not be there
+     * @param listener it need not have been added
      */
     public synchronized void remove(DispatchListener listener) {
         Slot[] now = slots;
@@ -161,44 +162,45 @@ public final class LooperMonitor {
     }
 
     /**
-     * What the monitor hears by.
+     * Returns what reports the messages to the monitor.
      *
      * @return {@code observer} or {@code printer}
      */
     public String source() {
-        return tap.kind();
+        return source.kind();
     }
 
     /**
-     * How often somebody had taken the monitor's place and it was put back.
+     * Returns how often other code had replaced the monitor's observer or printer and the monitor installed it again.
      *
-     * @return the count since the monitor was made
+     * @return the number since the monitor was created
      */
-    public int wonBack() {
-        return wonBack;
+    public int reinstalls() {
+        return reinstalls;
     }
 
     /**
-     * Whether idle handlers are told of. They cannot be where Android does not let the queue's list be replaced, or
-     * somebody else has replaced it; a {@code Printer} or {@code Observer} sees nothing of them.
+     * Reports whether listeners are called for IdleHandlers. They are not if Android does not let the queue's list be
+     * replaced, or if other code has replaced it. A {@code Printer} or {@code Observer} is not called for
+     * IdleHandlers.
      *
      * @return true if they are
      */
-    public boolean seesIdleHandlers() {
+    public boolean reportsIdleHandlers() {
         IdleHandlers handlers = idleHandlers;
         return handlers != null && handlers.isInstalled();
     }
 
     /**
-     * Whether a printer that somebody else sets can be noticed.
+     * Reports whether the monitor can detect that other code has replaced its observer or printer.
      *
-     * @return false where Android does not let it be read
+     * @return false if Android does not let the current one be read
      */
-    public boolean noticesTheft() {
-        return tap.canLook();
+    public boolean detectsReplacement() {
+        return source.canReadCurrent();
     }
 
-    /** Ends the watch, and gives the looper back as it was. Once released, {@link #of} makes another. */
+    /** Ends the monitor and restores the Looper. After that, {@link #of} creates another monitor. */
     public void release() {
         synchronized (MONITORS) {
             if (released) {
@@ -213,134 +215,141 @@ public final class LooperMonitor {
                     queue.removeIdleHandler(idleCheck);
                 }
             }
-            made++;
+            changes++;
         }
         IdleHandlers handlers = idleHandlers;
         if (handlers != null) {
             handlers.release();
         }
-        tap.release();
+        source.release();
         slots = new Slot[0];
     }
 
-    /** Whether an idle handler is the monitor's own, which is not worth telling of. */
+    /** Reports whether an IdleHandler is the monitor's own, for which listeners are not called. */
     boolean isOwn(Object idleHandler) {
         return idleHandler == idleCheck;
     }
 
-    boolean hearsObserver() {
-        return firstTap instanceof ObserverTap;
+    boolean usesObserver() {
+        return firstSource instanceof ObserverSource;
     }
 
-    /** Something begins. If what began before has not ended, its end was lost by a throw, or loops are nested. */
+    /**
+     * A message or an IdleHandler begins. If the one before has not ended, it has thrown, or loops are nested; then
+     * it ends now.
+     */
     void begin(String text, boolean idleHandler) {
-        if (telling || Thread.currentThread() != thread) {
+        if (notifying || Thread.currentThread() != thread) {
             return;
         }
-        heard |= !idleHandler;
-        if (open) {
+        dispatched |= !idleHandler;
+        if (running) {
             end(null);
         }
-        open = true;
+        running = true;
         dispatch.begin(text, idleHandler, System.nanoTime());
-        Slot[] told = slots;
-        telling = true;
-        for (int k = 0; k < told.length; k++) {
+        Slot[] notified = slots;
+        notifying = true;
+        for (int k = 0; k < notified.length; k++) {
             try {
-                told[k].started = told[k].listener.isValid();
-                if (told[k].started) {
-                    told[k].listener.dispatchStart(dispatch);
+                notified[k].started = notified[k].listener.isValid();
+                if (notified[k].started) {
+                    notified[k].listener.dispatchStart(dispatch);
                 }
             } catch (Throwable e) {
                 failed(e);
             }
         }
-        telling = false;
+        notifying = false;
     }
 
-    /** What began last has ended; with the message if that is known only now. */
+    /** The message or IdleHandler has ended. The message is null if only its text is known. */
     void end(Message message) {
-        if (telling || !open || Thread.currentThread() != thread) {
+        if (notifying || !running || Thread.currentThread() != thread) {
             return;
         }
         dispatch.end(message, System.nanoTime());
-        open = false;
-        Slot[] told = slots;
-        telling = true;
-        for (int k = 0; k < told.length; k++) {
-            if (!told[k].started) {
+        running = false;
+        Slot[] notified = slots;
+        notifying = true;
+        for (int k = 0; k < notified.length; k++) {
+            if (!notified[k].started) {
                 continue;
             }
-            told[k].started = false;
+            notified[k].started = false;
             try {
-                told[k].listener.dispatchEnd(dispatch);
+                notified[k].listener.dispatchEnd(dispatch);
             } catch (Throwable e) {
                 failed(e);
             }
         }
-        telling = false;
+        notifying = false;
         dispatch.clear();
         if (dispatch.endNanos() - nextCheck >= 0 && !dispatch.isIdleHandler()) {
-            lookAfterIdleList();
+            restoreIdleCheck();
         }
     }
 
-    /** An idle handler of ours may be lost with the list that it was in; then nobody would look any more. */
-    private void lookAfterIdleList() {
+    /**
+     * Adds the monitor's IdleHandler again if other code has replaced the list that held it. Without it nothing would
+     * be checked any more.
+     */
+    private void restoreIdleCheck() {
         Looper l = looper.get();
         MessageQueue queue = l == null || released ? null : LooperInternals.queue(l);
         if (queue == null) {
             return;
         }
-        if (!LooperInternals.mayHave(queue, idleCheck)) {
+        if (!LooperInternals.mayContain(queue, idleCheck)) {
             queue.addIdleHandler(idleCheck);
         }
     }
 
-    private void tellIdle() {
-        Slot[] told = slots;
-        telling = true;
-        for (int k = 0; k < told.length; k++) {
+    private void notifyQueueIdle() {
+        Slot[] notified = slots;
+        notifying = true;
+        for (int k = 0; k < notified.length; k++) {
             try {
-                told[k].listener.queueIdle();
+                notified[k].listener.queueIdle();
             } catch (Throwable e) {
                 failed(e);
             }
         }
-        telling = false;
+        notifying = false;
     }
 
     private void failed(Throwable e) {
         if (!failureLogged) {
             failureLogged = true;
-            Log.w(TAG, "a listener of the looper of " + thread.getName() + " threw; this is said only once", e);
+            Log.w(TAG, "a listener of the Looper of " + thread.getName() + " threw; later throws are not logged", e);
         }
     }
 
     /**
-     * Looks whether the monitor still hears. Between two idle times there is at least one message; who heard nothing of
-     * it, and finds another in his place before and after it, was not passed on to.
+     * Checks whether the monitor is still called. Between two idle times there is at least one message. If the
+     * monitor was not called for it, and the same other object was installed before and after it, that object does
+     * not call the monitor.
      */
-    private void check(boolean heardSince, long now) {
-        Object top = tap.canLook() ? tap.top() : tap.own();
-        boolean mine = top == tap.own();
-        if (mine || heardSince || tap.isTwin(top)) {
-            suspicious = false;
-            suspect = null;
+    private void check(boolean dispatchedSince, long now) {
+        Object current = source.canReadCurrent() ? source.current() : source.installed();
+        boolean inPlace = current == source.installed();
+        if (inPlace || dispatchedSince || source.isFromOtherCopy(current)) {
+            replacementSeen = false;
+            replacement = null;
             nextCheck = now + checkNanos;
-        } else if (suspicious && top == suspect) {
-            tap = tap.again();
-            wonBack++;
-            suspicious = false;
-            suspect = null;
+        } else if (replacementSeen && current == replacement) {
+            source = source.reinstall();
+            reinstalls++;
+            replacementSeen = false;
+            replacement = null;
             nextCheck = now + checkNanos;
         } else {
-            suspicious = true;
-            suspect = top;
+            replacementSeen = true;
+            replacement = current;
         }
     }
 
-    /** Called by the queue each time that it has nothing to run. */
+    /** Called by the queue whenever it is idle. */
     private final class IdleCheck implements MessageQueue.IdleHandler {
         @Override
         public boolean queueIdle() {
@@ -348,11 +357,11 @@ public final class LooperMonitor {
                 return !released;
             }
             long now = System.nanoTime();
-            boolean heardSince = heard;
-            heard = false;
-            tellIdle();
-            if (suspicious || now - nextCheck >= 0) {
-                check(heardSince, now);
+            boolean dispatchedSince = dispatched;
+            dispatched = false;
+            notifyQueueIdle();
+            if (replacementSeen || now - nextCheck >= 0) {
+                check(dispatchedSince, now);
             }
             return true;
         }

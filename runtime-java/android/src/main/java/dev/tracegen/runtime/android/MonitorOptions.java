@@ -1,25 +1,27 @@
 package dev.tracegen.runtime.android;
 
-/** How a {@link LooperMonitor} watches. The setters return this object. */
+/** The options of a {@link LooperMonitor}. The setters return this object. */
 public final class MonitorOptions {
-    /** The {@code Observer} where Android lets it be set, else the {@code Printer}. */
+    /** The Looper's {@code Observer} if Android lets it be set, else the {@code Printer}. */
     public static final int AUTO = 0;
 
-    /** The {@code Printer}: the text of a message is known from its begin, and costs the looper two strings. */
+    /**
+     * The Looper's {@code Printer}. The text of a message is known from its begin and costs the Looper two strings.
+     */
     public static final int PRINTER = 1;
 
     int source = AUTO;
     int checkMillis = 60000;
     boolean idleHandlers = true;
 
-    /** The defaults. */
+    /** Creates the default options. */
     public MonitorOptions() {
     }
 
     /**
-     * What to hear by.
+     * Sets what reports the messages.
      *
-     * @param value {@link #AUTO} if not set, or {@link #PRINTER}
+     * @param value {@link #PRINTER}, or {@link #AUTO}, which is the default
      * @return this
      */
     public MonitorOptions source(int value) {
@@ -28,9 +30,10 @@ public final class MonitorOptions {
     }
 
     /**
-     * How often the monitor looks whether somebody has taken its place. It does so when the queue is idle anyway.
+     * Sets how often the monitor checks whether other code has replaced its observer or printer. It checks when the
+     * queue is idle.
      *
-     * @param value milliseconds, 60,000 if not set; 0 for each time
+     * @param value milliseconds, 60,000 if not set; 0 checks whenever the queue is idle
      * @return this
      */
     public MonitorOptions checkMillis(int value) {
@@ -39,7 +42,7 @@ public final class MonitorOptions {
     }
 
     /**
-     * Whether idle handlers are told of like messages.
+     * Sets whether listeners are called for IdleHandlers as for messages.
      *
      * @param value true if not set
      * @return this

@@ -11,15 +11,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Shows what waits in a looper's queue, where that is a list of messages. For apps that target Android 17 it is not any
- * more: the field is there and always null. So a message of our own is put in, due in an hour, and looked for, and
- * taken out: a queue in which it cannot be found cannot be looked into, whatever its version.
+ * Reads the messages that wait in a MessageQueue that is a linked list. In apps that target Android 17 it is not: the
+ * field of the first message exists and is always null. {@link #of} finds out by a test: it posts a message that is
+ * due in an hour, searches for it and removes it. If it cannot be found, the queue cannot be read, whatever the
+ * version.
  */
 public final class QueueSnapshot implements PendingQueue {
-    private static final long AN_HOUR = 3600000;
+    private static final long PROBE_DELAY_MILLIS = 3600000;
 
-    /** More than any queue holds; it ends a walk through a list that was broken. */
-    private static final int LIMIT = 100000;
+    /** More messages than any queue holds. The limit ends the walk through a damaged list. */
+    private static final int MAX_MESSAGES = 100000;
 
     private final WeakReference<MessageQueue> queue;
 
@@ -28,10 +29,10 @@ public final class QueueSnapshot implements PendingQueue {
     }
 
     /**
-     * Looks whether a looper's queue can be seen. From any thread, while the looper runs.
+     * Returns the reader of a Looper's queue. May be called on any thread while the Looper runs.
      *
      * @param looper not null
-     * @return null if it cannot be seen
+     * @return null if the queue cannot be read
      */
     public static QueueSnapshot of(Looper looper) {
         MessageQueue queue = LooperInternals.queue(looper);
@@ -41,12 +42,12 @@ public final class QueueSnapshot implements PendingQueue {
         Handler handler = new Handler(looper);
         Message probe = Message.obtain(handler);
         try {
-            if (!handler.sendMessageDelayed(probe, AN_HOUR)) {
+            if (!handler.sendMessageDelayed(probe, PROBE_DELAY_MILLIS)) {
                 return null;
             }
             synchronized (queue) {
                 Message m = first(queue);
-                for (int k = 0; m != null && m != probe && k < LIMIT; k++) {
+                for (int k = 0; m != null && m != probe && k < MAX_MESSAGES; k++) {
                     m = next(m);
                 }
                 return m == probe ? new QueueSnapshot(queue) : null;
@@ -78,7 +79,7 @@ public final class QueueSnapshot implements PendingQueue {
         }
     }
 
-    /** Names classes and asks no object for its words: the queue is locked, and this is not its thread. */
+    /** Uses class names and calls no method of the app: the queue is locked, and this is another thread. */
     private static PendingMessage pending(Message m) {
         Handler target = m.getTarget();
         Runnable callback = m.getCallback();

@@ -2,7 +2,7 @@ package dev.tracegen.runtime.android;
 
 import dev.tracegen.runtime.ThreadTrace;
 
-/** Tells the recorder what a looper does. */
+/** Reports the messages of a Looper to the recorder. */
 final class RecorderListener extends DispatchListener {
     private final ThreadTrace trace;
 

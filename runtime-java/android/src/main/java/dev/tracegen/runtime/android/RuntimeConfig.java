@@ -10,52 +10,53 @@ import java.util.Properties;
 import java.util.TreeSet;
 
 /**
- * What {@link TracegenRuntime} is to do. It starts from the file {@code tracegen-runtime.properties}, so that a build can
- * choose without a change of code: from the app's assets, or if it is not there, from the class path. What the file does
- * not say has its default; what it says wrongly too, and {@link #problems} tells.
+ * The configuration of {@link TracegenRuntime}. It is read from the file {@code tracegen-runtime.properties} in the
+ * app's assets, or from the class path if the assets have none, so that a build can change it without a change of
+ * code. A key that is missing or has a wrong value keeps its default; {@link #problems} reports wrong values.
  *
  * <pre>
  *   enabled        true | false                     (true)
- *   slow           milliseconds                     (700)
+ *   slow           milliseconds                     (700) the slow threshold
  *   tick           ms | us                          (ms)
  *   threads        main | chosen | all              (main)
- *   ring           records that each thread's ring  (1048576 of the main thread,
- *                  holds                            131072 of others)
- *   output         a file; relative to the app's    (tracegen/PROCESS.tgd)
+ *   ring           number of records in the ring    (1048576 for the main thread,
+ *                  of each thread                   131072 for others)
+ *   output         a file, relative to the app's    (tracegen/PROCESS.tgd)
  *                  files directory; none for none
- *   mapping        a file; relative to the assets;  (none) logs slow messages with their methods' names
- *   every-record   true | false                     (false: those of slow messages)
- *   source         auto | printer                   (auto: the Observer where it can be had)
- *   check          milliseconds between looks for   (60000)
- *                  another SDK's Printer
+ *   mapping        a file, relative to the assets   (none) logs stalls with the names of their methods
+ *   every-record   true | false                     (false: only the records of stalls)
+ *   source         auto | printer                   (auto: the Looper's Observer if it can be set)
+ *   check          milliseconds between checks      (60000)
+ *                  whether other code has replaced
+ *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it keeps the display busy)
- *   touch          true | false                     (false: it stands before each window's callback)
+ *   frames         true | false                     (false: it requests every frame)
+ *   input-events   true | false                     (false: it wraps the callback of each window)
  * </pre>
  *
- * <p>The setters return this object; {@link TracegenRuntime#start} looks at it once.
+ * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
  */
 public final class RuntimeConfig {
-    /** The file's name, in the assets and on the class path. */
+    /** The name of the file in the assets and on the class path. */
     public static final String FILE = "tracegen-runtime.properties";
 
     boolean enabled = true;
     String output;
     String mapping;
     boolean frames;
-    boolean touch;
+    boolean inputEvents;
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
 
-    /** The defaults. */
+    /** Creates the default configuration. */
     public RuntimeConfig() {
     }
 
     /**
-     * What the app's file says.
+     * Reads the app's file.
      *
-     * @param context any of the app's; null to look on the class path alone
+     * @param context any Context of the app; null to read only the class path
      * @return the defaults if there is no file
      */
     public static RuntimeConfig read(Context context) {
@@ -75,7 +76,7 @@ public final class RuntimeConfig {
         } catch (IOException e) {
             config.problems.add(FILE + ": cannot be read: " + e.getMessage());
         } catch (IllegalArgumentException e) {
-            config.problems.add(FILE + ": is no properties file: " + e.getMessage());
+            config.problems.add(FILE + ": is not a properties file: " + e.getMessage());
         }
         return config;
     }
@@ -86,15 +87,15 @@ public final class RuntimeConfig {
                 return context.getAssets().open(FILE);
             }
         } catch (Exception e) {
-            // Not among the assets.
+            // The assets do not have it.
         }
         return RuntimeConfig.class.getResourceAsStream("/" + FILE);
     }
 
     /**
-     * Takes settings over, as from the file.
+     * Applies settings as they would be in the file.
      *
-     * @param settings keys of the class comment's table
+     * @param settings keys of the table above
      * @return this
      */
     public RuntimeConfig apply(Properties settings) {
@@ -103,7 +104,7 @@ public final class RuntimeConfig {
             try {
                 set(key, value);
             } catch (IllegalArgumentException e) {
-                problems.add(FILE + ": " + key + "=" + value + ": " + e.getMessage() + "; the default holds");
+                problems.add(FILE + ": " + key + "=" + value + ": " + e.getMessage() + "; the default is used");
             }
         }
         return this;
@@ -124,8 +125,8 @@ public final class RuntimeConfig {
             mapping = value;
         } else if (key.equals("frames")) {
             frames = flag(value);
-        } else if (key.equals("touch")) {
-            touch = flag(value);
+        } else if (key.equals("input-events")) {
+            inputEvents = flag(value);
         } else {
             recorder.set(key, value);
         }
@@ -136,7 +137,7 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Whether anything is to be done at all.
+     * Sets whether {@link TracegenRuntime#start} records.
      *
      * @param value true if not set
      * @return this
@@ -147,7 +148,7 @@ public final class RuntimeConfig {
     }
 
     /**
-     * The recording's file.
+     * Sets the file of the recording.
      *
      * @param value relative to the app's files directory; {@code none} for no file; null for the default,
      *     {@code tracegen/PROCESS.tgd}
@@ -159,9 +160,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Has slow messages logged with their methods' names, for a developer who looks on.
+     * Logs each stall with the names of its methods, for a developer who reads the log.
      *
-     * @param value the mapping of the build: its name among the app's assets, or a file's absolute path; null for none,
+     * @param value the mapping of the build: its name in the assets or the absolute path of a file; null for none,
      *     which is the default
      * @return this
      */
@@ -171,7 +172,8 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Whether frames are recorded. To hear of each, one has to ask for each, which keeps the display busy.
+     * Sets whether frames are recorded. Recording every frame requires to request every frame, so the display is
+     * never idle.
      *
      * @param value false if not set
      * @return this
@@ -182,29 +184,29 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Whether input events, which come outside of any message, move the records' clock to the exact time when they begin
-     * and end. Without, it is behind by the clock's period at most, 5 ms. For it each started activity's window gets a
-     * callback that passes on to its own.
+     * Sets whether input events update the time of the records to the exact one when they begin and end. They run
+     * outside of messages. Without this their times are late by up to the clock period, 5 ms. It wraps the
+     * {@code Window.Callback} of each started activity.
      *
      * @param value false if not set
      * @return this
      */
-    public RuntimeConfig touch(boolean value) {
-        touch = value;
+    public RuntimeConfig inputEvents(boolean value) {
+        inputEvents = value;
         return this;
     }
 
     /**
-     * What the recorder is to do; to be changed in place.
+     * Returns the options of the recorder, to be changed in place.
      *
-     * @return never null; its output and platform are set by {@link TracegenRuntime#start}
+     * @return never null; {@link TracegenRuntime#start} sets the output and the platform
      */
     public RecorderOptions recorder() {
         return recorder;
     }
 
     /**
-     * How loopers are watched; to be changed in place.
+     * Returns the options of the LooperMonitors, to be changed in place.
      *
      * @return never null
      */
@@ -213,9 +215,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * What was wrong with the file.
+     * Returns the faults of the file.
      *
-     * @return one line for each fault, naming the key; empty if there was none
+     * @return one line for each wrong key or value; empty if there is none
      */
     public List<String> problems() {
         return new ArrayList<String>(problems);

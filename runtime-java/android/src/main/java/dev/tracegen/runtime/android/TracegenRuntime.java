@@ -20,7 +20,8 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Starts and ends recording in an app. One call in {@code Application.attachBaseContext} or {@code onCreate} is all:
+ * Starts and stops recording in an app. One call in {@code Application.attachBaseContext} or {@code onCreate} is
+ * enough:
  *
  * <pre>
  *   import dev.tracegen.runtime.android.TracegenRuntime;
@@ -28,7 +29,7 @@ import java.util.WeakHashMap;
  *   TracegenRuntime.start(this);
  * </pre>
  *
- * <p>Nothing here throws. What does not work is logged under {@code tracegen}, and the app goes on without.
+ * <p>Nothing here throws. Failures are logged under the tag {@code tracegen}, and the app goes on.
  */
 public final class TracegenRuntime {
     private static final String TAG = "tracegen";
@@ -43,7 +44,7 @@ public final class TracegenRuntime {
     private final Foreground foreground;
     private final FrameTimes frames;
 
-    /** The other loopers that are watched, which it does not keep alive. */
+    /** The monitors of other Loopers, which this map does not keep alive. */
     private final Map<Looper, WeakReference<LooperMonitor>> watched =
             new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
@@ -58,7 +59,7 @@ public final class TracegenRuntime {
         Context app = context.getApplicationContext();
         application = app instanceof Application ? (Application) app : null;
         ThreadTrace trace = recorder.thread(Looper.getMainLooper().getThread());
-        foreground = new Foreground(recorder, config.touch ? new TouchMarks(trace) : null);
+        foreground = new Foreground(recorder, config.inputEvents ? new InputEvents(trace) : null);
         if (application != null) {
             application.registerActivityLifecycleCallbacks(foreground);
         }
@@ -72,27 +73,27 @@ public final class TracegenRuntime {
             monitor.add(frames);
             frames.start();
         }
-        Log.i(TAG, "recording; messages by " + monitor.source() + ", idle handlers "
-                + (monitor.seesIdleHandlers() ? "seen" : "not available") + ", pending messages "
-                + (pending != null ? "seen" : "not available"));
+        Log.i(TAG, "recording; messages from the " + monitor.source() + ", idle handlers "
+                + (monitor.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
+                + (pending != null ? "available" : "not available"));
     }
 
     /**
-     * Starts recording as {@code tracegen-runtime.properties} says.
+     * Starts recording as {@code tracegen-runtime.properties} says. A recorder that runs is stopped first.
      *
-     * @param context any of the app's
-     * @return false if it is not to start, or could not, which is logged
+     * @param context any Context of the app
+     * @return false if recording is disabled or failed; a failure is logged
      */
     public static boolean start(Context context) {
         return start(context, RuntimeConfig.read(context));
     }
 
     /**
-     * Starts recording. One that runs is stopped first.
+     * Starts recording. A recorder that runs is stopped first.
      *
-     * @param context any of the app's
-     * @param config what to do; {@link RuntimeConfig#read} gives what the file says, for changes in code
-     * @return false if it is not to start, or could not, which is logged
+     * @param context any Context of the app
+     * @param config the configuration; {@link RuntimeConfig#read} returns that of the file, for changes in code
+     * @return false if recording is disabled or failed; a failure is logged
      */
     public static synchronized boolean start(Context context, RuntimeConfig config) {
         try {
@@ -105,12 +106,12 @@ public final class TracegenRuntime {
             }
             return config.enabled;
         } catch (Throwable e) {
-            Log.w(TAG, "not recording", e);
+            Log.w(TAG, "cannot record", e);
             return false;
         }
     }
 
-    /** Ends recording and closes its file. The loopers are given back as they were. */
+    /** Stops recording, closes the file, and restores the Loopers. */
     public static synchronized void stop() {
         TracegenRuntime r = running;
         running = null;
@@ -137,10 +138,10 @@ public final class TracegenRuntime {
     }
 
     /**
-     * Watches a thread's looper too, and records the thread's instrumented methods if the recorder was told to record
-     * chosen threads or all. It ends with the looper.
+     * Watches another Looper too. The instrumented methods of its thread are recorded if the option {@code threads}
+     * is {@code chosen} or {@code all}. The monitor ends with the Looper.
      *
-     * @param looper of a {@code HandlerThread}, for instance
+     * @param looper the Looper of a {@code HandlerThread}, for instance
      * @return its monitor; null if nothing is recorded now
      */
     public static synchronized LooperMonitor watch(Looper looper) {
@@ -159,7 +160,7 @@ public final class TracegenRuntime {
         return monitor;
     }
 
-    /** The display's rate, 0 if it is not known yet. */
+    /** Returns the refresh rate of the display in Hz, 0 if unknown. */
     private static float refreshHz(Context context) {
         try {
             WindowManager windows = (WindowManager) context.getSystemService(Context.WINDOW_SERVICE);
@@ -188,16 +189,17 @@ public final class TracegenRuntime {
         }
         File dir = file.getParentFile();
         if (!dir.isDirectory() && !dir.mkdirs()) {
-            Log.w(TAG, dir + " cannot be made; nothing is written");
+            Log.w(TAG, "cannot create the directory " + dir + "; no recording is written");
             return null;
         }
         return file;
     }
 
-    /** The process's name, by which two processes of one app do not write into one file. */
+    /** Returns the name of the process. It makes the output of each process of an app a file of its own. */
     private static String process() {
         try {
-            BufferedReader in = new BufferedReader(new InputStreamReader(new FileInputStream("/proc/self/cmdline"), "UTF-8"));
+            BufferedReader in = new BufferedReader(
+                    new InputStreamReader(new FileInputStream("/proc/self/cmdline"), "UTF-8"));
             try {
                 String line = in.readLine();
                 String name = line == null ? "" : line.split("\0", 2)[0].trim();

@@ -1,11 +1,12 @@
 /**
- * What tells the recorder of an Android app's loopers: when a message begins and ends, what runs while the queue is
- * idle, what waits, which frames were drawn.
+ * Connects the recorder to the Loopers of an Android app. It reports to the recorder when a message begins and ends,
+ * which IdleHandlers run, which messages wait, and which frames were drawn.
  *
- * <p>{@link dev.tracegen.runtime.android.TracegenRuntime#start(android.content.Context)} is all that an app needs. The
- * rest is for who wants to listen to loopers himself: {@link dev.tracegen.runtime.android.LooperMonitor#of}.
+ * <p>An app calls {@link dev.tracegen.runtime.android.TracegenRuntime#start(android.content.Context)}; that is all it
+ * needs. {@link dev.tracegen.runtime.android.LooperMonitor#of} is for code that wants to listen to a Looper itself.
  *
- * <p>Whatever is not public in Android is reached by reflection, looked for once, and may be missing: each class here
- * says what is then not available, and nothing fails. Nothing here throws into the app or posts messages to its queue.
+ * <p>Members that are not public in Android are reached by reflection. They are looked up once and may be missing.
+ * Each class says what is not available then; nothing fails. Nothing here throws into the app. Messages are posted to
+ * a queue only where a class says so.
  */
 package dev.tracegen.runtime.android;

@@ -2,7 +2,7 @@ package dev.tracegen.runtime.android;
 
 import android.os.Looper;
 
-/** Watches nothing, and tells nobody. */
+/** A monitor that watches nothing and calls no listener. */
 public final class LooperMonitor {
     private static final LooperMonitor ONLY = new LooperMonitor();
 
@@ -47,7 +47,7 @@ public final class LooperMonitor {
     }
 
     /**
-     * What the monitor hears by.
+     * Returns what reports the messages to the monitor.
      *
      * @return {@code nothing}
      */
@@ -56,29 +56,29 @@ public final class LooperMonitor {
     }
 
     /**
-     * How often the monitor's place was won back.
+     * Returns how often the monitor was installed again.
      *
      * @return 0
      */
-    public int wonBack() {
+    public int reinstalls() {
         return 0;
     }
 
     /**
-     * Whether idle handlers are told of.
+     * Reports whether listeners are called for IdleHandlers.
      *
      * @return false
      */
-    public boolean seesIdleHandlers() {
+    public boolean reportsIdleHandlers() {
         return false;
     }
 
     /**
-     * Whether a printer that somebody else sets can be noticed.
+     * Reports whether a replaced observer or printer is detected.
      *
      * @return false
      */
-    public boolean noticesTheft() {
+    public boolean detectsReplacement() {
         return false;
     }
 

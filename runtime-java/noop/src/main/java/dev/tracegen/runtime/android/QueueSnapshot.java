@@ -5,16 +5,16 @@ import dev.tracegen.runtime.PendingMessage;
 import dev.tracegen.runtime.PendingQueue;
 import java.util.List;
 
-/** What waits in a looper's queue. Here: not available. */
+/** The waiting messages of a Looper, which the no-op never reads. */
 public final class QueueSnapshot implements PendingQueue {
     private QueueSnapshot() {
     }
 
     /**
-     * Sees no queue.
+     * Reads no queue.
      *
      * @param looper ignored
-     * @return null: not available
+     * @return null, which means not available
      */
     public static QueueSnapshot of(Looper looper) {
         return null;

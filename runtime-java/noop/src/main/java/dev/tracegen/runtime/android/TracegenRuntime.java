@@ -3,13 +3,13 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.os.Looper;
 
-/** Starts and ends recording in an app. Here: nothing is recorded. */
+/** Starts and stops recording in an app. In the no-op all methods do nothing. */
 public final class TracegenRuntime {
     private TracegenRuntime() {
     }
 
     /**
-     * Starts nothing, and reads no file.
+     * Does nothing and reads no file.
      *
      * @param context ignored
      * @return false

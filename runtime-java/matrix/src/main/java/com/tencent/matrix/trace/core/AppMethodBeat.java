@@ -1,15 +1,15 @@
 package com.tencent.matrix.trace.core;
 
 /**
- * What classes call that were instrumented with {@code --preset matrix}, or by Matrix's own plugin: forwards to
- * {@link dev.tracegen.runtime.AppMethodBeat}.
+ * The class that is called by classes instrumented with {@code --preset matrix} or by Matrix's own plugin. It
+ * forwards each call to {@link dev.tracegen.runtime.AppMethodBeat}.
  */
 public final class AppMethodBeat {
     private AppMethodBeat() {
     }
 
     /**
-     * A method was entered.
+     * Records that a method was entered.
      *
      * @param methodId the method's ID in the mapping
      */
@@ -18,7 +18,7 @@ public final class AppMethodBeat {
     }
 
     /**
-     * A method is about to be left.
+     * Records that a method is about to exit.
      *
      * @param methodId the method's ID in the mapping
      */
@@ -27,9 +27,9 @@ public final class AppMethodBeat {
     }
 
     /**
-     * An activity's window gained or lost the focus.
+     * Records that the window of an activity gained or lost the focus.
      *
-     * @param activity the activity, null is ignored
+     * @param activity the activity; null is ignored
      * @param isFocus whether its window has the focus now
      */
     public static void at(android.app.Activity activity, boolean isFocus) {

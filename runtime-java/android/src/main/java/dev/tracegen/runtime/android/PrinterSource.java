@@ -1,0 +1,103 @@
+package dev.tracegen.runtime.android;
+
+import android.os.Looper;
+import android.util.Printer;
+import java.lang.ref.WeakReference;
+
+/** Reports messages as the Looper's {@code Printer}, in front of the printer that was there. */
+final class PrinterSource extends DispatchSource {
+    private final WeakReference<Looper> looper;
+    private final LoopPrinter printer;
+
+    private PrinterSource(Looper looper, LoopPrinter printer) {
+        this.looper = new WeakReference<Looper>(looper);
+        this.printer = printer;
+    }
+
+    /** Sets the monitor's printer in a Looper. */
+    static PrinterSource install(Looper looper, LooperMonitor monitor) {
+        Printer origin = LooperInternals.printer(looper);
+        if (origin instanceof LoopPrinter && ((LoopPrinter) origin).monitor == null) {
+            // A released printer of this library. Skip it, so that the chain does not grow.
+            origin = ((LoopPrinter) origin).origin;
+        }
+        LoopPrinter printer = new LoopPrinter(monitor, origin);
+        looper.setMessageLogging(printer);
+        return new PrinterSource(looper, printer);
+    }
+
+    @Override
+    Object installed() {
+        return printer;
+    }
+
+    @Override
+    Object current() {
+        Looper l = looper.get();
+        return l == null ? null : LooperInternals.printer(l);
+    }
+
+    @Override
+    boolean canReadCurrent() {
+        return LooperInternals.canReadPrinter();
+    }
+
+    @Override
+    DispatchSource reinstall() {
+        LooperMonitor monitor = printer.monitor;
+        printer.monitor = null;
+        Looper l = looper.get();
+        return l == null ? this : install(l, monitor);
+    }
+
+    @Override
+    void release() {
+        printer.monitor = null;
+        Looper l = looper.get();
+        if (l != null && canReadCurrent() && current() == printer) {
+            l.setMessageLogging(printer.origin);
+        }
+    }
+
+    @Override
+    boolean isFromOtherCopy(Object other) {
+        return hasSameClassName(other, LoopPrinter.class);
+    }
+
+    @Override
+    String kind() {
+        return "printer";
+    }
+
+    /**
+     * The printer. R8 must keep its name: it identifies printers of a copy of this library from another class loader.
+     */
+    static final class LoopPrinter implements Printer {
+        /** Null once the printer is replaced, because other code may keep a reference to it for ever. */
+        volatile LooperMonitor monitor;
+
+        final Printer origin;
+
+        LoopPrinter(LooperMonitor monitor, Printer origin) {
+            this.monitor = monitor;
+            this.origin = origin;
+        }
+
+        /** Handles each line by itself: other code may print anything, and lines need not come in pairs. */
+        @Override
+        public void println(String line) {
+            char first = line == null || line.length() == 0 ? ' ' : line.charAt(0);
+            LooperMonitor m = monitor;
+            // The time of the other printer does not count as the message's.
+            if (m != null && first == '<') {
+                m.end(null);
+            }
+            if (origin != null) {
+                origin.println(line);
+            }
+            if (m != null && first == '>') {
+                m.begin(line, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.tracegen.runtime;
+
+import java.util.List;
+
+/**
+ * A stall: a message, or an outermost call of a thread without a Looper, that lasted at least the slow threshold.
+ * Immutable.
+ */
+public final class Stall {
+    /** The name of the thread that it ran on. */
+    public final String thread;
+
+    /**
+     * The text of the message: the Looper's own, or from {@link ThreadTrace#describe}, or the ID of the outermost
+     * method.
+     */
+    public final String description;
+
+    /** When it began, in {@link Platform#nanoTime()}. */
+    public final long beginNanos;
+
+    /** How long it lasted, in nanoseconds. */
+    public final long wallNanos;
+
+    /** The CPU time of its thread meanwhile, in nanoseconds; -1 if unknown. */
+    public final long cpuNanos;
+
+    /** How many garbage collections ended meanwhile; -1 if unknown. */
+    public final long gcCount;
+
+    /** How long those took, in milliseconds; -1 if unknown. */
+    public final long gcMillis;
+
+    /**
+     * The state of the thread when the threshold was passed; null if the message ended before the recorder checked
+     * it.
+     */
+    public final Thread.State stateAtThreshold;
+
+    /**
+     * Which thread held the lock that the thread waited for when the threshold was passed, and the class of the lock;
+     * null if it waited for none or if that is unknown.
+     */
+    public final String lockOwner;
+
+    /** The scene, see {@link Recorder#scene}; may be null. */
+    public final String scene;
+
+    /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
+    public final boolean foreground;
+
+    /** The traced calls of the message. */
+    public final CallTree tree;
+
+    /** Identifies stalls of the same cause: a hash of the IDs on the hot path, see {@link CallTree#stackKey}. */
+    public final String stackKey;
+
+    /** The history of the thread before the stall, the oldest entry first. */
+    public final List<MessageRecord> history;
+
+    /** The messages that waited when the threshold was passed, the next one first; null if they are not available. */
+    public final List<PendingMessage> pending;
+
+    Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
+        this.thread = trace.name();
+        this.description = message.description;
+        this.beginNanos = message.beginNanos;
+        this.wallNanos = message.wallNanos;
+        this.cpuNanos = message.cpuNanos;
+        this.gcCount = facts.gcCount;
+        this.gcMillis = facts.gcMillis;
+        this.stateAtThreshold = facts.state;
+        this.lockOwner = facts.lockOwner;
+        this.scene = facts.scene;
+        this.foreground = facts.foreground;
+        this.pending = facts.pending;
+        this.tree = tree;
+        this.stackKey = tree.stackKey();
+        this.history = history;
+    }
+}

@@ -1,0 +1,55 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the recorder's thread collects about one message while it runs. Used by that thread only, except where a field
+ * says otherwise.
+ */
+final class StallFacts {
+    /** The message's number on its thread. */
+    final long number;
+
+    // The garbage collection counters before the message; -1 if unknown.
+    private final long gcCountBefore;
+    private final long gcMillisBefore;
+
+    /** When to take the next stack sample, in nanoseconds since the message began. */
+    long nextSample;
+
+    /** Stack samples that are not written yet. They are written when the message has become a stall. */
+    final List<StackSample> samples = new ArrayList<StackSample>();
+
+    /** Whether the recorder's thread saw the message pass the slow threshold. Tests read it from other threads. */
+    volatile boolean passed;
+
+    Thread.State state;
+    String lockOwner;
+    List<PendingMessage> pending;
+    long gcCount = -1;
+    long gcMillis = -1;
+    String scene;
+    boolean foreground;
+
+    StallFacts(long number, long gcCountBefore, long gcMillisBefore) {
+        this.number = number;
+        this.gcCountBefore = gcCountBefore;
+        this.gcMillisBefore = gcMillisBefore;
+    }
+
+    /**
+     * Completes the facts when the message has ended: the garbage collections, and the scene if it is not set yet.
+     */
+    void end(Recorder recorder) {
+        long count = recorder.platform().gcCount();
+        if (count >= 0 && gcCountBefore >= 0) {
+            gcCount = count - gcCountBefore;
+            gcMillis = recorder.platform().gcMillis() - gcMillisBefore;
+        }
+        if (!passed) {
+            scene = recorder.scene();
+            foreground = recorder.foreground();
+        }
+    }
+}
