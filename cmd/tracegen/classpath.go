@@ -21,9 +21,8 @@ func (c *classPath) options() []option {
 		{name: "classpath", flag: texts(&c.lists), commands: everyBuild | byVerify, omit: inNoRecord,
 			withSlice: sliceAllows,
 			file:      fileSearched, list: true,
-			help: "look up classes that the inputs refer to, and supertypes for rules, in this `LIST` of jars, " +
-				".aar files " +
-				"and directories, separated as for java; repeatable",
+			help: "look up classes that the inputs refer to, and supertypes for rules, in this `LIST` of jars, .aar " +
+				"files and directories, separated as for java; repeatable",
 			helpIn: map[command]string{
 				byAssign: "look up supertypes that no part has in this `LIST`, that of instrument; repeatable",
 				byVerify: "look up classes that the checked classes refer to in this `LIST` of jars, .aar files and " +

@@ -35,13 +35,11 @@ func (g *guards) options() []option {
 		option{name: "fail-on", flag: custom(&g.failOn), commands: byInstrument | byAssign, omit: inNoRecord,
 			help: "enable a guard: after everything has been written, exit with 1 if a rewritten class was rejected " +
 				"(introduced), if any class was left as it is because a check failed (unverifiable), or if a limit " +
-				"is " +
-				"exceeded, the default unless it is set (growth, ratio, calls, digest); repeatable",
+				"is exceeded, the default unless it is set (growth, ratio, calls, digest); repeatable",
 			helpIn: map[command]string{
 				byAssign: "enable a guard: after everything has been written, exit with 1 if any class is left as " +
-					"it is " +
-					"because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, digest); " +
-					"repeatable",
+					"it is because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, " +
+					"digest); repeatable",
 			}},
 		option{name: "max-growth", flag: custom(&g.maxGrowth), commands: byInstrument, omit: inNoRecord,
 			help: "largest allowed growth of the class files (default 25)"},
@@ -49,8 +47,8 @@ func (g *guards) options() []option {
 			omit: inNoRecord,
 			help: "smallest allowed number of traced methods, as a ratio to those of --base (default 0.9)"},
 		option{name: "max-calls-growth", flag: custom(&g.maxCalls), commands: byInstrument, omit: inNoRecord,
-			help: "largest allowed number of calls that a package gains since --base-report, in percent of all calls " +
-				"of that build (default 5)"},
+			help: "largest allowed number of calls that a package gains since --base-report, in percent of all " +
+				"calls of that build (default 5)"},
 		option{name: "base-report", flag: text(&g.baseReport, ""), commands: byInstrument, omit: inNoRecord,
 			file: fileRead, extensions: []string{"json"},
 			help: "report `FILE` of an earlier build"},

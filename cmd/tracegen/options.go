@@ -51,9 +51,8 @@ func (i *instrument) outputOptions() []option {
 			help: "write the skipped methods and their reasons to `FILE` (tab-separated)"},
 		option{name: "report", flag: text(&i.report, ""), commands: byInstrument | byAssign, omit: inNoRecord,
 			file: fileBeside, stdout: true, extensions: []string{"json"},
-			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even " +
-				"in a " +
-				"dry run"},
+			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even in " +
+				"a dry run"},
 		option{name: "slices", flag: text(&i.sliceDirectory, ""), commands: byAssign, config: offLimits,
 			omit: inNoRecord,
 			file: fileOutput, extensions: onlyDirectories,
@@ -78,13 +77,12 @@ func (i *instrument) idOptions() []option {
 		option{name: "prune", flag: texts(&i.prune), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileRead, extensions: []string{"txt"},
 			help: "free retired IDs that are in use in none of the mappings `FILE` given with this option; give " +
-				"those " +
-				"of all releases in use; needs --base; repeatable"},
+				"those of all releases in use; needs --base; repeatable"},
 		option{name: "id-order", commands: byInstrument | byAssign | byExplain, omit: inKeys,
 			flag: oneOf(&i.order, mapping.OrderHash, named[mapping.Order]{"hash", mapping.OrderHash},
 				named[mapping.Order]{"compact", mapping.OrderCompact}),
-			help: "choose the IDs of new methods by hash, so that separate builds agree, or take the lowest free IDs " +
-				"(compact)"},
+			help: "choose the IDs of new methods by hash, so that separate builds agree, or take the lowest free " +
+				"IDs (compact)"},
 	)
 }
 
@@ -100,8 +98,7 @@ func (i *instrument) methodOptions() []option {
 				"mapping use the original names"},
 		option{name: "blocklist", flag: texts(&i.blocklists), commands: everyBuild, omit: inNoRecord, file: fileRead,
 			help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other " +
-				"rules; " +
-				"repeatable"},
+				"rules; repeatable"},
 		option{name: "trivial", commands: classWork, omit: inWriteKey, matrix: "matrix",
 			flag: oneOf(&i.trivial, filter.Smart, named[filter.TrivialMode]{"smart", filter.Smart},
 				named[filter.TrivialMode]{"matrix", filter.Matrix}, named[filter.TrivialMode]{"none", filter.None}),
@@ -124,8 +121,7 @@ func (i *instrument) callOptions() []option {
 	addRequires := option{name: "add-requires", flag: text(&i.addRequires, ""), commands: classWork, omit: inScanKey,
 		withSlice: sliceAgrees,
 		help: "make the modules among the inputs require `MODULE`, which holds the runtime class; without a value, " +
-			"it is " +
-			"the name of the package of the runtime class"}
+			"it is the name of the package of the runtime class"}
 	addRequires.flag.NoOptDefVal = packageModule
 	return grouped("Calls",
 		preset,
@@ -164,8 +160,7 @@ func (i *instrument) runOptions() []option {
 			withSlice: sliceAllows,
 			file:      fileCache, extensions: onlyDirectories,
 			help: "keep results in `DIR`, and reuse them in later runs: outputs that would be the same are left " +
-				"alone " +
-				"or copied; the directory may be deleted at any time"},
+				"alone or copied; the directory may be deleted at any time"},
 		option{name: "cache-size", flag: custom(&i.caching.size), commands: byInstrument, omit: inNoRecord,
 			withSlice: sliceAllows,
 			help: "limit of the size of the cache; entries that have not been used for the longest time are removed " +

@@ -160,8 +160,8 @@ func (i *instrument) resolveOptions() error {
 	}
 	implied := inject.Options{Exits: i.exits, ConstructorEntry: i.entry}.Normalized()
 	if implied.ConstructorEntry != i.entry && i.rows.given("constructor-entry") {
-		return misuse("--exits exact and --constructor-entry start exclude each other: " +
-			"an exception handler must not cover the code of a constructor before super()")
+		return misuse("--exits exact and --constructor-entry start exclude each other: an exception handler must " +
+			"not cover the code of a constructor before super()")
 	}
 	i.entry = implied.ConstructorEntry
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {

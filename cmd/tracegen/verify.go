@@ -61,8 +61,7 @@ func (v *verification) options() options {
 		quiet,
 		{name: "verbose", short: "v", flag: yes(&v.con.verbose),
 			help: "also print notes where the JVMS is stricter than HotSpot, the types at each finding, and the " +
-				"classes that were " +
-				"not found"},
+				"classes that were not found"},
 	})
 }
 

@@ -59,8 +59,8 @@ func ReadSaved(from io.Reader) (*Saved, error) {
 	seen := make(map[string]bool, len(d.Packages))
 	for _, p := range d.Packages {
 		if p.Package == nil || p.Calls != nil && *p.Calls < 0 {
-			return nil, errors.New("damaged: a package has no name, or a negative number of calls; write the " +
-				"report again")
+			return nil, errors.New("damaged: a package has no name, or a negative number of calls; write the report " +
+				"again")
 		}
 		if seen[*p.Package] {
 			return nil, fmt.Errorf("damaged: package %s occurs twice; write the report again", Printable(*p.Package))
