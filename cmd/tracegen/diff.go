@@ -45,7 +45,7 @@ rules, inputs and packages that differ: + for new, - for removed, ~ for changed.
   tracegen diff 1.4/report.json 1.5/report.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return misuse("%d files given; give two mappings or two reports", len(args))
+				return misuse("give two mappings or two reports; %d given", len(args))
 			}
 			return nil
 		},

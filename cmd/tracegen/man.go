@@ -20,7 +20,7 @@ func newManCmd(root *cobra.Command) *cobra.Command {
 		Hidden:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return misuse("%d arguments given; give one directory", len(args))
+				return misuse("give one directory; %d given", len(args))
 			}
 			return nil
 		},

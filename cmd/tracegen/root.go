@@ -49,8 +49,8 @@ Exit codes:
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
-		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con), newDiffCmd(con),
-		newSymbolizeCmd(con), newVersionCmd(con))
+		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
+		newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	nameOwnCommands(root)
 	return root

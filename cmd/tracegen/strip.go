@@ -23,7 +23,7 @@ INPUT and OUT are those of instrument.`,
 		Example: `  tracegen strip out/app.jar -o original.jar`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return misuse("%d inputs given; give one", len(args))
+				return misuse("give one input; %d given", len(args))
 			}
 			return nil
 		},
