@@ -265,7 +265,7 @@ func (d *Difference) Warnings() []string {
 				a.Totals.Traced))
 	}
 	if n := len(d.Options); n > 0 {
-		list = append(list, fmt.Sprintf("%s", count(n, "option differs", "options differ")))
+		list = append(list, count(n, "option differs", "options differ"))
 	}
 	if a.Version != b.Version {
 		list = append(list, fmt.Sprintf("tracegen %s wrote OLD, tracegen %s wrote NEW", Printable(a.Version),
