@@ -121,8 +121,11 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()
-	config.DryRun = false
-	result, err := pipeline.Assign(ctx, config, a.parts, a.sliceDirectory)
+	result, err := pipeline.Assign(ctx, pipeline.AssignConfig{
+		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks, RuntimeExternal: config.RuntimeExternal,
+		AddRequires: config.AddRequires, R8: config.R8, Base: config.Base, Prune: config.Prune, Order: config.Order,
+		ClassPath: config.ClassPath.Paths, Lines: config.Lines, Files: config.Files,
+	}, a.parts, a.sliceDirectory)
 	if err != nil {
 		return err
 	}

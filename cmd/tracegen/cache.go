@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -85,7 +86,7 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	}
 	spare := slices.Concat(i.readFiles(argfiles), i.rows.files(fileReplaced, fileSearched, fileBeside))
 	return &pipeline.Incremental{
-		Cache: kept, Tool: tool, Rules: i.scanKey(), Directory: i.destination.directory, Spare: spare,
+		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory, Spare: spare,
 		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
@@ -114,7 +115,7 @@ func (i *instrument) checkCacheDirectory() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
-		if isBelow(kept, at) || isBelow(at, kept) {
+		if output.Below(at, kept) || output.Below(kept, at) {
 			return misuse("--cache %s and %s (%s) contain each other; choose another directory", i.caching.directory,
 				t.path, t.what)
 		}

@@ -52,8 +52,8 @@ func (c *classPath) files() []string {
 }
 
 // find returns where classes are looked up. Without --jdk, it finds the JDK that the user would run.
-func (c *classPath) find(con *console) pipeline.Surroundings {
-	found := pipeline.Surroundings{ClassPath: c.files(), JDK: c.jdk, Strict: c.strict}
+func (c *classPath) find(con *console) pipeline.ClassPath {
+	found := pipeline.ClassPath{Paths: c.files(), JDK: c.jdk, Strict: c.strict}
 	if c.jdk == "" {
 		found.JDK = installedJDK()
 		con.detail("JDK in which classes are looked up: %s", cmp.Or(found.JDK, "none"))

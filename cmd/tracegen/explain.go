@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/explanation"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
@@ -64,7 +65,7 @@ type explainer struct {
 	explanation report.Explanation
 }
 
-// MatchClass implements pipeline.Question.
+// MatchClass implements explanation.Question.
 func (e *explainer) MatchClass(class string) bool {
 	for _, p := range e.patterns {
 		if p.MatchClass(class) {
@@ -74,7 +75,7 @@ func (e *explainer) MatchClass(class string) bool {
 	return false
 }
 
-// Match implements pipeline.Question.
+// Match implements explanation.Question.
 func (e *explainer) Match(method mapping.Identity) bool {
 	for _, p := range e.patterns {
 		if p.Match(method) {
@@ -144,7 +145,7 @@ func (e *explainer) print(explained *pipeline.Explained) error {
 		}
 		missing++
 		text := "no method matches " + e.methods[k]
-		if near := pipeline.Near(e.methods[k], explained.Names); len(near) > 0 {
+		if near := explanation.Near(e.methods[k], explained.Names); len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		e.con.log("", text)

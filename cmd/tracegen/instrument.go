@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -122,7 +123,6 @@ func (i *instrument) sideFiles() []target {
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
-	config := i.pipelineConfig()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
@@ -133,8 +133,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	advance, done := i.con.progress("instrumenting")
-	config.Progress = advance
-	result, err := pipeline.Run(ctx, config)
+	result, err := i.instrument(ctx, advance)
 	done()
 	if err != nil {
 		return err
@@ -150,6 +149,20 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		return err
 	}
 	return failedGuards(i.reported.Guards)
+}
+
+// instrument runs the pipeline: with all decisions, or with those of a slice.
+func (i *instrument) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
+	config := i.pipelineConfig()
+	if i.slice == nil {
+		config.Progress = progress
+		return pipeline.Run(ctx, config)
+	}
+	return pipeline.Instrument(ctx, pipeline.SliceConfig{
+		Inputs: config.Inputs, Inject: config.Inject, AddRequires: config.AddRequires, Verify: config.Verify,
+		ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs, Incremental: config.Incremental,
+		DryRun: config.DryRun, Progress: progress,
+	}, i.slice)
 }
 
 // standardOutput is the file name that stands for standard output.
@@ -243,10 +256,10 @@ func (i *instrument) read() error {
 	return nil
 }
 
-// classPathConfig returns where classes are looked up. It looks for a JDK only if the type checker needs one.
-func (i *instrument) classPathConfig() pipeline.Surroundings {
+// neededClassPath returns where classes are looked up. It looks for a JDK only if the type checker needs one.
+func (i *instrument) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.Surroundings{ClassPath: i.classPath.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
 	}
 	return i.classPath.find(i.con)
 }
@@ -281,12 +294,11 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		R8:              i.r8,
 		Order:           i.order,
 		Verify:          i.verify,
-		Surroundings:    i.classPathConfig(),
+		ClassPath:       i.neededClassPath(),
 		Level:           i.level,
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
-		Slice:           i.slice,
 		Incremental:     i.known,
 		Lines:           i.lines != "",
 		Files:           i.sideContents(),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -205,30 +206,16 @@ func liesIn(dir, file string) bool {
 		return false
 	}
 	below, err := resolved(file)
-	return err == nil && isBelow(below, above)
+	return err == nil && output.Below(above, below)
 }
 
-// isBelow reports whether path is dir or lies in it. Both must be resolved.
-func isBelow(path, dir string) bool {
-	relative, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(relative)
-}
-
-// resolved returns the path in a form that can be compared: absolute, with links replaced as far as the path exists.
+// resolved returns the path in a form that can be compared, see [output.Resolve]. If links cannot be followed, it only
+// makes the path absolute, as opening the file will report the error.
 func resolved(path string) (string, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	if real, err := output.Resolve(path); err == nil {
+		return real, nil
 	}
-	missing := ""
-	for at := absolute; ; at, missing = filepath.Dir(at), filepath.Join(filepath.Base(at), missing) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, missing), nil
-		}
-		if at == filepath.Dir(at) {
-			return absolute, nil
-		}
-	}
+	return filepath.Abs(path)
 }
 
 // outputs returns the outputs with their names in messages.

@@ -69,9 +69,10 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	defer stop()
 	config := i.pipelineConfig()
 	advance, done := i.con.progress("scanning")
-	config.Progress = advance
-	config.Files = nil
-	result, err := pipeline.Scan(ctx, config, i.origin(), i.output)
+	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{
+		Inputs: inputs, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks, AddRequires: config.AddRequires,
+		R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath, Jobs: config.Jobs, Progress: advance,
+	}, i.origin(), i.output)
 	done()
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
@@ -66,31 +65,31 @@ func (s *strip) options() options {
 	})
 }
 
-func (s *strip) config(arg string) (pipeline.Config, error) {
+func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 	runtime, err := internalName(s.runtimeClass)
 	if err != nil {
-		return pipeline.Config{}, misuse("--runtime-class: %w", err)
+		return pipeline.StripConfig{}, misuse("--runtime-class: %w", err)
 	}
 	if s.jobs < 0 {
-		return pipeline.Config{}, misuse("--jobs %d: must not be negative", s.jobs)
+		return pipeline.StripConfig{}, misuse("--jobs %d: must not be negative", s.jobs)
 	}
 	input, err := parseArgument(arg)
 	if err != nil {
-		return pipeline.Config{}, err
+		return pipeline.StripConfig{}, err
 	}
 	d, err := resolveOutputs([]argument{input}, s.output, false)
 	if err != nil {
-		return pipeline.Config{}, err
+		return pipeline.StripConfig{}, err
 	}
-	return pipeline.Config{
-		Inputs: d.inputs,
-		Inject: inject.Options{RuntimeClass: runtime},
-		Level:  s.level,
-		Jobs:   s.jobs,
+	return pipeline.StripConfig{
+		Inputs:       d.inputs,
+		RuntimeClass: runtime,
+		Level:        s.level,
+		Jobs:         s.jobs,
 	}, nil
 }
 
-func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
+func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 	undo, err := makeDirectories([]target{{"--output", config.Inputs[0].Output}})
 	if err != nil {
 		return err

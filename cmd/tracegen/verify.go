@@ -82,12 +82,12 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 		return pipeline.VerifyConfig{}, misuse("--jobs %d: must not be negative", v.jobs)
 	}
 	return pipeline.VerifyConfig{
-		Paths:        args,
-		Baseline:     v.baseline,
-		Surroundings: v.classPath.find(v.con),
-		Notes:        v.con.verbose,
-		Frames:       v.con.verbose,
-		Jobs:         v.jobs,
+		Paths:     args,
+		Baseline:  v.baseline,
+		ClassPath: v.classPath.find(v.con),
+		Notes:     v.con.verbose,
+		Frames:    v.con.verbose,
+		Jobs:      v.jobs,
 	}, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/explanation"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -19,7 +19,7 @@ type Explanation struct {
 	Mapping     *mapping.Mapping
 	MappingFile string
 	// Classes are the classes with these methods, in order.
-	Classes []pipeline.Explanation
+	Classes []explanation.Class
 }
 
 // explanationPart and those below are the JSON form.
@@ -70,7 +70,7 @@ type explainedCode struct {
 }
 
 // mapped returns the entry of the mapping for a method, living or retired.
-func (e *Explanation) mapped(m *pipeline.ExplainedMethod) (mapping.Entry, bool) {
+func (e *Explanation) mapped(m *explanation.Method) (mapping.Entry, bool) {
 	if e.Mapping == nil {
 		return mapping.Entry{}, false
 	}
@@ -142,7 +142,7 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-func (e *Explanation) writeMethod(b *bufio.Writer, m *pipeline.ExplainedMethod) {
+func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 	const access = classfile.AccAbstract | classfile.AccNative
 	switch {
 	case m.ID != 0 && e.Mapping == nil:
@@ -186,7 +186,7 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *pipeline.ExplainedMethod) 
 }
 
 // writeMapped writes the entry of the mapping for the method.
-func (e *Explanation) writeMapped(b *bufio.Writer, m *pipeline.ExplainedMethod) {
+func (e *Explanation) writeMapped(b *bufio.Writer, m *explanation.Method) {
 	entry, ok := e.mapped(m)
 	file := Printable(e.MappingFile)
 	switch {
