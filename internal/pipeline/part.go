@@ -84,16 +84,10 @@ type Slice struct {
 // Origin returns by what the slice was made; of the options, it has those that shape what is written.
 func (s *Slice) Origin() Origin { return s.origin }
 
-// Shaping lists the options, by the names of their flags, that a slice carries on: how calls look depends on them,
-// when it is decided which calls there are.
-func Shaping() []string {
-	return []string{"add-requires", "constructor-entry", "exits", "runtime-class"}
-}
-
-// newSlice returns a slice with those of a part's options that shape what is written.
-func newSlice(tasks *plan.Slice, by Origin) *Slice {
+// newSlice returns a slice that records the named options of its part.
+func newSlice(tasks *plan.Slice, by Origin, options []string) *Slice {
 	s := &Slice{Origin{Tool: by.Tool, Options: make(map[string]string)}, tasks}
-	for _, name := range Shaping() {
+	for _, name := range options {
 		if value, ok := by.Options[name]; ok {
 			s.origin.Options[name] = value
 		}
