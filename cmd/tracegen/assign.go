@@ -22,7 +22,7 @@ func newAssignCmd(con *console) *cobra.Command {
 		Long: `assign reads the scan files of all parts of an app, in any order. It makes the
 decisions that need the whole app: the IDs of methods, which Activities report focus
 changes, which rules on supertypes match, and which methods the runtime class
-reaches. It writes the mapping, and for each PART.scan a slice DIR/PART.ids. The
+reaches. It writes the mapping, and for each PART.scan a slice DIR/PART.slice. The
 slice holds the decisions on that part only. If a part has not changed and keeps its
 IDs, as it does with --base, its slice stays the same, byte for byte.
 

@@ -64,7 +64,7 @@ func (i *instrument) idOptions() []option {
 	return grouped("Method IDs",
 		option{name: "slice", flag: text(&i.sliceFile, ""), commands: byInstrument, config: offLimits, omit: inNoRecord,
 			withSlice: sliceAllows,
-			file:      fileRead, extensions: []string{"ids"},
+			file:      fileRead, extensions: []string{"slice"},
 			help: "take all decisions from the slice `FILE` that assign has written for the inputs"},
 		option{name: "base", flag: text(&i.base, ""), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileReplaced, extensions: []string{"txt"},

@@ -16,7 +16,7 @@ builds that are spread over machines or that redo only the parts that changed:
 
     tracegen scan INPUT... -o part.scan              for each module or jar
     tracegen assign part.scan... --slices DIR -o methodMapping.txt
-    tracegen instrument --slice DIR/part.ids INPUT... -o OUT
+    tracegen instrument --slice DIR/part.slice INPUT... -o OUT
 
 scan decides which methods are traced, as far as each class decides it by itself,
 rewrites each class on trial, and runs the checks of instrument on the result. The

@@ -15,12 +15,12 @@ import (
 // ScanExtension is what the name of a scan file usually ends in, and SliceExtension what that of a slice does.
 const (
 	ScanExtension  = ".scan"
-	SliceExtension = ".ids"
+	SliceExtension = ".slice"
 )
 
 var (
 	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 2}
-	sliceFormat = wire.Format{Name: "tracegen-ids", Number: 2}
+	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 1}
 )
 
 // Origin says by what a scan file or slice was made.
