@@ -189,8 +189,12 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	// Of other programs.
 	known["add-reads"] = true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
-	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/rules.md", "docs/analyze.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", name))
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
+	for _, name := range append(pages, "../../README.md", "../../ARCHITECTURE.md", "../../CHANGELOG.md") {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +204,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 				t.Errorf("%s names --%s, which no command has", name, m[1])
 			}
 		}
-		if name == "README.md" && len(found) < 5 {
+		if strings.HasSuffix(name, "README.md") && len(found) < 5 {
 			t.Errorf("only %d flags are found in %s; is it still searched rightly?", len(found), name)
 		}
 	}

@@ -20,7 +20,7 @@ const (
 
 var (
 	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 2}
-	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 1}
+	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 2}
 )
 
 // Origin says by what a scan file or slice was made.
