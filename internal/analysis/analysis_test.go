@@ -215,7 +215,8 @@ func TestSuggest(t *testing.T) {
 		t.Fatal(err)
 	}
 	config, err := filter.ParseConfig("hot.yml", text.Bytes(), nil, os.ReadFile)
-	if err != nil || len(config.Rules) != 2 || config.Rules[0].Allow() || !config.Rules[1].Allow() {
+	if err != nil || len(config.Rules) != 2 || !strings.Contains(config.Rules[0].String(), ": block ") ||
+		!strings.Contains(config.Rules[1].String(), ": allow ") {
 		t.Errorf("%v, rules %v of\n%s", err, config.Rules, &text)
 	}
 	if !strings.Contains(text.String(),

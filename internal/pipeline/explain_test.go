@@ -2,8 +2,6 @@ package pipeline_test
 
 import (
 	"path/filepath"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
@@ -68,24 +66,6 @@ func TestExplain(t *testing.T) {
 		}
 		if methods != result.Inputs[0].Methods || calls != result.Inputs[0].Calls {
 			t.Errorf("%d methods with %d calls, the run has %d with %d", methods, calls, result.Inputs[0].Methods, result.Inputs[0].Calls)
-		}
-	}
-}
-
-func TestNear(t *testing.T) {
-	names := []mapping.Identity{{Class: "com/app/Feed"}, {Class: "com/app/Feed", Name: "load", Descriptor: "()V"}, {Class: "com/app/Feed", Name: "reload", Descriptor: "(I)V"},
-		{Class: "com/app/Feeds"}, {Class: "org/lib/Feed"}, {Class: "x/Entirely"}}
-	for text, want := range map[string]string{
-		"com.app.Fed":        "com.app.Feed com.app.Feeds",
-		"org.app.Feed":       "com.app.Feed org.lib.Feed",
-		"com.app.Feed#laod":  "com.app.Feed#load()V",
-		"com.app.Feed#Load":  "com.app.Feed#load()V",
-		"com/app/Feed#zzzz":  "",
-		"com.app.Fred#load":  "com.app.Feed com.app.Feeds",
-		"nothing.like.it.Is": "",
-	} {
-		if got := pipeline.Near(text, names); !reflect.DeepEqual(strings.Fields(want), append([]string{}, got...)) && strings.Join(got, " ") != want {
-			t.Errorf("near %s: %v, want %s", text, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,8 +29,9 @@ import (
 type kept struct {
 	dir   string // for the cache, and outputs
 	tool  string
-	said  []string // by the last build
-	found int      // inputs that it knew
+	slice *pipeline.Slice // that is carried out, instead of deciding
+	said  []string        // by the last build
+	found int             // inputs that it knew
 }
 
 func newKept(t testing.TB) *kept { return &kept{dir: t.TempDir(), tool: "one"} }
@@ -37,16 +39,20 @@ func newKept(t testing.TB) *kept { return &kept{dir: t.TempDir(), tool: "one"} }
 func (k *kept) path(name string) string { return filepath.Join(k.dir, name) }
 
 // incremental opens the cache for one build.
-func (k *kept) incremental(t testing.TB, rules string) *pipeline.Incremental {
+func (k *kept) incremental(t testing.TB, c pipeline.Config, rules string) *pipeline.Incremental {
 	t.Helper()
 	store, err := cache.Open(k.path("cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.said = nil
-	return &pipeline.Incremental{Cache: store, Tool: k.tool, Rules: rules,
-		Known:  func(known, _ int) { k.found = known },
-		Detail: func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
+	calls := c.Inject
+	calls.RuntimeClass = ""
+	return &pipeline.Incremental{Cache: store, Tool: k.tool,
+		ScanKey:  fmt.Sprintf("%q %+v", rules, []any{c.Inject, c.FocusHooks, c.R8 != nil}),
+		WriteKey: fmt.Sprintf("%+v", []any{calls, c.AddRequires, c.Level, c.Verify}),
+		Known:    func(known, _ int) { k.found = known },
+		Detail:   func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
 }
 
 // into gives the configuration with outputs in a directory, which is taken out of texts again.
@@ -91,12 +97,18 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 		}
 	}
 	without, with := into(c, cold), into(c, warm)
-	with.Incremental = k.incremental(t, rules)
-	wanted, err := pipeline.Run(t.Context(), without)
+	with.Incremental = k.incremental(t, c, rules)
+	run := pipeline.Run
+	if k.slice != nil {
+		run = func(ctx context.Context, c pipeline.Config) (*pipeline.Result, error) {
+			return pipeline.Instrument(ctx, c.ForSlice(), k.slice)
+		}
+	}
+	wanted, err := run(t.Context(), without)
 	if err != nil {
 		t.Fatalf("%s, without a cache: %v", what, err)
 	}
-	got, err := pipeline.Run(t.Context(), with)
+	got, err := run(t.Context(), with)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -204,7 +216,7 @@ func TestIncremental(t *testing.T) {
 		"compact":         func(c *pipeline.Config) { c.Order = mapping.OrderCompact },
 		"base":            func(c *pipeline.Config) { c.Base = base },
 		"no lines":        func(c *pipeline.Config) { c.Lines = false },
-		"class path":      func(c *pipeline.Config) { c.Surroundings.ClassPath = []string{dir} },
+		"class path":      func(c *pipeline.Config) { c.ClassPath.Paths = []string{dir} },
 		"small JIT limit": func(c *pipeline.Config) { c.Inject.KeepCompilable = true },
 		"disabled":        func(c *pipeline.Config) { c.Disabled = true },
 		"one job":         func(c *pipeline.Config) { c.Jobs = 1 },
@@ -286,11 +298,11 @@ func TestIncrementalSlices(t *testing.T) {
 	scanned.Inputs = into(scanned, t.TempDir()).Inputs
 	p := runPhases(t, scanned, 1, len(inputs))
 	c := pipeline.Config{Inject: scanned.Inject, AddRequires: scanned.AddRequires, Inputs: named(inputs).Inputs}
+	k := newKept(t)
 	var err error
-	if c.Slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.ids")); err != nil {
+	if k.slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.slice")); err != nil {
 		t.Fatal(err)
 	}
-	k := newKept(t)
 	says(t, "first", k.same(t, "first", c, ""), fmt.Sprintf(`0 copied, %d written`, len(inputs)))
 	says(t, "again", k.same(t, "again", c, ""), fmt.Sprintf(`%d outputs left alone, 0 copied, 0 written`, len(inputs)))
 }
@@ -428,7 +440,7 @@ func TestVanishedInputs(t *testing.T) {
 		t.Helper()
 		c := into(named(inputs), k.path("out"))
 		c.RuntimeExternal = true
-		c.Incremental = k.incremental(t, "r")
+		c.Incremental = k.incremental(t, c, "r")
 		c.Incremental.Directory = directory
 		if err := os.MkdirAll(k.path("out"), 0o777); err != nil {
 			t.Fatal(err)
@@ -483,7 +495,8 @@ func TestVanishedInputs(t *testing.T) {
 	// What is an input now is not removed, whoever wrote it.
 	build("two", out, inputs[1], inputs[2])
 	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}}, Filter: everything(),
-		RuntimeExternal: true, Incremental: k.incremental(t, "r")}
+		RuntimeExternal: true}
+	again.Incremental = k.incremental(t, again, "r")
 	again.Incremental.Directory, again.Incremental.Spare = out, []string{k.path("out/base.jar")}
 	if _, err := pipeline.Run(t.Context(), again); err != nil {
 		t.Fatal(err)
@@ -506,7 +519,7 @@ func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
 		"Inputs": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew, "AddRequires": key, "R8": key,
-		"Base": anew, "Prune": anew, "Order": anew, "Verify": key, "Surroundings": key, "Level": key, "Jobs": none, "Slice": key,
+		"Base": anew, "Prune": anew, "Order": anew, "Verify": key, "ClassPath": key, "Level": key, "Jobs": none,
 		"DryRun": anew, "Disabled": key, "Lines": key, "Files": anew, "Progress": none, "Incremental": none,
 	}
 	config := reflect.TypeFor[pipeline.Config]()
@@ -559,7 +572,7 @@ func TestChangedWhileKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		failing := into(c, k.path("out"))
-		failing.Incremental = k.incremental(t, "r")
+		failing.Incremental = k.incremental(t, c, "r")
 		failing.Progress = func(done, total int64) {
 			if !changed && done*100 >= at*total {
 				changed = true

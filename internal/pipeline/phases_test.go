@@ -61,7 +61,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 		name := fmt.Sprintf("part%d", len(parts))
 		grouped[name] = one.Inputs
 		file := filepath.Join(dir, name+".scan")
-		if _, err := pipeline.Scan(ctx, one, origin(), file); err != nil {
+		if _, err := pipeline.Scan(ctx, one.ForScan(), origin(), file); err != nil {
 			return nil, fmt.Errorf("scan: %w", err)
 		}
 		part, err := pipeline.LoadPart(file)
@@ -73,16 +73,17 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 	random := rand.New(rand.NewPCG(seed, 1))
 	random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	var err error
-	if p.result, err = pipeline.Assign(ctx, c, parts, filepath.Join(dir, "slices")); err != nil {
+	if p.result, err = pipeline.Assign(ctx, c.ForAssign(), parts, filepath.Join(dir, "slices")); err != nil {
 		return nil, fmt.Errorf("assign: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(grouped)) {
 		one := pipeline.Config{Inputs: grouped[name], Inject: c.Inject, AddRequires: c.AddRequires, Verify: c.Verify,
-			Surroundings: c.Surroundings, Level: c.Level, Jobs: c.Jobs}
-		if one.Slice, err = pipeline.LoadSlice(filepath.Join(dir, "slices", name+".ids")); err != nil {
+			ClassPath: c.ClassPath, Level: c.Level, Jobs: c.Jobs}
+		slice, err := pipeline.LoadSlice(filepath.Join(dir, "slices", name+".slice"))
+		if err != nil {
 			return nil, err
 		}
-		if _, err := pipeline.Run(ctx, one); err != nil {
+		if _, err := pipeline.Instrument(ctx, one.ForSlice(), slice); err != nil {
 			return nil, fmt.Errorf("instrument: %w", err)
 		}
 	}
@@ -185,7 +186,7 @@ func TestPhases(t *testing.T) {
 		name   string
 		adjust func(*pipeline.Config)
 	}{
-		{"barred", func(c *pipeline.Config) { c.Surroundings.ClassPath = []string{barred} }},
+		{"barred", func(c *pipeline.Config) { c.ClassPath.Paths = []string{barred} }},
 		{"throws", func(c *pipeline.Config) {}},
 		{"normal", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsNormal }},
 		{"exact", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact }},
@@ -194,7 +195,7 @@ func TestPhases(t *testing.T) {
 		{"no module", func(c *pipeline.Config) { c.AddRequires = "" }},
 		{"no focus", func(c *pipeline.Config) { c.FocusHooks = false }},
 		{"equivalence", func(c *pipeline.Config) { c.Verify = pipeline.VerifyEquivalence }},
-		{"strict", func(c *pipeline.Config) { c.Surroundings.Strict = true }},
+		{"strict", func(c *pipeline.Config) { c.ClassPath.Strict = true }},
 		{"rules", func(c *pipeline.Config) {
 			c.Filter = byActivities(t)
 		}},
@@ -353,11 +354,11 @@ func TestOneOfManyParts(t *testing.T) {
 	} {
 		after := runPhases(t, row.after, 2)
 		moved := 0
-		parts := map[string]bool{"part20.ids": true}
+		parts := map[string]bool{"part20.slice": true}
 		for e := range row.before.result.Mapping.All() {
 			if id, _ := after.result.Mapping.ByMethod(e.Identity); id != e.ID {
 				moved++
-				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".ids"] = true
+				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".slice"] = true
 			}
 		}
 		got := changed(row.before, after)
@@ -382,7 +383,7 @@ func TestPhasesRefuse(t *testing.T) {
 		path := filepath.Join(dir, name)
 		write(t, path, nil)
 		c := config(in, "")
-		if _, err := pipeline.Scan(t.Context(), c, by, path); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c.ForScan(), by, path); err != nil {
 			t.Fatal(err)
 		}
 		part, err := pipeline.LoadPart(path)
@@ -409,7 +410,7 @@ func TestPhasesRefuse(t *testing.T) {
 		if err := os.MkdirAll(slices, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		_, err := pipeline.Assign(t.Context(), pipeline.Config{RuntimeExternal: true}, row.parts, slices)
+		_, err := pipeline.Assign(t.Context(), pipeline.AssignConfig{RuntimeExternal: true}, row.parts, slices)
 		if err == nil {
 			t.Errorf("%s: no error", row.name)
 			continue
@@ -430,11 +431,12 @@ func TestPhasesRefuse(t *testing.T) {
 	if err := os.Remove(c.Inputs[0].Output); err != nil {
 		t.Fatal(err)
 	}
-	result, err := pipeline.Assign(t.Context(), c, []*pipeline.Part{p}, dir)
+	result, err := pipeline.Assign(t.Context(), c.ForAssign(), []*pipeline.Part{p}, dir)
 	if err != nil || result.Mapping.Len() != 2 {
 		t.Fatal(err)
 	}
-	if c.Slice, err = pipeline.LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
+	slice, err := pipeline.LoadSlice(filepath.Join(dir, "p.slice"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	lone := filepath.Join(dir, "A.class")
@@ -451,7 +453,7 @@ func TestPhasesRefuse(t *testing.T) {
 	} {
 		one := c
 		one.Inputs = []pipeline.Input{{Path: row.input, Output: filepath.Join(dir, "out.jar")}}
-		fails(t, t.Context(), one, row.words)
+		failsToFollow(t, one, slice, row.words)
 		if _, err := os.Stat(one.Inputs[0].Output); err == nil {
 			t.Errorf("%s: an output is there", row.name)
 		}
@@ -459,11 +461,11 @@ func TestPhasesRefuse(t *testing.T) {
 	two := c
 	two.Inputs = append(two.Inputs, two.Inputs[0])
 	two.Inputs[1].Output += "2"
-	fails(t, t.Context(), two, "is about 1 inputs, and 2 are given")
+	failsToFollow(t, two, slice, "is about 1 inputs, and 2 are given")
 	// The order of entries is of no account, and other entries are not looked at.
 	one := c
 	one.Inputs = []pipeline.Input{{Path: archive(t, filepath.Join(dir, "4.jar"), file{"x", nil}, class("a/B", "f"), class("a/A", "f")), Output: filepath.Join(dir, "out.jar")}}
-	instrumentSlice(t, one)
+	instrumentSlice(t, one, slice)
 
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -472,9 +474,9 @@ func TestPhasesRefuse(t *testing.T) {
 	}
 }
 
-func instrumentSlice(t testing.TB, c pipeline.Config) *pipeline.Result {
+func instrumentSlice(t testing.TB, c pipeline.Config, slice *pipeline.Slice) *pipeline.Result {
 	t.Helper()
-	result, err := pipeline.Run(t.Context(), c)
+	result, err := pipeline.Instrument(t.Context(), c.ForSlice(), slice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +494,7 @@ func TestScanSaysNothingElse(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "deep"[:i*4])
 		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), "")
 		c.Jobs, c.FocusHooks = jobs, true
-		if _, err := pipeline.Scan(t.Context(), c, origin(), filepath.Join(dir, "p.scan")); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c.ForScan(), origin(), filepath.Join(dir, "p.scan")); err != nil {
 			t.Fatal(err)
 		}
 		got := tree(t, dir)["p.scan"]

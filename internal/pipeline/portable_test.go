@@ -35,10 +35,10 @@ func TestJDKDoesNotMatter(t *testing.T) {
 	}
 	in := archive(t, filepath.Join(dir, "in.jar"),
 		broken("p/BesideJDK", "Ljava/lang/Integer;", "Ljava/lang/String;"), broken("p/Always", "[I", "[J"), class("p/Good", "f"))
-	out := func(name string, around pipeline.Surroundings) *pipeline.Result {
+	out := func(name string, around pipeline.ClassPath) *pipeline.Result {
 		c := pipeline.Config{
 			Inputs: []pipeline.Input{{Path: in, Output: filepath.Join(dir, name+".jar")}},
-			Filter: everything(), RuntimeExternal: true, Surroundings: around,
+			Filter: everything(), RuntimeExternal: true, ClassPath: around,
 		}
 		return instrument(t, c)
 	}
@@ -49,7 +49,7 @@ func TestJDKDoesNotMatter(t *testing.T) {
 		}
 		return b.String()
 	}
-	without, with := out("without", pipeline.Surroundings{}), out("with", pipeline.Surroundings{JDK: jdk})
+	without, with := out("without", pipeline.ClassPath{}), out("with", pipeline.ClassPath{JDK: jdk})
 	equalFiles(t, filepath.Join(dir, "without.jar"), filepath.Join(dir, "with.jar"))
 	if a, b := mapping(without), mapping(with); a != b {
 		t.Errorf("the mapping without a JDK\n%s\nand with one\n%s", a, b)
@@ -64,10 +64,10 @@ func TestJDKDoesNotMatter(t *testing.T) {
 	}
 
 	// Classes that the user names count, and who wants all classes to be there wants the JDK's to count.
-	if r := out("named", pipeline.Surroundings{ClassPath: []string{jdk}}); r.PreExisting != 2 || len(r.Tolerated) != 0 {
+	if r := out("named", pipeline.ClassPath{Paths: []string{jdk}}); r.PreExisting != 2 || len(r.Tolerated) != 0 {
 		t.Errorf("with the classes on the class path: %d wrong before, tolerated %q", r.PreExisting, r.Tolerated)
 	}
-	if r := out("strict", pipeline.Surroundings{JDK: jdk, Strict: true}); r.PreExisting < 2 || len(r.Tolerated) != 0 {
+	if r := out("strict", pipeline.ClassPath{JDK: jdk, Strict: true}); r.PreExisting < 2 || len(r.Tolerated) != 0 {
 		t.Errorf("strictly: %d wrong before, tolerated %q", r.PreExisting, r.Tolerated)
 	}
 }

@@ -61,7 +61,7 @@ func TestRulesOnSupertypes(t *testing.T) {
 					want[name+".class"] = filter.ReasonBlocked
 				}
 				config := pipeline.Config{Filter: filter.New(filter.Options{Rules: parsed.Rules, Trivial: filter.None}), DryRun: true,
-					Verify: pipeline.VerifyEquivalence, Surroundings: pipeline.Surroundings{ClassPath: classPath}}
+					Verify: pipeline.VerifyEquivalence, ClassPath: pipeline.ClassPath{Paths: classPath}}
 				for _, in := range inputs {
 					config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: in + ".out.jar"})
 				}

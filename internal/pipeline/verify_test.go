@@ -85,7 +85,7 @@ func TestVerifySees(t *testing.T) {
 			}
 			for jobs := 1; jobs <= 3; jobs++ {
 				result, err := Verify(t.Context(), VerifyConfig{
-					Paths: within(c.paths), Baseline: within(c.baseline), Surroundings: Surroundings{ClassPath: within(c.classPath)}, Jobs: jobs,
+					Paths: within(c.paths), Baseline: within(c.baseline), ClassPath: ClassPath{Paths: within(c.classPath)}, Jobs: jobs,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -2,7 +2,7 @@ package meaning
 
 import "regexp"
 
-// programs are the real ones. Their inputs are fixed, with seeds of their own where they need chance.
+// programs are real programs. Their inputs are fixed, with seeds of their own if they use random numbers.
 var programs = []program{
 	{
 		name: "ECJ compiles commons-lang", small: true,
@@ -72,11 +72,11 @@ var programs = []program{
 		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors",
 			"--disable-banner",
 			"--details", "tree", "--fail-if-no-tests",
-			// One of its tests takes ten times as long as all others.
+			// One of these tests takes ten times as long as all others.
 			"--exclude-classname", ".*ExtendedMessageFormatTest",
 			"--select-package", "org.apache.commons.lang3.math", "--select-package", "org.apache.commons.lang3.text",
 			"--select-package", "org.apache.commons.lang3.tuple", "--select-package", "org.apache.commons.lang3.mutable"},
-		// How long a test took, printed of those that took long.
+		// The times of tests, which are printed for long ones.
 		noise: regexp.MustCompile(` \d+ ms\b`),
 	},
 }
