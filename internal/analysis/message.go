@@ -133,5 +133,5 @@ func (m Message) String() string {
 	case "other":
 		return m.Text
 	}
-	return "what ran was not recorded"
+	return "not recorded"
 }

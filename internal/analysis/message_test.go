@@ -28,7 +28,7 @@ func TestParseMessage(t *testing.T) {
 		"method 17":                                                                                                 "call of #17",
 		"method x":                                                                                                  "method x",
 		"whatever\x1b[2J":                                                                                           "whatever\uFFFD[2J",
-		"":                                                                                                          "what ran was not recorded",
+		"":                                                                                                          "not recorded",
 	} {
 		if got := parseMessage(text, NewNames(nil, nil), residual{by}).String(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -314,7 +314,9 @@ func (e *evidence) stands(k VerdictKind) []string {
 			e.elsewhere.Activity))
 	case e.activity == "" && k.stack:
 		parts = append(parts, "no stack sample was taken")
-	case k.activity != nil && k.activity(e):
+	case k.activity != nil && k.activity(e) && e.activity == ActivityUnknown:
+		parts = append(parts, "the stack samples do not show what it waited for")
+	case k.activity != nil && k.activity(e) && e.activity != "":
 		parts = append(parts, fmt.Sprintf("the stack samples show %s", e.activity))
 	}
 	return parts
