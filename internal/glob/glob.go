@@ -1,30 +1,30 @@
-// Package glob matches names that are divided into segments by a separator: the names of classes and packages, in rules
-// and in questions to a mapping.
+// Package glob matches patterns against names that consist of segments: the names of classes, in rules and in look-ups.
 //
 // In a pattern,
 //
-//	?   stands for one character, but not for the separator
-//	*   stands for any number of characters, none included, but not for the separator
-//	**  stands for any number of characters, separators included
+//	?   matches one character, but not the separator
+//	*   matches any number of characters, none included, but not the separator
+//	**  matches any number of characters, separators included
 //
-// A ** that is a whole segment and has a separator behind it stands for any number of whole segments, none included:
-// with dots between segments, com.**.Foo matches com.Foo and com.a.b.Foo. Every other character stands for itself. A
-// pattern matches whole names only.
+// A ** that is a whole segment, but not the last one, matches any number of whole segments, none included: with dots as
+// separators, com.**.Foo matches com.Foo and com.a.b.Foo. Other characters match themselves. A pattern must match the
+// whole name.
 package glob
 
 import "unicode/utf8"
 
-// retry is a wildcard that can be tried again at a later place of the name.
+// retry is a wildcard that can be retried with more of the name.
 type retry struct {
-	pattern, name int  // what follows the wildcard, and where it was last tried; pattern is -1 if there is no wildcard
-	segments      bool // it stands for whole segments
+	pattern  int  // offset behind the wildcard in the pattern; -1 if there is no wildcard
+	name     int  // offset in the name up to which the wildcard matches now
+	segments bool // the wildcard matches whole segments
 }
 
 // Match reports whether the pattern matches the whole name.
 //
-// Only the last * and the last ** that were met are ever tried again, since what an earlier one could reach by taking
-// more, the last one reaches, too. So the time grows with the length of the pattern and, at worst, with that of the
-// name times that of the longest part of the pattern between two **.
+// After a mismatch, it retries only the last * and the last ** so far: whatever an earlier wildcard could match by taking
+// more, the last one can match, too. So the time is the length of the pattern plus, in the worst case, the product of
+// the length of the name and that of the longest part of the pattern between two **.
 func Match(pattern, name string, separator byte) bool {
 	star, deep := retry{pattern: -1}, retry{pattern: -1}
 	p, i := 0, 0
@@ -54,7 +54,7 @@ func Match(pattern, name string, separator byte) bool {
 			star.name += runeLength(name[star.name:])
 			p, i = star.pattern, star.name
 		case star.pattern >= 0 && star.name == len(name):
-			return false // a later start would leave less for the same *
+			return false // after a retry of **, less of the name would be left for this *
 		case deep.pattern >= 0 && deep.advance(name, separator):
 			star = retry{pattern: -1}
 			p, i = deep.pattern, deep.name
@@ -64,7 +64,7 @@ func Match(pattern, name string, separator byte) bool {
 	}
 }
 
-// advance moves to the next place at which a ** can end; it reports whether there is one.
+// advance extends the match of a ** to the next place where it can end, and reports whether there is one.
 func (r *retry) advance(name string, separator byte) bool {
 	if !r.segments {
 		if r.name == len(name) {

@@ -45,7 +45,7 @@ func random(rng *rand.Rand, letters string) string {
 	return b.String()
 }
 
-// expression returns the regular expression of the same meaning.
+// expression returns the equivalent regular expression.
 func expression(pattern string) string {
 	var expr strings.Builder
 	for p := 0; p < len(pattern); {
@@ -70,7 +70,9 @@ func expression(pattern string) string {
 	return expr.String()
 }
 
-// FuzzMatch compares with a regular expression of the same meaning.
+// FuzzMatch compares matches with those of an equivalent regular expression.
+//
+// Invariant: Globs match as the equivalent regular expression does.
 func FuzzMatch(f *testing.F) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 5000 {
@@ -93,8 +95,8 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// TestAgreesWithDoublestar compares where both say the same by their documentation: ** is a whole segment, and not the
-// last one; no segment of the name is empty.
+// TestAgreesWithDoublestar compares matches with those of package doublestar, for patterns that both define in the same
+// way: ** is a whole segment but not the last one, and no segment of the name is empty.
 func TestAgreesWithDoublestar(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	segments := func(letters, deep string) string {
@@ -127,7 +129,7 @@ func TestAgreesWithDoublestar(t *testing.T) {
 	}
 }
 
-// TestMatchIsNotExponential has patterns of many wildcards.
+// TestMatchIsNotExponential matches patterns with many wildcards.
 func TestMatchIsNotExponential(t *testing.T) {
 	name := strings.Repeat("a", 65535)
 	for _, pattern := range []string{"**a*b", strings.Repeat("*a", 50) + strings.Repeat("**a", 50) + "b"} {
