@@ -91,7 +91,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The dispatch was given twice if no method is alive.
+// TestFindDispatchOnce checks that the dispatch is yielded once, also if no method is living.
 func TestFindDispatchOnce(t *testing.T) {
 	gone := mustAssign(t, nil, Options{Base: mustAssign(t, methods("a/A|f|()V"), Options{Order: OrderCompact})})
 	for _, pattern := range []string{"1-1048574", "**"} {
@@ -126,7 +126,7 @@ func TestParsePatternRefuses(t *testing.T) {
 	}
 }
 
-// FuzzGlob compares with a regular expression of the same meaning.
+// FuzzGlob compares globs with equivalent regular expressions.
 func FuzzGlob(f *testing.F) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	word := func(letters string) string {
@@ -159,16 +159,18 @@ func FuzzGlob(f *testing.F) {
 	})
 }
 
-// FuzzLiterals: what a pattern's literals rule out, it does not match.
+// FuzzLiterals checks that a pattern does not match a key that its literals exclude.
 //
 // Invariant: A pattern matches nothing that its literals exclude.
 func FuzzLiterals(f *testing.F) {
 	for _, pattern := range []string{
-		`/Presenter77\d+ method1 /`, `/(?i)presenter77\d+ METHOD1 /`, `/\.(foo|bar|b(a|az)+)$/`, `/(?i)Kelvin|scharf|ß/`, `/(?i)kelvin/`, `/(?i)scharf/`, `/(a{2,3}b?)+ c/`,
+		`/Presenter77\d+ method1 /`, `/(?i)presenter77\d+ METHOD1 /`, `/\.(foo|bar|b(a|az)+)$/`,
+		`/(?i)Kelvin|scharf|ß/`, `/(?i)kelvin/`, `/(?i)scharf/`, `/(a{2,3}b?)+ c/`,
 		`/(?:ab|)c/`, `/x(?i:yZ)[^a]/`, `/^a.A /`, `/(?i)(foo|bar) /`, "**.Foo*#get*", "a.?b?#f", "#m(*)",
 	} {
 		for _, key := range []string{
-			"com.Presenter775 method1 ()V", "com.PRESENTER771 metHod1 ()V", "a.foo", "x.bazbar", "\u212aelvin f", "\u017fcharf f", "aaab c", "a.aab c",
+			"com.Presenter775 method1 ()V", "com.PRESENTER771 metHod1 ()V", "a.foo", "x.bazbar", "\u212aelvin f",
+			"\u017fcharf f", "aaab c", "a.aab c",
 			"c d", "xYz b ()V", "a.A f ()V", "FOO bar", "b.c.Foo1 getX ()V", "a.xbc f", "a m (I)", "ß x", "ẞ x",
 		} {
 			f.Add(pattern, key)
@@ -187,7 +189,7 @@ func FuzzLiterals(f *testing.F) {
 	})
 }
 
-// A pattern of many wildcards must not take exponential time.
+// A pattern with many wildcards must not take exponential time.
 func TestGlobBacktracking(t *testing.T) {
 	s := strings.Repeat("a", 65535)
 	for _, pattern := range []string{"**a*b", strings.Repeat("*a", 50) + strings.Repeat("**a", 50) + "b"} {
@@ -202,7 +204,8 @@ func BenchmarkFind(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, pattern := range []string{"500000", "com.example.app.feature1.screen2.Presenter2", "com.example.**.Presenter77*#method1", `/Presenter77\d+ method1 /`} {
+	for _, pattern := range []string{"500000", "com.example.app.feature1.screen2.Presenter2",
+		"com.example.**.Presenter77*#method1", `/Presenter77\d+ method1 /`} {
 		p, err := ParsePattern(pattern)
 		if err != nil {
 			b.Fatal(err)

@@ -24,6 +24,7 @@ import (
 type AssignConfig struct {
 	RuntimeClass string   // that the scan was given
 	ClassPath    []string // where supertypes are looked for that rules name and no part has
+	SliceOptions []string // names of the options in the parts' origins that slices record
 
 	// What else decides about methods and IDs.
 	Filter          *filter.Filter
@@ -75,7 +76,8 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	var inputs []Input
 	for i, p := range parts {
 		file := filepath.Join(directory, p.name+SliceExtension)
-		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin)
+		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin,
+			c.SliceOptions)
 		if err := writeFile(stage, none, file, slice.seal()); err != nil {
 			return nil, err
 		}
@@ -88,7 +90,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.Crowded)
+	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull)
 	return finish(ctx, stage, none, c.Files, result)
 }
 

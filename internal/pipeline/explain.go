@@ -59,7 +59,7 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	}
 	return &Explained{
 		Classes: classes, Mapping: planned.Mapping, Names: explanation.Names(planned),
-		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.Crowded, planned.ModuleWarnings()),
+		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, planned.ModuleWarnings()),
 	}, nil
 }
 

@@ -39,11 +39,11 @@ func TestIDsRunShort(t *testing.T) {
 		}
 		return warnings[at]
 	}
-	if w := run(baseOf(t, mapping.Crowded-1000)); w != "" {
+	if w := run(baseOf(t, mapping.NearlyFull-1000)); w != "" {
 		t.Errorf("with IDs left: %q", w)
 	}
-	w := run(baseOf(t, mapping.Crowded-1))
-	for _, want := range []string{"run short", fmt.Sprintf("%d retired", mapping.Crowded-1), "biggest packages: ",
+	w := run(baseOf(t, mapping.NearlyFull-1))
+	for _, want := range []string{"run short", fmt.Sprintf("%d retired", mapping.NearlyFull-1), "biggest packages: ",
 		"--prune"} {
 		if !strings.Contains(w, want) {
 			t.Errorf("%q does not say %q", w, want)

@@ -303,7 +303,7 @@ func TestIncrementalSlices(t *testing.T) {
 	c := pipeline.Config{Inject: scanned.Inject, AddRequires: scanned.AddRequires, Inputs: named(inputs).Inputs}
 	k := newKept(t)
 	var err error
-	if k.slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.ids")); err != nil {
+	if k.slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.slice")); err != nil {
 		t.Fatal(err)
 	}
 	says(t, "first", k.same(t, "first", c, ""), fmt.Sprintf(`0 copied, %d written`, len(inputs)))

@@ -15,12 +15,12 @@ import (
 // ScanExtension is what the name of a scan file usually ends in, and SliceExtension what that of a slice does.
 const (
 	ScanExtension  = ".scan"
-	SliceExtension = ".ids"
+	SliceExtension = ".slice"
 )
 
 var (
 	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 2}
-	sliceFormat = wire.Format{Name: "tracegen-ids", Number: 2}
+	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 2}
 )
 
 // Origin says which tool made a scan file or slice, and with which options.
@@ -84,16 +84,10 @@ type Slice struct {
 // Origin returns the tool that made the slice, and those of the options that shape what is written.
 func (s *Slice) Origin() Origin { return s.origin }
 
-// Shaping lists the options, by the names of their flags, that a slice carries on: how calls look depends on them,
-// when it is decided which calls there are.
-func Shaping() []string {
-	return []string{"add-requires", "constructor-entry", "exits", "runtime-class"}
-}
-
-// newSlice returns a slice with those of a part's options that shape what is written.
-func newSlice(tasks *plan.Slice, by Origin) *Slice {
+// newSlice returns a slice that records the named options of its part.
+func newSlice(tasks *plan.Slice, by Origin, options []string) *Slice {
 	s := &Slice{Origin{Tool: by.Tool, Options: make(map[string]string)}, tasks}
-	for _, name := range Shaping() {
+	for _, name := range options {
 		if value, ok := by.Options[name]; ok {
 			s.origin.Options[name] = value
 		}

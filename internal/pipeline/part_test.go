@@ -61,7 +61,7 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 		if *p, err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
 		}
-		path = filepath.Join(dir, "p.ids")
+		path = filepath.Join(dir, "p.slice")
 	}
 	return scan, slice
 }
@@ -76,7 +76,7 @@ var readers = map[wire.Format]func(*wire.Sealed) ([]byte, error){
 		return p.seal().(*wire.Sealed).Content, nil
 	},
 	sliceFormat: func(s *wire.Sealed) ([]byte, error) {
-		p, err := readSlice(s, "p.ids")
+		p, err := readSlice(s, "p.slice")
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func TestModestContent(t *testing.T) {
 	for _, content := range [][]byte{append(slices.Clone(lies), 1, 2, 3), lies, {0xff}, nil} {
 		runtime.ReadMemStats(&before)
 		_, _ = readPart(&wire.Sealed{Content: content}, "p.scan")
-		_, _ = readSlice(&wire.Sealed{Content: content}, "p.ids")
+		_, _ = readSlice(&wire.Sealed{Content: content}, "p.slice")
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 			t.Errorf("%x: %d bytes allocated", content, got)

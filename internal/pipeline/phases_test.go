@@ -79,7 +79,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 	for _, name := range slices.Sorted(maps.Keys(grouped)) {
 		one := pipeline.Config{Inputs: grouped[name], Inject: c.Inject, AddRequires: c.AddRequires, Verify: c.Verify,
 			ClassPath: c.ClassPath, Level: c.Level, Jobs: c.Jobs}
-		slice, err := pipeline.LoadSlice(filepath.Join(dir, "slices", name+".ids"))
+		slice, err := pipeline.LoadSlice(filepath.Join(dir, "slices", name+".slice"))
 		if err != nil {
 			return nil, err
 		}
@@ -375,11 +375,11 @@ func TestOneOfManyParts(t *testing.T) {
 	} {
 		after := runPhases(t, row.after, 2)
 		moved := 0
-		parts := map[string]bool{"part20.ids": true}
+		parts := map[string]bool{"part20.slice": true}
 		for e := range row.before.result.Mapping.All() {
 			if id, _ := after.result.Mapping.ByMethod(e.Identity); id != e.ID {
 				moved++
-				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".ids"] = true
+				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".slice"] = true
 			}
 		}
 		got := changed(row.before, after)
@@ -459,7 +459,7 @@ func TestPhasesRefuse(t *testing.T) {
 	if err != nil || result.Mapping.Len() != 2 {
 		t.Fatal(err)
 	}
-	slice, err := pipeline.LoadSlice(filepath.Join(dir, "p.ids"))
+	slice, err := pipeline.LoadSlice(filepath.Join(dir, "p.slice"))
 	if err != nil {
 		t.Fatal(err)
 	}

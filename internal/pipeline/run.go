@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.Crowded, round.warnings(),
+	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, round.warnings(),
 		planned.ModuleWarnings())
 	return finish(ctx, stage, memory, c.Files, result)
 }

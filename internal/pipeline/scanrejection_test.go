@@ -80,7 +80,7 @@ func TestScanRejections(t *testing.T) {
 		t.Errorf("warnings %s", warnings)
 	}
 	c.Inputs[0].Output = filepath.Join(dir, "two.jar")
-	slice, err := LoadSlice(filepath.Join(dir, "p.ids"))
+	slice, err := LoadSlice(filepath.Join(dir, "p.slice"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestScanRejections(t *testing.T) {
 	assigned()
 	reject(true)
 	c.Inputs[0].Output = filepath.Join(dir, "late.jar")
-	if slice, err = LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
+	if slice, err = LoadSlice(filepath.Join(dir, "p.slice")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Instrument(t.Context(), c.ForSlice(), slice)

@@ -344,8 +344,8 @@ func (d *Draft) Len() int { return len(d.facts) }
 // Plan is a draft with IDs.
 type Plan struct {
 	*Draft
-	Mapping *mapping.Mapping // of every traced method
-	Crowded []string         // the warning that IDs run short, if they do
+	Mapping    *mapping.Mapping // of every traced method
+	NearlyFull []string         // the warning that IDs run short, if they do
 
 	ids   []uint32 // of traced methods, in the order of classes and methods
 	first []uint32 // by class: where its own begin
@@ -375,9 +375,9 @@ func (d *Draft) Assign() (*Plan, error) {
 	if p.Mapping, p.ids, err = mapping.AssignEach(d.tracedMethods, o); err != nil {
 		return nil, err
 	}
-	if mapping.Capacity-p.Mapping.Headroom() >= mapping.Crowded {
-		demand := p.Mapping.Demand()
-		p.Crowded = []string{fmt.Sprintf("method IDs run short: %v", &demand)}
+	if mapping.Capacity-p.Mapping.Headroom() >= mapping.NearlyFull {
+		usage := p.Mapping.IDUsage()
+		p.NearlyFull = []string{fmt.Sprintf("method IDs run short: %v", &usage)}
 	}
 	next := uint32(0)
 	for n, c := range d.facts {

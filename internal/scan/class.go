@@ -28,7 +28,8 @@ type Class struct {
 	Ancestry   inject.Ancestry // what focus hooks depend on
 	Interfaces []string        // that it names itself, if the filter has rules on supertypes
 	SourceFile string          // if lines are asked for
-	// Bodies are the code.Fingerprint of methods that may be traced and are mapping.Numbered, by index into Methods.
+	// Bodies are the fingerprints (code.Fingerprinter) of methods that may be traced and are mapping.Numbered, by index
+	// into Methods.
 	Bodies  map[int]uint64
 	Warning string // what follows the name of its place
 	// FocusRefusal is why the class would not take a focus hook, "" if it would.

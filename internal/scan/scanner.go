@@ -106,7 +106,7 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 	facts.Name = strings.Clone(c.Name())
 	facts.Ancestry = inject.AncestryOf(c)
 	facts.Ancestry.SuperName = strings.Clone(facts.Ancestry.SuperName)
-	if s.options.Filter.AsksForSupertypes() {
+	if s.options.Filter.NeedsSupertypes() {
 		for _, name := range c.Interfaces() {
 			facts.Interfaces = append(facts.Interfaces, strings.Clone(name))
 		}
@@ -233,7 +233,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	}
 	// Pending rules and focus hooks are decided later, and only about methods that have room for their calls.
 	focus := s.options.FocusHooks && facts.Ancestry.Focus() != inject.FocusNone
-	if facts.Untried = !pending && !focus && s.injector.Roomy(c, s.bodies); !facts.Untried {
+	if facts.Untried = !pending && !focus && s.injector.FitsWithoutTrial(c, s.bodies); !facts.Untried {
 		s.try(facts, c)
 	}
 	facts.Methods = slices.Clone(s.methods) // there are many: no spare room

@@ -228,7 +228,7 @@ func (r *checker) checkAttributes(old, now *classfile.Member) bool {
 		ok = a.NameIndex == b.NameIndex && (a.Name == "Code" || bytes.Equal(a.Info, b.Info))
 	}
 	if !ok {
-		r.report(-1, ruleMethod, "all but the Code attribute as before", "a difference")
+		r.report(-1, ruleMethod, "everything except the Code attribute as before", "a difference")
 	} else if !hasCode {
 		r.report(-1, ruleMethod, "a method without code unchanged", "a difference")
 	}

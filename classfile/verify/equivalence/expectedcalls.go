@@ -70,7 +70,7 @@ func (r *checker) checkStack(before *classfile.Code) {
 		want = int(before.MaxStack) + 1
 	}
 	if int(r.code.MaxStack) != want || want < r.need {
-		r.report(-1, ruleStack, fmt.Sprintf("%d (of the original %d, of the calls %d)", want, before.MaxStack, r.need),
+		r.report(-1, ruleStack, fmt.Sprintf("%d (the original has %d, the calls need %d)", want, before.MaxStack, r.need),
 			fmt.Sprint(r.code.MaxStack))
 	}
 }
@@ -98,20 +98,20 @@ func (r *checker) reportDifference(old *classfile.Member, info []byte) {
 	rebuilt := r.rebuilt
 	u2 := func(b []byte, at int) int { return int(binary.BigEndian.Uint16(b[at:])) }
 	if u2(rebuilt, 0) != u2(info, 0) {
-		r.report(-1, ruleStack, fmt.Sprintf("%d when the calls are taken out", u2(info, 0)), fmt.Sprint(u2(rebuilt, 0)))
+		r.report(-1, ruleStack, fmt.Sprintf("%d without the calls", u2(info, 0)), fmt.Sprint(u2(rebuilt, 0)))
 	}
 	if u2(rebuilt, 2) != u2(info, 2) {
 		r.report(-1, ruleCode, fmt.Sprintf("max_locals %d", u2(info, 2)), fmt.Sprint(u2(rebuilt, 2)))
 	}
 	own := rebuilt[8 : 8+int(binary.BigEndian.Uint32(rebuilt[4:]))]
 	if at, differs := firstDifference(before.Bytecode, own); differs {
-		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d when the calls are taken out", at),
+		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d without the calls", at),
 			"another instruction or operand")
 		return // the differences in tables would only follow from this one
 	}
 	if at, differs := firstDifference(info[8+len(own):], rebuilt[8+len(own):]); differs {
 		at += 8 + len(own)
-		r.report(-1, ruleTable, "the tables of the original when the calls are taken out", r.partAt(&before, info, at))
+		r.report(-1, ruleTable, "the tables of the original without the calls", r.partAt(&before, info, at))
 	}
 }
 

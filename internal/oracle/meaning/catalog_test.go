@@ -2,7 +2,7 @@ package meaning
 
 import "regexp"
 
-// programs are the real ones. Their inputs are fixed, with seeds of their own where they need chance.
+// programs are real programs. Their inputs are fixed, with seeds of their own if they use random numbers.
 var programs = []program{
 	{
 		name: "ECJ compiles commons-lang", small: true,
@@ -40,7 +40,8 @@ var programs = []program{
 	{
 		name: "H2 runs a script",
 		jars: []string{"h2-2.3.232"}, files: []string{"script.sql"},
-		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults", "-continueOnError"},
+		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults",
+			"-continueOnError"},
 	},
 	{
 		name: "Scala compiles a file",
@@ -69,11 +70,11 @@ var programs = []program{
 			"objenesis-3.4", "junit-pioneer-1.9.1", "hamcrest-2.2"},
 		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors", "--disable-banner",
 			"--details", "tree", "--fail-if-no-tests",
-			// One of its tests takes ten times as long as all others.
+			// One of these tests takes ten times as long as all others.
 			"--exclude-classname", ".*ExtendedMessageFormatTest",
 			"--select-package", "org.apache.commons.lang3.math", "--select-package", "org.apache.commons.lang3.text",
 			"--select-package", "org.apache.commons.lang3.tuple", "--select-package", "org.apache.commons.lang3.mutable"},
-		// How long a test took, printed of those that took long.
+		// The times of tests, which are printed for long ones.
 		noise: regexp.MustCompile(` \d+ ms\b`),
 	},
 }

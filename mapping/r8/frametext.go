@@ -5,58 +5,58 @@ import (
 	"strings"
 )
 
-// span is a part of a line.
+// span is a range of bytes of a line of text.
 type span struct{ from, to int }
 
-// frameText is a line with a frame, and where in it the parts are.
+// frameText is a line of text with a stack frame, and the positions of the parts of the frame.
 type frameText struct {
 	text           string
 	classAt        span
 	methodAt       span
-	source         span  // between the parentheses, without the line
-	sourceEnd      int   // the closing parenthesis
-	line           int32 // 0 if there is none, or no usable one
-	numbered, bare bool  // there is a line; it is all that is between the parentheses
+	source         span  // the text between the parentheses, without the line number
+	sourceEnd      int   // the position of the closing parenthesis
+	line           int32 // the line number, 0 if there is none or it is not valid
+	numbered, bare bool  // there is a line number; there is only a number between the parentheses
 }
 
 func (f *frameText) class() string  { return f.text[f.classAt.from:f.classAt.to] }
 func (f *frameText) method() string { return f.text[f.methodAt.from:f.methodAt.to] }
 
-// with gives the line with another frame in it. A key before the frame stays
-// with the first of several.
-func (f *frameText) with(frame Frame, ambiguous, first bool) string {
-	b := make([]byte, 0, len(f.text)+len(frame.Class)+len(frame.Method)+24)
+// withFrame returns the text with another frame in place of its own. If there are several frames, only the first one
+// keeps a key before the frame.
+func (f *frameText) withFrame(as frame, ambiguous, first bool) string {
+	b := make([]byte, 0, len(f.text)+len(as.class)+len(as.method)+24)
 	head := f.text[:f.classAt.from]
 	if i := strings.Index(head, stackKey); i >= 0 && !first {
 		head = head[:i]
 	}
-	b = append(append(b, head...), frame.Class...)
-	b = append(append(b, f.text[f.classAt.to:f.methodAt.from]...), frame.Method...)
+	b = append(append(b, head...), as.class...)
+	b = append(append(b, f.text[f.classAt.to:f.methodAt.from]...), as.method...)
 	b = append(b, f.text[f.methodAt.to:f.source.from]...)
 	if f.bare {
-		if frame.Line == 0 {
+		if as.line == 0 {
 			return string(append(b, f.text[f.source.from:]...))
 		}
-		b = strconv.AppendInt(b, int64(frame.Line), 10)
+		b = strconv.AppendInt(b, int64(as.line), 10)
 		return string(append(b, f.text[f.sourceEnd:]...))
 	}
-	b = append(b, sourceFile(frame, f.text[f.source.from:f.source.to])...)
-	if frame.Line > 0 && (f.numbered || !ambiguous) {
-		b = strconv.AppendInt(append(b, ':'), int64(frame.Line), 10)
+	b = append(b, sourceFile(as, f.text[f.source.from:f.source.to])...)
+	if as.line > 0 && (f.numbered || !ambiguous) {
+		b = strconv.AppendInt(append(b, ':'), int64(as.line), 10)
 	}
 	return string(append(b, f.text[f.sourceEnd:]...))
 }
 
-// sourceFile gives the source file of a frame that had another in the shrunk
-// program: what the mapping says, else what javac and kotlinc make of the class.
-func sourceFile(frame Frame, residual string) string {
+// sourceFile returns the source file of a frame whose source file in the shrunk program was residual: the one in the
+// mapping, or else the one that javac and kotlinc compile such a class from.
+func sourceFile(as frame, residual string) string {
 	switch {
-	case frame.Source != "":
-		return frame.Source
+	case as.source != "":
+		return as.source
 	case residual == "Native Method":
 		return residual
 	}
-	name := frame.Class[strings.LastIndexByte(frame.Class, '.')+1:]
+	name := as.class[strings.LastIndexByte(as.class, '.')+1:]
 	if outer, _, ok := strings.Cut(name, "$"); ok {
 		name = outer
 	}
@@ -73,8 +73,7 @@ func sourceFile(frame Frame, residual string) string {
 	return name + ".java"
 }
 
-// parseFrame finds a frame in a line of text: behind an "at" as a word of its
-// own, or as all that the line has.
+// parseFrame finds a frame in a line of text: after the word "at", or as the only text of the line.
 func parseFrame(text string) (frameText, bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "at")
@@ -99,18 +98,17 @@ func parseFrame(text string) (frameText, bool) {
 	return f, ok && !f.bare && f.sourceEnd == len(strings.TrimRight(text, " \t"))-1 && f.likelySource()
 }
 
-// stackKey is what BlockCanary has before the first frame.
+// stackKey is the text that BlockCanary writes before the first frame.
 const stackKey = "stack = "
 
-// frameAt reads "class.method(source:line)", or "class:method(line)", at a place
-// in text.
+// frameAt parses "class.method(source:line)", or "class:method(line)", at a position of the text.
 func frameAt(text string, from int) (frameText, bool) {
 	f := frameText{text: text, classAt: span{from, 0}}
 	end := skipName(text, from)
 	dot := strings.LastIndexByte(text[from:end], '.') + from
 	switch {
 	case end < len(text) && text[end] == ':' && end > from:
-		// Matrix's way; its classes have no colon, and its lines no source.
+		// The format of Matrix, which separates class and method by a colon and has no source file.
 		f.bare, dot = true, end
 		end = skipName(text, dot+1)
 	case dot+1 == end && (strings.HasPrefix(text[end:], "<init>") || strings.HasPrefix(text[end:], "<clinit>")):
@@ -134,7 +132,7 @@ func frameAt(text string, from int) (frameText, bool) {
 	return f, f.parseSource(open + 1)
 }
 
-// parseSource divides what is between the parentheses.
+// parseSource parses the text between the parentheses.
 func (f *frameText) parseSource(from int) bool {
 	inside := f.text[from:f.sourceEnd]
 	f.source = span{from, f.sourceEnd}
@@ -154,16 +152,16 @@ func (f *frameText) parseSource(from int) bool {
 	return err == nil || !f.bare
 }
 
-// likelySource reports whether what is between the parentheses can only be a
-// source file: a(b) is also how other things are written.
+// likelySource reports whether the text between the parentheses can only be a source file. Other texts look like
+// a(b), too.
 func (f *frameText) likelySource() bool {
 	source := f.text[f.source.from:f.source.to]
 	return f.numbered || source == "Native Method" || source == "Unknown Source" || source == "SourceFile" ||
 		strings.HasSuffix(source, ".java") || strings.HasSuffix(source, ".kt")
 }
 
-// closing gives where the parenthesis is that ends a frame: the last one, behind
-// which there may be spaces and "~[a.jar:1.0]"; -1 if there is none.
+// closing returns the position of the parenthesis that ends a frame: the last one, after which there may be spaces
+// and "~[a.jar:1.0]"; -1 if there is none.
 func closing(text string) int {
 	tail := strings.TrimRight(text, spaces)
 	if strings.HasSuffix(tail, "]") {
@@ -193,14 +191,14 @@ func (s *Stack) header(text string) (span, bool) {
 			}
 		}
 		if first.to == 0 && strings.Contains(name, ".") {
-			first = span{from, end} // not obfuscated, but what was thrown
+			first = span{from, end} // not in the mapping, but it is the exception that was thrown
 		}
 	}
 	return first, first.to > 0
 }
 
-// nextStart gives the next place behind from where a class may begin: behind a
-// colon or quote and spaces, or behind a circular reference; -1 if there is none.
+// nextStart returns the next position after from where a class may begin: after a colon or quote and spaces, or after
+// the text of a circular reference; -1 if there is none.
 func nextStart(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		if text[i] != ':' && text[i] != '"' {
@@ -213,7 +211,7 @@ func nextStart(text string, from int) int {
 	return -1
 }
 
-// announced reports whether what is before a class says that it is an exception.
+// announced reports whether the text before a class says that it is an exception.
 func announced(before string) bool {
 	before = strings.TrimRight(before, spaces)
 	for _, words := range []string{"Caused by:", "Suppressed:", "CIRCULAR REFERENCE:"} {
@@ -225,17 +223,18 @@ func announced(before string) bool {
 }
 
 func isThrowable(original string) bool {
-	return strings.HasSuffix(original, "Exception") || strings.HasSuffix(original, "Error") || strings.HasSuffix(original, "Throwable")
+	return strings.HasSuffix(original, "Exception") || strings.HasSuffix(original, "Error") ||
+		strings.HasSuffix(original, "Throwable")
 }
 
-// spaces is what separates words.
+// spaces are the characters that separate words.
 const spaces = " \t\f\v\u00a0"
 
 func skipSpace(text string, i int) int {
 	return len(text) - len(strings.TrimLeft(text[i:], spaces))
 }
 
-// skipName gives where the class and method name ends that begins at i.
+// skipName returns the end of the class and method name that begins at i.
 func skipName(text string, i int) int {
 	for i < len(text) && nameBytes[text[i]] {
 		i++
@@ -243,7 +242,7 @@ func skipName(text string, i int) int {
 	return i
 }
 
-// nameBytes has what may be in a class or method name, or a module before it.
+// nameBytes are the bytes that may be in a class or method name, or in a module before it.
 var nameBytes = func() (set [256]bool) {
 	for b := range set {
 		set[b] = !strings.ContainsRune(" \t\f\v\r\n[];:()<>\"", rune(b))

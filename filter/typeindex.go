@@ -2,12 +2,13 @@ package filter
 
 import "strings"
 
-// typeIndex finds which of many patterns of type names match a name. Each pattern has a number; numbers are
-// added in ascending order. A pattern stands for itself, without the nested classes of what it matches.
+// typeIndex finds the patterns of type names that match a name. Each pattern has a number; numbers are added in
+// ascending order. A pattern does not match the nested classes of a type. Names without wildcards are found in a map,
+// so that a look-up costs the same for any number of them; the others are found as in [globRules].
 type typeIndex struct {
 	literal  map[string][]int32
 	globs    globRules
-	patterns map[int32]*classPattern // those of globs
+	patterns map[int32]*classPattern // the patterns in globs, by number
 	last     int32                   // the greatest number, -1 if there is none
 }
 

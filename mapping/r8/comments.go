@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// version is a map version, as 10*major + minor; 0 is none or one not known.
+// version is a map version, as 10*major + minor; 0 is none, or one that is unknown.
 type version int
 
-// The versions that there are.
+// versions are the versions that exist.
 var versions = map[string]version{"none": 0, "experimental": 0, "1.0": 10, "2.0": 20, "2.1": 21, "2.2": 22}
 
-// comment is what is read of a comment with JSON; which fields count depends on
-// the ID.
+// comment contains the fields of all comments with JSON. The ID determines which of them are used.
 type comment struct {
 	ID         string                     `json:"id"`
 	Version    string                     `json:"version"`
@@ -25,9 +24,9 @@ type comment struct {
 	Positions  map[string]json.RawMessage `json:"positions"`
 }
 
-// kinds has what each ID means, and the version that brought it. A line or a
-// class may be nil.
-var kinds = map[string]struct {
+// commentKinds has the version that introduced each ID, and the function that applies such a comment. The parser's
+// current line or class may be nil then.
+var commentKinds = map[string]struct {
 	since version
 	apply func(*parser, *comment)
 }{
@@ -41,26 +40,22 @@ var kinds = map[string]struct {
 	"com.android.tools.r8.residualsignature": {22, (*parser).residualSignature},
 }
 
-// comment reads a line that begins with '#'. What it does not understand is a
-// comment.
+// comment reads a line that begins with '#'. It skips what it does not understand.
 func (p *parser) comment(t string) {
 	body := strings.TrimLeft(t[1:], " \t")
 	if body == "" || body[0] != '{' {
-		if id, ok := strings.CutPrefix(body, "pg_map_id:"); ok && p.id == "" {
-			p.id = strings.TrimSpace(id)
-		}
 		return
 	}
 	var c comment
 	if !decode(body, &c) {
 		return
 	}
-	if kind, ok := kinds[c.ID]; ok && p.version >= kind.since {
+	if kind, ok := commentKinds[c.ID]; ok && p.version >= kind.since {
 		kind.apply(p, &c)
 	}
 }
 
-// decode reads JSON, and what R8's reader also takes for it.
+// decode decodes JSON, and also the variants of it that R8's reader accepts.
 func decode(body string, c *comment) bool {
 	if json.Unmarshal([]byte(body), c) == nil {
 		return true
@@ -69,8 +64,8 @@ func decode(body string, c *comment) bool {
 	return json.Unmarshal(strict(body), c) == nil
 }
 
-// strict makes JSON of text with single quotes, or with no quotes around words:
-// R8's documentation and tests are written so.
+// strict converts text with single quotes, or without quotes around words, to JSON. R8's documentation and tests
+// contain such text.
 func strict(body string) []byte {
 	var b []byte
 	quote := byte(0)
@@ -97,8 +92,8 @@ func strict(body string) []byte {
 
 const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 
-// mapVersion begins the content of a version; the file may be put together from
-// several, so that no class goes on behind it.
+// mapVersion begins a part of the file with a version. The file may be a concatenation of several, so that the
+// current class ends here.
 func (p *parser) mapVersion(c *comment) {
 	v, ok := versions[c.Version]
 	if !ok {
@@ -120,8 +115,7 @@ func (p *parser) sourceFiles(c *comment) {
 	}
 }
 
-// info gives the info of the current line, which it makes if there is none; nil
-// if there is no line.
+// info returns the info of the current line, and makes it if there is none; nil if there is no current line.
 func (p *parser) info() *info {
 	if p.line == nil {
 		return nil
@@ -170,8 +164,8 @@ func (p *parser) outlineCallsite(c *comment) {
 	}
 }
 
-// rewriteFrame reads conditions "throws(La/b;)" and actions
-// "removeInnerFrames(1)". One with anything else in it is not followed.
+// rewriteFrame reads conditions "throws(La/b;)" and actions "removeInnerFrames(1)". A comment with any other
+// condition or action is ignored.
 func (p *parser) rewriteFrame(c *comment) {
 	i := p.info()
 	if i == nil {
@@ -179,14 +173,14 @@ func (p *parser) rewriteFrame(c *comment) {
 	}
 	var r rewrite
 	for _, condition := range c.Conditions {
-		name, argument := call(condition)
+		name, argument := splitCall(condition)
 		if name != "throws" || !strings.HasPrefix(argument, "L") || !strings.HasSuffix(argument, ";") {
 			return
 		}
 		r.thrown = append(r.thrown, fileName(argument[1:len(argument)-1]))
 	}
 	for _, action := range c.Actions {
-		name, argument := call(action)
+		name, argument := splitCall(action)
 		n, err := strconv.ParseUint(argument, 10, 16)
 		if name != "removeInnerFrames" || err != nil {
 			return
@@ -196,8 +190,8 @@ func (p *parser) rewriteFrame(c *comment) {
 	i.rewrites = append(i.rewrites, r)
 }
 
-// call divides "name(argument)".
-func call(s string) (name, argument string) {
+// splitCall splits "name(argument)".
+func splitCall(s string) (name, argument string) {
 	name, argument, _ = strings.Cut(s, "(")
 	return name, strings.TrimSuffix(argument, ")")
 }

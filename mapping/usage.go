@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -10,12 +9,12 @@ import (
 	"strings"
 )
 
-// Demand says what takes the IDs of a build.
-type Demand struct {
-	Methods  int            // methods that are traced, or to be
-	Retired  int            // IDs that methods which are gone keep
-	Packages []PackageCount // of the methods, the biggest first; at most ten
-	Rules    []RuleCount    // that would free the most, that one first; at most five
+// IDUsage says what takes up the IDs of a build.
+type IDUsage struct {
+	Methods  int            // methods that are traced
+	Retired  int            // IDs of methods that are gone
+	Packages []PackageCount // packages with the most methods, the biggest first; at most ten
+	Rules    []RuleCount    // rules that would free the most IDs, the best first; at most five
 }
 
 // PackageCount is the number of methods of one package.
@@ -24,31 +23,25 @@ type PackageCount struct {
 	Methods int
 }
 
-// RuleCount is a rule that could be written, and how many methods it would block.
+// RuleCount is a possible rule and the number of methods that it would block.
 type RuleCount struct {
-	Pattern string // as package filter reads it
+	Pattern string // a pattern of package filter
 	Methods int
 }
 
-// Crowded is the number of IDs that, once taken, should be told of: nine tenths.
-const Crowded = Capacity / 10 * 9
+// NearlyFull is the number of used IDs from which on users should be warned: nine tenths of all.
+const NearlyFull = Capacity / 10 * 9
 
-// FullError says that there are more methods than IDs.
-type FullError struct{ Demand }
+// FullError reports that there are more methods than IDs.
+type FullError struct{ IDUsage }
 
-// ErrFull is what a [*FullError] is to errors.Is.
-var ErrFull = errors.New("method IDs run out")
-
-// Is makes a FullError an [ErrFull].
-func (e *FullError) Is(target error) bool { return target == ErrFull }
-
-// Error names the numbers, the biggest packages and the rules that would help.
+// Error returns the numbers, the biggest packages and the rules that would help.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("%v: %v; nothing was written", ErrFull, &e.Demand)
+	return fmt.Sprintf("method IDs run out: %v; nothing was written", &e.IDUsage)
 }
 
-// String tells all of it in one line, and what can be done.
-func (d *Demand) String() string {
+// String returns all of it in one line, with what a user can do.
+func (d *IDUsage) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d methods and %d retired IDs make %d, %d IDs exist; biggest packages:",
 		d.Methods, d.Retired, d.Methods+d.Retired, Capacity)
@@ -63,20 +56,21 @@ func (d *Demand) String() string {
 		separator = ", "
 	}
 	if d.Retired > 0 {
-		b.WriteString("; retired IDs are freed by --prune, or by beginning anew without a base mapping")
+		b.WriteString("; to free retired IDs, use --prune, or start without a base mapping")
 	}
 	return b.String()
 }
 
-// Demand says what takes the IDs of the mapping.
-func (m *Mapping) Demand() Demand {
-	return demandOf(m.perClass(), m.living, m.size()-m.living)
+// IDUsage returns what takes up the IDs of the mapping.
+func (m *Mapping) IDUsage() IDUsage {
+	return idUsage(m.perClass(), m.living, m.size()-m.living)
 }
 
-// perClass gives the classes of the living, in text form and perhaps more than once, each with a number of its methods.
+// perClass yields the classes of living methods in text form, each with a number of methods. A class may be yielded
+// more than once; the numbers then add up.
 func (m *Mapping) perClass() iter.Seq2[string, int] {
-	if m.given != nil {
-		return m.given.perClass()
+	if m.table != nil {
+		return m.table.perClass()
 	}
 	return func(yield func(string, int) bool) {
 		for i := range m.records[:m.living] {
@@ -87,8 +81,8 @@ func (m *Mapping) perClass() iter.Seq2[string, int] {
 	}
 }
 
-// demandOf counts the methods of the classes, in whatever order they are.
-func demandOf(classes iter.Seq2[string, int], methods, retired int) Demand {
+// idUsage computes the usage from the numbers of methods of classes, which may be in any order.
+func idUsage(classes iter.Seq2[string, int], methods, retired int) IDUsage {
 	packages := make(map[string]int)
 	words := make(map[string]int)
 	for class, n := range classes {
@@ -98,7 +92,7 @@ func demandOf(classes iter.Seq2[string, int], methods, retired int) Demand {
 			words[w] += n
 		}
 	}
-	d := Demand{Methods: methods, Retired: retired}
+	d := IDUsage{Methods: methods, Retired: retired}
 	for p, n := range packages {
 		d.Packages = append(d.Packages, PackageCount{p, n})
 	}
@@ -112,7 +106,7 @@ func demandOf(classes iter.Seq2[string, int], methods, retired int) Demand {
 		d.Rules = append(d.Rules, RuleCount{"**.*" + w, n})
 	}
 	d.Rules = slices.DeleteFunc(d.Rules, func(r RuleCount) bool {
-		// What filter reads otherwise, or we write otherwise: nothing to show by example.
+		// Such a pattern would mean something else to package filter, or is escaped in the text form.
 		return strings.ContainsAny(r.Pattern, "%?;[]()<>#")
 	})
 	slices.SortFunc(d.Rules, func(a, b RuleCount) int {
@@ -122,9 +116,10 @@ func demandOf(classes iter.Seq2[string, int], methods, retired int) Demand {
 	return d
 }
 
-// packageRules gives rules that divide the packages among them: the widest that
-// block at most most methods, each written for the innermost package that has
-// them all. "com.**" would free much and help nobody.
+// packageRules returns rules that together block all packages without overlap: the widest ones that block at most
+// most methods each, because "com.**" would free many IDs and be useless. Each pattern is written for the innermost
+// package that contains all of its classes. It walks down the tree of packages from the root and stops at each
+// package that is small enough.
 func packageRules(packages map[string]int, most int) []RuleCount {
 	below := map[string]int{}       // methods of a package and all below it
 	inside := map[string][]string{} // packages directly below
@@ -159,9 +154,9 @@ func packageRules(packages map[string]int, most int) []RuleCount {
 	return rules
 }
 
-// lastWord gives what the names of generated classes end in: "_Factory" of
-// Feed_Factory, "Binding" of FeedBinding; "" if the name is but one word. Of a
-// nested class it is the outermost that is asked: a rule goes for both.
+// lastWord returns the word that the names of generated classes end in: "_Factory" of Feed_Factory, "Binding" of
+// FeedBinding; "" if the name is a single word. For a nested class it looks at the outermost class, because a class
+// pattern matches nested classes, too.
 func lastWord(simple string) string {
 	simple, _, _ = strings.Cut(simple, "$")
 	at := strings.LastIndexByte(simple, '_')

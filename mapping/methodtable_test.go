@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAssignedAnswersAsLoaded asks a mapping as it was assigned, with retired methods, and as it is read from its file.
+// TestAssignedAnswersAsLoaded compares an assigned mapping that has retired methods with the same mapping after writing
+// and loading it.
 func TestAssignedAnswersAsLoaded(t *testing.T) {
 	list := slices.Concat(synthetic(300), oddNames, methods("a/A|lambda$f$0|()V", "a/A$1|run|()V", "A|f|()V"))
 	assigned := mustAssign(t, list[100:], Options{Base: mustAssign(t, list[:200], Options{})})
@@ -25,9 +26,10 @@ func TestAssignedAnswersAsLoaded(t *testing.T) {
 	}
 	same("All", slices.Collect(assigned.All()), slices.Collect(loaded.All()))
 	same("Retired", slices.Collect(assigned.Retired()), slices.Collect(loaded.Retired()))
-	same("Demand", assigned.Demand(), loaded.Demand())
+	same("IDUsage", assigned.IDUsage(), loaded.IDUsage())
 	same("Headroom", assigned.Headroom(), loaded.Headroom())
-	for _, text := range []string{"1-1048574", "**", "com.example.**#method3", "com.example.app.feature1.screen1.Presenter1#method3", "/[^.]lambda/", "a.A#lambda$f$0()V"} {
+	for _, text := range []string{"1-1048574", "**", "com.example.**#method3",
+		"com.example.app.feature1.screen1.Presenter1#method3", "/[^.]lambda/", "a.A#lambda$f$0()V"} {
 		p, err := ParsePattern(text)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +50,8 @@ func TestAssignedAnswersAsLoaded(t *testing.T) {
 			t.Errorf("ID %d: %v", want.ID, ok)
 		}
 	}
-	if c := Compare(assigned, loaded); !c.Equal() || c.Kept != loaded.Len() || assigned.Freed(loaded) != 0 || loaded.Freed(assigned) != 0 {
+	if c := Compare(assigned, loaded); !c.Equal() || c.Kept != loaded.Len() || assigned.Freed(loaded) != 0 ||
+		loaded.Freed(assigned) != 0 {
 		t.Errorf("they differ: %+v", c)
 	}
 	for _, base := range []*Mapping{assigned, loaded} {
@@ -59,9 +62,10 @@ func TestAssignedAnswersAsLoaded(t *testing.T) {
 	}
 }
 
-// TestRepeated gives methods more than once: all get the one ID, and what is recorded is the lowest.
+// TestRepeated assigns methods that are repeated: all get the same ID, and the lowest access flags are stored.
 func TestRepeated(t *testing.T) {
-	list := methods("b/B|lambda$f$1|()V", "a/A|g|()V", "b/B|lambda$f$1|()V", "b/B|f|()V", "a/A|g|()V", "b/B|lambda$f$1|()V")
+	list := methods("b/B|lambda$f$1|()V", "a/A|g|()V", "b/B|lambda$f$1|()V", "b/B|f|()V", "a/A|g|()V",
+		"b/B|lambda$f$1|()V")
 	bodies := []uint64{7, 1, 5, 0, 2, 0}
 	for i := range list {
 		list[i].Access = uint16(9 - i)
@@ -80,14 +84,16 @@ func TestRepeated(t *testing.T) {
 		t.Errorf("IDs %v", ids)
 	}
 	text := written(t, m)
-	for _, want := range []string{"\n1,5,a.A g ()V\n2,6,b.B f ()V\n3,4,b.B lambda$f$1 ()V\n", "# numbered 3 0000000000000005\n", ", 1 numbered\n"} {
+	for _, want := range []string{"\n1,5,a.A g ()V\n2,6,b.B f ()V\n3,4,b.B lambda$f$1 ()V\n",
+		"# numbered 3 0000000000000005\n", ", 1 numbered\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }
 
-// TestTextOrder makes the text forms of short strings of odd bytes in both ways, and orders them with and without.
+// TestTextOrder checks, for short strings of unusual bytes, that both ways to make the text form agree, and that
+// unescaped strings have the order of their text forms.
 func TestTextOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	random := func(alphabet string) string {
@@ -104,7 +110,7 @@ func TestTextOrder(t *testing.T) {
 			alphabet += ".#% ,\x00\x7f\x80\xbf\xc3\xed\xa0\xff"
 		}
 		a, b := random(alphabet), random(alphabet)
-		if got, want := Text(a), string(appendUnits(nil, a)); got != want {
+		if got, want := Text(a), string(appendChars(nil, a)); got != want {
 			t.Fatalf("%q: %q, want %q", a, got, want)
 		}
 		plain := unescaped(a) && unescaped(b)

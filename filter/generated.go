@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// isGenerated recognises the classes of constants that Android's build tools write. The name alone does not
-// do: people have classes called R and Manifest too.
+// isGenerated reports whether a class is one of constants that Android's build tools generate. The name alone is not
+// enough: applications have classes named R and Manifest of their own.
 func isGenerated(c *classfile.Class, name string) bool {
 	switch simple := name[strings.LastIndexByte(name, '/')+1:]; {
 	case simple == "R", simple == "BuildConfig", simple == "Manifest", strings.HasPrefix(simple, "R$"):
@@ -24,8 +24,8 @@ func isGenerated(c *classfile.Class, name string) bool {
 	return true
 }
 
-// isAccessor recognises what javac, ECJ and Kotlin generate so that a nested class reaches a private member:
-// one field access or call, and around it nothing but moves between locals and stack.
+// isAccessor reports whether a method is an accessor that javac, ECJ or Kotlin generates to let a nested class reach
+// a private member: one field access or call, and besides it only moves between locals and stack.
 func isAccessor(m *classfile.Member, c *classfile.Code) (bool, error) {
 	const flags = classfile.AccStatic | classfile.AccSynthetic
 	if m.AccessFlags&flags != flags || !strings.HasPrefix(m.Name, "access$") {
@@ -49,10 +49,11 @@ func isAccessor(m *classfile.Member, c *classfile.Code) (bool, error) {
 	return accesses == 1, nil
 }
 
-// isInlineTemplate recognises the copies of inline functions that the Kotlin compiler leaves for itself.
+// isInlineTemplate reports whether a method is the copy of an inline function that the Kotlin compiler keeps for
+// itself.
 func isInlineTemplate(m *classfile.Member) bool { return strings.HasSuffix(m.Name, "$$forInline") }
 
-// unknownAttribute gives the name of the first attribute of the code that is not known there; "" if none.
+// unknownAttribute returns the name of the first attribute of the code that is unknown there; "" if there is none.
 func unknownAttribute(c *classfile.Code) string {
 	for _, a := range c.Attributes {
 		if classfile.KnownAttribute(a.Name)&classfile.InCode == 0 {

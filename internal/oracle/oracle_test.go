@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// shapes has what the planted faults need: branches, several returns, frames of several kinds, a
-// handler, a constructor with arguments, an interface, a lambda.
+// shapes has what the planted faults need: branches, several returns, frames of several kinds, a handler, a constructor
+// with arguments, an interface, a lambda.
 const shapes = `
 import java.util.function.IntSupplier;
 public class Shapes {
@@ -40,8 +40,8 @@ public class Shapes {
 }
 `
 
-// compileShapes returns a jar of the sources above. Shapes$Absent is left out of it: a class that a
-// descriptor names and no verifier needs, as real jars have them.
+// compileShapes returns a jar of the sources above. It leaves out Shapes$Absent: a class that a descriptor names and no
+// verifier needs, as real jars have them.
 func compileShapes(t *testing.T, release string) string {
 	t.Helper()
 	j, err := FindJDK(17)
@@ -89,7 +89,7 @@ func zipFiles(t *testing.T, to string, files ...string) string {
 	return to
 }
 
-// plant instruments a jar by ASM, with a fault of the kind that the Java source lists.
+// plant instruments a jar by ASM, with one of the faults that Plant.java lists.
 func plant(ctx context.Context, t *testing.T, jar, fault string) string {
 	t.Helper()
 	j, err := FindJDK(11)
@@ -106,16 +106,16 @@ func plant(ctx context.Context, t *testing.T, jar, fault string) string {
 	return out
 }
 
-// TestRefereesFindPlantedFaults shows for each referee that it can say no, and for what.
+// TestOraclesFindPlantedFaults checks for each oracle that it reports the faults that it is used for.
 //
 // Invariant: Classes that linked still link, and other programs find the mapping's IDs at every entry and exit.
-func TestRefereesFindPlantedFaults(t *testing.T) {
+func TestOraclesFindPlantedFaults(t *testing.T) {
 	tests := []struct {
 		fault, release string
 		link           string // part of HotSpot's message, empty if it is to link
 		check          string // part of the message of ASM's checker
 		calls          string // part of what is wrong with the calls
-		otherIDs       bool   // an exit reports another ID than the entry
+		otherIDs       bool   // an exit passes another ID than the entry
 		fewerExits     bool   // a return has no exit, or too many
 	}{
 		{fault: "none", release: "17"},
@@ -188,7 +188,7 @@ func appendIf(list []string, yes bool, s string) []string {
 	return list
 }
 
-// wantPart wants no message at all if part is empty, and else one that holds it.
+// wantPart checks that a message contains part, or that there is none if part is empty.
 func wantPart(t *testing.T, who string, got []string, part string) {
 	t.Helper()
 	if part == "" {

@@ -5,27 +5,27 @@ import (
 	"io"
 )
 
-// target is a promise: a quotient of two rows' medians that is to be at most, or at least, a number.
+// target is a promise: the quotient of two rows' medians must be at most, or at least, a number.
 type target struct {
 	says   string
 	over   string // the row above the line
 	under  string // the row below
 	of     func(*row) float64
-	most   float64 // the quotient must not be greater, if it is not 0
-	least  float64 // or not less
-	goal   float64 // better still; 0 if none is set
-	detail bool    // told beside another, and no promise by itself
+	most   float64 // the quotient must not be greater; 0 for no bound
+	least  float64 // the quotient must not be less
+	goal   float64 // a better value to aim at; 0 for none
+	detail bool    // shown with another one, and not a promise itself
 }
 
-// Of what quotients are made.
+// What quotients compare.
 func wallOf(r *row) float64 { return r.median(wallSeconds) }
 func cpuOf(r *row) float64  { return r.median(cpuSeconds) }
 func peakOf(r *row) float64 { return r.median(peakMB) }
 func sizeOf(r *row) float64 { return float64(r.work.size) }
 
-// targets are what issue 5 asks for. The expert is the fastest that we know to write, with IDs from a counter: one pass, and
-// other IDs in every run. Matrix is judged by what it takes where it does its work; where only the run is to be had in
-// which it gives jars up, by that, which flatters it.
+// targets are the promises about speed. The hand-written ASM program is the fastest that we know to write, with IDs
+// from a counter: one pass, and other IDs in every run. Matrix is compared by its run with jars that it can instrument
+// completely; if only the run exists in which it fails for some jars, by that one, which makes Matrix look faster.
 func targets(matrix string) []target {
 	faster := func(says, peer string, factor float64) []target {
 		return []target{
@@ -34,34 +34,41 @@ func targets(matrix string) []target {
 		}
 	}
 	all := []target{
-		{says: "both referees, beside the floor, wall", over: rowTracegen, under: rowFloor, of: wallOf, most: 1.6, goal: 1.25},
-		{says: "both referees, beside the floor, CPU", over: rowTracegen, under: rowFloor, of: cpuOf, detail: true},
-		{says: "`--verify equivalence`, beside the floor, wall", over: rowEquivalence, under: rowFloor, of: wallOf, most: 1.25, goal: 1.1},
-		{says: "`--verify equivalence`, beside the floor, CPU", over: rowEquivalence, under: rowFloor, of: cpuOf, detail: true},
+		{says: "both checks, beside the floor, wall", over: rowTracegen, under: rowFloor, of: wallOf, most: 1.6,
+			goal: 1.25},
+		{says: "both checks, beside the floor, CPU", over: rowTracegen, under: rowFloor, of: cpuOf, detail: true},
+		{says: "`--verify equivalence`, beside the floor, wall", over: rowEquivalence, under: rowFloor, of: wallOf,
+			most: 1.25, goal: 1.1},
+		{says: "`--verify equivalence`, beside the floor, CPU", over: rowEquivalence, under: rowFloor, of: cpuOf,
+			detail: true},
 	}
 	all = append(all, faster("faster than Matrix with its check", matrix, 12)...)
 	all = append(all, faster("faster than the expert, default flags", rowExpert, 3)...)
 	all = append(all, faster("faster than the expert, C1", rowExpertC1, 1.6)...)
 	return append(all,
-		target{says: "with the expert's methods and dense IDs: faster than it, C1, wall", over: rowExpertC1, under: rowAll, of: wallOf, detail: true},
-		target{says: "`--compression store`, beside the floor that stores, wall", over: rowStore, under: rowFloorStore, of: wallOf, detail: true},
-		target{says: "`--compression fast`, beside the floor at that level, wall", over: rowFast, under: rowFloorFast, of: wallOf, detail: true},
+		target{says: "with the expert's methods and dense IDs: faster than it, C1, wall", over: rowExpertC1, under: rowAll,
+			of: wallOf, detail: true},
+		target{says: "`--compression store`, beside the floor that stores, wall", over: rowStore, under: rowFloorStore,
+			of: wallOf, detail: true},
+		target{says: "`--compression fast`, beside the floor at that level, wall", over: rowFast, under: rowFloorFast,
+			of: wallOf, detail: true},
 		target{says: "peak memory, of Matrix's", over: rowTracegen, under: matrix, of: peakOf, most: 0.1},
 		target{says: "peak memory, of the expert's", over: rowTracegen, under: rowExpert, of: peakOf, most: 0.25},
 		target{says: "peak memory, of the expert's with C1", over: rowTracegen, under: rowExpertC1, of: peakOf, most: 0.25},
-		target{says: "size of the output, of the expert's, with its methods and dense IDs", over: rowAll, under: rowExpert, of: sizeOf, most: 1.02},
+		target{says: "size of the output, of the expert's, with its methods and dense IDs", over: rowAll, under: rowExpert,
+			of: sizeOf, most: 1.02},
 	)
 }
 
-// judged is a target and what was measured.
-type judged struct {
+// measuredTarget is a target and the measured values.
+type measuredTarget struct {
 	target
 	quotient  float64
 	low, high float64 // of single rounds
 }
 
-// verdict is met, missed, or nothing where no promise was made.
-func (j judged) verdict() string {
+// result returns met, missed, or nothing if the target has no bound.
+func (j measuredTarget) result() string {
 	switch {
 	case j.detail:
 		return ""
@@ -73,8 +80,8 @@ func (j judged) verdict() string {
 	return "met"
 }
 
-// wanted is the target in words.
-func (j judged) wanted() string {
+// wanted returns the target in words.
+func (j measuredTarget) wanted() string {
 	switch {
 	case j.detail:
 		return ""
@@ -86,16 +93,16 @@ func (j judged) wanted() string {
 	return fmt.Sprintf("≤ %g", j.most)
 }
 
-// rounds is the row with its runs from one up to another.
+// rounds returns the row with its runs from one round up to another.
 func (r *row) rounds(from, to int) row { return row{work: r.work, runs: r.runs[from:to]} }
 
-// judge computes the targets for an input, as far as both rows were measured, of the rounds in which both took part.
-func (r *record) judge(input string) []judged {
+// evaluate computes the targets for an input, if both rows were measured, from the rounds in which both have a run.
+func (r *record) evaluate(input string) []measuredTarget {
 	matrix := rowMatrix
 	if r.row(input, matrix) == nil {
 		matrix = rowMatrixAsIs
 	}
-	var all []judged
+	var all []measuredTarget
 	for _, t := range targets(matrix) {
 		over, under := r.row(input, t.over), r.row(input, t.under)
 		if over == nil || under == nil || t.of(under) == 0 {
@@ -103,7 +110,7 @@ func (r *record) judge(input string) []judged {
 		}
 		rounds := min(len(over.runs), len(under.runs))
 		a, b := over.rounds(0, rounds), under.rounds(0, rounds)
-		j := judged{target: t, quotient: t.of(&a) / t.of(&b)}
+		j := measuredTarget{target: t, quotient: t.of(&a) / t.of(&b)}
 		j.low, j.high = j.quotient, j.quotient
 		for n := range rounds {
 			a, b := over.rounds(n, n+1), under.rounds(n, n+1)
@@ -117,17 +124,18 @@ func (r *record) judge(input string) []judged {
 
 // printVerdicts writes the table of targets.
 func (r *record) printVerdicts(w io.Writer, input string) {
-	all := r.judge(input)
+	all := r.evaluate(input)
 	if len(all) == 0 {
 		return
 	}
 	fmt.Fprintln(w, "\n| | quotient of medians | of single rounds | asked for | |\n|---|---|---|---|---|")
 	for _, j := range all {
-		fmt.Fprintf(w, "| %s | **%s** | %s to %s | %s | %s |\n", j.says, figure(j.quotient), figure(j.low), figure(j.high), j.wanted(), j.verdict())
+		fmt.Fprintf(w, "| %s | **%s** | %s to %s | %s | %s |\n", j.says, figure(j.quotient), figure(j.low), figure(j.high),
+			j.wanted(), j.result())
 	}
 }
 
-// figure writes a number with three digits that count.
+// figure returns a number with three significant digits.
 func figure(f float64) string {
 	switch {
 	case f >= 100:

@@ -9,13 +9,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// conditionKey is a key of a rule that is a mapping.
+// conditionKey is a key of a rule with conditions. read parses the key's value into the rule.
 type conditionKey struct {
 	name string
 	read func(*Rule, string) error
 }
 
-// conditionKeys are all of them; what they mean is in the package comment.
+// conditionKeys returns all of them. The package comment says what they mean.
 func conditionKeys() []conditionKey {
 	keys := []conditionKey{
 		{"class", func(r *Rule, s string) (err error) {
@@ -28,7 +28,7 @@ func conditionKeys() []conditionKey {
 		}},
 		{"annotation", func(r *Rule, s string) error {
 			if name, at := strings.CutPrefix(s, "@"); at {
-				return fmt.Errorf("the type of the annotation is meant: write %q", name)
+				return fmt.Errorf("the @ is not part of the type's name: write %q", name)
 			}
 			p, err := parseClassPattern(s, false)
 			r.conditions.annotation = &p
@@ -57,13 +57,13 @@ func (t trait) read(c *conditions, s string) error {
 		f.want |= t.bit
 	case "false":
 	default:
-		return fmt.Errorf("%q is neither true nor false", s)
+		return fmt.Errorf("found %q, want true or false", s)
 	}
 	f.mask |= t.bit
 	return nil
 }
 
-// readSize reads comparisons such as ">200", or several of which all have to hold: ">=10 <50".
+// readSize reads comparisons such as ">200". Several are separated by spaces, and all must hold: ">=10 <50".
 func (c *conditions) readSize(s string) error {
 	c.sized, c.least, c.most = true, 0, math.MaxInt
 	comparisons := strings.Fields(s)
@@ -74,7 +74,7 @@ func (c *conditions) readSize(s string) error {
 		number := strings.TrimLeft(comparison, "<>=")
 		n, err := strconv.ParseUint(number, 10, 31)
 		if err != nil {
-			return fmt.Errorf("%q is no comparison, such as \">200\" or \">=10 <50\"", s)
+			return fmt.Errorf("%q is not a comparison such as \">200\" or \">=10 <50\"", s)
 		}
 		switch least, most := &c.least, &c.most; comparison[:len(comparison)-len(number)] {
 		case "<":
@@ -88,23 +88,25 @@ func (c *conditions) readSize(s string) error {
 		case "=":
 			*least, *most = max(*least, int(n)), min(*most, int(n))
 		default:
-			return fmt.Errorf("%q does not say how to compare: write \"<%s\", \"<=%s\", \">%s\", \">=%s\" or \"=%s\"", s, number, number, number, number, number)
+			return fmt.Errorf("%q has no comparison operator: write \"<%[2]s\", \"<=%[2]s\", \">%[2]s\", "+
+				"\">=%[2]s\" or \"=%[2]s\"",
+				s, number)
 		}
 	}
 	if c.least > c.most {
-		return fmt.Errorf("no number is %s", s)
+		return fmt.Errorf("no number meets %q", s)
 	}
 	return nil
 }
 
-// conditionalRule reads a rule that is a mapping; ok is false if something is wrong with it.
+// conditionalRule reads a rule whose value is a YAML mapping; ok is false if it reported an error.
 func (r *configReader) conditionalRule(verb *yaml.Node, n *yaml.Node) (rule Rule, ok bool) {
 	if len(n.Content) == 0 {
-		r.errorf(n, "%s: there is no condition in it; ** stands for everything", verb.Value)
+		r.errorf(n, "%s: no condition; to match every method, write \"**\"", verb.Value)
 		return Rule{}, false
 	}
 	rule = Rule{allow: verb.Value == "allow", at: r.at(verb), conditions: &conditions{}}
-	rule.pattern.class, _ = parseClassPattern(spanning, true) // unless it names another
+	rule.pattern.class, _ = parseClassPattern(spanning, true) // unless the key class sets another
 	keys := conditionKeys()
 	names := make([]string, len(keys))
 	for i, k := range keys {
@@ -113,7 +115,7 @@ func (r *configReader) conditionalRule(verb *yaml.Node, n *yaml.Node) (rule Rule
 	wrong := len(r.errs)
 	var text []string
 	for key, value := range r.entries(n, names) {
-		s, isPlain := r.plain(key.Value, value)
+		s, isPlain := r.scalar(key.Value, value)
 		if !isPlain {
 			continue
 		}

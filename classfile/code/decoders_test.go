@@ -19,8 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// line is an instruction as javap prints it: a position, a mnemonic, and where it branches to, a switch's
-// default last.
+// line is an instruction as javap prints it: a position, a mnemonic and its targets, for a switch the default last.
 type line struct {
 	pc      int
 	name    string
@@ -29,7 +28,7 @@ type line struct {
 
 func (l line) String() string { return fmt.Sprint(l.pc, ": ", l.name, " ", l.targets) }
 
-// lines lists the instructions of a code array like javap -c.
+// lines returns the instructions of a code array in the order of javap -c.
 func lines(t *testing.T, bytecode []byte) (all []line) {
 	t.Helper()
 	for in, err := range code.Instructions(bytecode) {
@@ -41,7 +40,7 @@ func lines(t *testing.T, bytecode []byte) (all []line) {
 		case code.Wide:
 			l.name = code.Op(in.U1(0)).String() + "_w"
 		case code.Jsr, code.JsrW:
-			l.targets = nil // newer ones of javap do not print it
+			l.targets = nil // newer versions of javap do not print it
 		case code.Tableswitch, code.Lookupswitch:
 			l.targets = append(l.targets[1:], l.targets[0])
 		}
@@ -55,7 +54,7 @@ var (
 	javapCase        = regexp.MustCompile(`^ +(?:-?\d+|default): (\d+)$`)
 )
 
-// parseJavap reads the methods with code out of what javap -c printed, in class file order.
+// parseJavap parses the output of javap -c and returns the methods with code, in class file order.
 func parseJavap(t *testing.T, out []byte) (methods [][]line) {
 	t.Helper()
 	scan := bufio.NewScanner(bytes.NewReader(out))
@@ -102,7 +101,7 @@ func number(t *testing.T, s string) int {
 	return n
 }
 
-// javap runs javap -c of the newest JDK.
+// javap returns the output of javap -c of the newest JDK.
 func javap(t *testing.T, args ...string) [][]line {
 	t.Helper()
 	jdks, err := oracle.FindJDKs()
@@ -114,7 +113,7 @@ func javap(t *testing.T, args ...string) [][]line {
 	return parseJavap(t, out)
 }
 
-// TestJavap: the instructions of the classes of testdata are at the positions, of the names and with the
+// TestJavap checks that the instructions of the classes of testdata are at the positions, of the names and with the
 // targets that javap prints.
 //
 // Invariant: Instructions begin where javap sees them.
@@ -165,7 +164,7 @@ func compareWithJavap(t *testing.T, ours, theirs [][]line) {
 	}
 }
 
-// TestCorpusInstructionsJVMGo compares positions with those of jvm.go's decoder, which is an interpreter's.
+// TestCorpusInstructionsJVMGo compares positions with those of jvm.go, whose decoder is that of an interpreter.
 //
 // Invariant: Instructions begin where jvm.go sees them.
 func TestCorpusInstructionsJVMGo(t *testing.T) {
@@ -190,7 +189,8 @@ func TestCorpusInstructionsJVMGo(t *testing.T) {
 	t.Logf("measured: %d methods with the instructions where jvm.go has them", compared)
 }
 
-// jvmgoPositions is false for what jvm.go cannot decode: it panics.
+// jvmgoPositions returns the positions of jvm.go's instructions, or false where jvm.go panics since it cannot
+// decode the code.
 func jvmgoPositions(bytecode []byte) (positions []int, ok bool) {
 	defer func() { ok = recover() == nil }()
 	for pc, in := range instructions.Decode(bytecode) {

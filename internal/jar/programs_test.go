@@ -8,12 +8,11 @@ import (
 	"testing"
 )
 
-// referees are programs we did not write that read an archive in full. Args may hold the file's name
-// as FILE.
-var referees = []struct {
+// programs are other programs that read whole archives. FILE in args stands for the file's name.
+var programs = []struct {
 	program string
 	args    []string
-	benign  string // output that goes with an exit code that means "fine, but"
+	benign  string // output of a run that fails although the archive is good
 }{
 	{"unzip", []string{"-tqq", "FILE"}, "extra bytes at beginning or within zipfile"},
 	{"zipinfo", []string{"-v", "FILE"}, "extra bytes at beginning or within zipfile"},
@@ -28,8 +27,8 @@ with zipfile.ZipFile(sys.argv[1]) as z:
 	{"jar", []string{"tf", "FILE"}, ""},
 }
 
-// needTool skips the test on a machine without program, but not in CI, where a missing referee must
-// not go unnoticed.
+// needTool returns the path of a program. Without it, the test is skipped, but fails in CI, where all of them must
+// be installed.
 func needTool(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -42,10 +41,10 @@ func needTool(t *testing.T, program string) string {
 	return path
 }
 
-// judge has every referee read the archive at path.
-func judge(t *testing.T, path string) {
+// readByPrograms checks that every program reads the archive at path.
+func readByPrograms(t *testing.T, path string) {
 	t.Helper()
-	for _, r := range referees {
+	for _, r := range programs {
 		t.Run(r.program, func(t *testing.T) {
 			args := append([]string(nil), r.args...)
 			for i := range args {
@@ -59,10 +58,10 @@ func judge(t *testing.T, path string) {
 	}
 }
 
-// TestReferees has other programs read copies and rewrites of the shapes that they can read.
+// TestOtherPrograms checks that other programs read the rewritten archives of those shapes that they support.
 //
 // Invariant: Other programs read the archives that are written.
-func TestReferees(t *testing.T) {
+func TestOtherPrograms(t *testing.T) {
 	chosen := map[string]bool{
 		"plain jar": true, "extra fields differ": true, "aligned with broken padding": true, "descriptors": true,
 		"duplicates": true, "prefix counted": true, "prefix not counted": true, "zip64 fields": true, "zip64 end": true,
@@ -85,7 +84,7 @@ func TestReferees(t *testing.T) {
 			if err := os.WriteFile(path, out, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			judge(t, path)
+			readByPrograms(t, path)
 		})
 	}
 	for name := range chosen {

@@ -10,19 +10,21 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// IsMappingInfo says whether c is the class that carries the mapping's digest to the device.
+// IsMappingInfo reports whether c is the class MappingInfo of the runtime, whose method digest returns the digest
+// of the mapping that the program was instrumented with.
 func IsMappingInfo(c *classfile.Class) bool { return c.Name() == mappingInfoClass }
 
-// CheckMappingInfo says why the class MappingInfo cannot be stamped, nil if it can.
+// CheckMappingInfo returns an error if the mapping's digest cannot be written into the class MappingInfo.
 func CheckMappingInfo(c *classfile.Class) error {
 	if _, err := digestConstant(c); err != nil {
-		return fmt.Errorf("class %s: %s%s cannot be stamped: %w", c.Name(), digestName, digestDescriptor, err)
+		return fmt.Errorf("class %s: cannot make %s%s return the mapping's digest: %w",
+			c.Name(), digestName, digestDescriptor, err)
 	}
 	return nil
 }
 
-// stamp writes the digest over the string that MappingInfo.digest() returns.
-func (w *writer) stamp(digest string) error {
+// writeDigest replaces the string that MappingInfo.digest() returns.
+func (w *writer) writeDigest(digest string) error {
 	index, err := digestConstant(w.class)
 	if err != nil {
 		return CheckMappingInfo(w.class)
@@ -31,13 +33,13 @@ func (w *writer) stamp(digest string) error {
 	return nil
 }
 
-// digestConstant gives the index of the Utf8 constant behind the string that digest() returns, which has to be
-// 16 hexadecimal digits. The method must be an ldc and an areturn: a constant field would be copied into its
-// users by javac.
+// digestConstant returns the index of the Utf8 constant of the string that digest() returns. The method must
+// consist of an ldc and an areturn, and the string of 16 hexadecimal digits. (It is a method and not a constant
+// field, since javac copies the values of constant fields into the classes that use them.)
 func digestConstant(c *classfile.Class) (uint16, error) {
 	m := findMethod(c, digestName, digestDescriptor)
 	if m == nil {
-		return 0, errors.New("the method is not there")
+		return 0, errors.New("there is no such method")
 	}
 	body, ok, err := c.Code(m)
 	if err != nil {
@@ -56,7 +58,7 @@ func digestConstant(c *classfile.Class) (uint16, error) {
 		return 0, err
 	}
 	if len(s) != digestLength || strings.Trim(s, "0123456789abcdef") != "" {
-		return 0, fmt.Errorf("its string %q is not one of %d hexadecimal digits", s, digestLength)
+		return 0, fmt.Errorf("its string %q does not consist of %d hexadecimal digits", s, digestLength)
 	}
 	return binary.BigEndian.Uint16(c.ConstantPool().Raw(in.Constant())), nil
 }
