@@ -91,7 +91,6 @@ func isSynthetic(attributes []classfile.Attribute) bool {
 type subject struct {
 	member *classfile.Member
 	code   *classfile.Code
-	name   string // as matchable returns it
 	traits uint32 // access_flags of the method; ACC_SYNTHETIC is set also if the class is synthetic
 
 	annotated []int32 // rules whose annotation the method has, ascending

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // knownOptions are the option names that the tests' caller supports.
@@ -401,7 +399,7 @@ func checkRules(t *testing.T, name string, data []byte, rules []Rule) {
 		}
 		globs := []string{r.pattern.class.glob, r.pattern.class.nested}
 		if m := r.pattern.method; m != nil {
-			globs = append(globs, m.glob)
+			globs = append(globs, m.name)
 		}
 		if k := r.conditions; k != nil {
 			for _, p := range k.supertypes {
@@ -415,8 +413,8 @@ func checkRules(t *testing.T, name string, data []byte, rules []Rule) {
 			}
 		}
 		for _, glob := range globs {
-			if !doublestar.ValidatePattern(glob) {
-				t.Errorf("%v: %s is no pattern of doublestar", r, glob)
+			if strings.Contains(glob, "?") {
+				t.Errorf("%v: %s has a wildcard that rules do not have", r, glob)
 			}
 		}
 	}

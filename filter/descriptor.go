@@ -158,7 +158,7 @@ func (t *typePattern) match(field string) bool {
 	if len(field)-len(element) != t.dims || element[0] != 'L' {
 		return false
 	}
-	return t.class.match(matchable(element[1 : len(element)-1]))
+	return t.class.match(element[1 : len(element)-1])
 }
 
 // cutField cuts the first field descriptor (JVMS 4.3.2) off s. field is "" if s does not begin with one.

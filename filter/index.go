@@ -244,7 +244,7 @@ type classRules struct {
 
 // match returns the rules in the tree that may match a class or its methods.
 func (x *ruleIndex) match(name string) classRules {
-	found, whole := classRules{class: -1}, matchable(name)
+	found := classRules{class: -1}
 	simple := name[strings.LastIndexByte(name, '/')+1:]
 	for n, rest := &x.root, name; n != nil; {
 		x.collect(&found, n.all)
@@ -255,7 +255,7 @@ func (x *ruleIndex) match(name string) classRules {
 		}
 		n.globs.each(simple, true, func(list []int32) {
 			for i := len(list) - 1; i >= 0 && list[i] > found.class; i-- {
-				if x.rules[list[i]].pattern.class.match(whole) {
+				if x.rules[list[i]].pattern.class.match(name) {
 					x.collectRule(&found, list[i])
 				}
 			}

@@ -90,7 +90,7 @@ func (cf *ClassFilter) matchesClass(rule int32) (v matching, whole bool) {
 		return doesMatch, false
 	case !r.conditions.class.hold(cf.traits):
 		return noMatch, true
-	case r.conditions.annotation != nil && !r.pattern.class.match(matchable(cf.name)):
+	case r.conditions.annotation != nil && !r.pattern.class.match(cf.name):
 		return noMatch, true // such a rule was found by the annotation, so its pattern has not been compared yet
 	}
 	return cf.supertypesOf(rule), r.pattern.method == nil && !r.conditions.needMethod()
@@ -111,7 +111,7 @@ func (cf *ClassFilter) supertypesOf(rule int32) matching {
 // for the rule, and that it did not return noMatch.
 func (cf *ClassFilter) matches(rule int32, s *subject, known bool) matching {
 	r := &cf.filter.index.rules[rule]
-	if r.pattern.method != nil && !r.pattern.method.match(s.name, s.member.Descriptor) {
+	if r.pattern.method != nil && !r.pattern.method.match(s.member.Name, s.member.Descriptor) {
 		return noMatch
 	}
 	k := r.conditions
@@ -143,7 +143,7 @@ func contains(ascending []int32, rule int32) bool {
 // it comes after the best one so far.
 func (cf *ClassFilter) lastMatchingRule(m *classfile.Member, c *classfile.Code) (int32, Pending) {
 	x := cf.filter.index
-	s := subject{member: m, code: c, name: matchable(m.Name)}
+	s := subject{member: m, code: c}
 	if x.hasConditions {
 		s.traits = uint32(m.AccessFlags) | cf.traits&classfile.AccSynthetic
 		if isSynthetic(m.Attributes) {

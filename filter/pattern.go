@@ -7,9 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // spanning is the segment that matches any number of packages.
@@ -22,18 +21,16 @@ type pattern struct {
 }
 
 // classPattern is a class name, cut at its slashes into segments with wildcards. A ** at the end is stored as ** and
-// *, so that the last segment is always one for the class's simple name. doublestar would let com/example/** match
-// com/example as well.
+// *, so that the last segment is always one for the class's simple name.
 type classPattern struct {
 	segments []string
-	glob     string // the segments in the form that matchGlob takes
+	glob     string // the segments, joined by slashes
 	nested   string // the same for nested classes; "" if they do not match
 }
 
 // methodPattern is the part of a pattern after the #.
 type methodPattern struct {
-	name       string
-	glob       string             // the name in the form that matchGlob takes
+	name       string             // may contain *
 	descriptor *descriptorPattern // nil: any
 }
 
@@ -99,7 +96,7 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	if p.segments[len(p.segments)-1] == spanning {
 		p.segments = append(p.segments, "*")
 	}
-	p.glob = makeGlob(strings.Join(p.segments, "/"))
+	p.glob = strings.Join(p.segments, "/")
 	if withNested {
 		p.nested = p.glob + "$*"
 	}
@@ -115,12 +112,11 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 		(strings.ContainsAny(name, ".;[/<>#)") || strings.TrimSpace(name) != name):
 		return nil, fmt.Errorf("method pattern %q: %q is not the name of a method", s, name)
 	}
-	// Several * mean the same as one. doublestar would not let several at the end of a name match nothing.
+	// Several * mean the same as one, as a name has no segments that ** could cross.
 	m := &methodPattern{name: classfile.EncodeMUTF8(name)}
 	for strings.Contains(m.name, spanning) {
 		m.name = strings.ReplaceAll(m.name, spanning, "*")
 	}
-	m.glob = makeGlob(m.name)
 	if !hasDescriptor {
 		return m, nil
 	}
@@ -137,42 +133,14 @@ func (p *classPattern) matchesAll() bool {
 	return len(p.segments) == 2 && p.segments[0] == spanning && p.segments[1] == "*"
 }
 
-// match reports whether the pattern matches an internal name in the form that matchable returns.
+// match reports whether the pattern matches an internal name.
 func (p *classPattern) match(name string) bool {
-	return matchGlob(p.glob, name) || p.nested != "" && matchGlob(p.nested, name)
+	return glob.Match(p.glob, name, '/') || p.nested != "" && glob.Match(p.nested, name, '/')
 }
 
-// match reports whether the pattern matches a method, whose name is in the form that matchable returns.
+// match reports whether the pattern matches a method.
 func (m *methodPattern) match(name, descriptor string) bool {
-	return matchGlob(m.glob, name) && (m.descriptor == nil || m.descriptor.match(descriptor))
-}
-
-// matchGlob reports whether a name in the form of matchable matches a glob of makeGlob. On a mismatch doublestar
-// retries only the last * and the last **, so the time is bounded by the product of both lengths and the number of
-// the name's segments. Braces would double the time each; this is why nested classes have a glob of their own.
-func matchGlob(glob, name string) bool { return doublestar.MatchUnvalidated(glob, name) }
-
-// metaCharacters escapes the characters that have a meaning for doublestar and are part of names here.
-var metaCharacters = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `?`, `\?`)
-
-// makeGlob converts a pattern whose only wildcards are * and ** into the form of doublestar.
-func makeGlob(pattern string) string { return metaCharacters.Replace(matchable(pattern)) }
-
-// matchable converts modified UTF-8 to a string with one character for each byte. doublestar compares characters and
-// takes all bytes that are not UTF-8 for the same character. Surrogates in modified UTF-8 consist of such bytes.
-func matchable(s string) string {
-	ascii := true
-	for i := 0; i < len(s) && ascii; i++ {
-		ascii = s[i] < utf8.RuneSelf
-	}
-	if ascii {
-		return s
-	}
-	runes := make([]rune, len(s))
-	for i := range runes {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
+	return glob.Match(m.name, name, '/') && (m.descriptor == nil || m.descriptor.match(descriptor))
 }
 
 // isLiteral reports whether a segment or name has no wildcard.

@@ -35,10 +35,10 @@ func (x *typeIndex) appendMatches(to []int32, name string) []int32 {
 	if len(x.patterns) == 0 {
 		return to
 	}
-	whole, simple := matchable(name), name[strings.LastIndexByte(name, '/')+1:]
+	simple := name[strings.LastIndexByte(name, '/')+1:]
 	x.globs.each(simple, false, func(list []int32) {
 		for _, number := range list {
-			if x.patterns[number].match(whole) {
+			if x.patterns[number].match(name) {
 				to = append(to, number)
 			}
 		}

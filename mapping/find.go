@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Pattern selects entries of a mapping; see [ParsePattern]. It is immutable.
@@ -41,8 +41,10 @@ type Pattern struct {
 //	                                "class method descriptor" as in the file
 //
 // Dots and slashes mean the same. In a glob '?' matches one character and '*' any number, but neither matches a dot;
-// "**" also matches dots. Names are in text form; after a '#', characters that the text form escapes may be written
-// literally. A missing part, even the class before '#', matches anything.
+// "**" also matches dots. As in the rules of package filter, a "**" between dots matches any number of packages, none
+// included: com.**.Foo matches com.Foo. Rules have neither '?' nor "**" within a segment. Names are in text form; after
+// a '#', characters that the text form escapes may be written literally. A missing part, even the class before '#',
+// matches anything.
 func ParsePattern(text string) (*Pattern, error) {
 	if text == "" {
 		return nil, errors.New("empty pattern; give an ID, a name, a glob or a /regular expression/")
@@ -206,64 +208,12 @@ func (p *Pattern) match(key string) bool {
 		return p.expr.MatchString(key)
 	}
 	class, name, descriptor := split(key)
-	if p.descriptor != "" && !glob(p.descriptor, descriptor) {
+	if p.descriptor != "" && !glob.Match(p.descriptor, descriptor, '.') {
 		return false
 	}
 	if n := len(class); p.dotted != "" && len(p.dotted) == n+1+len(name) &&
 		p.dotted[n] == '.' && p.dotted[:n] == class && p.dotted[n+1:] == name {
 		return true
 	}
-	return (p.name == "" || glob(p.name, name)) && (p.class == "" || glob(p.class, class))
-}
-
-// glob reports whether the whole of s matches pattern. After a mismatch it retries only the last '*' and the last "**"
-// so far, with one more character: whatever an earlier wildcard could match by taking more, the last one can match,
-// too. So the time is the length of the pattern plus, in the worst case, the product of the length of s and the length
-// of its longest segment but the last.
-//
-// doublestar, which package filter uses, allows "**" only as a whole segment, and lets it match nothing, including the
-// separator. Here it matches any characters anywhere, as in (I**)V.
-func glob(pattern, s string) bool {
-	type retry struct{ pattern, s int } // pattern is -1 if there is none
-	star, deep := retry{-1, 0}, retry{-1, 0}
-	p, i := 0, 0
-	for {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			from := p
-			for p < len(pattern) && pattern[p] == '*' {
-				p++
-			}
-			if p-from > 1 {
-				star, deep = retry{-1, 0}, retry{p, i}
-			} else {
-				star = retry{p, i}
-			}
-			continue
-		case p < len(pattern) && i < len(s) && pattern[p] == s[i]:
-			p, i = p+1, i+1
-			continue
-		case p < len(pattern) && i < len(s) && pattern[p] == '?' && s[i] != '.':
-			p, i = p+1, i+runeLen(s[i:])
-			continue
-		case p == len(pattern) && i == len(s):
-			return true
-		case star.pattern >= 0 && star.s < len(s) && s[star.s] != '.':
-			star.s += runeLen(s[star.s:])
-			p, i = star.pattern, star.s
-		case star.pattern >= 0 && star.s == len(s):
-			return false // after a retry of "**", less of s would be left for this '*'
-		case deep.pattern >= 0 && deep.s < len(s):
-			deep.s += runeLen(s[deep.s:])
-			p, i = deep.pattern, deep.s
-		default:
-			return false
-		}
-	}
-}
-
-// runeLen returns the length of the character that s begins with.
-func runeLen(s string) int {
-	_, n := utf8.DecodeRuneInString(s)
-	return n
+	return (p.name == "" || glob.Match(p.name, name, '.')) && (p.class == "" || glob.Match(p.class, class, '.'))
 }

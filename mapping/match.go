@@ -1,6 +1,10 @@
 package mapping
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/glob"
+)
 
 // ByID reports whether p is an ID or a range of IDs.
 func (p *Pattern) ByID() bool { return p.to != 0 }
@@ -23,5 +27,5 @@ func (p *Pattern) MatchClass(class string) bool {
 	case p.dotted != "" && strings.HasPrefix(p.dotted, text+"."):
 		return true
 	}
-	return glob(p.class, text)
+	return glob.Match(p.class, text, '.')
 }

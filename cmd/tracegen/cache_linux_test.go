@@ -46,7 +46,7 @@ func TestReadOnlyCache(t *testing.T) {
 	a.check(t, "again", "other")
 	cmd = a.command("other", "--cache", "out/new", "--mapping", "m.txt")
 	cmd.SysProcAttr = nobody
-	if said := a.run(t, cmd); !strings.Contains(said, "it goes on without a cache") {
+	if said := a.run(t, cmd); !strings.Contains(said, "continuing without a cache") {
 		t.Errorf("said\n%s", said)
 	}
 }

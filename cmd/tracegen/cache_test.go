@@ -77,7 +77,8 @@ func newCachedApp(t *testing.T) *cachedApp {
 func (a *cachedApp) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *cachedApp) command(out string, more ...string) *exec.Cmd {
-	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out + "/skipped.tsv"}, a.inputs...)
+	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out +
+		"/skipped.tsv"}, a.inputs...)
 	cmd := exec.Command(a.bin, append(args, more...)...)
 	cmd.Dir = a.dir
 	return cmd
@@ -148,7 +149,8 @@ func cacheSize(t *testing.T, dir string) (total int64) {
 	return total
 }
 
-// TestCachedBuilds holds what a user sees of builds with a cache against one without: files, what is printed, exit codes.
+// TestCachedBuilds holds what a user sees of builds with a cache against one without: files, what is printed, exit
+// codes.
 //
 // Invariant: A build with a cache prints, writes and returns what a build without one does.
 func TestCachedBuilds(t *testing.T) {
@@ -185,7 +187,8 @@ func TestCachedBuilds(t *testing.T) {
 	}
 	a.check(t, "another build of the program", "out")
 	a.bin = old
-	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 8 inputs known, 8 outputs left alone") {
+	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said,
+		"cache: 8 inputs known, 8 outputs left alone") {
 		t.Errorf("the first one again:\n%s", said)
 	}
 	// Exit codes are of the same run, too.

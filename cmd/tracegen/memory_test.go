@@ -17,7 +17,8 @@ func TestTuneCollector(t *testing.T) {
 		t.Setenv("GOMEMLIMIT", row.limit)
 		kept := tuneCollector()
 		if got := debug.SetGCPercent(100); got != row.want || (len(kept) == spare) != (row.want == growth) {
-			t.Errorf("GOGC=%q GOMEMLIMIT=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.gogc, row.limit, got, row.want, len(kept))
+			t.Errorf("GOGC=%q GOMEMLIMIT=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.gogc,
+				row.limit, got, row.want, len(kept))
 		}
 	}
 }
@@ -37,7 +38,8 @@ func TestRelaxCollector(t *testing.T) {
 		t.Setenv("GOMEMLIMIT", "")
 		kept := relaxCollector(row.known, row.inputs)
 		if got := debug.SetGCPercent(100); got != row.want || (len(kept) == room) != (row.want == relaxed) {
-			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.known, row.inputs, row.gogc, got, row.want, len(kept))
+			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.known,
+				row.inputs, row.gogc, got, row.want, len(kept))
 		}
 	}
 }

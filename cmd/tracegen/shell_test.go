@@ -91,7 +91,8 @@ func TestCompletionInShells(t *testing.T) {
 				if err != nil && len(out) == 0 {
 					t.Errorf("%q: %v", test.line, err)
 				}
-				anyFile := shell.name == "fish" && strings.Contains(test.want, "-g") // cobra's script cannot filter there
+				anyFile := shell.name == "fish" && strings.Contains(test.want,
+					"-g") // cobra's script cannot filter there
 				if !regexp.MustCompile(test.want).Match(out) || regexp.MustCompile(test.not).Match(out) && !anyFile {
 					t.Errorf("%q is completed to\n%s\nwant %s and not %s", test.line, out, test.want, test.not)
 				}
@@ -140,7 +141,8 @@ func TestManual(t *testing.T) {
 // Invariant: The manual pages say what the help says, and every example of the help is a valid command line.
 func TestExamples(t *testing.T) {
 	for _, cmd := range allCommands(testedRoot()) {
-		if !cmd.IsAvailableCommand() || cmd.HasSubCommands() || cmd.Name() == "help" || cmd.Parent().Name() == "completion" {
+		if !cmd.IsAvailableCommand() || cmd.HasSubCommands() || cmd.Name() == "help" ||
+			cmd.Parent().Name() == "completion" {
 			continue // cobra's, or no command by itself
 		}
 		if cmd.Example == "" {

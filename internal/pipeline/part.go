@@ -15,15 +15,15 @@ import (
 // ScanExtension is what the name of a scan file usually ends in, and SliceExtension what that of a slice does.
 const (
 	ScanExtension  = ".scan"
-	SliceExtension = ".ids"
+	SliceExtension = ".slice"
 )
 
 var (
 	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 2}
-	sliceFormat = wire.Format{Name: "tracegen-ids", Number: 2}
+	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 2}
 )
 
-// Origin says by what a scan file or slice was made.
+// Origin says which tool made a scan file or slice, and with which options.
 type Origin = wire.Origin
 
 // Part is the facts of some inputs that [Scan] has scanned: all that [Assign] needs of them. It is immutable.
@@ -34,7 +34,7 @@ type Part struct {
 	inputs []scan.Input // in the order of scan files
 }
 
-// Origin returns by what the part was scanned.
+// Origin returns the tool and the options that the part was scanned with.
 func (p *Part) Origin() Origin { return p.origin }
 
 // Path returns the path of the scan file.
@@ -48,7 +48,7 @@ func (p *Part) seal() io.WriterTo {
 	return &wire.Sealed{Format: scanFormat, Origin: p.origin, Content: scan.Pack(p.inputs, true)}
 }
 
-// LoadPart reads a scan file. An error says what is wrong with it and what to do.
+// LoadPart reads a scan file. Errors name the file, what is wrong with it, and what to do.
 func LoadPart(path string) (*Part, error) {
 	s, err := wire.Load(path, scanFormat)
 	if err != nil {
@@ -81,19 +81,13 @@ type Slice struct {
 	tasks  *plan.Slice
 }
 
-// Origin returns by what the slice was made; of the options, it has those that shape what is written.
+// Origin returns the tool that made the slice, and those of the options that shape what is written.
 func (s *Slice) Origin() Origin { return s.origin }
 
-// Shaping lists the options, by the names of their flags, that a slice carries on: how calls look depends on them,
-// when it is decided which calls there are.
-func Shaping() []string {
-	return []string{"add-requires", "constructor-entry", "exits", "runtime-class"}
-}
-
-// newSlice returns a slice with those of a part's options that shape what is written.
-func newSlice(tasks *plan.Slice, by Origin) *Slice {
+// newSlice returns a slice that records the named options of its part.
+func newSlice(tasks *plan.Slice, by Origin, options []string) *Slice {
 	s := &Slice{Origin{Tool: by.Tool, Options: make(map[string]string)}, tasks}
-	for _, name := range Shaping() {
+	for _, name := range options {
 		if value, ok := by.Options[name]; ok {
 			s.origin.Options[name] = value
 		}
@@ -106,7 +100,7 @@ func (s *Slice) seal() io.WriterTo {
 	return &wire.Sealed{Format: sliceFormat, Origin: s.origin, Content: s.tasks.Pack()}
 }
 
-// LoadSlice reads a slice. An error says what is wrong with it and what to do.
+// LoadSlice reads a slice. Errors name the file, what is wrong with it, and what to do.
 func LoadSlice(path string) (*Slice, error) {
 	s, err := wire.Load(path, sliceFormat)
 	if err != nil {

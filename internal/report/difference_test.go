@@ -40,7 +40,8 @@ func changedRun(t *testing.T) *Run {
 		inputResult("c.jar", "out/c.jar", 4, 4, 4, 4, 400, 444, 8),
 	}
 	r.Packages = []pipeline.PackageResult{packageResult("com/example", 9, 200), packageResult("y", 8, 44)}
-	r.Skipped = slices.Values(append(slices.Collect(r.Skipped), skippedMethod("lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x")))
+	r.Skipped = slices.Values(append(slices.Collect(r.Skipped),
+		skippedMethod("lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x")))
 	return r
 }
 
@@ -76,7 +77,8 @@ func TestDifferenceGolden(t *testing.T) {
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if equal := strings.Contains(text.String(), "no difference"); equal != d.Equal() || equal != (name == "equal.txt" || name == "planned.txt") {
+			if equal := strings.Contains(text.String(), "no difference"); equal != d.Equal() ||
+				equal != (name == "equal.txt" || name == "planned.txt") {
 				t.Errorf("equal: %v", d.Equal())
 			}
 		})
@@ -119,10 +121,12 @@ func TestDifferenceOfRules(t *testing.T) {
 	}{
 		{[]string{"b.yml:7: block x", "b.yml:9: allow x: y", "list: block z"}, nil, nil, false, true},
 		{[]string{"a.yml:1: allow x: y", "a.yml:2: block x", "list: block z"}, nil, nil, true, false},
-		{[]string{"a.yml:1: block x", "a.yml:2: block w", "list: block z"}, []string{"block w"}, []string{"allow x: y"}, false, false},
+		{[]string{"a.yml:1: block x", "a.yml:2: block w", "list: block z"}, []string{"block w"}, []string{"allow x: y"},
+			false, false},
 	} {
 		c := compareRules(old, test.new)
-		if !slices.Equal(c.Added, test.added) || !slices.Equal(c.Removed, test.removed) || c.Reordered != test.reordered || c.any() == test.equal {
+		if !slices.Equal(c.Added, test.added) || !slices.Equal(c.Removed, test.removed) ||
+			c.Reordered != test.reordered || c.any() == test.equal {
 			t.Errorf("%q: %+v", test.new, c)
 		}
 	}
@@ -137,7 +141,7 @@ func TestSuspicions(t *testing.T) {
 		return saved(t, r)
 	}
 	for lost, want := range map[int]int{0: 0, 40: 0, 199: 0, 200: 1, 999: 1} {
-		if got := Compare(run(1000), run(1000-lost)).Suspicions(); len(got) != want {
+		if got := Compare(run(1000), run(1000-lost)).Warnings(); len(got) != want {
 			t.Errorf("%d of 1000 lost: %q", lost, got)
 		}
 	}

@@ -145,7 +145,7 @@ func (a *phasedApp) inPhases(t *testing.T) {
 		a.path("two", "map.txt")}, a.sides("two")...)
 	a.run(t, 2, append(args, scans...)...)
 	for i, part := range parts {
-		slice := a.path("ids", fmt.Sprintf("p%d.ids", i))
+		slice := a.path("ids", fmt.Sprintf("p%d.slice", i))
 		a.costs.slices += fileSize(t, slice)
 		args := []string{"instrument", "-q", "--ids", slice}
 		for _, k := range part {
