@@ -104,8 +104,8 @@ func shortest(list []literal) int {
 	return len(slices.MinFunc(list, func(a, b literal) int { return len(a.text) - len(b.text) }).text)
 }
 
-// globLiteral returns the longest text without wildcards in the parts of a glob. A dot after ** is not part of it, as it
-// may match nothing.
+// globLiteral returns the longest text without wildcards in the parts of a glob. A dot after ** is not part of it, as
+// it may match nothing.
 func globLiteral(parts ...string) literal {
 	best := ""
 	for _, part := range parts {

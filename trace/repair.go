@@ -32,7 +32,8 @@ type repairer struct {
 // openMethod is a call that has not ended.
 type openMethod struct {
 	method Method
-	before int32 // the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
+	// the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
+	before int32
 }
 
 // gap is a place where records are missing, or where a thread's records begin.

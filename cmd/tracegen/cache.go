@@ -86,7 +86,8 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	}
 	spare := slices.Concat(i.readFiles(argfiles), i.rows.files(fileReplaced, fileSearched, fileBeside))
 	return &pipeline.Incremental{
-		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory, Spare: spare,
+		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory,
+		Spare:  spare,
 		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },

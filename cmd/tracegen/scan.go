@@ -70,8 +70,9 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	config := i.pipelineConfig()
 	advance, done := i.con.progress("scanning")
 	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{
-		Inputs: inputs, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks, AddRequires: config.AddRequires,
-		R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath, Jobs: config.Jobs, Progress: advance,
+		Inputs: inputs, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks,
+		AddRequires: config.AddRequires, R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath,
+		Jobs: config.Jobs, Progress: advance,
 	}, i.origin(), i.output)
 	done()
 	if err != nil {

@@ -130,7 +130,8 @@ func pattern(class, name, descriptor string) string {
 // WriteConfig writes the rules as a tracegen.yml, or a file that one includes, with what they save in comments.
 func (b *Blocklist) WriteConfig(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, and none is on the\n",
+	fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
+		"and none is on the\n",
 		millis(b.Options.Below), millis(b.Options.Mean))
 	fmt.Fprintf(out, "# hot path of a stall.\n#\n# Saved: %s\n#\n", b.saving(b.Records))
 	if len(b.Refused) > 0 {

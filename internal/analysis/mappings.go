@@ -33,7 +33,8 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	if err != nil || !info.IsDir() {
 		m.single, err = mapping.Load(path)
 		if err == nil && lines != nil && lines.Digest() != m.single.Digest() {
-			err = fmt.Errorf("the source lines belong to mapping %s, and %s is mapping %s; give the file that was written with it",
+			err = fmt.Errorf("the source lines belong to mapping %s, and %s is mapping %s; give the file that was written "+
+				"with it",
 				lines.Digest(), path, m.single.Digest())
 		}
 		return m, err
@@ -89,10 +90,12 @@ type MismatchError struct {
 // Error names both, and the way out.
 func (e *MismatchError) Error() string {
 	if e.Found == "" {
-		return fmt.Sprintf("%s belongs to mapping %s, which is not in %s; add the mapping of its build, or use --force to show IDs",
+		return fmt.Sprintf("%s belongs to mapping %s, which is not in %s; add the mapping of its build, or use --force to "+
+			"show IDs",
 			e.Recording, e.Digest, e.Mapping)
 	}
-	return fmt.Sprintf("%s belongs to mapping %s, and %s is mapping %s; give the mapping of its build, or use --force to show names that may be wrong",
+	return fmt.Sprintf("%s belongs to mapping %s, and %s is mapping %s; give the mapping of its build, or use --force "+
+		"to show names that may be wrong",
 		e.Recording, e.Digest, e.Mapping, e.Found)
 }
 

@@ -41,7 +41,8 @@ func (t *Text) Begin(r *Recording) error {
 // Banner warns that names are not to be trusted; "" if they are.
 func (r *Recording) Banner() string {
 	if r.Forced {
-		return fmt.Sprintf("%s: NAMES MAY BE WRONG: the recording belongs to mapping %s, the names are from another mapping", r.Name, r.Digest)
+		return fmt.Sprintf("%s: NAMES MAY BE WRONG: the recording belongs to mapping %s, the names are from another "+
+			"mapping", r.Name, r.Digest)
 	}
 	return ""
 }

@@ -17,9 +17,10 @@ import (
 func artFormat() Format {
 	f := Format{
 		Name: "art", Extension: ".trace", Binary: true,
-		Summary: "Android's method trace, version 2, for Android Studio, dmtracedump, Perfetto: calls in wall time, at most 71 minutes",
-		Marks:   "unwound calls as unrolled; the others are only counted",
-		Memory:  "some 5 bytes for each entry and exit",
+		Summary: "Android's method trace, version 2, for Android Studio, dmtracedump, Perfetto: calls in wall time, at " +
+			"most 71 minutes",
+		Marks:  "unwound calls as unrolled; the others are only counted",
+		Memory: "some 5 bytes for each entry and exit",
 	}
 	f.start = func(w *bufio.Writer, o Options) exporter { return newART(w, o, false) }
 	return f
@@ -103,7 +104,8 @@ func (a *art) segment(t *thread, s *trace.Segment) error {
 		return step | artExit
 	})
 	if a.last = max(a.last, to.last); a.last/1000 > artMicros {
-		return fmt.Errorf("the recording lasts %v, and an ART trace has room for 71 minutes: export as perfetto, or cut it in parts", time.Duration(a.last).Round(time.Second))
+		return fmt.Errorf("the recording lasts %v, and an ART trace has room for 71 minutes: export as perfetto, or cut "+
+			"it in parts", time.Duration(a.last).Round(time.Second))
 	}
 	return nil
 }

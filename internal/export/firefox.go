@@ -14,9 +14,10 @@ import (
 func firefoxFormat() Format {
 	return Format{
 		Name: "firefox", Extension: ".firefox.json",
-		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, stalls and frames as markers; no counters",
-		Marks:   "as the category Repaired",
-		Memory:  "some 4 bytes for each entry and exit, some numbers for each path",
+		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, stalls and " +
+			"frames as markers; no counters",
+		Marks:  "as the category Repaired",
+		Memory: "some 4 bytes for each entry and exit, some numbers for each path",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &firefox{w: w, program: o.Program, methods: newMethods(), of: map[*thread]*foxThread{}}
 		},

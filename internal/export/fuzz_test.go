@@ -338,7 +338,8 @@ func validART(data []byte) error {
 	open := map[uint16][]uint32{}
 	last := uint32(0)
 	for ; len(records) > 0; records = records[size:] {
-		thread, method, at := binary.LittleEndian.Uint16(records), binary.LittleEndian.Uint32(records[2:]), binary.LittleEndian.Uint32(records[size-4:])
+		thread, method, at := binary.LittleEndian.Uint16(records), binary.LittleEndian.Uint32(records[2:]),
+			binary.LittleEndian.Uint32(records[size-4:])
 		if at < last {
 			return fmt.Errorf("time %d after %d", at, last)
 		}

@@ -137,7 +137,8 @@ func (p *page) begin(r *recording) error {
 	p.now = &pageRecording{
 		Name: cmp.Or(r.title, r.process()), Timed: true, Clock: r.uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off:     max(tick, r.about().ClockPeriod()).Nanoseconds(),
-		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{}, verdicts: map[stallKey]string{},
+		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{},
+		verdicts: map[stallKey]string{},
 	}
 	p.Recordings = append(p.Recordings, p.now)
 	if r.banner != "" {

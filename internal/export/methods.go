@@ -141,5 +141,6 @@ func parameters(descriptor string) string {
 }
 
 var primitives = map[byte]string{
-	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean", 'V': "void",
+	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean",
+	'V': "void",
 }

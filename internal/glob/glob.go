@@ -22,9 +22,9 @@ type retry struct {
 
 // Match reports whether the pattern matches the whole name.
 //
-// After a mismatch, it retries only the last * and the last ** so far: whatever an earlier wildcard could match by taking
-// more, the last one can match, too. So the time is the length of the pattern plus, in the worst case, the product of
-// the length of the name and that of the longest part of the pattern between two **.
+// After a mismatch, it retries only the last * and the last ** so far: whatever an earlier wildcard could match by
+// taking more, the last one can match, too. So the time is the length of the pattern plus, in the worst case, the
+// product of the length of the name and that of the longest part of the pattern between two **.
 func Match(pattern, name string, separator byte) bool {
 	star, deep := retry{pattern: -1}, retry{pattern: -1}
 	p, i := 0, 0

@@ -32,8 +32,9 @@
 //
 //   - Open fails with ErrFormat if the container contradicts itself: a record is out of bounds, a signature is missing,
 //     or entries overlap (two names for the same data are used for zip bombs and to hide files).
-//   - Codec.Read fails with ErrFormat if one entry is malformed: its local header contradicts the central directory, its
-//     data does not inflate, or its size or CRC is wrong. Such an entry can still be copied; the copy has the same fault.
+//   - Codec.Read fails with ErrFormat if one entry is malformed: its local header contradicts the central directory,
+//     its data does not inflate, or its size or CRC is wrong. Such an entry can still be copied; the copy has the same
+//     fault.
 //   - Codec.Read fails with ErrUnsupported for encrypted entries and for other compression methods than stored and
 //     deflated. They can be copied too.
 //
