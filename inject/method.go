@@ -231,7 +231,7 @@ func (p *methodPlan) planRanges(entered *code.Initialised) {
 
 // endsLikeExact reports whether the method now ends like a method with the handler of [ExitsExact] although it has
 // none: with an exit call and an athrow, to which the last entry of the exception table leads for any exception. A
-// note must tell strip that the handler is the method's own.
+// note must say to strip that the handler is the method's own.
 func (p *methodPlan) endsLikeExact() bool {
 	table, n := p.code.ExceptionTable, len(p.insertions)
 	if len(p.ranges) > 0 || n == 0 || len(table) < 8 {

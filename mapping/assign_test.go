@@ -237,8 +237,8 @@ func TestPrune(t *testing.T) {
 		prune   []*Mapping
 		retired []string
 	}{
-		"not asked for":   {methods("a/A|stays|()V"), nil, []string{"one", "three", "two"}},
-		"nobody has them": {methods("a/A|stays|()V"), []*Mapping{other}, []string{"three"}},
+		"not asked for":       {methods("a/A|stays|()V"), nil, []string{"one", "three", "two"}},
+		"no mapping has them": {methods("a/A|stays|()V"), []*Mapping{other}, []string{"three"}},
 		"what is retired elsewhere is not had": {methods("a/A|stays|()V"), []*Mapping{second},
 			[]string{"three", "two"}},
 		"one is enough": {methods("a/A|stays|()V"), []*Mapping{other, first}, []string{"one", "three", "two"}},

@@ -75,7 +75,7 @@ func TestCompareBodies(t *testing.T) {
 		"a/C$1 run": 12, "a/D lambda$f$0": 13})
 	new := bodiesOf(t, old, map[string]uint64{
 		"a/A lambda$f$0": 20, "a/A lambda$f$1": 10, "a/A lambda$f$2": 11,
-		"a/B lambda$f$0": 10, "a/C$1 run": 21, "a/C$2 run": 21, // twins tell nothing
+		"a/B lambda$f$0": 10, "a/C$1 run": 21, "a/C$2 run": 21, // equal bodies do not show which is which
 		"a/D lambda$f$0": 13,
 	})
 	c := Compare(old, new)

@@ -19,7 +19,7 @@ import (
 // The costs decide which explanation of the same records is taken: the one whose repairs cost least together. They have
 // no unit. They were found by trial, with the tests TestDamagedRecords (10,500 made-up recordings with a known truth)
 // and TestRepaired (one damage each). For each cost, the next values below and above are given that fail these tests;
-// between them, the tests do not tell values apart.
+// between them, the tests pass with every value.
 const (
 	// costStray is the cost of an exit that is left out: one record is damaged. With 3, an exchange of two exits is
 	// taken for a stray one; with 5, calls are lost where an entry has become an exit.

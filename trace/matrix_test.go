@@ -25,7 +25,7 @@ type buffer struct {
 }
 
 // matrixDecodes has Matrix's published TraceDataUtils (0.6.0, the newest in Maven's central repository) decode buffers.
-// It gives the lines of each report.
+// It returns the lines of each report.
 func matrixDecodes(t *testing.T, buffers []buffer) [][]string {
 	t.Helper()
 	jdk, err := oracle.FindJDK(17)
@@ -41,7 +41,8 @@ func matrixDecodes(t *testing.T, buffers []buffer) [][]string {
 	out, _, _ := strings.Cut(path, string(os.PathListSeparator))
 	compile := exec.CommandContext(t.Context(), jdk.Tool("javac"), "-nowarn", "-d", out, "-cp", classes, "-sourcepath",
 		"testdata/matrix", "testdata/matrix/Decode.java",
-		"testdata/matrix/com/tencent/matrix/util/MatrixLog.java", "testdata/matrix/com/tencent/matrix/trace/core/AppMethodBeat.java")
+		"testdata/matrix/com/tencent/matrix/util/MatrixLog.java",
+		"testdata/matrix/com/tencent/matrix/trace/core/AppMethodBeat.java")
 	if text, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

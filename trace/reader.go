@@ -59,7 +59,7 @@ type Damage struct {
 type Header struct {
 	// Major and Minor are the version of the format. A minor version adds what older readers may skip.
 	Major, Minor uint16
-	// FileID tells recordings apart.
+	// FileID distinguishes recordings.
 	FileID uint64
 }
 

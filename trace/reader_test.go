@@ -161,7 +161,7 @@ func TestCutAnywhere(t *testing.T) {
 
 var cmpEmpty = cmp.Transformer("empty", func(s []string) string { return strings.Join(s, "\n") })
 
-// TestDamageCostsOneChunk changes every byte in turn: one chunk is lost at most, and told.
+// TestDamageCostsOneChunk changes every byte in turn: one chunk is lost at most, and reported.
 //
 // Invariant: Damage costs one chunk at most, and is reported.
 func TestDamageCostsOneChunk(t *testing.T) {

@@ -189,7 +189,7 @@ func survivors(truth, got map[frame]int) (n int) {
 
 var damages = []string{"delete", "double", "swap", "flip ID", "flip time", "turn", "any"}
 
-// hurt replays damaged traces, and tells of each how many calls are lost, and how many records were damaged.
+// hurt replays damaged traces, and passes to each how many calls are lost, and how many records were damaged.
 func (g program) hurt(t *testing.T, kind string, each func(seed uint64, lost, k int, c *collect)) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -232,8 +232,8 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
-// TestAmbiguousRecords has so few methods that nobody can tell which call lacks a record: a chain of calls of one
-// method moves by one. What must hold all the same holds, and damage does not leave its message.
+// TestAmbiguousRecords has so few methods that the records do not show which call lacks a record: a chain of calls of
+// one method moves by one. What must hold all the same holds, and damage does not leave its message.
 //
 // Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func TestAmbiguousRecords(t *testing.T) {
@@ -367,8 +367,8 @@ func replayedParts(t *testing.T, parts ...*Records) *collect {
 	return c
 }
 
-// TestWrappedRing begins in the middle: what the exits tell of calls that were entered before is as it was, but for the
-// begin.
+// TestWrappedRing begins in the middle: calls that were entered before are known by their exits. They are replayed as
+// they were, except for their begin.
 //
 // Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
 // directly call each other make that undecidable; repairs are counted.
@@ -476,7 +476,7 @@ func TestSlowOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := i / 2; i%2 == 0 && i <= 8 && len(c.segments) != want {
-			t.Fatalf("after chunk %d: %d segments, want %d: one comes before its jank", i, len(c.segments), want)
+			t.Fatalf("after chunk %d: %d segments, want %d: one comes before its stall", i, len(c.segments), want)
 		}
 	}
 	if err := p.finish(); err != nil {

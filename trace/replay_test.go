@@ -87,20 +87,21 @@ func TestReplayVectors(t *testing.T) {
 // total is what a method took.
 type total struct{ Calls, Nanos int64 }
 
-// referee is a replay for recordings that are whole: FORMAT.md read once more, by recursion and maps.
-type referee struct {
+// secondReplay is a replay for recordings that are whole. It was written from FORMAT.md a second time, with recursion
+// and maps.
+type secondReplay struct {
 	records map[uint32][]uint64
 	totals  map[uint32]total
 }
 
-func (r *referee) take(c *Records) {
+func (r *secondReplay) take(c *Records) {
 	for _, record := range c.List {
 		r.records[c.Thread] = append(r.records[c.Thread], uint64(record))
 	}
 }
 
-// call replays what comes behind an entry, up to its exit, and gives what comes behind that.
-func (r *referee) call(entry uint64, rest []uint64, tick int64) []uint64 {
+// call replays what comes behind an entry, up to its exit, and returns what comes behind that.
+func (r *secondReplay) call(entry uint64, rest []uint64, tick int64) []uint64 {
 	for len(rest) > 0 && rest[0]>>63 == 1 {
 		rest = r.call(rest[0], rest[1:], tick)
 	}
@@ -117,7 +118,7 @@ func (r *referee) call(entry uint64, rest []uint64, tick int64) []uint64 {
 	return rest[1:]
 }
 
-func (r *referee) all(tick int64) map[uint32]total {
+func (r *secondReplay) all(tick int64) map[uint32]total {
 	for _, rest := range r.records {
 		for len(rest) > 0 {
 			rest = r.call(rest[0], rest[1:], tick)
@@ -150,10 +151,11 @@ func (s *totals) all() map[uint32]total {
 	return all
 }
 
-// TestReferee: another replay, by another way, gives the same totals for recordings that are whole.
+// TestReplaysAgree: another replay, written in another way, reports the same totals for recordings that are
+// whole.
 //
 // Invariant: Two independent replays report the same totals for whole recordings.
-func TestReferee(t *testing.T) {
+func TestReplaysAgree(t *testing.T) {
 	sources := map[string][]byte{}
 	for _, file := range recordings(t) {
 		if name := filepath.Base(file); name != "every.tgd" &&
@@ -169,7 +171,7 @@ func TestReferee(t *testing.T) {
 	}
 	for name, data := range sources {
 		t.Run(name, func(t *testing.T) {
-			other := referee{map[uint32][]uint64{}, map[uint32]total{}}
+			other := secondReplay{map[uint32][]uint64{}, map[uint32]total{}}
 			r, err := NewReader(bytes.NewReader(data))
 			if err != nil {
 				t.Fatal(err)

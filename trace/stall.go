@@ -11,7 +11,7 @@ import (
 // it.
 type Stall struct {
 	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has
-	// what its calls and the history of its thread tell; what they do not is -1 or empty, and its Message is what the
+	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is what the
 	// history says or 0.
 	Report   StallChunk
 	Reported bool
@@ -93,7 +93,7 @@ type openStall struct {
 	first, end uint64 // its records
 	ended      int64  // when its calls did
 	complete   bool   // no more calls will come
-	settled    bool   // no report will come
+	decided    bool   // its report has come, or no report will come
 }
 
 // Chunk takes what belongs to messages.
@@ -244,10 +244,10 @@ func (j *Joiner) report(c *StallChunk) error {
 	}
 	for _, earlier := range t.waiting[:i] {
 		// Messages are reported in their order, so these will not be.
-		earlier.settled = true
+		earlier.decided = true
 	}
 	k := t.waiting[i]
-	k.settled = true
+	k.decided = true
 	k.complete = k.complete || t.part != k && k.end >= c.EndRecord
 	k.Report, k.Reported, k.Ended, k.Clock = *c, true, true, j.clock
 	j.attach(t, &k.Stall)
@@ -291,7 +291,7 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 func (j *Joiner) give(t *threadEvidence) error {
 	for len(t.waiting) > 0 {
 		k := t.waiting[0]
-		if !(k.complete && k.settled) && (len(t.waiting) <= maxStallsWaiting || k == t.part) {
+		if !(k.complete && k.decided) && (len(t.waiting) <= maxStallsWaiting || k == t.part) {
 			return nil
 		}
 		t.waiting = t.waiting[1:]

@@ -84,7 +84,7 @@ func (a *cachedApp) command(out string, more ...string) *exec.Cmd {
 	return cmd
 }
 
-// run gives what a run printed on either stream, with its outputs' directory taken out.
+// run returns what a run printed on either stream, without the directory of its outputs.
 func (a *cachedApp) run(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -127,7 +127,7 @@ func (a *cachedApp) check(t *testing.T, what, out string) {
 	}
 }
 
-// cacheSize gives the number of bytes in a cache's entries.
+// cacheSize returns the number of bytes in a cache's entries.
 func cacheSize(t *testing.T, dir string) (total int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -179,7 +179,7 @@ func TestCachedBuilds(t *testing.T) {
 		a.run(t, a.command("out", "--cache", "kept"))
 		a.check(t, "another mapping", "out")
 	}
-	// The same program but for its bytes, as two builds of one version are that somebody works on.
+	// The program has other bytes and the same version, as two builds have while a developer works on it.
 	old := a.bin
 	a.bin = builtTool(t, "-ldflags=-s")
 	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 0 inputs known") {

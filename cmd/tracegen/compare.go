@@ -159,7 +159,7 @@ func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Samp
 	return sample, o.Mappings, nil
 }
 
-// renumbered returns the differences of the mappings if each side has one: they tell which methods have another number.
+// renumbered returns the differences of the mappings if each side has one: they show which methods have another number.
 func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
 	a, b := old.Loaded(), new.Loaded()
 	if len(a) != 1 || len(b) != 1 {

@@ -68,7 +68,7 @@ func (t options) configurable() []string {
 	return t.names(func(o *option) bool { return o.config != offLimits })
 }
 
-// relativeTo returns the value of the option that the configuration file gives as value.
+// relativeTo returns the value of the option that stands in the configuration file as value.
 func (o *option) relativeTo(file, value string) string {
 	switch {
 	case o.list:

@@ -83,7 +83,7 @@ type difference interface {
 	printJSON(io.Writer) error
 }
 
-// compareFiles compares two mappings or two reports. The first byte of a file tells which it is.
+// compareFiles compares two mappings or two reports. The first byte of a file shows which of them it is.
 func compareFiles(old, new string) (difference, error) {
 	var isReport [2]bool
 	for i, path := range []string{old, new} {

@@ -35,7 +35,7 @@ are sorted by the number of users times the average duration.
 Each recording gets the mapping of its own build: give a directory with the mappings of all
 builds. A recording without its mapping is skipped with a warning, and the exit code is 1.
 
-Users are told apart by the value that the program recorded as user, userId, uid, uin,
+Users are distinguished by the value that the program recorded as user, userId, uid, uin,
 installId or deviceId. A recording without such a value counts as one user; the output
 states how many there are. Versions are those of versionCode, or else of versionName.
 

@@ -129,8 +129,8 @@ func testedRoot() *cobra.Command {
 	return newRootCmd(&console{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 }
 
-// TestFlagsAreDocumentedAndTested wants every flag to be explained, in the words of the house, and to be used
-// by a script.
+// TestFlagsAreDocumentedAndTested fails if a flag has no help text, if its help text breaks the rules of style, or if
+// no script uses it.
 //
 // Invariant: Every flag has a help text, and a script uses it.
 func TestFlagsAreDocumentedAndTested(t *testing.T) {

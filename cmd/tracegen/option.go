@@ -14,7 +14,7 @@ import (
 // option is one row of a table of options. It describes one option completely: flags, help, manual pages, completion,
 // the keys of tracegen.yml, scan files, cache keys and reports are all made from the rows. The zero value of each field
 // is the safe choice: the value of a row that omits no record is part of every record, so that a forgotten field costs
-// time, and never gives the result of a run with other values.
+// time, and never results in the output of a run with other values.
 type option struct {
 	name, short string
 	help        string             // one phrase; the word in back quotes stands for the value

@@ -56,7 +56,7 @@ Exit codes:
 	return root
 }
 
-// nameOwnCommands gives cobra's own commands descriptions like those of the others.
+// nameOwnCommands sets descriptions of cobra's own commands that are like those of the others.
 func nameOwnCommands(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -32,15 +32,16 @@ func (a Activity) isIO() bool {
 	return false
 }
 
-// tell says what methods on the top of a stack do: those whose "Class.method" begins with prefix.
-type tell struct {
+// systemMethods are methods that end in the system, those whose "Class.method" begins with prefix, and what a thread
+// does in them.
+type systemMethods struct {
 	prefix   string
 	activity Activity
 }
 
-// tells are tried in their order: the first that fits a frame counts. They are the methods of the JDK from 8
-// to 25 and of Android from 5 to 17 that end in the system.
-var tells = []tell{
+// systemMethodTable has the methods of the JDK from 8 to 25 and of Android from 5 to 17 that end in the system. The
+// first row that fits a frame counts.
+var systemMethodTable = []systemMethods{
 	{"java.lang.Thread.sleep", ActivitySleep},
 	{"java.util.concurrent.TimeUnit.sleep", ActivitySleep},
 	{"android.os.SystemClock.sleep", ActivitySleep},
@@ -138,7 +139,7 @@ func activityOf(state string, frames []string) Activity {
 }
 
 func activityOfMethod(method string) Activity {
-	for _, t := range tells {
+	for _, t := range systemMethodTable {
 		if strings.HasPrefix(method, t.prefix) {
 			return t.activity
 		}

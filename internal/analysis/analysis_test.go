@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// build writes a mapping of methods, each "class name descriptor", below dir, and gives it.
+// build writes a mapping of methods, each "class name descriptor", below dir, and returns it.
 func build(t *testing.T, dir string, order mapping.Order, methods ...string) *mapping.Mapping {
 	t.Helper()
 	var list []mapping.Method
@@ -174,14 +174,16 @@ func TestRecursion(t *testing.T) {
 // TestSuggest has a getter that is called a million times, as users.md's row 21 asks: the rule for it is a rule, and
 // takes nothing else away.
 func TestSuggest(t *testing.T) {
-	const get, nestedGet, slowGet, hot, odd = "a/Row get ()I", "a/Row$Inner get ()I", "a/Other get ()I", "a/Feed load ()V", "a/Odd*Name get ()I"
+	const get, nestedGet, slowGet, hot, odd = "a/Row get ()I", "a/Row$Inner get ()I", "a/Other get ()I",
+		"a/Feed load ()V", "a/Odd*Name get ()I"
 	m := build(t, t.TempDir(), mapping.OrderHash, get, nestedGet, slowGet, hot, odd)
 	methods := new(Methods)
 	totals := newThreadTotals()
 	names := NewNames(m, nil)
 	call := func(method string, calls uint64, mean, longest time.Duration) {
 		totals.totals = append(totals.totals, idTotal{method: trace.Method(id(t, m, method)), MethodTotal: MethodTotal{
-			Calls: calls, Records: 2 * calls, Total: int64(calls) * mean.Nanoseconds(), Self: int64(calls) * mean.Nanoseconds(), Longest: longest.Nanoseconds()}})
+			Calls: calls, Records: 2 * calls, Total: int64(calls) * mean.Nanoseconds(),
+			Self: int64(calls) * mean.Nanoseconds(), Longest: longest.Nanoseconds()}})
 	}
 	call(get, 1_000_000, time.Microsecond, 5*ms)
 	call(nestedGet, 20_000, 10*time.Microsecond, 40*ms)
@@ -255,11 +257,11 @@ func TestMappings(t *testing.T) {
 		t.Errorf("%v, %t", name, ok)
 	}
 	if _, _, err := mappings.Find("r", "00112233445566aa", false); err == nil || !strings.Contains(err.Error(), ":3:") {
-		t.Errorf("a broken mapping gives %v", err)
+		t.Errorf("a broken mapping: %v", err)
 	}
 	if _, _, err := mappings.Find("r", "ffffffffffffffff", false); err == nil ||
 		!strings.Contains(err.Error(), "ffffffffffffffff") {
-		t.Errorf("an unknown digest gives %v", err)
+		t.Errorf("an unknown digest: %v", err)
 	}
 	for _, digest := range []string{"", mapping.Unstamped} {
 		if names, found, err := mappings.Find("r", digest, false); err != nil || found || names.mapping != nil {

@@ -2,7 +2,7 @@
 //
 // [Analyze] reads one recording after the other and hands on each stall as a [Stall], as soon as all of it is known:
 //
-//	trace.Replay ─► analyzer ─► trace.Joiner ─► newStall ─► judge ─► Stall
+//	trace.Replay ─► analyzer ─► trace.Joiner ─► newStall ─► verdictOn ─► Stall
 //	                   │
 //	                   ├──────► Methods   all calls by method, over all recordings
 //	                   ├──────► Calls     all calls by path
@@ -25,11 +25,11 @@
 //
 // # Verdicts
 //
-// [Verdicts] is the table of verdicts: the first one that applies is the stall's. What a verdict is judged by is the
+// [Verdicts] is the table of verdicts: the first one that applies is the stall's. A verdict is decided by the
 // evidence that was recorded: CPU time and the collector's time, of the whole stall, and stack samples, each a state
 // and a stack of one moment. The method to blame is the one with the most own time, whatever it was doing. A sample
 // counts if that method is on its stack. The state and the platform's methods on top of the stack show what the thread
-// was doing (the table tells in activity.go); that is the cause if the thread was off the processor for half of the
+// was doing (the table in activity.go); that is the cause if the thread was off the processor for half of the
 // method's time at least, or if its CPU time is not known. In general, a time explains another if it is at least half
 // of it.
 //

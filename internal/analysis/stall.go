@@ -148,7 +148,7 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = judge(out)
+	out.Verdict = verdictOn(out)
 	return out
 }
 

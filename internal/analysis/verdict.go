@@ -24,7 +24,7 @@ const (
 	KindUnknown Kind = "unknown"
 )
 
-// Verdict is why a stall was slow, judged by what was recorded and nothing else.
+// Verdict is why a stall was slow. It is decided by what was recorded and nothing else.
 type Verdict struct {
 	// Kind is the reason.
 	Kind Kind `json:"kind"`
@@ -140,7 +140,7 @@ func waiting(shown func(*evidence) bool) func(*evidence) (bool, bool) {
 	}
 }
 
-// evidence is what verdicts are judged by. The processor's time and the collector's are of the whole stall, a stack
+// evidence is what verdicts are decided by. The processor's time and the collector's are of the whole stall, a stack
 // sample is of one moment: what it shows counts for the method that took the time only if that method was on the stack,
 // and if the thread was off the processor for long enough. Two samples that follow each other and both show the method
 // say more about it than the whole stall's time on a processor.
@@ -183,8 +183,8 @@ func (e *evidence) offProcessor() bool { return enough(e.off, e.took) }
 // enough is how much of a time something must take to be its reason: more than half.
 func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 0 }
 
-// judge returns the verdict on a stall.
-func judge(s *Stall) Verdict {
+// verdictOn returns the verdict on a stall.
+func verdictOn(s *Stall) Verdict {
 	e := evidenceOf(s)
 	for _, k := range Verdicts() {
 		if applies, likely := k.applies(e); applies {

@@ -32,7 +32,7 @@ func slowIn(self, cpu, gc time.Duration, samples ...StackSample) *Stall {
 	return s
 }
 
-func TestJudge(t *testing.T) {
+func TestVerdictOn(t *testing.T) {
 	blocked := sample(700*ms, -1, "BLOCKED", "a.B.m(B.java:1)", "a.B.main(B.java:9)")
 	parked := sample(700*ms, -1, "WAITING", "java.base/jdk.internal.misc.Unsafe.park(Native Method)",
 		"java.base/java.util.concurrent.locks.LockSupport.park(LockSupport.java:1)",
@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 		{"busy", slowIn(900*ms, 950*ms, 0), "", KindOwnWork, false, "own work: a.B.m (own time 900 ms); CPU 95 %"},
 		{"busy, though it was seen to wait", slowIn(900*ms, 950*ms, 0, blocked), "", KindOwnWork, false,
 			"the stack samples show lock"},
-		{"busy, as far as one can tell", slowIn(900*ms, -1, -1, running), "", KindOwnWork, true,
+		{"busy, as far as the samples show", slowIn(900*ms, -1, -1, running), "", KindOwnWork, true,
 			"CPU time was not recorded"},
 		{"lock", slowIn(900*ms, 10*ms, 0, blocked), "w holds a.L", KindLock, false,
 			"waiting for a lock: a.B.m (own time 900 ms), while w holds a.L; CPU 1 %"},
@@ -85,14 +85,14 @@ func TestJudge(t *testing.T) {
 			"own work: most of the time was in no traced method"},
 		{"untraced lock", slowIn(100*ms, 50*ms, 0, elsewhere), "", KindLock, false,
 			"waiting for a lock: most of the time was in no traced method"},
-		// The method itself slept for half of a message that computed otherwise, and two samples tell.
+		// The method itself slept for half of a message that computed otherwise, and two samples show that.
 		{"two samples", slowIn(600*ms, 520*ms, 0, sample(100*ms, 50*ms, "TIMED_WAITING", sleeping.Frames...),
 			sample(500*ms, 60*ms, "TIMED_WAITING", sleeping.Frames...)),
 			"", KindSleep, false, "CPU 52 %, in this method 3 % "},
 		{"most samples", slowIn(900*ms, -1, 0, sleeping, reading, reading), "", KindIO, true, "I/O (file)"},
 	} {
 		c.s.LockOwner = c.owner
-		v := judge(c.s)
+		v := verdictOn(c.s)
 		if v.Kind != c.kind || v.Likely != c.likely || !strings.Contains(v.Text+" ", c.text) {
 			t.Errorf("%s: %s, likely %t: %s; want %s, likely %t: %s", c.name, v.Kind, v.Likely, v.Text, c.kind,
 				c.likely, c.text)
@@ -104,25 +104,25 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeByStateAlone: a state without a stack, as older runtimes and cut recordings have it, is worth something.
-func TestJudgeByStateAlone(t *testing.T) {
+// TestVerdictByStateAlone: a state without a stack, as older runtimes and cut recordings have it, decides a verdict.
+func TestVerdictByStateAlone(t *testing.T) {
 	for state, want := range map[string]Kind{"BLOCKED": KindLock, "WAITING": KindWait, "RUNNABLE": KindStarved,
 		"unknown": KindUnknown} {
 		s := slowIn(900*ms, 10*ms, 0)
 		s.State = state
-		if v := judge(s); v.Kind != want {
+		if v := verdictOn(s); v.Kind != want {
 			t.Errorf("%s: %s, want %s: %s", state, v.Kind, want, v.Text)
 		}
 	}
 }
 
-// TestJudgeUnresolved: nobody can tell whether a method without a name is on a stack, so that a sample counts, and is
-// not sure.
-func TestJudgeUnresolved(t *testing.T) {
+// TestVerdictOnUnresolvedMethod: a stack does not show whether a method without a name is on it. A sample counts then,
+// but the verdict is only likely.
+func TestVerdictOnUnresolvedMethod(t *testing.T) {
 	s := slowIn(900*ms, 10*ms, 0, sample(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native)",
 		"a.B.m(B.java:1)"))
 	s.MostSelf[0].Method = Method{Name: "#17", ID: 17, Unresolved: true}
-	if v := judge(s); v.Kind != KindSleep || !v.Likely {
+	if v := verdictOn(s); v.Kind != KindSleep || !v.Likely {
 		t.Errorf("%s, likely %t: %s", v.Kind, v.Likely, v.Text)
 	}
 }
@@ -135,7 +135,8 @@ func TestActivityOf(t *testing.T) {
 		{"BLOCKED", "a.B.m(B.java:1)", ActivityLock},
 		{"WAITING", "java.lang.Object.wait(Native Method) java.io.PipedInputStream.read(P.java:1)", ActivityWait},
 		{"WAITING", "java.lang.Object.wait(Native Method) java.lang.ProcessImpl.waitFor(P.java:1)", ActivityProcess},
-		{"WAITING", "jdk.internal.misc.Unsafe.park(Native Method) java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock(R.java:1)", ActivityLock},
+		{"WAITING", "jdk.internal.misc.Unsafe.park(Native Method) " +
+			"java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock(R.java:1)", ActivityLock},
 		{"WAITING", "a.B.m(B.java:1)", ActivityWait},
 		{"TIMED_WAITING", "java.base@17.0.1/java.lang.Thread.sleep(Native Method) a.B.m(B.java:1)", ActivitySleep},
 		{"RUNNABLE", "sun.nio.ch.Net.poll(Native Method) sun.nio.ch.NioSocketImpl.park(N.java:1)", ActivityNetwork},
@@ -145,7 +146,8 @@ func TestActivityOf(t *testing.T) {
 		{"RUNNABLE", "android.database.sqlite.SQLiteConnection.nativeExecute(Native Method)", ActivityDatabase},
 		{"RUNNABLE", "a.B.m(B.java:1) java.io.FileInputStream.read(F.java:1)", ActivityRunning},
 		// What computes deep below a read does not read.
-		{"RUNNABLE", "java.util.Arrays.fill(A.java:1) java.util.X.a(X.java:1) java.util.X.b(X.java:1) java.io.FileInputStream.read(F.java:1)", ActivityRunning},
+		{"RUNNABLE", "java.util.Arrays.fill(A.java:1) java.util.X.a(X.java:1) java.util.X.b(X.java:1) " +
+			"java.io.FileInputStream.read(F.java:1)", ActivityRunning},
 		{"RUNNABLE", "java.net.URL.<init>(URL.java:1)", ActivityRunning},
 		{"RUNNABLE", "", ActivityRunning},
 		{"unknown", "", ActivityUnknown},

@@ -29,7 +29,7 @@ func put(t *testing.T, c *Cache, k Key, content string) {
 	}
 }
 
-func TestKeysTellListsApart(t *testing.T) {
+func TestDifferentListsHaveDifferentKeys(t *testing.T) {
 	lists := [][]string{nil, {""}, {"", ""}, {"a"}, {"a", ""}, {"", "a"}, {"ab"}, {"a", "b"}, {"1:a"}, {"a1:b"},
 		{"b", "a"}}
 	seen := map[Key][]string{}

@@ -10,7 +10,7 @@ const (
 	MatrixRuntimeClass = "com/tencent/matrix/trace/core/AppMethodBeat"
 )
 
-// Method IDs have 20 bits. Matrix gives the highest but one to the dispatch of a message.
+// Method IDs have 20 bits. Matrix uses the highest but one for the dispatch of a message.
 const (
 	// LastMethodID is the highest ID that a method can have; the lowest is 1.
 	LastMethodID = DispatchID - 1

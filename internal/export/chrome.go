@@ -10,17 +10,18 @@ import (
 func chromeFormat() Format {
 	return Format{
 		Name: "chrome", Extension: ".trace.json",
-		Summary: "Trace Event JSON, for Chrome's DevTools and Perfetto; speedscope loses calls of no time in it and has its own format",
-		Marks:   "as args",
+		Summary: "Trace Event JSON, for Chrome's DevTools and Perfetto; speedscope loses calls of no time in it and has " +
+			"its own format",
+		Marks: "as args",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &chrome{w: w, program: o.Program, methods: newMethods(), list: list{w: w}, lanes: map[lane]int64{}}
 		},
 	}
 }
 
-// chrome is the Trace Event Format, in the order in which recordings tell: its readers sort by time. A call is a begin
-// and an end (B, E): of complete events (X) that begin at one time nobody can tell which is within which if they take
-// no time.
+// chrome is the Trace Event Format, in the order of the recording: its readers sort by time. A call is a begin and an
+// end (B, E) and not a complete event (X): if two complete events begin at one time and take no time, the format does
+// not show which is within which.
 type chrome struct {
 	w       *bufio.Writer
 	program string

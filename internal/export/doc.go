@@ -10,7 +10,7 @@
 //
 // The writer does what all formats have in common: it makes times relative to the recording's begin, puts them in
 // order, and leaves out messages that a history repeats. Stalls come with all that was found while they lasted from
-// [trace.Joiner], and verdicts from package analysis; nothing is joined or judged here. An exporter gets the segments
+// [trace.Joiner], and verdicts from package analysis; nothing is joined or decided here. An exporter gets the segments
 // of one thread in the order of time, and events beside them.
 //
 // What was damaged or repaired is always shown: as the marks of a call where the format has room, and as facts of the

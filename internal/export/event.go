@@ -44,11 +44,11 @@ func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	begin := t.of.rel(m.Begin)
 	end := t.of.rel(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
 	next := sum(int64(min(m.Sequence, math.MaxInt64)), int64(min(m.Count, math.MaxInt64)))
-	told := uint64(next) <= t.sequence
+	repeated := uint64(next) <= t.sequence
 	if m.Kind == trace.MessageIdle {
-		told = end <= t.messages
+		repeated = end <= t.messages
 	}
-	if told {
+	if repeated {
 		t.of.duplicate++
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// inBrowser opens a page in Chromium, has it do what value says, and holds it to asking nobody for anything.
+// inBrowser opens a page in Chromium, has it do what value says, and fails if the page makes a request.
 func inBrowser(t testing.TB, file, value, picture string, result any) {
 	t.Helper()
 	got := struct {
@@ -77,8 +77,8 @@ func readHTML(t testing.TB, file string) (map[method]measure, []plainCall) {
 // made is a recording of many calls: messages of a main thread, one in some hundred slow.
 type made struct{ calls, stalls int }
 
-// tell returns it to a export.
-func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
+// write writes the recording to an exporter.
+func (m *made) write(t testing.TB, v export.Writer, atLeast int) {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -109,7 +109,7 @@ func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
 	must(v.Close())
 }
 
-// nest adds a call with others below it, which take budget nanoseconds, and gives when it ends.
+// nest adds a call with others below it, which take budget nanoseconds, and returns when it ends.
 func nest(s *trace.Segment, rnd *rand.Rand, parent int32, m trace.Method, now, budget int64, depth int) int64 {
 	k := len(s.Calls)
 	s.Calls = append(s.Calls, trace.Call{Method: m, Parent: parent, Count: 1, Begin: now})
@@ -124,7 +124,7 @@ func nest(s *trace.Segment, rnd *rand.Rand, parent int32, m trace.Method, now, b
 }
 
 // TestHTMLOfAMillionRecords: at most 30 MB, and everything in it can be reached by keys. How long Chromium takes to
-// paint it is told and not held to anything: the machine may be busy.
+// paint it is logged and has no limit: the machine may be busy.
 func TestHTMLOfAMillionRecords(t *testing.T) {
 	var b bytes.Buffer
 	v, err := export.New("html", &b, naming{}, export.Options{})
@@ -132,7 +132,7 @@ func TestHTMLOfAMillionRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m made
-	m.tell(t, v, 500_000)
+	m.write(t, v, 500_000)
 	if b.Len() > 30_000_000 {
 		t.Errorf("the page has %d bytes", b.Len())
 	}

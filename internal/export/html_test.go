@@ -203,7 +203,7 @@ func TestOutermostCallsHaveNames(t *testing.T) {
 	}
 }
 
-func TestHTMLAsksNothingOfAnybody(t *testing.T) {
+func TestHTMLMakesNoRequest(t *testing.T) {
 	page := string(exported(t, "html", vectors+"every.tgd"))
 	for _, way := range []string{"http:", "https:", "//www", " src=", "href=", "url(", "@import", "fetch(",
 		"XMLHttpRequest", "WebSocket", "import("} {

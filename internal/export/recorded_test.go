@@ -129,7 +129,7 @@ func (r *recorded) pending(p trace.Pending) {
 	r.chunk(10, b)
 }
 
-// end closes the recording and gives its bytes.
+// end closes the recording and returns its bytes.
 func (r *recorded) end() []byte {
 	r.chunk(11, uv(uv(uv(nil, uint64(r.chunks)), uint64(r.records)), 0))
 	return r.Bytes()

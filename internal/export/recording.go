@@ -22,13 +22,13 @@ type recording struct {
 	meta   map[string]string
 	clock  *trace.Clock
 	// origin is the time of clock that is 0 in the export; fixed is set once something has been exported by it.
-	origin  int64
-	fixed   bool
-	threads map[uint32]*thread
-	methods map[methodKey]int32
-	tids    int64 // given so far, beside the main thread's
-	told    int   // threads
-	main    bool  // one of which is the main thread
+	origin   int64
+	fixed    bool
+	threads  map[uint32]*thread
+	methods  map[methodKey]int32
+	tids     int64 // given so far, beside the main thread's
+	exported int   // threads that the exporter has
+	main     bool  // one of which is the main thread
 
 	repairs   trace.Repairs
 	damage    *trace.Damage

@@ -53,7 +53,8 @@ func full() []byte {
 		List: []trace.PendingMessage{{When: at(1500), What: 4, Target: "a.H"}}})
 	r.stall(trace.StallChunk{Thread: 0, Message: 7, Begin: at(1000), Wall: 1_000_000_000, CPU: 40_000_000,
 		FirstRecord: 4, EndRecord: 9,
-		Description: "Handler (a.B) null: 7", Scene: "a.Screen", Foreground: true, GCCount: 2, GCMillis: 14, State: 3, LockOwner: "io holds a.Lock", StackKey: "abc"})
+		Description: "Handler (a.B) null: 7", Scene: "a.Screen", Foreground: true, GCCount: 2, GCMillis: 14, State: 3,
+		LockOwner: "io holds a.Lock", StackKey: "abc"})
 	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(40), RefreshHz: 60,
 		Durations: [10]int64{-1, 1_000_000, -1, -1, -1, -1, -1, -1, 29_000_000, -1}},
 		trace.Frame{VSync: at(27), Start: at(28), End: at(50), Dropped: 1, RefreshHz: 60})
@@ -111,18 +112,25 @@ func TestEventsInPerfetto(t *testing.T) {
 			"Handler (android.app.ActivityThread$H) null: 159 120 30 main", "idle 150 850 main",
 			"Handler (a.B) null: 7 1000 1000 main", "Handler (a.B) null: 8 2100 5 main"}},
 		{fmt.Sprintf(eventQuery, "= 'stall'"), []string{"stall 1000 0 main", "stack 1400 0 main", "stack 1700 0 main"}},
-		{"select s.ts / 1e6 a, s.dur / 1e6 b, t.name c from slice s join track t on t.id = s.track_id where category = 'frame' order by ts", []string{
+		{"select s.ts / 1e6 a, s.dur / 1e6 b, t.name c from slice s join track t on t.id = s.track_id where category = " +
+			"'frame' order by ts", []string{
 			"11 29 frames", "28 22 frames"}},
 		{"select count(distinct track_id) from slice where category = 'frame'", []string{"2"}},
-		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b", []string{
-			"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
-		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('stall', 'Handler (a.B) null: 7')", []string{"2"}},
+		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b",
+			[]string{
+				"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
+		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('stall', " +
+			"'Handler (a.B) null: 7')", []string{"2"}},
 		{"select s.name a, display_value b from args join slice s using (arg_set_id) where key = 'debug.marks'",
 			[]string{"com.app.CB.mga unwound"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.name = 'stall' and key in ('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key", []string{
-			"40.0", "io holds a.Lock", "due at 1500 ms: a.H what 4", "a.Screen", "a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.name = 'com.app.CD.mda' and key in ('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in ('debug.times', 'debug.repairs_unwound', 'debug.meta_mappingId') order by key", []string{
+		{"select display_value from args join slice s using (arg_set_id) where s.name = 'stall' and key in " +
+			"('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key",
+			[]string{
+				"40.0", "io holds a.Lock", "due at 1500 ms: a.H what 4", "a.Screen", "a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
+		{"select display_value from args join slice s using (arg_set_id) where s.name = 'com.app.CD.mda' and key in " +
+			"('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
+		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in " +
+			"('debug.times', 'debug.repairs_unwound', 'debug.meta_mappingId') order by key", []string{
 			"0123456789abcdef", "1", "in ticks of 1 ms by a clock that moves every 5 ms: a duration may be wrong by that much"}},
 		{"select name from process where pid > 0", []string{"com.app"}},
 		{"select to_realtime(1000000000) a", []string{"1.795000001e+18"}},
@@ -202,7 +210,8 @@ func TestEventsInFirefox(t *testing.T) {
 	}
 	want := []string{"main: Message Handler (a.B) null: 1 0 90", "main: Message Handler (a.B) null: 2 100 20",
 		"main: Message Handler (android.app.ActivityThread$H) null: 159 120 30", "main: Message idle 150 850",
-		"main: Message Handler (a.B) null: 7 1000 1000", "main: Stall stall 1000", "main: Stack stack 1400", "main: Stack stack 1700",
+		"main: Message Handler (a.B) null: 7 1000 1000", "main: Stall stall 1000", "main: Stack stack 1400",
+		"main: Stack stack 1700",
 		"main: Message Handler (a.B) null: 8 2100 5", "frames: Frame frame 11 29", "frames: Frame frame 28 22"}
 	if diff := gocmp.Diff(want, markers); diff != "" {
 		t.Error(diff)
@@ -319,7 +328,7 @@ func TestSpeedscopeSchema(t *testing.T) {
 	}
 }
 
-// parts tells a view every segment in parts of a few calls, as replay does with those that are very long.
+// parts writes every segment to an exporter in parts of a few calls, as replay does with those that are very long.
 type parts struct {
 	export.Writer
 	size int
@@ -333,7 +342,7 @@ func (p parts) Segment(s *trace.Segment) error {
 		if to == len(s.Calls) {
 			part.Repairs = s.Repairs
 		}
-		// What is open where the part begins is told again, the outermost first.
+		// What is open where the part begins is written again, the outermost first.
 		var open []int
 		for up := s.Calls[from].Parent; up >= 0; up = s.Calls[up].Parent {
 			open = append(open, int(up))
@@ -376,7 +385,7 @@ func (p parts) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// TestParts: a segment that is told in parts comes out as it does in one.
+// TestParts: a segment that is written in parts looks as it does when it is written in one.
 //
 // Invariant: A segment that is exported in parts looks like one that is exported whole.
 func TestParts(t *testing.T) {
@@ -461,11 +470,15 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string][]string{
-		"select display_value from args join slice using (arg_set_id) where key = 'debug.calls' and display_value in ('7', '2') order by 1":     {"2", "2", "7", "7"},
-		"select display_value from args where key = 'debug.reports'":                                                                            {"calls of reports are merged and placed in the order of the tree; only durations are right"},
-		"select max(ts + dur) / 1e6 from slice":                                                                                                 {"20"},
-		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = 'overfull'":                      {"2"},
-		"select s.name a, c.name b, c.ts / 1e6 c from slice s join slice c on c.parent_id = s.id where s.name = 'com.app.CD.mda' order by c.ts": {"com.app.CD.mda com.app.CB.mga 0", "com.app.CD.mda com.app.CB.mga 10"},
+		"select display_value from args join slice using (arg_set_id) where key = 'debug.calls' and display_value in " +
+			"('7', '2') order by 1": {"2", "2", "7", "7"},
+		"select display_value from args where key = 'debug.reports'": {
+			"calls of reports are merged and placed in the order of the tree; only durations are right"},
+		"select max(ts + dur) / 1e6 from slice": {"20"},
+		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = " +
+			"'overfull'": {"2"},
+		"select s.name a, c.name b, c.ts / 1e6 c from slice s join slice c on c.parent_id = s.id where s.name = " +
+			"'com.app.CD.mda' order by c.ts": {"com.app.CD.mda com.app.CB.mga 0", "com.app.CD.mda com.app.CB.mga 10"},
 	} {
 		if diff := gocmp.Diff(want, query(t, file, sql)); diff != "" {
 			t.Errorf("%s: %s", sql, diff)
@@ -473,11 +486,11 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestEveryRepairIsTold: whatever replay learns to count has to show.
+// TestEveryRepairIsShown fails if a number of [trace.Repairs] or of the damage is not in the export, a new one too.
 //
 // Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
-func TestEveryRepairIsTold(t *testing.T) {
+func TestEveryRepairIsShown(t *testing.T) {
 	var all trace.Repairs
 	fields := reflect.ValueOf(&all).Elem()
 	for k := range fields.NumField() {
@@ -493,24 +506,25 @@ func TestEveryRepairIsTold(t *testing.T) {
 	for k := range fields.NumField() {
 		name := fields.Type().Field(k).Name
 		if want := fmt.Sprintf(`"repairs.%s":%d`, strings.ToLower(name), 1000+k); !strings.Contains(text, want) {
-			t.Errorf("%s is not told: no %s in %s", name, want, text)
+			t.Errorf("%s is not shown: no %s in %s", name, want, text)
 		}
 	}
 	for _, want := range []string{"lostChunks", "malformed", "skippedBytes", "unknown", "header"} {
 		if !strings.Contains(text, `"damage.`+want+`":`) {
-			t.Errorf("damage.%s is not told", want)
+			t.Errorf("damage.%s is not shown", want)
 		}
 	}
 }
 
-// TestOverloads: methods of one name are told apart by their parameters, in every format by the same words.
+// TestOverloads: methods of one name are distinguished by their parameters, in every format by the same words.
 func TestOverloads(t *testing.T) {
 	r := newRecorded("tickNanos", "1000000")
 	r.clock(0, 0)
 	r.thread(0, "main", true)
 	r.add(0, 0, record{1, 0}, record{2, 1}, record{3, 2}, record{-3, 3}, record{-2, 4}, record{-1, 5})
 	got := string(exportBytes(t, "collapsed", overloads{}, r.end()))
-	want := "main;a.B.f 2000000\nmain;a.B.f;a.B.f(String[][], long) 2000000\nmain;a.B.f;a.B.f(String[][], long);a.B.f~2 1000000\n"
+	want := "main;a.B.f 2000000\nmain;a.B.f;a.B.f(String[][], long) 2000000\nmain;a.B.f;a.B.f(String[][], " +
+		"long);a.B.f~2 1000000\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -553,7 +567,8 @@ func TestMarks(t *testing.T) {
 	}
 	file := exportFile(t, "perfetto", "x", naming{}, data)
 	if diff := gocmp.Diff([]string{fmt.Sprint(marked)}, query(t, file,
-		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = 'open'")); diff != "" {
+		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = "+
+			"'open'")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -605,7 +620,8 @@ func TestLogWithoutClock(t *testing.T) {
 	want := []string{"com.example.Main.onCreate 0 5050", "stall 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0",
 		"com.example.Main.spin 45399 1000"}
 	got := query(t, file,
-		"select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'stall') order by ts, name limit 6")
+		"select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'stall') order by "+
+			"ts, name limit 6")
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -17,13 +17,13 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// exportOf returns the export of what tell tells.
-func exportOf(t testing.TB, format string, names trace.Names, tell func(export.Writer) error) []byte {
+// exportOf returns the export of what write writes.
+func exportOf(t testing.TB, format string, names trace.Names, write func(export.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	v, err := export.New(format, &b, names, export.Options{})
 	if err == nil {
-		err = tell(v)
+		err = write(v)
 	}
 	if err == nil {
 		err = v.Close()
@@ -34,7 +34,7 @@ func exportOf(t testing.TB, format string, names trace.Names, tell func(export.W
 	return b.Bytes()
 }
 
-// exportBytes replays recordings into a view, and gives the export.
+// exportBytes replays recordings into an exporter, and returns the export.
 func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[]byte) []byte {
 	t.Helper()
 	return exportOf(t, format, names, func(v export.Writer) error {
@@ -87,12 +87,12 @@ func report(c trace.StallChunk) *trace.Stall { return &trace.Stall{Report: c, Re
 // reading is a format and a program that reads it.
 type reading struct {
 	format, file, by string
-	// read returns what is told of each method, and every call in its order if the program shows them.
+	// read returns what the program shows of each method, and every call in its order if it shows them.
 	read func(testing.TB, string) (map[method]measure, []plainCall)
 	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins
 	// and ends that have one time by name, and so loses calls that take no time.
 	on     string
-	merged bool  // it does not tell threads apart
+	merged bool  // it does not distinguish threads
 	marked bool  // methods with marks are others, so that their totals do not add up
 	exact  int64 // how far off it may be: one part of so many, 0 for none
 }
@@ -197,7 +197,8 @@ func TestTotalsAgree(t *testing.T) {
 	}
 }
 
-// compare holds what a reader says to what is so. A method that took no time may be missing where calls are not told.
+// compare fails if a reader shows other totals than the recording has. A method that took no time may be missing where
+// the reader has no calls.
 func compare(t *testing.T, r reading, got, want map[method]measure, noTotals bool) {
 	t.Helper()
 	if len(got) == 0 {

@@ -152,8 +152,8 @@ func (w *writer) thread(index uint32) (*thread, error) {
 		return t, nil
 	}
 	t.of = r
-	r.told++
-	t.order = r.told
+	r.exported++
+	t.order = r.exported
 	if t.tid = r.pid(); !t.Main || r.main {
 		t.tid = r.nextTID()
 	}
@@ -220,8 +220,8 @@ func (w *writer) fix(origin int64) error {
 	w.now.origin, w.now.fixed = origin, true
 	early := w.early
 	w.early = nil
-	for _, tell := range early {
-		if err := tell(); err != nil {
+	for _, export := range early {
+		if err := export(); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func naive(entries []Entry) []string {
 				recordings[c.Key] = map[string]string{}
 			}
 			byKey[c.Key] = append(byKey[c.Key], c)
-			recordings[c.Key][c.Recording] = cmp.Or(c.User, "nobody "+c.Recording)
+			recordings[c.Key][c.Recording] = cmp.Or(c.User, "no user "+c.Recording)
 		}
 	}
 	type ranked struct {
@@ -335,7 +335,7 @@ func TestCompareOfTheSameIsNoise(t *testing.T) {
 	}
 }
 
-func TestCompareWithFewUnitsTellsNothing(t *testing.T) {
+func TestCompareWithFewUnitsIsUnknown(t *testing.T) {
 	c := Compare(sampleOf(t, 4, func(int) int64 { return 1 }), sampleOf(t, 9, func(int) int64 { return 100_000 }), nil)
 	for _, m := range c.Changes {
 		if m.Certainty != Unknown {

@@ -12,9 +12,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestWarehouseGivesTheSameAnswer exports a fleet and has a database engine rank it, as a team with a data warehouse
+// TestWarehouseRanksTheSame exports a fleet and has a database engine rank it, as a team with a data warehouse
 // would.
-func TestWarehouseGivesTheSameAnswer(t *testing.T) {
+func TestWarehouseRanksTheSame(t *testing.T) {
 	s := open(t, "")
 	if err := s.Add(made(rand.New(rand.NewPCG(7, 7)), 400)); err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func (a *Archive) Close() error {
 	return unmap()
 }
 
-// Release tells the operating system that the bytes between two offsets of the archive need not be kept in memory,
+// Release informs the operating system that the bytes between two offsets of the archive need not be kept in memory,
 // since they will probably not be read again. They can still be read.
 func (a *Archive) Release(from, to int64) {
 	from = (max(from, 0) + releaseUnit - 1) &^ (releaseUnit - 1)

@@ -227,7 +227,7 @@ func (p part) buildDescriptor(crc, packed, size uint32) []byte {
 var classText = string(bytes.Repeat([]byte("invokestatic dev/tracegen/runtime/AppMethodBeat.i (I)V\n"), 800))
 
 // shapes are archives that must open, with everything that occurs in real jars. whole is true if every byte belongs
-// to a record, so that copying all entries gives the same bytes.
+// to a record, so that copying all entries results in the same bytes.
 var shapes = []struct {
 	name  string
 	whole bool
@@ -294,7 +294,7 @@ var shapes = []struct {
 	{"zip64 field cut short", true, container{parts: []part{{name: "a", data: "x",
 		centralExtra: []byte{1, 0, 16, 0, 1, 2}, localExtra: []byte{1, 0, 16, 0, 1, 2}}}}},
 	{"zip64 end", false, container{end64: true, parts: []part{{name: "a", data: classText}}}},
-	{"gaps", false, container{parts: []part{{name: "a", data: "x", after: "nobody's"},
+	{"gaps", false, container{parts: []part{{name: "a", data: "x", after: "unused"},
 		{name: "b", data: "y", after: "signing block"}}}},
 	{"order of the directory", false, container{order: []int{2, 0, 1},
 		parts: []part{{name: "a", data: "1"}, {name: "b", data: "2"}, {name: "c", data: "3"}}}},

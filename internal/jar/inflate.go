@@ -10,7 +10,7 @@ import (
 // window, on being able to stop at every byte, and on clearing its tables.
 //
 // It only inflates what is regular. If anything in the data is wrong or unusual, it gives up, and package flate
-// reads the entry from the start and returns the error or the data. So the inflater need not tell faults apart; it
+// reads the entry from the start and returns the error or the data. So the inflater need not distinguish faults; it
 // must only never accept what package flate does not inflate to the same bytes. Read also checks the entry's CRC.
 //
 // # Codes

@@ -35,7 +35,7 @@ func TestReleasedEntry(t *testing.T) {
 	resident := func() int {
 		status, err := os.ReadFile("/proc/self/smaps")
 		if err != nil {
-			t.Skipf("skipped: the system does not tell what is in memory: %v", err)
+			t.Skipf("skipped: the system does not report what is in memory: %v", err)
 		}
 		_, of, found := strings.Cut(string(status), path)
 		if !found {

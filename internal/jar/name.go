@@ -12,7 +12,7 @@ var errUnsafeName = errors.New("unsafe entry name")
 
 // CheckName returns an error if an entry's name must not be joined to a directory and used as a path on disk: if it
 // is empty or absolute, has a drive letter, a backslash, a NUL or a path element "..", or if this operating system
-// gives it another meaning than a file in that directory (such as NUL on Windows). With any other name, the path
+// takes it for something else than a file in that directory (such as NUL on Windows). With any other name, the path
 // stays below the directory.
 func CheckName(name string) error {
 	reason := ""

@@ -40,7 +40,7 @@ type AssignConfig struct {
 	DryRun          bool
 }
 
-// Assign decides for all parts together what needs the whole, gives every traced method its ID, and writes into the
+// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes into the
 // directory one slice for each part, with what it decided about that part and nothing else. The result does not depend
 // on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
 //

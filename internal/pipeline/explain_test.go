@@ -33,16 +33,16 @@ func TestExplain(t *testing.T) {
 			reasons[mapping.Identity{Class: s.Class, Name: s.Name, Descriptor: s.Descriptor}] = string(s.Reason) +
 				s.Detail
 		}
-		told, err := pipeline.Explain(t.Context(), c, allMethods{})
+		explained, err := pipeline.Explain(t.Context(), c, allMethods{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told.Mapping.Digest() != result.Mapping.Digest() {
-			t.Errorf("digest %s, the run has %s", told.Mapping.Digest(), result.Mapping.Digest())
+		if explained.Mapping.Digest() != result.Mapping.Digest() {
+			t.Errorf("digest %s, the run has %s", explained.Mapping.Digest(), result.Mapping.Digest())
 		}
 		before, after := contents(t, in), contents(t, c.Inputs[0].Output)
 		methods, calls := 0, 0
-		for _, class := range told.Classes {
+		for _, class := range explained.Classes {
 			grown := len(entryOf(t, after, class.Entry)) - len(entryOf(t, before, class.Entry))
 			own := class.Shared
 			for _, m := range class.Methods {

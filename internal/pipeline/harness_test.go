@@ -76,7 +76,7 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
-// contents gives the entries of a jar by the standard library's reader, in order.
+// contents returns the entries of a jar by the standard library's reader, in order.
 func contents(t testing.TB, path string) (files []file) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -341,7 +341,7 @@ func checkAgreement(t testing.TB, m *mapping.Mapping, runtimeClass string, files
 	}
 }
 
-// reasons gives the reason of each method that is listed, by CLASS.NAME; of a class without methods by CLASS, or
+// reasons returns the reason of each method that is listed, by CLASS.NAME; of a class without methods by CLASS, or
 // its entry.
 func reasons(result *pipeline.Result) map[string]string {
 	all := map[string]string{}

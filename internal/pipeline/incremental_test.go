@@ -55,7 +55,7 @@ func (k *kept) incremental(t testing.TB, c pipeline.Config, rules string) *pipel
 		Detail:   func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
 }
 
-// into gives the configuration with outputs in a directory, which is taken out of texts again.
+// into returns the configuration with outputs in a directory, which is taken out of texts again.
 func into(c pipeline.Config, dir string) pipeline.Config {
 	c.Inputs = slices.Clone(c.Inputs)
 	for i := range c.Inputs {
@@ -67,8 +67,8 @@ func into(c pipeline.Config, dir string) pipeline.Config {
 	return c
 }
 
-// told is all that a result says, without the directory of outputs.
-func told(t testing.TB, r *pipeline.Result, dir string) string {
+// resultText returns all that a result contains as text, without the directory of outputs.
+func resultText(t testing.TB, r *pipeline.Result, dir string) string {
 	t.Helper()
 	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown,
 		r.Tolerated)
@@ -85,7 +85,7 @@ func told(t testing.TB, r *pipeline.Result, dir string) string {
 }
 
 // same builds with the cache, and without one into an empty directory, and wants no difference: of outputs, permissions
-// and texts. The inputs' outputs are names in a directory. It gives what the cache was good for.
+// and texts. The inputs' outputs are names in a directory. It returns what the run reported about the cache.
 func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) string {
 	t.Helper()
 	cold, warm := filepath.Join(t.TempDir(), "out"), k.path("out")
@@ -113,7 +113,7 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if diff := cmp.Diff(told(t, wanted, cold), told(t, got, warm)); diff != "" {
+	if diff := cmp.Diff(resultText(t, wanted, cold), resultText(t, got, warm)); diff != "" {
 		t.Errorf("%s: the cache makes a difference to what is said (-without +with):\n%s", what, diff)
 	}
 	want, is := tree(t, cold), tree(t, warm)
@@ -130,7 +130,7 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 	return strings.Join(k.said, "\n")
 }
 
-// says wants a build to have told this of the cache, as a regular expression.
+// says fails unless a build has reported this about the cache: pattern is a regular expression.
 func says(t testing.TB, what, said, pattern string) {
 	t.Helper()
 	if !regexp.MustCompile(pattern).MatchString(said) {
@@ -138,7 +138,7 @@ func says(t testing.TB, what, said, pattern string) {
 	}
 }
 
-// named gives the configuration of the inputs with their own names as outputs.
+// named returns the configuration of the inputs with their own names as outputs.
 func named(inputs []string) pipeline.Config { return appConfig(inputs, "") }
 
 // TestIncremental builds an app of all kinds of inputs again and again, each time with something else changed.
@@ -250,7 +250,7 @@ func readFile(t testing.TB, path string) string {
 	return string(data)
 }
 
-// times gives the times of all files below a directory.
+// times returns the times of all files below a directory.
 func times(t testing.TB, dir string) map[string]time.Time {
 	t.Helper()
 	all := map[string]time.Time{}
@@ -310,7 +310,7 @@ func TestIncrementalSlices(t *testing.T) {
 	says(t, "again", k.same(t, "again", c, ""), fmt.Sprintf(`%d outputs left alone, 0 copied, 0 written`, len(inputs)))
 }
 
-// TestTamperedOutput has outputs changed behind the program's back, as cunningly as it can be done.
+// TestTamperedOutput changes outputs between runs in ways that are hard to find.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
@@ -397,10 +397,10 @@ func TestDamagedCache(t *testing.T) {
 		}
 		said := k.same(t, what, c, "r")
 		says(t, what, said, `0 inputs known, \d+ outputs left alone, 0 copied, \d+ written`)
-		if told := strings.Contains(said, "damaged"); told != (what != "gone") {
-			t.Errorf("%s: damage is told: %v", what, told)
+		if reported := strings.Contains(said, "damaged"); reported != (what != "gone") {
+			t.Errorf("%s: damage is reported: %v", what, reported)
 		}
-		says(t, what, k.same(t, what+", mended", c, "r"), fmt.Sprintf(`%d inputs known, %[1]d outputs left alone`, len(inputs)))
+		says(t, what, k.same(t, what+", repaired", c, "r"), fmt.Sprintf(`%d inputs known, %[1]d outputs left alone`, len(inputs)))
 	}
 }
 
@@ -436,7 +436,7 @@ func TestForeignRecords(t *testing.T) {
 		}
 	}
 	says(t, "nonsense", k.same(t, "nonsense", c, "r"), `0 inputs known`)
-	says(t, "mended", k.same(t, "mended", c, "r"), fmt.Sprintf(`%d inputs known`, len(inputs)))
+	says(t, "repaired", k.same(t, "repaired", c, "r"), fmt.Sprintf(`%d inputs known`, len(inputs)))
 }
 
 // TestVanishedInputs removes what earlier runs wrote for inputs that are gone, and nothing else.
@@ -503,7 +503,7 @@ func TestVanishedInputs(t *testing.T) {
 	if err := os.RemoveAll(k.path("out/two")); err != nil {
 		t.Fatal(err)
 	}
-	// What is an input now is not removed, whoever wrote it.
+	// A file that is an input now is not removed, even if an earlier run wrote it.
 	build("two", out, inputs[1], inputs[2])
 	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}},
 		Filter:          everything(),

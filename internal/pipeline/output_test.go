@@ -455,7 +455,7 @@ func TestDirectory(t *testing.T) {
 	})
 }
 
-// otherFileSystem gives an empty directory, if possible on another file system than that of t.TempDir.
+// otherFileSystem returns an empty directory, if possible on another file system than that of t.TempDir.
 func otherFileSystem(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "tracegen-test-*")

@@ -17,7 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// sealedFiles gives a scan file and the slice that is made of it.
+// sealedFiles returns a scan file and the slice that is made of it.
 func sealedFiles(t testing.TB) (scan, slice []byte) {
 	t.Helper()
 	dir := t.TempDir()

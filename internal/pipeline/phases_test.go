@@ -488,7 +488,7 @@ func TestPhasesRefuse(t *testing.T) {
 	two.Inputs = append(two.Inputs, two.Inputs[0])
 	two.Inputs[1].Output += "2"
 	failsToFollow(t, two, slice, "is about 1 inputs, not 2")
-	// The order of entries is of no account, and other entries are not looked at.
+	// The order of entries does not matter, and other entries are not looked at.
 	one := c
 	one.Inputs = []pipeline.Input{{Path: archive(t, filepath.Join(dir, "4.jar"), file{"x", nil}, class("a/B", "f"),
 		class("a/A", "f")), Output: filepath.Join(dir, "out.jar")}}

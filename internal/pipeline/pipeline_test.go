@@ -150,7 +150,7 @@ func TestSameWhateverTheOrder(t *testing.T) {
 }
 
 // TestTwiceIsOnce instruments what was instrumented before: by the same options to the same jar, by others as if
-// they had been the first. Strip gives all classes back.
+// they had been the first. Strip returns all original classes.
 func TestTwiceIsOnce(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))
@@ -344,7 +344,7 @@ func TestRuntimeClass(t *testing.T) {
 				"--runtime-class"}},
 		{"i is not static, though it could be elsewhere", true, false, []file{app, broken(public)},
 			[]string{"is not public and static"}},
-		{"without at, which nobody calls", false, true, []file{app, broken(static)}, nil},
+		{"without at, which no class calls", false, true, []file{app, broken(static)}, nil},
 		{"without at, which an Activity calls", false, true, []file{app, broken(static), activity},
 			[]string{"in.jar!my/rt/Beat.class", "has no method at"}},
 		{"without at, with focus hooks off", false, false, []file{app, broken(static), activity}, nil},
@@ -522,7 +522,8 @@ func TestFocus(t *testing.T) {
 		t.Errorf("focus %s, want %s", got, want)
 	}
 	got := reasons(result)
-	if got["a/Odd.onWindowFocusChanged"] != "unknown-attribute" || got["a/Foreign.f"] != "already-instrumented" || len(got) != 5 { // and three of the runtime
+	if got["a/Odd.onWindowFocusChanged"] != "unknown-attribute" || got["a/Foreign.f"] != "already-instrumented" ||
+		len(got) != 5 { // and three of the runtime
 		t.Errorf("listed %v", got)
 	}
 	for _, name := range []string{"a/Odd", "a/Long", "a/Full"} {

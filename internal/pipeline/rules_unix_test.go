@@ -79,7 +79,7 @@ func BenchmarkRules(b *testing.B) {
 	run("equivalence", instrument(pipeline.VerifyEquivalence))
 }
 
-// decideAll gives the number of methods that a filter traces, or may trace.
+// decideAll returns the number of methods that a filter traces, or may trace.
 func decideAll(classes []*classfile.Class, f *filter.Filter) (traced int) {
 	for _, c := range classes {
 		cf := f.ForClass(c)
@@ -93,7 +93,7 @@ func decideAll(classes []*classfile.Class, f *filter.Filter) (traced int) {
 	return traced
 }
 
-// cpuTime gives what all threads of the process have used.
+// cpuTime returns the CPU time that all threads of the process have used.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -127,7 +127,7 @@ func classesOf(b *testing.B, jar string) (classes []*classfile.Class) {
 	return classes
 }
 
-// mixedRules gives the text of n rules, ten kinds in turn.
+// mixedRules returns the text of n rules, ten kinds in turn.
 func mixedRules(classes []*classfile.Class, n int) string {
 	text := "rules:\n"
 	for i := range n {

@@ -40,7 +40,7 @@ func TestRefusedLate(t *testing.T) {
 		}}
 	result := instrument(t, c)
 	if result.Mapping.Len() != 3 || result.Introduced != 0 || result.PreExisting != 0 {
-		t.Errorf("%d methods are traced, want 3; %d and %d objections", result.Mapping.Len(), result.Introduced,
+		t.Errorf("%d methods are traced, want 3; %d and %d findings", result.Mapping.Len(), result.Introduced,
 			result.PreExisting)
 	}
 	skipped := slices.Collect(result.Skipped)

@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// zipped gives an archive of these entries, names and contents in turns.
+// zipped returns an archive of these entries, names and contents in turns.
 func zipped(t testing.TB, entries ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// saved gives a run's report as it is read back.
+// saved returns a run's report as it is read back.
 func saved(t *testing.T, r *Run) *Saved {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func saved(t *testing.T, r *Run) *Saved {
 	return s
 }
 
-// changedRun is sampleRun some releases later: everything that a report tells of has changed.
+// changedRun is sampleRun some releases later: everything that a report contains has changed.
 func changedRun(t *testing.T) *Run {
 	r := sampleRun(t)
 	r.Version = "1.3.0"
@@ -132,7 +132,7 @@ func TestDifferenceOfRules(t *testing.T) {
 	}
 }
 
-// TestSuspicions wants a build that lost many of its methods to be told of, and one that lost a few not.
+// TestSuspicions fails unless a build that lost many of its methods is reported, and one that lost a few is not.
 func TestSuspicions(t *testing.T) {
 	run := func(traced int) *Saved {
 		r := sampleRun(t)

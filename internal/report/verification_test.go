@@ -31,7 +31,7 @@ func sampleVerification() *Verification {
 				Want: "one attribute", Got: "two", Note: true}, PreExisting: true},
 		},
 		Unknown:  []string{"x/Y"},
-		Warnings: []string{"c.class is not judged: \x07"},
+		Warnings: []string{"c.class is not checked: \x07"},
 	}
 }
 

@@ -32,8 +32,8 @@ type Counts struct {
 	Frames  int // lines with a stack frame or an exception that were retraced
 }
 
-// Copy copies text from r to w, with names. What r has at the moment is passed
-// on before more is waited for, but for a block that is not judged yet.
+// Copy copies text from r to w, with names. It writes what r has at the moment before it waits for more, except for a
+// block that is not decided yet.
 func (s *Symbolizer) Copy(w io.Writer, r io.Reader) (Counts, error) {
 	c := &copier{Symbolizer: s, out: bufio.NewWriter(w), ids: map[uint32]bool{}}
 	if s.R8 != nil {

@@ -96,7 +96,8 @@ func TestJSON(t *testing.T) {
 			t.Errorf("a name with what must be escaped: %q", line)
 		}
 	}
-	if want := "\tat com.Foo.in(Foo.java:5)\n\tat com.Foo.out(Foo.java:6)\n"; report.ThreadStack != want+strings.TrimSuffix(want, "\n") {
+	want := "\tat com.Foo.in(Foo.java:5)\n\tat com.Foo.out(Foo.java:6)\n"
+	if report.ThreadStack != want+strings.TrimSuffix(want, "\n") {
 		t.Errorf("threadStack: %q", report.ThreadStack)
 	}
 	if counts != (Counts{IDs: 4, Unknown: 0, Frames: 2}) {

@@ -6,8 +6,8 @@ import (
 	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// judged is how many records a block is judged by.
-const judged = 8
+// enoughRecords is how many records of a block are enough to decide whether its lines are records.
+const enoughRecords = 8
 
 // Block decides whether lines that are records or blank, and that are not quoted, belong to a report: four numbers with
 // commas are also many other things. They are records if the first has depth 0, if none is deeper than the one before
@@ -46,7 +46,7 @@ func (b *Block) AddBlank() { b.lines++ }
 
 // Ready reports whether enough lines are there to decide.
 func (b *Block) Ready() bool {
-	return b.accepted || b.refused || len(b.records) >= judged || b.lines > 4*judged
+	return b.accepted || b.refused || len(b.records) >= enoughRecords || b.lines > 4*enoughRecords
 }
 
 // Decide reports whether the lines are records. Later lines of the block are as well if these are.

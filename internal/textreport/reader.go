@@ -257,7 +257,7 @@ func (p *Reader) add(r Record, name string) {
 }
 
 // records adds records at the start of a text, with names or without, divided by \n with any number of backslashes, and
-// gives where they end. The last one may be cut off where it must have an end and has none.
+// returns where they end. The last one may be cut off where it must have an end and has none.
 func (p *Reader) records(text string, ends bool) (n int) {
 	for {
 		r, length := cutFields(text[n:])
@@ -315,7 +315,8 @@ func (p *Reader) facts(text string) {
 // known are the keys that are taken as facts where they stand without quotes: many a line has a colon.
 func known(key string) bool {
 	switch key {
-	case "machine", "cpu_app", "mem", "mem_free", "detail", "cost", "usage", "scene", "Scene", "Foreground", "stack", "stackKey",
+	case "machine", "cpu_app", "mem", "mem_free", "detail", "cost", "usage", "scene", "Scene", "Foreground", "stack",
+		"stackKey",
 		"StackKey", "tag", "process", "subType", "threadStack", "processPriority", "processNice", "isProcessForeground",
 		"qua", "versionName", "versionCode", "network", "model", "api-level", "cpu-core", "freeMemory", "totalMemory", "time",
 		"thread-time", "time-start", "time-end", "cpu-busy", "cpu-rate":
@@ -324,8 +325,8 @@ func known(key string) bool {
 	return false
 }
 
-// cutValue reads a value of JSON, which may be in a string itself, so that its quotes have backslashes. It gives a
-// string without its quotes, whether it ends with one, and how long all is.
+// cutValue reads a value of JSON, which may be in a string itself, so that its quotes have backslashes. It returns
+// a string without its quotes, whether it ends with one, and the length of what was read.
 func cutValue(text string) (value string, closed bool, n int) {
 	bare := strings.TrimLeft(text, `\`)
 	level := len(text) - len(bare)

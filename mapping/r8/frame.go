@@ -35,7 +35,7 @@ const maxAlternatives = 64
 // unknown. There may be several alternatives; each is a stack of inlined frames, the innermost first, and is empty if
 // the compiler made the method. ambiguous reports that there were several alternatives, even if they are equal.
 //
-// It does what R8's retrace does, so that the same mapping gives the same frames:
+// It does what R8's retrace does, so that the same mapping results in the same frames:
 //
 //  1. The mapping's lines about the residual name are divided into original methods (partition): overloads with
 //     different descriptors share a residual name, and a stack trace does not contain descriptors.

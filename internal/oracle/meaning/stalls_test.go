@@ -179,7 +179,8 @@ func TestStalls(t *testing.T) {
 			}
 			checkSamples(t, all, stalled, want, row.frame, row.owner != "")
 			t.Logf("measured: %s: %d ms (%d to %d), %d ms of CPU (%d to %d), %d collections", row.name,
-				stalled.Wall/1e6, want.wall/1e6, want.wallAround/1e6, stalled.CPU/1e6, want.cpu/1e6, want.cpuAround/1e6, stalled.GCCount)
+				stalled.Wall/1e6, want.wall/1e6, want.wallAround/1e6, stalled.CPU/1e6, want.cpu/1e6, want.cpuAround/1e6,
+				stalled.GCCount)
 		})
 	}
 }
@@ -221,7 +222,7 @@ func checkSamples(t *testing.T, all []trace.Chunk, stalled *trace.StallChunk, wa
 	}
 }
 
-// runStalls instruments the program's stalls, runs it, and gives what it printed, the mapping, and its recording.
+// runStalls instruments the program's stalls, runs it, and returns what it printed, the mapping, and its recording.
 func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, *mapping.Mapping, []trace.Chunk) {
 	t.Helper()
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
