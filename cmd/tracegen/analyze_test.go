@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestAnalyzeSchema holds what analyze writes for programs against the schema that is documented.
+// TestAnalyzeSchema checks the JSON of analyze against the documented schema.
 //
 // Invariant: The JSON that analyze writes follows its schema.
 func TestAnalyzeSchema(t *testing.T) {
@@ -41,12 +41,12 @@ func TestAnalyzeSchema(t *testing.T) {
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || len(said.Slow) == 0 ||
 		len(said.Recordings) != len(recordings) || len(said.Methods) == 0 {
-		t.Errorf("%d slow messages, %d recordings, %d methods; error %v", len(said.Slow), len(said.Recordings),
+		t.Errorf("%d stalls, %d recordings, %d methods; error %v", len(said.Slow), len(said.Recordings),
 			len(said.Methods), err)
 	}
 }
 
-// TestAnalyzeHelpKnowsFormats: what the help says of formats is what there is.
+// TestAnalyzeHelpKnowsFormats checks that the help explains every format.
 func TestAnalyzeHelpKnowsFormats(t *testing.T) {
 	cmd, _, err := testedRoot().Find([]string{"analyze"})
 	if err != nil {
