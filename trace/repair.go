@@ -2,8 +2,8 @@ package trace
 
 import "math"
 
-// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records back until
-// those behind them show what is wrong with them.
+// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records
+// back until those behind them show what is wrong with them.
 type repairer struct {
 	limits *limits
 	events []event      // that were made since the builder took them
@@ -17,7 +17,7 @@ type repairer struct {
 	next  uint64   // the number of the record behind them
 	first bool     // no records have come yet
 
-	number uint64 // of the record that is looked at next
+	number uint64 // of the next record
 	last   int64  // the latest tick, -1 if there is none
 	far    int64  // how many ticks may pass between two records if no later one confirms it
 	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
@@ -53,7 +53,8 @@ type repairScope struct {
 }
 
 func newRepairer(l *limits, first uint64) *repairer {
-	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1, now: math.MinInt64}
+	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
+		now: math.MinInt64}
 }
 
 // take takes the records of a chunk, and returns those of them that are new. They are held next.
@@ -123,7 +124,7 @@ func (r *repairer) repair(keep int) {
 	}
 }
 
-// outOfOrder reports whether the time of held[i] must be looked at: it is before the last one, behind one of the next two,
+// outOfOrder reports whether the time of held[i] may be wrong: it is before the last one, behind one of the next two,
 // or much later than the last one.
 func (r *repairer) outOfOrder(i int, ticks int64) bool {
 	return ticks < r.last ||
@@ -194,7 +195,7 @@ func (r *repairer) enter(m Method, marks Marks) {
 		r.done(r.number - 1)
 	}
 	if r.calls >= max(r.limits.calls, 2*r.kept) {
-		// The record that is looked at belongs to what follows.
+		// The current record belongs to what follows.
 		r.done(r.number - 1)
 		r.events[len(r.events)-1].kind = eventPause
 		r.calls, r.kept = len(r.open), len(r.open)
@@ -247,8 +248,8 @@ func (r *repairer) exitOfLost(m Method, marks Marks) {
 	r.emit(event{kind: eventLostEntry, method: m, marks: marks})
 }
 
-// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is held
-// stays bounded, it is also over after many records.
+// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is
+// held stays bounded, it is also over after many records.
 func (r *repairer) scopeIsOver() bool { return r.scope.dispatch || r.number-r.scope.number > piece }
 
 // find returns the index in open of the innermost call of a method, -1 if there is none.
@@ -280,8 +281,8 @@ func (r *repairer) find(m Method) int {
 	return -1
 }
 
-// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is another
-// record now, which must be looked at again.
+// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is
+// another record now, which must be handled again.
 func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	at := r.find(m)
 	to, clear := r.ahead(i + 1)
@@ -313,7 +314,8 @@ func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	return false
 }
 
-// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind it.
+// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind
+// it.
 func (r *repairer) bogusDispatch(i int) bool {
 	to, clear := r.ahead(i + 1)
 	return clear && costStray+r.trial(len(r.open), r.held[i+1:to]) < costMissed(len(r.open))+r.trial(0, r.held[i:to])

@@ -7,24 +7,24 @@ import (
 	"slices"
 )
 
-// Handler is told what is in a recording, in the order of the file.
+// Handler gets what is in a recording, in the order of the file.
 type Handler interface {
 	// Chunk gets every chunk but [*Records], [*Meta] first.
 	Chunk(Chunk) error
 	// Named introduces a method that has a name and no ID, before the first segment that it is in.
 	Named(m Method, name string) error
-	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time,
-	// those of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that
-	// is about it. The segment and its calls are good until Segment returns.
+	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time, those
+	// of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that is
+	// about it. The segment and its calls are good until Segment returns.
 	Segment(*Segment) error
 }
 
 const (
 	// maxCalls is how many calls a segment has at most before it is handed on in parts.
 	maxCalls = 1 << 18
-	// heldBack is how many records wait for those behind them, which may tell what is wrong with them.
+	// heldBack is how many records wait for those behind them, which may show what is wrong with them.
 	heldBack = 1 << 10
-	// piece is how many records are looked at at once.
+	// piece is how many records are handled at once.
 	piece = 1 << 16
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
@@ -32,11 +32,12 @@ const (
 	longest = 30 * 24 * 3600 * 1e9
 )
 
-// Replay reads a recording to its end and gives h what was called. An error is the source's or h's. What is damaged is
-// mended, and counted in [Segment.Repairs]: what a damaged record costs are the calls that it is part of, and rarely one
-// more. Which of several calls of one method that call each other lacks a record cannot be told; a guess is made.
+// Replay reads a recording to its end and hands its calls to h. An error is the source's or h's. Damaged records are
+// repaired and counted in [Segment.Repairs]: a damaged record costs the calls that it is part of, and rarely one more.
+// If several calls of one method directly call each other, it cannot be decided which of them lacks a record; Replay
+// guesses.
 //
-// The time it takes follows the number of records, the memory the depth of calls and a fixed number of them.
+// The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error {
 	p := newReplay(h)
 	for {
@@ -53,8 +54,8 @@ func Replay(r *Reader, h Handler) error {
 	}
 }
 
-// replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder] makes
-// segments of events.
+// replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder]
+// makes segments of events.
 type replay struct {
 	h        Handler
 	limits   limits
@@ -129,7 +130,7 @@ func (p *replay) pass(t *thread, repair func()) error {
 	return t.builder.build(p.events, p.h)
 }
 
-// records takes what a chunk has, and looks at all but the last records.
+// records takes the records of a chunk, and handles all but the last ones.
 func (p *replay) records(c *Records) error {
 	t := p.threads[c.Thread]
 	if t == nil {
@@ -148,7 +149,7 @@ func (p *replay) records(c *Records) error {
 	return nil
 }
 
-// finish looks at the records that were held back, and hands on what had not returned when they end.
+// finish handles the records that were held back, and hands on the calls that are still open when they end.
 func (p *replay) finish() error {
 	for _, k := range slices.Sorted(maps.Keys(p.threads)) {
 		t := p.threads[k]

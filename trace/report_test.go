@@ -35,13 +35,15 @@ func (h *tell) Named(m Method, name string) error {
 }
 
 func (h *tell) Segment(s *Segment) error {
-	fmt.Fprintf(h, "segment of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6, s.Repairs)
+	fmt.Fprintf(h, "segment of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6,
+		s.Repairs)
 	depths := make([]int, len(s.Calls))
 	for i, c := range s.Calls {
 		if c.Parent >= 0 {
 			depths[i] = depths[c.Parent] + 1
 		}
-		fmt.Fprintf(h, "%s%d × %d, %d to %d, %d ms", strings.Repeat("  ", depths[i]+1), c.Method, c.Count, c.Begin/1e6, c.End/1e6, (c.End-c.Begin)/1e6)
+		fmt.Fprintf(h, "%s%d × %d, %d to %d, %d ms", strings.Repeat("  ", depths[i]+1), c.Method, c.Count, c.Begin/1e6,
+			c.End/1e6, (c.End-c.Begin)/1e6)
 		if c.Marks != 0 {
 			fmt.Fprintf(h, ", marks %b", c.Marks)
 		}
@@ -130,7 +132,8 @@ func TestNoSource(t *testing.T) {
 	if _, err := NewSource(iotest.ErrReader(broken)); !errors.Is(err, broken) {
 		t.Errorf("%v, want the source's error", err)
 	}
-	s, err := NewSource(io.MultiReader(strings.NewReader("0,1048574,1,5\n"+strings.Repeat("x\n", sniffed)), iotest.ErrReader(broken)))
+	s, err := NewSource(io.MultiReader(strings.NewReader("0,1048574,1,5\n"+strings.Repeat("x\n", sniffed)),
+		iotest.ErrReader(broken)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 		Short: "Report stalls in recordings and the methods that caused them",
 		Long:  analyzeHelp(),
 		Example: `  tracegen analyze app.tgd --mapping out/methodMapping.txt
-  tracegen analyze recordings/ --mapping mappings/ --format table --sort slow --top 20
-  tracegen analyze app.tgd --format json | jq '.slow[].verdict.text'
+  tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
+  tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
   tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
 		Args: atLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {

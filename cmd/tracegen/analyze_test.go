@@ -37,11 +37,11 @@ func TestAnalyzeSchema(t *testing.T) {
 		t.Error(err)
 	}
 	var said struct {
-		Slow, Recordings, Methods []json.RawMessage
+		Stalls, Recordings, Methods []json.RawMessage
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || len(said.Slow) == 0 ||
+	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || len(said.Stalls) == 0 ||
 		len(said.Recordings) != len(recordings) || len(said.Methods) == 0 {
-		t.Errorf("%d stalls, %d recordings, %d methods; error %v", len(said.Slow), len(said.Recordings),
+		t.Errorf("%d stalls, %d recordings, %d methods; error %v", len(said.Stalls), len(said.Recordings),
 			len(said.Methods), err)
 	}
 }

@@ -16,7 +16,8 @@ stall thread=0 sequence=0 begin=0 wall=800 first=0 end=2 what="Handler (a.H) nul
 end`, Options{Stall: func(s *Stall) error {
 			asked = true
 			if s.BeforeKnown != want || len(s.Before) > 0 || s.PendingKnown {
-				t.Errorf("%q: before is known: %t, want %t; %d ran; what waits is known: %t", records, s.BeforeKnown, want, len(s.Before), s.PendingKnown)
+				t.Errorf("%q: before is known: %t, want %t; %d ran; what waits is known: %t", records, s.BeforeKnown,
+					want, len(s.Before), s.PendingKnown)
 			}
 			return nil
 		}})

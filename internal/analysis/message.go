@@ -7,10 +7,10 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Message says what ran, as far as its text tells.
+// Message says what ran, as far as its text shows.
 type Message struct {
-	// Kind is "message" for one of a Handler, "idle handler", "call" for an outermost call of a thread without a looper,
-	// "other" for a text of another form, and "unknown" if nothing was recorded.
+	// Kind is "message" for one of a Handler, "idle handler", "call" for an outermost call of a thread without a
+	// looper, "other" for a text of another form, and "unknown" if nothing was recorded.
 	Kind string `json:"kind"`
 	// Handler and Callback are classes, or what a callback calls itself; empty if there is none.
 	Handler  string `json:"handler,omitempty"`
@@ -39,7 +39,7 @@ var activityThreadWhats = map[int64]string{
 	159: "EXECUTE_TRANSACTION", 160: "RELAUNCH_ACTIVITY",
 }
 
-// parseMessage reads a looper's text, as its Printer is told it or as the runtime puts it together:
+// parseMessage reads a message's text, as the Looper's Printer gets it or as the runtime makes it:
 //
 //	Handler (CLASS) {HASH} CALLBACK: WHAT
 //	CLASS CALLBACK: WHAT
@@ -133,5 +133,5 @@ func (m Message) String() string {
 	case "other":
 		return m.Text
 	}
-	return "what ran was not recorded"
+	return "not recorded"
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// TestParseMessage has the texts that Android's Looper prints, with and without what the runtime takes out, and those of the
-// runtime itself.
+// TestParseMessage has the texts that Android's Looper prints, with and without what the runtime takes out, and those
+// of the runtime itself.
 func TestParseMessage(t *testing.T) {
 	by, err := r8.Parse("r8.txt", strings.NewReader("com.example.FeedHandler -> a.b:\ncom.example.Task -> a.c:\n"))
 	if err != nil {
@@ -28,7 +28,7 @@ func TestParseMessage(t *testing.T) {
 		"method 17":                                                                                                 "call of #17",
 		"method x":                                                                                                  "method x",
 		"whatever\x1b[2J":                                                                                           "whatever\uFFFD[2J",
-		"":                                                                                                          "what ran was not recorded",
+		"":                                                                                                          "not recorded",
 	} {
 		if got := parseMessage(text, NewNames(nil, nil), residual{by}).String(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -37,7 +37,8 @@ func TestParseMessage(t *testing.T) {
 }
 
 func TestResidual(t *testing.T) {
-	by, err := r8.Parse("r8.txt", strings.NewReader("com.example.Store -> a.c:\n    1:1:void com.example.Lock.take():5:5 -> a\n    1:1:void read():9 -> a\n"))
+	by, err := r8.Parse("r8.txt",
+		strings.NewReader("com.example.Store -> a.c:\n    1:1:void com.example.Lock.take():5:5 -> a\n    1:1:void read():9 -> a\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,8 @@ func (a *art) close() error {
 		version, clock = "3", "dual"
 	}
 	a.w.WriteString("*version\n" + version + "\ndata-file-overflow=false\nclock=" + clock + "\nelapsed-time-usec=" +
-		strconv.FormatInt(a.last/1000, 10) + "\nnum-method-calls=" + strconv.FormatUint(a.calls, 10) + "\nclock-call-overhead-nsec=0\nvm=" +
+		strconv.FormatInt(a.last/1000, 10) + "\nnum-method-calls=" + strconv.FormatUint(a.calls, 10) +
+		"\nclock-call-overhead-nsec=0\nvm=" +
 		clean(a.program) + "\n")
 	for _, f := range a.facts {
 		a.w.WriteString("tracegen." + clean(f.key) + "=" + clean(f.text()) + "\n")
@@ -161,7 +162,8 @@ func (a *art) close() error {
 		if f.Class == "" {
 			class = "(no class)"
 		}
-		fmt.Fprintf(a.w, "%#x\t%s\t%s\t%s\t%s\t%d\n", (k+1)<<2, class, method, cleanOr(f.Descriptor, "()"), cleanOr(f.File, "?"), f.Line)
+		fmt.Fprintf(a.w, "%#x\t%s\t%s\t%s\t%s\t%d\n", (k+1)<<2, class, method, cleanOr(f.Descriptor, "()"),
+			cleanOr(f.File, "?"), f.Line)
 	}
 	a.w.WriteString("*end\n")
 	return a.records()
@@ -202,7 +204,7 @@ func (a *art) records() error {
 	return err
 }
 
-// merged gives the steps of all threads in the order of time; at the same time those of the thread that came first.
+// merged returns the steps of all threads in the order of time; at the same time those of the thread that came first.
 func merged(threads []*artThread) iter.Seq2[*artThread, *cursor] {
 	return func(yield func(*artThread, *cursor) bool) {
 		type row struct {

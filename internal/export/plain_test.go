@@ -94,7 +94,8 @@ func (p *plainThread) take(rec trace.Record, tick int64, names trace.Names) {
 		if len(p.open) > 0 {
 			parent = p.open[len(p.open)-1]
 		}
-		p.calls = append(p.calls, plainCall{Thread: p.name, Name: name.String(), Begin: p.last, Depth: len(p.open), parent: parent})
+		p.calls = append(p.calls, plainCall{Thread: p.name, Name: name.String(), Begin: p.last, Depth: len(p.open),
+			parent: parent})
 		p.open = append(p.open, len(p.calls)-1)
 		return
 	}

@@ -17,7 +17,8 @@ func pprofFormat() Format {
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{}, samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
+			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{},
+				samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
 		},
 	}
 }
@@ -44,7 +45,7 @@ type pprof struct {
 	wall, span int64 // when it began in nanoseconds since 1970, and how long it is
 }
 
-// labels tell samples from each other, beside their path.
+// labels identify samples, beside their path.
 type labels struct{ thread, scene, message string }
 
 // marked is all calls of a path that have the same marks.
@@ -74,13 +75,13 @@ type group struct {
 	part        bool // goes on in the next segment
 }
 
-// span is a message that has been told.
+// span is a message that has come.
 type span struct {
 	begin, end int64
 	name       string
 }
 
-// has tells whether a group is of the message: records have a coarser clock than messages, so the middle decides.
+// has reports whether a group is of the message: records have a coarser clock than messages, so the middle decides.
 func (s span) has(g *group) bool {
 	middle := g.begin + (g.last-g.begin)/2
 	return s.begin <= middle && middle < s.end
@@ -159,7 +160,7 @@ func (p *pprof) segment(t *thread, s *trace.Segment) error {
 	return nil
 }
 
-// group gives the one that a segment belongs to: a new one unless it goes on with what was suspended.
+// group returns the one that a segment belongs to: a new one unless it goes on with what was suspended.
 func (p *pprof) group(t *thread, s *trace.Segment) *group {
 	open := p.open[t]
 	if n := len(open); n > 0 && open[n-1].part && s.Calls[0].Marks&trace.MarkResumed != 0 {
@@ -195,7 +196,7 @@ func (p *pprof) settle(t *thread, g *group, l labels) {
 	}
 }
 
-// event gives segments their names: a slow message knows its records, others are known by the time.
+// event names segments: a stall is found by its records, other messages by their time.
 func (p *pprof) event(e *event) error {
 	var l labels
 	var is func(*group) bool
@@ -256,7 +257,8 @@ func (p *pprof) close() error {
 		}
 		fn := &profile.Function{ID: id, Name: f.label, SystemName: system, Filename: f.File, StartLine: int64(f.Line)}
 		all.Function = append(all.Function, fn)
-		all.Location = append(all.Location, &profile.Location{ID: id, Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
+		all.Location = append(all.Location, &profile.Location{ID: id,
+			Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
 	}
 	for i, k := range p.keys {
 		s := &profile.Sample{Value: []int64{p.values[i].nanos, p.values[i].calls}, Label: map[string][]string{}}

@@ -17,7 +17,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// exportOf gives the export of what tell tells.
+// exportOf returns the export of what tell tells.
 func exportOf(t testing.TB, format string, names trace.Names, tell func(export.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -87,10 +87,10 @@ func report(c trace.StallChunk) *trace.Stall { return &trace.Stall{Report: c, Re
 // reading is a format and a program that reads it.
 type reading struct {
 	format, file, by string
-	// read gives what is told of each method, and every call in its order if the program shows them.
+	// read returns what is told of each method, and every call in its order if the program shows them.
 	read func(testing.TB, string) (map[method]measure, []plainCall)
-	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins and
-	// ends that have one time by name, and so loses calls that take no time.
+	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins
+	// and ends that have one time by name, and so loses calls that take no time.
 	on     string
 	merged bool  // it does not tell threads apart
 	marked bool  // methods with marks are others, so that their totals do not add up
@@ -100,7 +100,8 @@ type reading struct {
 func readings() []reading {
 	return []reading{
 		{format: "collapsed", file: "x.collapsed", by: "the test", read: readCollapsed},
-		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true, exact: 200, on: "all distinct"},
+		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true,
+			exact: 200, on: "all distinct"},
 		{format: "html", file: "x.html", by: "its own script", read: readHTML},
 		{format: "perfetto", file: "x.perfetto-trace", by: "trace processor", read: readPerfetto},
 		{format: "chrome", file: "x.trace.json", by: "trace processor", read: readPerfetto},
@@ -115,8 +116,8 @@ func readings() []reading {
 	}
 }
 
-// totalsRecordings are what totals are compared on. Each has threads with names of their own, but for the vector all that
-// takes time is between 0 and some seconds.
+// totalsRecordings are what totals are compared on. Each has threads with names of their own, but for the vector all
+// that takes time is between 0 and some seconds.
 func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 	t.Helper()
 	start := func(tick string, threads ...string) *recorded {
@@ -128,7 +129,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 		return r
 	}
 	ties := start("1000000", "ties")
-	ties.add(0, 0, record{1, 3}, record{2, 3}, record{-2, 3}, record{2, 3}, record{2, 4}, record{-2, 9}, record{-2, 9}, record{3, 9},
+	ties.add(0, 0, record{1, 3}, record{2, 3}, record{-2, 3}, record{2, 3}, record{2, 4}, record{-2, 9}, record{-2, 9},
+		record{3, 9},
 		record{-3, 9}, record{-1, 9}, record{1, 9}, record{-1, 9}, record{1, 9}, record{-1, 12})
 
 	unwound := start("1000000", "unwound", "unwound worker")
@@ -137,7 +139,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 
 	open := start("1000", "open", "open worker")
 	open.add(0, 0, wander(3, 100, 50, false)...)
-	open.add(1, 0, append(wander(4, 5, 20, false), record{trace.MethodDispatch, 2000}, record{7, 2001}, record{7, 2003}, record{8, 2005}, record{-8, 2009})...)
+	open.add(1, 0, append(wander(4, 5, 20, false), record{trace.MethodDispatch, 2000}, record{7, 2001}, record{7, 2003},
+		record{8, 2005}, record{-8, 2009})...)
 
 	apart := start("1000", "apart")
 	list := wander(5, 20, 40, false)

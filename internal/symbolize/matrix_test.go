@@ -24,7 +24,8 @@ func TestMatrix(t *testing.T) {
 	oracle.Require(t, oracle.FetchMaven(t.Context(), dir, []oracle.Artifact{a}))
 	classes, err := corpus.ClassesOfAAR(filepath.Join(dir, a.File()), filepath.Join(t.TempDir(), "classes.jar"))
 	oracle.Require(t, err)
-	out, err := exec.CommandContext(t.Context(), jdk.Tool("java"), "-cp", classes, filepath.Join("testdata", "Report.java")).Output()
+	out, err := exec.CommandContext(t.Context(), jdk.Tool("java"), "-cp", classes,
+		filepath.Join("testdata", "Report.java")).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // maxLine is the length above which a line is passed on unread.
 const maxLine = 16 << 20
 
-// Symbolizer puts names to IDs. The zero value knows none.
+// Symbolizer puts names to IDs. The zero value has no names.
 type Symbolizer struct {
 	// Mapping has the names; without one no ID is looked for.
 	Mapping *mapping.Mapping
@@ -141,7 +141,7 @@ func (c *copier) line(line []byte) {
 	c.out.Write(c.retraced(text, end))
 }
 
-// retraced gives a line with its stack frames retraced.
+// retraced returns a line with its stack frames retraced.
 func (c *copier) retraced(text, end string) []byte {
 	c.buf = c.buf[:0]
 	if c.stack == nil {

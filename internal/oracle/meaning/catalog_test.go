@@ -51,7 +51,8 @@ var programs = []program{
 	{
 		name: "Batik draws a picture",
 		jars: []string{"batik-all-1.19"}, files: []string{"picture.svg"},
-		args: []string{"org.apache.batik.apps.rasterizer.Main", "-scriptSecurityOff", "-d", "picture.png", "picture.svg"},
+		args: []string{"org.apache.batik.apps.rasterizer.Main", "-scriptSecurityOff", "-d", "picture.png",
+			"picture.svg"},
 	},
 	{
 		name: "Rhino runs a script",
@@ -68,7 +69,8 @@ var programs = []program{
 		jars: []string{"commons-lang3-3.17.0", "commons-lang3-tests-3.17.0"},
 		plain: []string{"junit-platform-console-standalone-1.11.4", "commons-text-1.12.0", "easymock-5.4.0",
 			"objenesis-3.4", "junit-pioneer-1.9.1", "hamcrest-2.2"},
-		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors", "--disable-banner",
+		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors",
+			"--disable-banner",
 			"--details", "tree", "--fail-if-no-tests",
 			// One of these tests takes ten times as long as all others.
 			"--exclude-classname", ".*ExtendedMessageFormatTest",

@@ -18,69 +18,58 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints its own
-// measurements in nanoseconds: name, wall time inside of the call, wall time around the call, CPU time inside of the
-// call, and by how much a thread that wanted to run every 5 ms came too late meanwhile, at most.
+// stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints what it took
+// by clocks of its own: name, nanoseconds inside of the call and around it, and nanoseconds of CPU inside and around.
+//
+// A stall lasts for a number of beats of a thread that sleeps in between, as the recorder's threads do, and not for a
+// time: on a busy machine, where the recorder gets its turns late, the stall lasts longer.
 const stallingProgram = `import java.lang.management.*;
 class Stalls {
     static final Object lock = new Object();
     static final java.util.concurrent.locks.ReentrantLock fair = new java.util.concurrent.locks.ReentrantLock();
     static volatile int sum;
 
-    static void busy() {
-        Driver.start();
-        long end = System.nanoTime() + 600000000L;
-        while (System.nanoTime() < end) sum += 31;
-        Driver.stop();
-    }
-    static void sleeping() throws Exception { Driver.start(); Thread.sleep(600); Driver.stop(); }
+    static void warm() throws Exception { Driver.start(); while (Driver.stalling()) Thread.sleep(20); Driver.stop(); }
+    static void busy() { Driver.start(); while (Driver.stalling()) sum += 31; Driver.stop(); }
+    static void sleeping() throws Exception { Driver.start(); do Thread.sleep(1200); while (Driver.stalling()); Driver.stop(); }
     static void monitor() { Driver.start(); synchronized (lock) { sum++; } Driver.stop(); }
     static void waiting() { Driver.start(); fair.lock(); fair.unlock(); Driver.stop(); }
     static void reading() throws Exception {
         Driver.start();
-        Process p = new ProcessBuilder("sleep", "0.6").start();
-        p.getInputStream().read();
+        Driver.read();
         Driver.stop();
     }
-    static void collecting() {
-        Driver.start();
-        long end = System.nanoTime() + 600000000L;
-        while (System.nanoTime() < end) System.gc();
-        Driver.stop();
-    }
+    static void collecting() { Driver.start(); while (Driver.stalling()) System.gc(); Driver.stop(); }
 }
 public class Driver {
     interface Call { void run() throws Exception; }
 
     static final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
     static long wall, cpu;
-    static volatile long late;
+    static volatile int beats, until;
 
-    static void watchMachine() {
-        Thread t = new Thread("late") {
-            public void run() {
-                for (long before = System.nanoTime(); ; ) {
-                    try { Thread.sleep(5); } catch (InterruptedException e) { return; }
-                    long now = System.nanoTime();
-                    late = Math.max(late, now - before - 5000000L);
-                    before = now;
-                }
-            }
-        };
-        t.setDaemon(true);
-        t.start();
-    }
-
-    static void start() { cpu = -clock.getCurrentThreadCpuTime(); wall = -System.nanoTime(); }
+    static void start() { until = beats + 60; cpu = -clock.getCurrentThreadCpuTime(); wall = -System.nanoTime(); }
     static void stop() { wall += System.nanoTime(); cpu += clock.getCurrentThreadCpuTime(); }
+    static boolean stalling() { return beats < until; }
 
     static void stall(String name, Call call) throws Exception {
-        late = 0;
-        long around = -System.nanoTime();
+        long cpuAround = -clock.getCurrentThreadCpuTime(), around = -System.nanoTime();
         call.run();
         around += System.nanoTime();
+        cpuAround += clock.getCurrentThreadCpuTime();
+        System.out.println(name + " " + wall + " " + around + " " + cpu + " " + cpuAround);
         Thread.sleep(100);
-        System.out.println(name + " " + wall + " " + around + " " + cpu + " " + late);
+    }
+
+    static void read() throws Exception {
+        Process p = new ProcessBuilder("cat").start();
+        Thread t = new Thread("closer") {
+            public void run() {
+                try { keep(); p.getOutputStream().close(); } catch (Exception e) { throw new Error(e); }
+            }
+        };
+        t.start();
+        p.getInputStream().read();
     }
 
     static void hold(boolean monitor) throws Exception {
@@ -93,14 +82,22 @@ public class Driver {
                 } catch (Exception e) { throw new Error(e); }
             }
         };
+        until = beats + 60;
         t.start();
         held.await();
     }
-    static void keep() throws Exception { Thread.sleep(700); }
+    static void keep() throws Exception { do Thread.sleep(20); while (stalling()); }
 
     public static void main(String[] args) throws Exception {
-        watchMachine();
+        Thread beating = new Thread("beating") {
+            public void run() {
+                for (;; beats++) try { Thread.sleep(20); } catch (InterruptedException e) { return; }
+            }
+        };
+        beating.setDaemon(true);
+        beating.start();
         Thread.sleep(200);
+        stall("warm", Stalls::warm); // so that the recorder's own classes are loaded
         stall("busy", Stalls::busy);
         stall("sleeping", Stalls::sleeping);
         hold(true);
@@ -112,12 +109,14 @@ public class Driver {
     }
 }`
 
-// A stall is the program's own measurement of one.
-type stall struct{ wall, around, cpu, late int64 }
+// A stall is what the program says of one, measured inside of the call and around it.
+type stall struct{ wall, wallAround, cpu, cpuAround int64 }
 
-// TestStalls runs a program that stalls in every way. Its recording must show why: the state of its thread, the owner
-// of the lock and what that did, the CPU time, the garbage collections. Times are compared with those that the program
-// measured, within bounds that hold on a busy machine too.
+// TestStalls has a program stall in every way, and its recording say how: what state its thread was in, who held the
+// lock and what that did, how much CPU time it took, what was collected. With a tick of a microsecond every record has
+// its exact time, so that the duration of a call is between what the program measured inside of it and around it, both
+// by the same clock, but for a tick at each end. CPU time is an estimate whose error depends on how often the recorder
+// gets its turn: it is shown, and held to the duration; what stack samples say of it is exact.
 //
 // Invariant: A recording shows why a call stalled: CPU time, sleep, a lock and its owner, I/O, garbage collection;
 // its times are those that the program measured.
@@ -138,13 +137,13 @@ func TestStalls(t *testing.T) {
 	truth, methods, all := runStalls(t, j, dir, jars.Core)
 	stalls := map[string]*trace.StallChunk{}
 	for _, c := range all {
-		if found, ok := c.(*trace.StallChunk); ok {
-			id, err := strconv.Atoi(strings.TrimPrefix(found.Description, "method "))
+		if stalled, ok := c.(*trace.StallChunk); ok {
+			id, err := strconv.Atoi(strings.TrimPrefix(stalled.Description, "method "))
 			e, known := methods.ByID(uint32(id))
 			if err != nil || !known {
-				t.Fatalf("a slow call is of %q", found.Description)
+				t.Fatalf("a slow call is of %q", stalled.Description)
 			}
-			stalls[e.Name] = found
+			stalls[e.Name] = stalled
 		}
 	}
 	for _, row := range []struct {
@@ -160,74 +159,73 @@ func TestStalls(t *testing.T) {
 		{"collecting", "", "RUNNABLE", "gc"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			found, want := stalls[row.name], truth[row.name]
-			if found == nil {
-				t.Fatalf("the method was not found; found %v", stalls)
+			stalled, want := stalls[row.name], truth[row.name]
+			if stalled == nil {
+				t.Fatalf("it was not found; found %v", stalls)
 			}
-			if found.State.String() != row.state || !strings.HasPrefix(found.LockOwner, row.owner) || row.owner == "" &&
-				found.LockOwner != "" {
-				t.Errorf("state %v, owner %q; want %v, %q", found.State, found.LockOwner, row.state, row.owner)
+			if stalled.State.String() != row.state || !strings.HasPrefix(stalled.LockOwner, row.owner) ||
+				row.owner == "" && stalled.LockOwner != "" {
+				t.Errorf("state %v, owner %q; want %v, %q", stalled.State, stalled.LockOwner, row.state, row.owner)
 			}
-			slack := measuringError + 2*want.late
-			if wall := int64(found.Wall); wall < want.wall-slack || wall > want.around+slack {
-				t.Errorf("got a wall time of %v, but the program measured %v inside of the call and %v around it; late by %v",
-					time.Duration(wall), time.Duration(want.wall), time.Duration(want.around), time.Duration(want.late))
+			if got := int64(stalled.Wall); got < want.wall-tick || got > want.wallAround+tick {
+				t.Errorf("wall %v, the program measured %v inside and %v around", time.Duration(got),
+					time.Duration(want.wall), time.Duration(want.wallAround))
 			}
-			if found.CPU < max(0, want.cpu-slack) || found.CPU > want.cpu+slack {
-				t.Errorf("got a CPU time of %v, but the program measured %v; late by %v",
-					time.Duration(found.CPU), time.Duration(want.cpu), time.Duration(want.late))
+			if stalled.CPU < 0 || stalled.CPU > int64(stalled.Wall) {
+				t.Errorf("CPU %v of %v", time.Duration(stalled.CPU), time.Duration(stalled.Wall))
 			}
-			if collected := row.name == "collecting"; collected != (found.GCCount > 2) || found.GCCount < 0 {
-				t.Errorf("%d garbage collections in %d ms", found.GCCount, found.GCMillis)
+			if collected := row.name == "collecting"; collected != (stalled.GCCount > 2) || stalled.GCCount < 0 {
+				t.Errorf("%d collections in %d ms", stalled.GCCount, stalled.GCMillis)
 			}
-			samples := 2
-			if want.late > quiet {
-				samples = 1
-			}
-			checkSamples(t, all, found, row.frame, row.owner != "", samples)
-			t.Logf("measured: %s: %d ms (by the program %d), %d ms of CPU (by the program %d), %d collections, late by %d ms",
-				row.name,
-				found.Wall/1e6, want.wall/1e6, found.CPU/1e6, want.cpu/1e6, found.GCCount, want.late/1e6)
+			checkSamples(t, all, stalled, want, row.frame, row.owner != "")
+			t.Logf("measured: %s: %d ms (%d to %d), %d ms of CPU (%d to %d), %d collections", row.name,
+				stalled.Wall/1e6, want.wall/1e6, want.wallAround/1e6, stalled.CPU/1e6, want.cpu/1e6, want.cpuAround/1e6, stalled.GCCount)
 		})
 	}
 }
 
-// measuringError is the greatest error of recorded times on a quiet machine. A thread updates the clock of the records
-// every 5 ms, and a CPU time is an estimate from samples that are taken every 20 ms. On a busy machine both threads
-// come late, which the program measures with a thread of its own.
-const (
-	measuringError = int64(50 * time.Millisecond)
-	quiet          = int64(10 * time.Millisecond)
-)
+// tick is how exact records are, in nanoseconds.
+const tick = 1000
 
-// checkSamples checks that a slow call has at least so many samples with a traced method in them, and, if it waits for
-// a lock, as many of the owner.
-func checkSamples(t *testing.T, all []trace.Chunk, found *trace.StallChunk, frame string, held bool, want int) {
+// checkSamples wants several samples of a slow call with a frame in them, and if it waits for a lock as many of the
+// holder. Between two samples the thread cannot have had more CPU time than the program measured around the call.
+func checkSamples(t *testing.T, all []trace.Chunk, stalled *trace.StallChunk, want stall, frame string, held bool) {
 	t.Helper()
 	own, holders := 0, 0
+	first, last, latest := int64(-1), int64(-1), int64(-1)
 	for _, c := range all {
 		s, ok := c.(*trace.StackSample)
-		if !ok || s.Nanos < found.Begin || s.Nanos > found.Begin+int64(found.Wall) {
+		if !ok || s.Nanos < stalled.Begin || s.Nanos > stalled.Begin+int64(stalled.Wall) {
 			continue
 		}
 		stack := strings.Join(s.Frames, "\n")
 		switch {
-		case s.Thread == found.Thread && strings.Contains(stack, frame) && s.CPU >= 0:
+		case s.Thread == stalled.Thread && strings.Contains(stack, frame) && s.CPU >= 0:
 			own++
-		case s.Thread != found.Thread && strings.Contains(stack, "Driver.keep"):
+			if first < 0 {
+				first, last = s.CPU, s.CPU
+			} else {
+				// That of the sample before was read before this stack was taken, while the call went on.
+				last, latest = latest, s.CPU
+			}
+		case s.Thread != stalled.Thread && strings.Contains(stack, "Driver.keep"):
 			holders++
 		}
 	}
-	if own < want || held && holders < want || !held && holders > 1 {
-		t.Errorf("%d samples in %s, %d of the lock's owner", own, frame, holders)
+	if last < first || last-first > want.cpuAround {
+		t.Errorf("CPU %v at the first sample and %v at the last, the program measured %v around", time.Duration(first),
+			time.Duration(last), time.Duration(want.cpuAround))
+	}
+	if own < 2 || held != (holders > 1) {
+		t.Errorf("%d samples in %s, %d of who holds the lock", own, frame, holders)
 	}
 }
 
-// runStalls instruments the program, runs it, and returns its output, the mapping, and its recording.
+// runStalls instruments the program's stalls, runs it, and gives what it printed, the mapping, and its recording.
 func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, *mapping.Mapping, []trace.Chunk) {
 	t.Helper()
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
-	// Calls made by a method that is not traced are the outermost ones.
+	// The calls of what is not traced are the outermost ones.
 	rule, err := filter.ParseRule(false, "Driver", filter.Position{})
 	if err != nil {
 		t.Fatal(err)
@@ -240,14 +238,14 @@ func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, 
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "stalls.tgd")
-	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200", "-cp",
-		pathList(program, runtime), "Driver"}}.run(t)
+	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200",
+		"-Dtracegen.tick=us", "-cp", pathList(program, runtime), "Driver"}}.run(t)
 	truth := map[string]stall{}
 	for line := range strings.Lines(out.text) {
 		var name string
 		var s stall
-		if _, err := fmt.Sscan(line, &name, &s.wall, &s.around, &s.cpu, &s.late); err != nil {
-			t.Fatalf("the program printed %q", out.text)
+		if _, err := fmt.Sscan(line, &name, &s.wall, &s.wallAround, &s.cpu, &s.cpuAround); err != nil {
+			t.Fatalf("the program said %q", out.text)
 		}
 		truth[name] = s
 	}
