@@ -60,9 +60,9 @@ func TestOptionTables(t *testing.T) {
 	}
 }
 
-// TestEveryFlagHasItsStep checks that each option of instrument is one of scan, of assign or of instrument --slice, or is
-// known to work in one step only. Without an option that decides something, the three steps would have another result
-// than instrument alone.
+// TestEveryFlagHasItsStep checks that each option of instrument is one of scan, of assign or of instrument --slice, or
+// is known to work in one step only. Without an option that decides something, the three steps would have another
+// result than instrument alone.
 func TestEveryFlagHasItsStep(t *testing.T) {
 	atOnce := []string{"merge", "mapping", "disabled", "max-growth", "max-calls-growth", "base-report"}
 	i := newInstrument()
@@ -132,8 +132,9 @@ func changed(a, b any) []string {
 	return names
 }
 
-// TestCacheKeysHaveAllOptions changes each option and compares the configurations of the packages below. If one differs,
-// the cache keys must differ, too: with a forgotten option, a run would reuse the outputs of a run with another value.
+// TestCacheKeysHaveAllOptions changes each option and compares the configurations of the packages below. If one
+// differs, the cache keys must differ, too: with a forgotten option, a run would reuse the outputs of a run with
+// another value.
 //
 // Invariant: Cache keys have every option that changes classes, decisions or outputs.
 func TestCacheKeysHaveAllOptions(t *testing.T) {

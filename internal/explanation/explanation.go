@@ -1,5 +1,5 @@
-// Package explanation reports what a plan decides about methods that are asked for, and why: method by method, with what their
-// calls cost. It also finds the names that a misspelled one may mean.
+// Package explanation reports what a plan decides about methods that are asked for, and why: method by method, with the
+// cost of their calls. It also finds the names that a misspelled name may mean.
 package explanation
 
 import (
@@ -20,16 +20,16 @@ import (
 
 // Question says which methods are asked for.
 type Question interface {
-	// MatchClass may only say no to a class none of whose methods is asked for.
+	// MatchClass returns false only for a class none of whose methods is asked for.
 	MatchClass(class string) bool
-	// Match says whether a method is asked for.
+	// Match reports whether a method is asked for.
 	Match(method mapping.Identity) bool
 }
 
-// Class is what became of the methods of one class that were asked for, or would.
+// Class reports the decisions about those methods of one class that are asked for.
 type Class struct {
 	Input, Entry string        // where the class is
-	Class        string        // in internal form; of one that could not be read, what its entry is called
+	Class        string        // in internal form; of one that could not be read, the name of its entry
 	Residual     string        // the name that it has in the input, if that is another
 	Reason       filter.Reason // why a class was not read; or empty
 	Detail       string
@@ -39,7 +39,7 @@ type Class struct {
 	Methods      []Method
 }
 
-// Method is what becomes of one method.
+// Method reports the decision about one method, and the cost of its calls.
 type Method struct {
 	Class            string // in internal form; merging classes can make it another than that of the Class
 	Name, Descriptor string // raw, as in a constant pool
@@ -76,8 +76,8 @@ func Names(p *plan.Plan) (names []mapping.Identity) {
 	return names
 }
 
-// Classes returns what a plan decides about the methods that are asked for, of the classes of a set, in input order. It reads
-// their class files.
+// Classes returns what a plan decides about the methods that are asked for, of the classes of a set, in input order. It
+// reads their class files.
 func Classes(set *input.Set, p *plan.Plan, o rewrite.Options, asked Question) ([]Class, error) {
 	e := explainer{set, p, o, asked}
 	return e.classes()
@@ -120,7 +120,8 @@ func (e *explainer) movedFrom(class int) bool {
 // explain adds the methods of one class that are asked for.
 func (e *explainer) explain(class int, x *Class) error {
 	facts := e.plan.Facts(class)
-	reader := rewrite.Reader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass} // for one class: the texts are cut from it
+	// The reader serves one class only: the explanation keeps texts that share memory with the class.
+	reader := rewrite.Reader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass}
 	c, err := reader.Read(class, e.plan, facts.Foreign)
 	if err != nil {
 		return err
@@ -142,26 +143,26 @@ func (e *explainer) explain(class int, x *Class) error {
 		m := &c.Methods()[i]
 		residual := mapping.Identity{Class: facts.Name, Name: m.Name, Descriptor: m.Descriptor}
 		identity := e.plan.Original(residual)
-		told := Method{Access: m.AccessFlags}
+		out := Method{Access: m.AccessFlags}
 		if next < len(facts.Methods) && int(facts.Methods[next].Index) == i {
 			identity = e.plan.Identity(class, next)
 			by := e.plan.Decision(class, next)
-			told.Code, told.Line, told.Reason, told.Detail = true, int(facts.Methods[next].Line), by.Reason, by.Detail
+			out.Code, out.Line, out.Reason, out.Detail = true, int(facts.Methods[next].Line), by.Reason, by.Detail
 			if by.Traced() {
-				told.ID, ids = ids[0], ids[1:]
+				out.ID, ids = ids[0], ids[1:]
 			}
 			next++
 		}
 		if !e.asked.Match(identity) {
 			continue
 		}
-		told.Class, told.Name, told.Descriptor = identity.Class, identity.Name, identity.Descriptor
+		out.Class, out.Name, out.Descriptor = identity.Class, identity.Name, identity.Descriptor
 		if identity != residual {
-			told.Residual = plan.ResidualText(residual)
+			out.Residual = plan.ResidualText(residual)
 		}
-		told.Calls, told.Bytes = costs[i].Calls, costs[i].Bytes
-		told.measure(c, m)
-		x.Methods = append(x.Methods, told)
+		out.Calls, out.Bytes = costs[i].Calls, costs[i].Bytes
+		out.measure(c, m)
+		x.Methods = append(x.Methods, out)
 	}
 	return nil
 }

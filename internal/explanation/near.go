@@ -10,10 +10,10 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// near is how many names [Near] gives.
+// near is how many names [Near] returns at most.
 const near = 3
 
-// Near gives names that may be meant by a text that names nothing: CLASS or CLASS#METHOD, in the same form, with
+// Near returns names that may be meant by a text that names nothing: CLASS or CLASS#METHOD, in the same form, with
 // dots. If there is the class, they are of its methods.
 func Near(text string, names []mapping.Identity) []string {
 	text = strings.ReplaceAll(text, "/", ".")
@@ -48,5 +48,5 @@ func Near(text string, names []mapping.Identity) []string {
 	return list[:min(len(list), near)]
 }
 
-// simpleName gives the part of a class name behind its package.
+// simpleName returns the part of a class name behind its package.
 func simpleName(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }

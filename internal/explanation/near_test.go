@@ -10,7 +10,8 @@ import (
 )
 
 func TestNear(t *testing.T) {
-	names := []mapping.Identity{{Class: "com/app/Feed"}, {Class: "com/app/Feed", Name: "load", Descriptor: "()V"}, {Class: "com/app/Feed", Name: "reload", Descriptor: "(I)V"},
+	names := []mapping.Identity{{Class: "com/app/Feed"}, {Class: "com/app/Feed", Name: "load", Descriptor: "()V"},
+		{Class: "com/app/Feed", Name: "reload", Descriptor: "(I)V"},
 		{Class: "com/app/Feeds"}, {Class: "org/lib/Feed"}, {Class: "x/Entirely"}}
 	for text, want := range map[string]string{
 		"com.app.Fed":        "com.app.Feed com.app.Feeds",
@@ -21,7 +22,8 @@ func TestNear(t *testing.T) {
 		"com.app.Fred#load":  "com.app.Feed com.app.Feeds",
 		"nothing.like.it.Is": "",
 	} {
-		if got := explanation.Near(text, names); !reflect.DeepEqual(strings.Fields(want), append([]string{}, got...)) && strings.Join(got, " ") != want {
+		if got := explanation.Near(text, names); !reflect.DeepEqual(strings.Fields(want), append([]string{}, got...)) &&
+			strings.Join(got, " ") != want {
 			t.Errorf("near %s: %v, want %s", text, got, want)
 		}
 	}

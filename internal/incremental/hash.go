@@ -16,14 +16,14 @@ import (
 	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// hashed is what a file or directory is known by.
+// hashed is the hash of a file or directory.
 type hashed struct {
 	key cache.Key
 	ok  bool // it could be read, and twice would be the same
 }
 
 // hashPaths hashes files, and directories with the names and permissions of what is in them. What cannot be read, or is
-// neither, is not known: whoever needs it will tell. The error is the context's.
+// neither, has no hash: using it will report why. The error is the context's.
 func hashPaths(ctx context.Context, paths []string, jobs int) ([]hashed, error) {
 	type file struct {
 		path string
@@ -87,7 +87,7 @@ func hashPaths(ctx context.Context, paths []string, jobs int) ([]hashed, error) 
 	return results, nil
 }
 
-// hashFile gives the SHA-256 of a file and its length.
+// hashFile returns the SHA-256 of a file and its length.
 func hashFile(path string, buffer []byte) (sum cache.Key, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,9 +100,9 @@ func hashFile(path string, buffer []byte) (sum cache.Key, size int64, err error)
 	return cache.Key(h.Sum(nil)), size, err
 }
 
-// classPathText returns what the type checker depends on: the content of the class path, and which JDK. Of the JDK no byte
-// reaches an output, and it is several times as big as most apps: it is known by where it is, and by size and time of the
-// files with its classes. The text is empty if something cannot be read.
+// classPathText returns what the type checker depends on: the content of the class path, and which JDK. No byte of the
+// JDK reaches an output, and it is several times as big as most apps: so it is identified by its path, and by size and
+// time of the files with its classes. The text is empty if something cannot be read.
 func classPathText(p typecheck.ClassPath, classPath []hashed) string {
 	parts := []string{fmt.Sprint(p.Strict)}
 	for _, h := range classPath {

@@ -1,14 +1,15 @@
-// Package incremental lets a run reuse what earlier runs found out and wrote. The outputs are those of a run without it, byte
-// for byte, and so are mapping, lists and warnings.
+// Package incremental lets a run reuse what earlier runs found out and wrote. The outputs are those of a run without
+// it, byte for byte, and so are mapping, lists and warnings.
 //
-// Two things are kept of an input. The facts of the scan depend on its content, and on the options that decide about classes
-// one by one. What was written depends on its content and on the decisions about it, IDs included, wherever they come
-// from. All that needs the whole is decided anew in every run.
+// Two things are kept of an input. The facts of the scan depend on its content, and on the options that decide about
+// classes one by one. What was written depends on its content and on the decisions about it, IDs included, wherever
+// they come from. All that needs the whole is decided anew in every run.
 //
-// A file is known by its content alone, so that it may be renamed or moved. Only an output that is already there is
-// believed to be as it was left if its size, times and inode say so; where they could be wrong it is read.
+// A file is identified by its content alone, so that it may be renamed or moved. Only an output that exists already is
+// assumed to be unchanged if its size, times and inode are those that a run left; where these could be wrong, it is
+// read.
 //
-// [Memory] is what a run asks. [New] returns one that keeps all this in a cache; [None] remembers nothing.
+// [Memory] is the interface for a run. [New] returns one that keeps all this in a cache; [None] remembers nothing.
 package incremental
 
 import (
@@ -31,16 +32,17 @@ import (
 	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods are
-// called in this order: Recall, KeepFacts, then Reuse, Copy and Keep for each round of writing, HasFile, Depart, Finish.
+// Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
+// are called in this order: Recall, KeepFacts, then Reuse, Copy and Keep for each round of writing, HasFile, Depart,
+// Finish.
 type Memory interface {
-	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for others.
-	// The error is the context's.
+	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
+	// others. The error is the context's.
 	Recall(ctx context.Context) ([]scan.Input, error)
 	// KeepFacts notes the facts of all inputs, by number of class.
 	KeepFacts(set *input.Set, facts []*scan.Class)
-	// Reuse stages outputs that an earlier run has written by the same decisions. It returns the record of each of them, and
-	// nil for jobs that are left to do.
+	// Reuse stages outputs that an earlier run has written by the same decisions. It returns the record of each of
+	// them, and nil for jobs that are left to do.
 	Reuse(set *input.Set, decisions plan.Decisions, jobs []output.Job, stage *output.Stage) []*output.Record
 	// Copy returns what has to take all that is written for a job.
 	Copy(job int) output.Copy
@@ -48,11 +50,11 @@ type Memory interface {
 	Keep(ctx context.Context, records []*output.Record) error
 	// HasFile reports whether a file is there with this content already.
 	HasFile(path string, content io.WriterTo) bool
-	// Depart tells staged directories which files of an earlier run are going to be removed from them.
+	// Depart notes in staged directories which files of an earlier run are going to be removed from them.
 	Depart(stage *output.Stage)
 	// Finish is called when all outputs are in their places.
 	Finish(stage *output.Stage)
-	// Close gives up what was not kept.
+	// Close drops what was not kept.
 	Close()
 }
 
@@ -94,25 +96,25 @@ func (None) Close() {}
 type Options struct {
 	// Cache is where results are kept.
 	Cache *cache.Cache
-	// Tool tells this build of the program from all others.
+	// Tool identifies this build of the program.
 	Tool string
-	// ScanKey is all options that shape the facts of a scan, and WriteKey all that shape what is written by given decisions: equal
-	// options have equal texts, others have others. [Text] makes such texts.
+	// ScanKey is all options that shape the facts of a scan, and WriteKey all that shape what is written by given
+	// decisions: equal options have equal texts, others have others. [Text] makes such texts.
 	ScanKey, WriteKey string
-	// Directory is where the outputs go, if each of them is named there by its input: outputs of earlier runs whose inputs
-	// are not given any more are removed from it, unless somebody changed them. "" removes none.
+	// Directory is where the outputs go, if each of them is named there by its input: outputs of earlier runs whose
+	// inputs are not given any more are removed from it, unless they were changed. "" removes none.
 	Directory string
 	// Spare lists files and directories that are never removed: those that are read or written beside.
 	Spare []string
-	// Known is called with the number of inputs that an earlier run has scanned, and that of all, before the facts are read.
-	// It may be nil.
+	// Known is called with the number of inputs that an earlier run has scanned, and that of all, before the facts are
+	// read. It may be nil.
 	Known func(known, inputs int)
-	// Detail is called with what is reused, and Warn with what is wrong with the cache. Neither is part of the result, which is
-	// the same without a cache. They may be nil.
+	// Detail is called with what is reused, and Warn with what is wrong with the cache. Neither is part of the result,
+	// which is the same without a cache. They may be nil.
 	Detail, Warn func(message string)
 }
 
-// Run is what a memory has to know of the run besides.
+// Run describes the run to a memory.
 type Run struct {
 	Inputs    []string // paths
 	ClassPath typecheck.ClassPath
@@ -133,7 +135,7 @@ type memory struct {
 	run     Run
 	set     *input.Set // when it is known
 	inputs  []knownInput
-	checked string // what the type checker depends on; "" if that cannot be told
+	checked string // what the type checker depends on; "" if that cannot be found out
 	dirs    outputDirs
 	grown   bool // something has been kept
 	broken  bool // the cache cannot be written
@@ -268,7 +270,8 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 				return nil
 			}
 			if facts[i], in.recall = readFacts(data, i, m.run.Inputs[i]); !in.recall {
-				failures[i] = &cache.DamagedError{File: in.key.String(), What: "of another form than this version writes"}
+				failures[i] = &cache.DamagedError{File: in.key.String(),
+					What: "of another form than this version writes"}
 			}
 			return nil
 		})
@@ -309,7 +312,8 @@ func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
 		group.Go(func() error {
 			if in.pending, failures[i] = m.Cache.Create(in.key); failures[i] == nil {
 				first, end := set.ClassesOf(i)
-				_, failures[i] = in.pending.Write(scan.Pack([]scan.Input{{Containers: set.Inputs[i].Containers, Classes: facts[first:end]}}, false))
+				_, failures[i] = in.pending.Write(scan.Pack([]scan.Input{{Containers: set.Inputs[i].Containers,
+					Classes: facts[first:end]}}, false))
 			}
 			return nil
 		})
@@ -322,7 +326,7 @@ func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
 	}
 }
 
-// sameInputs makes sure that what was read of the inputs in this run is what they are known by.
+// sameInputs fails if an input that was read in this run has other content than when the run began.
 func (m *memory) sameInputs(ctx context.Context) error {
 	var paths []string
 	var numbers []int

@@ -20,9 +20,9 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// outputDirs remembers how outputs were left, by the directory that they lie in; the cache has an entry for each directory.
-// That spares reading outputs that were not touched, and says which files are ours. Without it all this is found out
-// by reading, and nothing is removed.
+// outputDirs remembers in which state runs left their outputs, by the directory that the outputs lie in. The cache has
+// an entry for each directory. Outputs that were not touched since need not be read, and files that no run needs any
+// more can be removed. Without an entry, all outputs are read, and none is removed.
 type outputDirs struct {
 	byDirectory map[string]*outputDir
 }
@@ -36,36 +36,37 @@ type outputDir struct {
 // leftOutput is an output as it was left.
 type leftOutput struct {
 	directory bool
-	claimed   bool // of a run whose outputs all went here by their inputs' names
+	claimed   bool // it was written by a run whose outputs all went here, named by their inputs
 	files     []leftFile
 }
 
-// leftFile is a file of an output, and how it looked.
+// leftFile is a file of an output, and the state in which a run left it.
 type leftFile struct {
 	name string // as in fileRecord
 	sum  cache.Key
 	seen fileState
 }
 
-// fileState is what the file system says of a file.
+// fileState is the state of a file, as the file system reports it.
 type fileState struct {
 	size     int64
 	modified int64 // nanoseconds of the Unix epoch
 	id       output.FileID
-	// settled says that the file was last written so long before that writing it again would have changed its time.
-	settled bool
+	// oldEnough says that the file had been written so long ago that writing it again would have changed its time.
+	oldEnough bool
 }
 
 const (
-	// coarse and fine are steps of a file system's clock, of one that keeps fractions of seconds and one that does not.
+	// coarse and fine bound the steps of a file system's clock: of one that keeps whole seconds, and of one that keeps
+	// fractions.
 	coarse = 2 * time.Second
 	fine   = 100 * time.Millisecond
 )
 
 func sumOf(data []byte) cache.Key { return sha256.Sum256(data) }
 
-// look describes a file as it is at this moment. Links are followed, as they are by whoever writes it.
-func look(path string) (fileState, bool) {
+// stateOf returns the state of a file. It follows links, as writing does.
+func stateOf(path string) (fileState, bool) {
 	now := time.Now()
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -73,11 +74,11 @@ func look(path string) (fileState, bool) {
 	}
 	s := fileState{size: info.Size(), modified: info.ModTime().UnixNano(), id: output.IDOf(info)}
 	age := now.Sub(info.ModTime())
-	s.settled = s.id != output.FileID{} && (age > coarse || age > fine && info.ModTime().Nanosecond() != 0)
+	s.oldEnough = s.id != output.FileID{} && (age > coarse || age > fine && info.ModTime().Nanosecond() != 0)
 	return s, true
 }
 
-// split tells under which directory and name an output is remembered.
+// split returns the directory and the name under which an output is remembered.
 func split(path string) (directory, name string, err error) {
 	path = filepath.Clean(path)
 	directory, err = output.Resolve(filepath.Dir(path))
@@ -86,7 +87,7 @@ func split(path string) (directory, name string, err error) {
 
 func outputDirKey(directory string) cache.Key { return cache.KeyOf("outputs 2", directory) }
 
-// load reads what is remembered of the places that this run writes to.
+// load reads what is remembered of the directories that this run writes to.
 func (p *outputDirs) load(m *memory) {
 	if p.byDirectory == nil {
 		p.byDirectory = make(map[string]*outputDir)
@@ -113,7 +114,7 @@ func (p *outputDirs) load(m *memory) {
 	}
 }
 
-// left gives what is remembered of an output.
+// left returns what is remembered of an output, its directory, and its name there; no directory if nothing is.
 func (p *outputDirs) left(path string) (leftOutput, *outputDir, string) {
 	directory, name, err := split(path)
 	at := p.byDirectory[directory]
@@ -123,13 +124,13 @@ func (p *outputDirs) left(path string) (leftOutput, *outputDir, string) {
 	return at.outputs[name], at, name
 }
 
-// holds says whether a file of an output is as it should be.
+// holds reports whether a file of an output has the content and permissions that it must have.
 func (p *outputDirs) holds(target, name string, want fileRecord) bool {
 	path := filepath.Join(target, filepath.FromSlash(name))
 	if strings.HasSuffix(name, "/") {
 		return isDirectory(path)
 	}
-	now, ok := look(path)
+	now, ok := stateOf(path)
 	if !ok || now.size != want.size {
 		return false
 	}
@@ -139,34 +140,37 @@ func (p *outputDirs) holds(target, name string, want fileRecord) bool {
 		}
 	}
 	left, _, _ := p.left(target)
-	if f := left.file(name); f != nil && f.sum == want.sum && f.seen.settled && f.seen.same(now) {
+	if f := left.file(name); f != nil && f.sum == want.sum && f.seen.oldEnough && f.seen.same(now) {
 		return true
 	}
-	return contains256(path, want.sum)
+	return hasContent(path, want.sum)
 }
 
-// contains256 says whether the file has content of that SHA-256.
-func contains256(path string, want cache.Key) bool {
+// hasContent reports whether the file has content of that SHA-256.
+func hasContent(path string, want cache.Key) bool {
 	sum, _, err := hashFile(path, make([]byte, 1<<18))
 	return err == nil && sum == want
 }
 
 func (s fileState) same(other fileState) bool {
-	s.settled, other.settled = false, false
+	s.oldEnough, other.oldEnough = false, false
 	return s == other
 }
 
 // file finds a file of the output. They are sorted by name.
 func (o *leftOutput) file(name string) *leftFile {
-	i, found := slices.BinarySearchFunc(o.files, name, func(f leftFile, name string) int { return strings.Compare(f.name, name) })
+	i, found := slices.BinarySearchFunc(o.files, name, func(f leftFile,
+		name string) int {
+		return strings.Compare(f.name, name)
+	})
 	if !found {
 		return nil
 	}
 	return &o.files[i]
 }
 
-// departing gives the files that an earlier run wrote into the directory of an output, that nobody has changed since, and
-// that this run does not write.
+// departing returns the files that an earlier run wrote into the directory of an output, that were not changed since,
+// and that this run does not write.
 func (p *outputDirs) departing(d *job) []string {
 	ours := make(map[string]bool)
 	for _, f := range d.files {
@@ -183,10 +187,10 @@ func (p *outputDirs) departing(d *job) []string {
 	return names
 }
 
-// isUnchanged says whether a file is what we wrote. A link is not, whatever it leads to.
+// isUnchanged reports whether a file is as a run left it. A link never is: no run writes one.
 func isUnchanged(path string, f leftFile) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular() && info.Size() == f.seen.size && contains256(path, f.sum)
+	return err == nil && info.Mode().IsRegular() && info.Size() == f.seen.size && hasContent(path, f.sum)
 }
 
 // Depart implements [Memory].
@@ -233,7 +237,7 @@ func (m *memory) Finish(stage *output.Stage) {
 	}
 }
 
-// remove takes files away, and the directories below dir that are empty then.
+// remove removes files, and the directories below dir that are empty then.
 func (m *memory) remove(dir string, names []string) {
 	for _, name := range slices.Backward(names) {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -295,7 +299,7 @@ func (m *memory) removeVanished() {
 	}
 }
 
-// needed says whether the run has to do with a file under another name, or with what is in it if it is a directory.
+// needed reports whether the run uses a file under another name, or what is in it if it is a directory.
 func (m *memory) needed(path string, stay []string) bool {
 	linked, err := jar.Linked(path, stay...)
 	if err != nil || linked != "" {
@@ -306,7 +310,7 @@ func (m *memory) needed(path string, stay []string) bool {
 	})
 }
 
-// note remembers how an output is left.
+// note remembers the state of an output.
 func (p *outputDirs) note(d *job, claimed bool) {
 	old, at, name := p.left(d.Path)
 	if at == nil {
@@ -315,9 +319,10 @@ func (p *outputDirs) note(d *job, claimed bool) {
 	left := leftOutput{directory: d.isDirectory(), claimed: claimed || old.claimed}
 	for _, f := range d.files {
 		path := filepath.Join(d.Path, filepath.FromSlash(f.name))
-		now, ok := look(path)
-		if before := old.file(f.name); before != nil && before.sum == f.sum && before.seen.same(now) && before.seen.settled {
-			now = before.seen // nor does being older make it another
+		now, ok := stateOf(path)
+		if before := old.file(f.name); before != nil && before.sum == f.sum && before.seen.same(now) &&
+			before.seen.oldEnough {
+			now = before.seen // it has not changed: only its age has
 		}
 		if ok || strings.HasSuffix(f.name, "/") {
 			left.files = append(left.files, leftFile{f.name, f.sum, now})
@@ -329,7 +334,7 @@ func (p *outputDirs) note(d *job, claimed bool) {
 	}
 	at.changed = true
 	if at.outputs[name] = left; len(left.files) == 0 && !left.directory {
-		delete(at.outputs, name) // a device, or gone already
+		delete(at.outputs, name) // a device, or removed already
 	}
 }
 
@@ -344,8 +349,9 @@ func (p *outputDir) pack() []byte {
 		for _, f := range o.files {
 			k.Text(f.name)
 			k.Raw(f.sum[:]...)
-			k.Flags(f.seen.settled)
-			for _, v := range []uint64{uint64(f.seen.size), uint64(f.seen.modified), f.seen.id.Device, f.seen.id.Inode, uint64(f.seen.id.Changed)} {
+			k.Flags(f.seen.oldEnough)
+			for _, v := range []uint64{uint64(f.seen.size), uint64(f.seen.modified), f.seen.id.Device, f.seen.id.Inode,
+				uint64(f.seen.id.Changed)} {
 				k.Uvarint(v)
 			}
 		}
@@ -362,7 +368,7 @@ func readOutputDir(data []byte) *outputDir {
 		u.Flags(&o.directory, &o.claimed)
 		for range u.Count(7 + len(cache.Key{})) {
 			f := leftFile{name: u.Text(), sum: cache.Key(u.Raw(len(cache.Key{})))}
-			u.Flags(&f.seen.settled)
+			u.Flags(&f.seen.oldEnough)
 			f.seen.size, f.seen.modified = int64(u.Uvarint()), int64(u.Uvarint())
 			f.seen.id = output.FileID{Device: u.Uvarint(), Inode: u.Uvarint(), Changed: int64(u.Uvarint())}
 			o.files = append(o.files, f)
@@ -375,10 +381,10 @@ func readOutputDir(data []byte) *outputDir {
 	return p
 }
 
-// errDiffers ends a comparison.
+// errDiffers ends a comparison of different contents.
 var errDiffers = errors.New("not the same")
 
-// comparison is written to, and fails with errDiffers when it is something else than what is read.
+// comparison compares what is written to it with what it reads, and fails with errDiffers if they differ.
 type comparison struct {
 	from   io.Reader
 	buffer []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// stored is what writing one output came to, as the cache keeps it. The bytes have an entry of their own.
+// stored is the record of one output as the cache keeps it. The bytes of the output have an entry of their own.
 type stored struct {
 	record *output.Record
 	files  []fileRecord
@@ -100,7 +100,8 @@ func readStored(data []byte, classes []int) *stored {
 		s.record.Warnings = append(s.record.Warnings, output.Warning{Input: u.Below(len(classes)), Text: u.Text()})
 	}
 	for range u.Count(3 + len(cache.Key{})) {
-		s.files = append(s.files, fileRecord{u.Text(), uint16(u.Below(1 << 16)), int64(u.Uvarint()), cache.Key(u.Raw(len(cache.Key{})))})
+		s.files = append(s.files, fileRecord{u.Text(), uint16(u.Below(1 << 16)), int64(u.Uvarint()),
+			cache.Key(u.Raw(len(cache.Key{})))})
 	}
 	if !u.End() {
 		return nil
@@ -112,7 +113,8 @@ func readStored(data []byte, classes []int) *stored {
 func readInput(u *wire.Unpacker, classes int) output.InputRecord {
 	in := output.InputRecord{ClassBytes: int64(u.Uvarint()), OutputBytes: int64(u.Uvarint()), Calls: u.Int()}
 	for range u.Count(3) {
-		in.Classes = append(in.Classes, output.ClassRecord{Class: u.Below(classes), Calls: u.Int(), Grown: int64(u.Signed())})
+		in.Classes = append(in.Classes, output.ClassRecord{Class: u.Below(classes), Calls: u.Int(),
+			Grown: int64(u.Signed())})
 	}
 	for range u.Count(4) {
 		if in.Failures == nil {

@@ -25,14 +25,15 @@ type job struct {
 	files []fileRecord
 }
 
-// contentKey is that of the output's bytes, recordKey that of what writing them came to.
+// contentKey is the key of the output's bytes, recordKey that of its record.
 func (j *job) contentKey() cache.Key { return cache.KeyOf("content", j.key.String()) }
 func (j *job) recordKey() cache.Key  { return cache.KeyOf("record", j.key.String()) }
 
 func (j *job) isDirectory() bool { return j.Kind == input.Directory }
 
 // Reuse implements [Memory].
-func (m *memory) Reuse(set *input.Set, decisions plan.Decisions, jobs []output.Job, stage *output.Stage) []*output.Record {
+func (m *memory) Reuse(set *input.Set, decisions plan.Decisions, jobs []output.Job,
+	stage *output.Stage) []*output.Record {
 	m.set = set
 	m.begin(decisions, jobs)
 	records := make([]*output.Record, len(jobs))
@@ -80,7 +81,8 @@ func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 	var methods []inject.Traced
 	for _, o := range jobs {
 		j := &job{Job: o}
-		parts := []string{"written 2", m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged, j.isDirectory())}
+		parts := []string{"written 2", m.Tool, m.checked, m.WriteKey, m.run.Runtime,
+			fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged, j.isDirectory())}
 		for _, i := range j.Inputs {
 			k := wire.NewPacker()
 			first, end := m.set.ClassesOf(i)
@@ -96,7 +98,7 @@ func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 	}
 }
 
-// find looks for what an earlier run came to.
+// find returns the record of the output that an earlier run has written by the same decisions, nil if there is none.
 func (m *memory) find(j *job) *stored {
 	if !m.allKnown(j.Inputs) {
 		return nil
@@ -112,7 +114,7 @@ func (m *memory) find(j *job) *stored {
 	return readStored(data, classes)
 }
 
-// place stages a known output, or leaves it where it is. False says that it has to be written.
+// place stages a known output, or leaves it where it is. It returns false if the output has to be written.
 func (m *memory) place(j *job, known *stored, stage *output.Stage) bool {
 	if j.isDirectory() {
 		return m.placeDirectory(j, known, stage)
@@ -122,7 +124,7 @@ func (m *memory) place(j *job, known *stored, stage *output.Stage) bool {
 	}
 	info, err := os.Stat(j.Path)
 	if err == nil && !info.Mode().IsRegular() {
-		return false // a device takes nothing back
+		return false // a device cannot be replaced
 	}
 	if m.dirs.holds(j.Path, "", known.files[0]) {
 		m.count(&m.left)
@@ -141,7 +143,7 @@ func (m *memory) place(j *job, known *stored, stage *output.Stage) bool {
 	return true
 }
 
-// placeDirectory does so with a directory, file by file: those that are as they should be stay.
+// placeDirectory does so with a directory, file by file: files that have the right content stay.
 func (m *memory) placeDirectory(j *job, known *stored, stage *output.Stage) bool {
 	var kept []string
 	missing := make(map[int]bool)
@@ -314,7 +316,7 @@ func (m *memory) commit(e *cache.Entry) {
 	}
 }
 
-// giveUp forgets what was written for later runs and not kept.
+// giveUp drops what was written for later runs and not kept.
 func (m *memory) giveUp() {
 	for _, j := range m.jobs {
 		if j.entry != nil {

@@ -1,9 +1,9 @@
-// Package input opens the inputs of a command: archives, .aar files with the archives in them, directories, and lone class
-// files, all as containers with entries. It numbers their classes, reads entries, and releases the memory of archives that
-// have been worked through.
+// Package input opens the inputs of a command: archives, .aar files with the archives in them, directories, and lone
+// class files, all as containers with entries. It numbers their classes, reads entries, and releases the memory of
+// archives that have been worked through.
 //
-// A [Set] has the inputs of one run. [Set.Classes] lists the classes of all of them, in the order of inputs, containers and
-// entries. The number of a class in this list stands for the class in everything that a run finds out and decides.
+// A [Set] has the inputs of one run. [Set.Classes] lists the classes of all of them, in the order of inputs, containers
+// and entries. The number of a class in this list stands for the class in everything that a run finds out and decides.
 package input
 
 import (
@@ -135,8 +135,8 @@ func Open(number int, path string) (*Input, error) {
 	return in, nil
 }
 
-// Later returns an input of which the containers and classes are known already. It is opened when an entry is read, or by
-// [Input.Open]: this fails if there are other classes in it by then.
+// Later returns an input whose containers and classes are known already. It is opened by [Input.Open], or when an entry
+// is read. Opening fails if the input holds other classes by then.
 func Later(path string, containers []*Container, classes []*Class) *Input {
 	return &Input{Path: path, Containers: containers, Classes: classes}
 }
@@ -187,7 +187,7 @@ func (in *Input) Open() error {
 	return nil
 }
 
-// Changed returns the error about a file, or an entry, that was changed between two looks at it.
+// Changed returns the error about a file, or an entry, that was changed between two reads.
 func Changed(where string) error {
 	return fmt.Errorf("%s: changed while tracegen was running; run it again when nothing else writes it", where)
 }
@@ -286,8 +286,8 @@ func (in *Input) number() {
 	}
 }
 
-// List returns what is in a directory and below it, in the order of names. Links are followed: an output is to hold what the
-// input does wherever it is moved to.
+// List returns what is in a directory and below it, in the order of names. Links are followed: an output must hold what
+// the input does wherever it is moved to.
 func List(dir string) ([]Entry, error) {
 	info, err := os.Stat(dir)
 	if err != nil {

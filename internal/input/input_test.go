@@ -44,8 +44,10 @@ func write(t *testing.T, path string, data []byte) string {
 // TestSet opens an input of each kind: their classes have one list of numbers, and each is read by its own.
 func TestSet(t *testing.T) {
 	dir := t.TempDir()
-	aar := zipped(t, "x.txt", "x", "classes.jar", string(zipped(t, "a/A.class", "A")), "libs/l.jar", string(zipped(t, "META-INF/versions/9/b/B.class", "B")), "other/l.jar", "no jar")
-	paths := []string{write(t, filepath.Join(dir, "lib.aar"), aar), filepath.Join(dir, "classes"), write(t, filepath.Join(dir, "E.class"), []byte("E"))}
+	aar := zipped(t, "x.txt", "x", "classes.jar", string(zipped(t, "a/A.class", "A")), "libs/l.jar",
+		string(zipped(t, "META-INF/versions/9/b/B.class", "B")), "other/l.jar", "no jar")
+	paths := []string{write(t, filepath.Join(dir, "lib.aar"), aar), filepath.Join(dir, "classes"),
+		write(t, filepath.Join(dir, "E.class"), []byte("E"))}
 	write(t, filepath.Join(dir, "classes", "c", "C.class"), []byte("C"))
 	write(t, filepath.Join(dir, "classes", "c", "d", "D.class"), []byte("D"))
 	write(t, filepath.Join(dir, "classes", "c", "readme"), []byte("text"))
@@ -59,7 +61,8 @@ func TestSet(t *testing.T) {
 	}
 	set := input.NewSet(inputs)
 	defer set.Close()
-	want := []string{"lib.aar!classes.jar!a/A.class A", "lib.aar!libs/l.jar!META-INF/versions/9/b/B.class B", "classes!c/C.class C", "classes!c/d/D.class D", "E.class E"}
+	want := []string{"lib.aar!classes.jar!a/A.class A", "lib.aar!libs/l.jar!META-INF/versions/9/b/B.class B",
+		"classes!c/C.class C", "classes!c/d/D.class D", "E.class E"}
 	if len(set.Classes) != len(want) || set.Classes[1].Release != 9 || set.Classes[1].UsualName() != "b/B" {
 		t.Fatalf("classes %+v", set.Classes)
 	}
@@ -81,7 +84,8 @@ func TestSet(t *testing.T) {
 // TestLater opens inputs whose containers and classes are known: they stay the same values. An input that was changed
 // meanwhile is refused.
 func TestLater(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "lib.aar"), zipped(t, "classes.jar", string(zipped(t, "a/A.class", "A", "b/B.class", "B"))))
+	path := write(t, filepath.Join(t.TempDir(), "lib.aar"), zipped(t, "classes.jar",
+		string(zipped(t, "a/A.class", "A", "b/B.class", "B"))))
 	before, err := input.Open(0, path)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +108,8 @@ func TestLater(t *testing.T) {
 	write(t, path, zipped(t, "classes.jar", string(zipped(t, "a/A.class", "A", "b/B.class", "longer"))))
 	changed := input.Later(path, before.Containers, before.Classes)
 	defer changed.Close()
-	if err := changed.Open(); err == nil || !strings.Contains(err.Error(), path+": changed while tracegen was running") {
+	if err := changed.Open(); err == nil || !strings.Contains(err.Error(),
+		path+": changed while tracegen was running") {
 		t.Errorf("got %v", err)
 	}
 }

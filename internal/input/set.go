@@ -82,8 +82,8 @@ func (s *Set) Entry(class int) (*Entry, error) {
 	return in.entries[class-in.First], nil
 }
 
-// Read returns the bytes of a class file. They may lie in buffer, which the next call may be given: it is grown if needed.
-// It opens the input if it is not open.
+// Read returns the bytes of a class file. They may lie in buffer, which the next call may be given: it is grown if
+// needed. It opens the input if it is not open.
 func (s *Set) Read(class int, buffer *[]byte) ([]byte, error) {
 	if s.kept != nil && s.kept[class] != nil {
 		return s.kept[class], nil
@@ -100,7 +100,7 @@ func (s *Set) Read(class int, buffer *[]byte) ([]byte, error) {
 	return data, nil
 }
 
-// Peek is [Set.Read] for a look at one class out of turn: it gives the memory of the archive back that the look has taken.
+// Peek is [Set.Read] for a single class that is read out of order: it releases the memory of the archive again.
 func (s *Set) Peek(class int, buffer *[]byte) ([]byte, error) {
 	if s.kept != nil && s.kept[class] != nil {
 		return s.kept[class], nil
@@ -128,7 +128,8 @@ func (s *Set) ReadEntry(e *Entry, buffer []byte) ([]byte, error) {
 	return os.ReadFile(e.File)
 }
 
-// CRC32 returns the CRC-32 of a class file: as the archive says it, for to read all of it would cost as much as to change it.
+// CRC32 returns the CRC-32 of a class file: as the archive says it, because reading all of it would cost as much as
+// changing it.
 func (s *Set) CRC32(class int) (uint32, error) {
 	e, err := s.Entry(class)
 	if err != nil {
@@ -148,8 +149,8 @@ func (s *Set) Close() {
 	}
 }
 
-// Trail releases the memory of archives that are worked through entry by entry: they would be in memory twice in the end,
-// here and as what the system keeps of files anyway.
+// Trail releases the memory of archives that are read entry by entry: otherwise an archive would be in memory twice in
+// the end, mapped by this process and in the file cache of the system.
 type Trail struct {
 	archive *jar.Archive
 	upTo    int64 // offset up to which it has been released
@@ -158,7 +159,7 @@ type Trail struct {
 // releaseStep is how much of an archive is released at once.
 const releaseStep = 4 << 20
 
-// Pass notes that an entry is going to be read, and none before it any more.
+// Pass notes that an entry is read next, and that none before it is read any more.
 func (t *Trail) Pass(e *Entry) {
 	if e.Zip == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// FileID is what makes a file another one than one that took its name, and when anything of it was changed last, which no
-// program can set back. It is zero where the system does not say.
+// FileID identifies a file, whatever its name, and says when anything of it was changed last, which no program can set
+// back. It is zero where the system does not say.
 type FileID struct {
 	Device, Inode uint64 // which file it is
 	Changed       int64  // nanoseconds of the Unix epoch
@@ -42,7 +42,7 @@ func CheckPaths(outputs, inputs []string) error {
 	return nil
 }
 
-// inputFiles finds quickly that an output has nothing to do with any of many inputs.
+// inputFiles finds out quickly that an output is none of many inputs, and lies in none.
 type inputFiles struct {
 	files       map[FileID]bool
 	directories bool // there are some among them

@@ -24,7 +24,8 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"a/b": "a/b", "a/../a/b": "a/b", "link/b": "a/b", "link/new/x": "a/new/x", "none/x": "none/x", "gone": "a/new/file", "gone/y": "a/new/file/y",
+		"a/b": "a/b", "a/../a/b": "a/b", "link/b": "a/b", "link/new/x": "a/new/x", "none/x": "none/x",
+		"gone": "a/new/file", "gone/y": "a/new/file/y",
 	} {
 		if got, err := output.Resolve(at(name)); err != nil || got != at(want) {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, at(want))
@@ -33,7 +34,8 @@ func TestResolve(t *testing.T) {
 	if got, err := output.Resolve(at("circle")); err == nil {
 		t.Errorf("a circle leads to %s", got)
 	}
-	if !output.Contains(at("link"), at("a/b/new")) || output.Contains(at("a/b"), at("a")) || !output.Below(at("a"), at("a")) {
+	if !output.Contains(at("link"), at("a/b/new")) || output.Contains(at("a/b"), at("a")) ||
+		!output.Below(at("a"), at("a")) {
 		t.Error("directories do not contain what they should")
 	}
 }

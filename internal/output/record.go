@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// Job is one output that is to be written: of one input, or of all inputs that are merged.
+// Job is one output that has to be written: of one input, or of all inputs that are merged.
 type Job struct {
 	Inputs []int // numbers of the inputs that go into it, one behind the other
 	Path   string
@@ -41,14 +41,14 @@ func isArchiveName(name string) bool {
 	return extension == ".jar" || extension == ".zip"
 }
 
-// Record is what writing one output came to. It says nothing of where inputs and outputs lie, so that it can be kept for a
-// run in which they lie elsewhere.
+// Record is the result of writing one output. It holds no paths of inputs and outputs, so that it can be kept for a run
+// in which they lie elsewhere.
 type Record struct {
 	Inputs   []InputRecord // as in the job
 	Warnings []Warning
 }
 
-// InputRecord is what writing one input came to. Classes go by their number among those of the input.
+// InputRecord is the result of writing one input. Its classes have their numbers among those of the input.
 type InputRecord struct {
 	ClassBytes  int64 // of all classes, uncompressed
 	OutputBytes int64 // of all classes as written, uncompressed
@@ -58,7 +58,7 @@ type InputRecord struct {
 	Notes       typecheck.Notes
 }
 
-// ClassRecord is what rewriting one class came to. Classes for which all would be 0 have none.
+// ClassRecord is the result of rewriting one class. A class for which all would be 0 has none.
 type ClassRecord struct {
 	Class int
 	Calls int   // of the runtime, that were inserted

@@ -1,6 +1,6 @@
-// Package output writes outputs: files and directories that are staged under temporary names and appear together, or not
-// at all. A [Stage] has those of one run. A [Writer] writes archives, directories and class files in the order of entries,
-// while its workers rewrite the classes to come. What came of writing one output is a [Record].
+// Package output writes outputs: files and directories that are staged under temporary names and appear together, or
+// not at all. A [Stage] has those of one run. A [Writer] writes archives, directories and class files in the order of
+// entries, while its workers rewrite the classes to come. The result of writing one output is a [Record].
 package output
 
 import (
@@ -115,7 +115,8 @@ func (o *Stage) Directory(target string) (*Directory, error) {
 	beside := filepath.Dir(d.Target)
 	switch info, err := os.Stat(target); {
 	case err == nil && !info.IsDir():
-		return nil, fmt.Errorf("output %s is to be a directory, but there is a file of that name; choose another name", target)
+		return nil, fmt.Errorf("output %s must be a directory, and there is a file of that name; choose another name",
+			target)
 	case err == nil:
 		beside = d.Target
 	}
@@ -129,7 +130,7 @@ func (o *Stage) Directory(target string) (*Directory, error) {
 	o.mu.Lock()
 	o.directories = append(o.directories, d)
 	o.mu.Unlock()
-	// MkdirTemp lets nobody else in, which is not for the output.
+	// MkdirTemp denies access to all other users. The output must not.
 	d.stage = filepath.Join(d.temp, "output")
 	if err := os.Mkdir(d.stage, 0o777); err != nil {
 		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
@@ -186,7 +187,8 @@ func (d *Directory) Check() (others int, err error) {
 		case err != nil:
 			return 0, fmt.Errorf("cannot write output directory %s: %w", d.Target, err)
 		case info.IsDir() != strings.HasSuffix(name, "/"):
-			return 0, fmt.Errorf("cannot write %s: what is there is not of the same kind, a file or a directory; remove it", to)
+			return 0, fmt.Errorf("cannot write %s: a directory is in the place of a file, or a file in the place of a "+
+				"directory; remove it", to)
 		}
 	}
 	behindLink := d.Target + string(filepath.Separator)
@@ -215,7 +217,8 @@ func (d *Directory) Check() (others int, err error) {
 func (d *Directory) commit() error {
 	if _, err := os.Stat(d.Target); errors.Is(err, fs.ErrNotExist) {
 		if len(d.kept) > 0 {
-			return fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it again", d.Target)
+			return fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it "+
+				"again", d.Target)
 		}
 		if err := os.Rename(d.stage, d.Target); err != nil {
 			return err

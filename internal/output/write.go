@@ -380,7 +380,8 @@ func (a *archiveWriter) report() {
 	if a.signatures+a.digests > 0 {
 		inside := strings.TrimPrefix(a.container.Name, a.set.Inputs[a.container.Input].Path)
 		a.record.Warnings = append(a.record.Warnings, Warning{a.container.Input - a.job.Inputs[0],
-			fmt.Sprintf("%s: signed, which the output is not: %d signature files and %d digests in the manifest are left out", inside, a.signatures, a.digests)})
+			fmt.Sprintf("%s: signed, and the output is not: %d signature files and %d digests in the manifest are "+
+				"left out", inside, a.signatures, a.digests)})
 	}
 }
 

@@ -41,8 +41,8 @@ type AssignConfig struct {
 }
 
 // Assign decides for all parts together what needs the whole, gives every traced method its ID, and writes into the
-// directory one slice for each part, with what it decided about that part and nothing else. The result does not depend on the
-// order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
+// directory one slice for each part, with what it decided about that part and nothing else. The result does not depend
+// on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
 //
 // It fails if parts do not fit together: two of one name, or scanned by other tools or with other options; else as
 // [Run] does. Nothing has been written then.
@@ -57,7 +57,8 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	opened := path.Lazy()
 	defer opened.Close()
 	draft, err := plan.New(a.facts, recordedCalls(a.facts), plan.Options{
-		Inputs: a.names, Filter: filterOf(c.Filter, original, c.R8), FocusHooks: c.FocusHooks, RuntimeExternal: c.RuntimeExternal,
+		Inputs: a.names, Filter: filterOf(c.Filter, original,
+			c.R8), FocusHooks: c.FocusHooks, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, ClassPath: supertypesOf(path, opened),
 	})
@@ -75,7 +76,8 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	var inputs []Input
 	for i, p := range parts {
 		file := filepath.Join(directory, p.name+SliceExtension)
-		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin, c.SliceOptions)
+		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin,
+			c.SliceOptions)
 		if err := writeFile(stage, none, file, slice.seal()); err != nil {
 			return nil, err
 		}
@@ -88,7 +90,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.Crowded)
+	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull)
 	return finish(ctx, stage, none, c.Files, result)
 }
 
@@ -97,10 +99,14 @@ func sortedParts(parts []*Part) ([]*Part, error) {
 	if len(parts) == 0 {
 		return nil, errNoParts
 	}
-	parts = slices.SortedFunc(slices.Values(parts), func(a, b *Part) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path, b.path)) })
+	parts = slices.SortedFunc(slices.Values(parts), func(a, b *Part) int {
+		return cmp.Or(strings.Compare(a.name,
+			b.name), strings.Compare(a.path, b.path))
+	})
 	for i, p := range parts[1:] {
 		if p.name == parts[i].name {
-			return nil, fmt.Errorf("scan files %s and %s are of one name, and so would their slices be; rename one", parts[i].path, p.path)
+			return nil, fmt.Errorf("scan files %s and %s are of one name, and so would their slices be; rename one",
+				parts[i].path, p.path)
 		}
 		if err := wire.CheckOrigin(parts[0].path, parts[0].origin, p.path, p.origin); err != nil {
 			return nil, err

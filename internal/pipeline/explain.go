@@ -21,8 +21,8 @@ type Explained struct {
 	Names []mapping.Identity
 }
 
-// Explain makes all the decisions of [Run], checks included, and reports those about the methods that are asked for. It writes
-// nothing: of what c says about outputs, only that there is a Merge matters. The runtime class may be missing.
+// Explain makes all the decisions of [Run], checks included, and reports those about the methods that are asked for. It
+// writes nothing: of what c says about outputs, only that there is a Merge matters. The runtime class may be missing.
 func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explained, error) {
 	c.RuntimeExternal, c.Disabled = true, false
 	options, original := renamed(c.Inject, c.R8)
@@ -48,7 +48,8 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 		return nil, err
 	}
 	rewriting := rewriteOptions(options, c.AddRequires, types)
-	planned, err := assignUntilStable(draft, func(p *plan.Plan) (map[int]plan.Failure, error) { return w.rehearse(ctx, p, rewriting) })
+	rehearse := func(p *plan.Plan) (map[int]plan.Failure, error) { return w.rehearse(ctx, p, rewriting) }
+	planned, err := assignUntilStable(draft, rehearse)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	}
 	return &Explained{
 		Classes: classes, Mapping: planned.Mapping, Names: explanation.Names(planned),
-		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.Crowded, planned.ModuleWarnings()),
+		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, planned.ModuleWarnings()),
 	}, nil
 }
 

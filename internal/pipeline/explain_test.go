@@ -30,7 +30,8 @@ func TestExplain(t *testing.T) {
 		result := instrument(t, c)
 		reasons := map[mapping.Identity]string{}
 		for s := range result.Skipped {
-			reasons[mapping.Identity{Class: s.Class, Name: s.Name, Descriptor: s.Descriptor}] = string(s.Reason) + s.Detail
+			reasons[mapping.Identity{Class: s.Class, Name: s.Name, Descriptor: s.Descriptor}] = string(s.Reason) +
+				s.Detail
 		}
 		told, err := pipeline.Explain(t.Context(), c, allMethods{})
 		if err != nil {
@@ -56,16 +57,19 @@ func TestExplain(t *testing.T) {
 					methods++
 				}
 				if m.Code && (m.Instructions == 0 || m.CodeBytes < m.Instructions || m.Invocations > m.Instructions) {
-					t.Errorf("%v: %d instructions, %d calls, %d bytes", identity, m.Instructions, m.Invocations, m.CodeBytes)
+					t.Errorf("%v: %d instructions, %d calls, %d bytes", identity, m.Instructions, m.Invocations,
+						m.CodeBytes)
 				}
 			}
 			if class.Bytes != grown || own != grown {
-				t.Errorf("%s grows by %d bytes, explained as %d, its methods and what they share as %d", class.Class, grown, class.Bytes, own)
+				t.Errorf("%s grows by %d bytes, explained as %d, its methods and what they share as %d", class.Class,
+					grown, class.Bytes, own)
 			}
 			calls += class.Calls
 		}
 		if methods != result.Inputs[0].Methods || calls != result.Inputs[0].Calls {
-			t.Errorf("%d methods with %d calls, the run has %d with %d", methods, calls, result.Inputs[0].Methods, result.Inputs[0].Calls)
+			t.Errorf("%d methods with %d calls, the run has %d with %d", methods, calls, result.Inputs[0].Methods,
+				result.Inputs[0].Calls)
 		}
 	}
 }

@@ -313,7 +313,8 @@ func checkAgreement(t testing.TB, m *mapping.Mapping, runtimeClass string, files
 	t.Helper()
 	called := map[mapping.Identity]bool{}
 	for _, f := range files {
-		if !strings.HasSuffix(f.name, ".class") || len(f.data) < 8 || binary.BigEndian.Uint16(f.data[6:]) > classfile.MaxMajor {
+		if !strings.HasSuffix(f.name, ".class") || len(f.data) < 8 ||
+			binary.BigEndian.Uint16(f.data[6:]) > classfile.MaxMajor {
 			continue
 		}
 		if _, err := classfile.Parse(f.data); err != nil {

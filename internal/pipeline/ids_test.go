@@ -15,7 +15,8 @@ func baseOf(t *testing.T, n int) *mapping.Mapping {
 	t.Helper()
 	methods := make([]mapping.Method, n)
 	for i := range methods {
-		methods[i].Identity = mapping.Identity{Class: fmt.Sprintf("old/p%d/C%d", i%7, i/20), Name: fmt.Sprintf("m%d", i%20), Descriptor: "()V"}
+		methods[i].Identity = mapping.Identity{Class: fmt.Sprintf("old/p%d/C%d", i%7, i/20),
+			Name: fmt.Sprintf("m%d", i%20), Descriptor: "()V"}
 	}
 	m, err := mapping.Assign(methods, mapping.Options{})
 	if err != nil {
@@ -42,7 +43,8 @@ func TestIDsRunShort(t *testing.T) {
 		t.Errorf("with IDs left: %q", w)
 	}
 	w := run(baseOf(t, mapping.NearlyFull-1))
-	for _, want := range []string{"run short", fmt.Sprintf("%d retired", mapping.NearlyFull-1), "biggest packages: ", "--prune"} {
+	for _, want := range []string{"run short", fmt.Sprintf("%d retired", mapping.NearlyFull-1), "biggest packages: ",
+		"--prune"} {
 		if !strings.Contains(w, want) {
 			t.Errorf("%q does not say %q", w, want)
 		}

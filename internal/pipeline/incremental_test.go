@@ -70,7 +70,8 @@ func into(c pipeline.Config, dir string) pipeline.Config {
 // told is all that a result says, without the directory of outputs.
 func told(t testing.TB, r *pipeline.Result, dir string) string {
 	t.Helper()
-	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown, r.Tolerated)
+	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown,
+		r.Tolerated)
 	for _, list := range []any{slices.Collect(r.Skipped), r.Lines, r.Warnings} {
 		v := reflect.ValueOf(list)
 		for i := range v.Len() {
@@ -83,8 +84,8 @@ func told(t testing.TB, r *pipeline.Result, dir string) string {
 	return strings.ReplaceAll(text, dir, "DIR")
 }
 
-// same builds with the cache, and without one into an empty directory, and wants no difference: of outputs, permissions and
-// texts. The inputs' outputs are names in a directory. It gives what the cache was good for.
+// same builds with the cache, and without one into an empty directory, and wants no difference: of outputs, permissions
+// and texts. The inputs' outputs are names in a directory. It gives what the cache was good for.
 func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) string {
 	t.Helper()
 	cold, warm := filepath.Join(t.TempDir(), "out"), k.path("out")
@@ -197,12 +198,14 @@ func TestIncremental(t *testing.T) {
 
 	// What else decides is a part of the key.
 	blocked := c
-	blocked.Filter = filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat", Rules: []filter.Rule{blockAll(t)}})
+	blocked.Filter = filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat",
+		Rules: []filter.Rule{blockAll(t)}})
 	says(t, "rules", k.same(t, "rules", blocked, "other rules"), `cache: 0 inputs known`)
 	blocked.Filter = byActivities(t)
 	says(t, "rules on supertypes", k.same(t, "rules on supertypes", blocked, "activities"), `cache: 0 inputs known`)
 	says(t, "the same again", k.same(t, "the same again", blocked, "activities"), all(n, n, 0, 0))
-	base, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "sample/A", Name: "f", Descriptor: "()V"}}}, mapping.Options{Order: mapping.OrderCompact})
+	base, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "sample/A", Name: "f",
+		Descriptor: "()V"}}}, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,11 +373,18 @@ func TestDamagedCache(t *testing.T) {
 	c := named(inputs)
 	k.same(t, "first", c, "r")
 	for what, change := range map[string]func(path string, data []byte) error{
-		"a bit in the middle": func(path string, data []byte) error { data[len(data)/2] ^= 4; return os.WriteFile(path, data, 0o666) },
-		"cut":                 func(path string, data []byte) error { return os.Truncate(path, int64(len(data)-1)) },
-		"empty":               func(path string, _ []byte) error { return os.Truncate(path, 0) },
-		"directories":         func(path string, _ []byte) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) },
-		"gone":                func(path string, _ []byte) error { return os.Remove(path) },
+		"a bit in the middle": func(path string, data []byte) error {
+			data[len(data)/2] ^= 4
+			return os.WriteFile(path,
+				data, 0o666)
+		},
+		"cut":   func(path string, data []byte) error { return os.Truncate(path, int64(len(data)-1)) },
+		"empty": func(path string, _ []byte) error { return os.Truncate(path, 0) },
+		"directories": func(path string, _ []byte) error {
+			return errors.Join(os.Remove(path),
+				os.Mkdir(path, 0o777))
+		},
+		"gone": func(path string, _ []byte) error { return os.Remove(path) },
 	} {
 		entries, err := filepath.Glob(k.path("cache/??/*.entry"))
 		if err != nil || len(entries) < 2*len(inputs) {
@@ -394,8 +404,8 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should be is
-// made again.
+// TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should
+// be is made again.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
@@ -467,7 +477,8 @@ func TestVanishedInputs(t *testing.T) {
 	write(t, k.path("out/mine.txt"), []byte("mine"))
 	write(t, k.path("out/classes/mine.txt"), []byte("mine"))
 	write(t, k.path("out/deep.jar"), []byte("changed"))
-	if err := errors.Join(os.Remove(k.path("out/screens.jar")), os.Symlink("mine.txt", k.path("out/screens.jar"))); err != nil {
+	if err := errors.Join(os.Remove(k.path("out/screens.jar")), os.Symlink("mine.txt",
+		k.path("out/screens.jar"))); err != nil {
 		t.Fatal(err)
 	}
 	build("most are gone", out, inputs[1])
@@ -475,7 +486,7 @@ func TestVanishedInputs(t *testing.T) {
 	if left := sortedKeys(tree(t, k.path("out/classes"))); left != "[. mine.txt]" {
 		t.Errorf("of the directory there is %s, want what is not ours", left)
 	}
-	// Nor is a file removed from a directory that its input has lost, if somebody has changed it.
+	// Nor is a file removed from a directory that its input has lost, if it was changed.
 	two := filepath.Join(t.TempDir(), "two")
 	for _, name := range []string{"a/A", "b/B", "c/C"} {
 		write(t, filepath.Join(two, name+".class"), class(name, "f").data)
@@ -494,14 +505,16 @@ func TestVanishedInputs(t *testing.T) {
 	}
 	// What is an input now is not removed, whoever wrote it.
 	build("two", out, inputs[1], inputs[2])
-	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}}, Filter: everything(),
+	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}},
+		Filter:          everything(),
 		RuntimeExternal: true}
 	again.Incremental = k.incremental(t, again, "r")
 	again.Incremental.Directory, again.Incremental.Spare = out, []string{k.path("out/base.jar")}
 	if _, err := pipeline.Run(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	has("inputs and spared ones", "runtime.jar", "log.jar", "base.jar", "again.jar", "deep.jar", "screens.jar", "mine.txt", "classes")
+	has("inputs and spared ones", "runtime.jar", "log.jar", "base.jar", "again.jar", "deep.jar", "screens.jar",
+		"mine.txt", "classes")
 }
 
 func must[T any](v T, err error) T {
@@ -511,14 +524,15 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew in
-// every run, or makes no difference. A new field has to be thought about.
+// TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew
+// in every run, or makes no difference. A new field has to be thought about.
 //
 // Invariant: Every option is part of a cache key, or is evaluated anew in every run.
 func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
-		"Inputs": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew, "AddRequires": key, "R8": key,
+		"Inputs": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew,
+		"AddRequires": key, "R8": key,
 		"Base": anew, "Prune": anew, "Order": anew, "Verify": key, "ClassPath": key, "Level": key, "Jobs": none,
 		"DryRun": anew, "Disabled": key, "Lines": key, "Files": anew, "Progress": none, "Incremental": none,
 	}
@@ -531,7 +545,8 @@ func TestEveryOptionCounts(t *testing.T) {
 	// What is printed into keys must not be an address.
 	options := reflect.TypeFor[inject.Options]()
 	for i := range options.NumField() {
-		if kind := options.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Func || kind == reflect.Map || kind == reflect.Interface {
+		if kind := options.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Func ||
+			kind == reflect.Map || kind == reflect.Interface {
 			t.Errorf("inject.Options.%s is a %v, which does not print as what it is", options.Field(i).Name, kind)
 		}
 	}
@@ -543,9 +558,12 @@ func TestIncrementalRefusals(t *testing.T) {
 	method := func(name, code string) assembly.Method {
 		return assembly.Method{Access: static, Name: name, Descriptor: "()V", Code: code}
 	}
-	late := classFile(assembly.Class{Name: "a/Late", Methods: []assembly.Method{method("f", "return"), method("g", "pop | return")}})
-	inputs := []string{archive(t, filepath.Join(dir, "late.jar"), late), archive(t, filepath.Join(dir, "other.jar"), class("b/B", "f"))}
-	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Verify: pipeline.VerifyEquivalence, Inputs: named(inputs).Inputs}
+	late := classFile(assembly.Class{Name: "a/Late", Methods: []assembly.Method{method("f", "return"),
+		method("g", "pop | return")}})
+	inputs := []string{archive(t, filepath.Join(dir, "late.jar"), late),
+		archive(t, filepath.Join(dir, "other.jar"), class("b/B", "f"))}
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Verify: pipeline.VerifyEquivalence,
+		Inputs: named(inputs).Inputs}
 	k := newKept(t)
 	for _, what := range []string{"first", "second"} {
 		k.same(t, what, c, "")

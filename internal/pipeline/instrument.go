@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/internal/output"
 )
 
-// SliceConfig says what [Instrument] does. Inputs are needed, each with its Output. The fields are as in [Config]; those that
-// the scan had too have to be the same.
+// SliceConfig says what [Instrument] does. Inputs are needed, each with its Output. The fields are as in [Config];
+// those that the scan had too have to be the same.
 type SliceConfig struct {
 	Inputs []Input
 
@@ -28,8 +28,8 @@ type SliceConfig struct {
 }
 
 // Instrument writes what a slice says about the inputs, which have to be those that were scanned, in the same order. It
-// decides nothing. Errors are as for [Run]; besides, it fails if a class is not as it was scanned, or a check rejects one that
-// it did not reject in the scan.
+// decides nothing. Errors are as for [Run]; besides, it fails if a class is not as it was scanned, or a check rejects
+// one that it did not reject in the scan.
 func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	inputs, outputs := pathsOf(c.Inputs, "")
 	if err := output.CheckPaths(outputs, inputs); err != nil {
@@ -64,15 +64,18 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 
 	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun), Workers: w.workers, Progress: w.progress.add}
-	round := &rounds{work: w, stage: stage, memory: memory, options: o, jobs: output.Jobs(w.set.Containers(), outputs, "")}
+	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
+		Workers: w.workers, Progress: w.progress.add}
+	round := &rounds{work: w, stage: stage, memory: memory, options: o,
+		jobs: output.Jobs(w.set.Containers(), outputs, "")}
 	failures, err := round.write(ctx, tasks)
 	if err != nil {
 		return nil, err
 	}
 	for n, at := range w.set.Classes {
 		if failure, failed := failures[n]; failed {
-			return nil, fmt.Errorf("%s: a referee objects to what became of it, and did not when the part was scanned: %s; scan it with what is verified with here, or report this",
+			return nil, fmt.Errorf("%s: the rewritten class fails a check that it passed when it was scanned: %s; "+
+				"scan it again with the class path that is used here, or report this",
 				at.Where(), failure.Rejection.Detail)
 		}
 	}

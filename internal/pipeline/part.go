@@ -23,7 +23,7 @@ var (
 	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 2}
 )
 
-// Origin says by what a scan file or slice was made.
+// Origin says which tool made a scan file or slice, and with which options.
 type Origin = wire.Origin
 
 // Part is the facts of some inputs that [Scan] has scanned: all that [Assign] needs of them. It is immutable.
@@ -34,7 +34,7 @@ type Part struct {
 	inputs []scan.Input // in the order of scan files
 }
 
-// Origin returns by what the part was scanned.
+// Origin returns the tool and the options that the part was scanned with.
 func (p *Part) Origin() Origin { return p.origin }
 
 // Path returns the path of the scan file.
@@ -48,7 +48,7 @@ func (p *Part) seal() io.WriterTo {
 	return &wire.Sealed{Format: scanFormat, Origin: p.origin, Content: scan.Pack(p.inputs, true)}
 }
 
-// LoadPart reads a scan file. An error says what is wrong with it and what to do.
+// LoadPart reads a scan file. Errors name the file, what is wrong with it, and what to do.
 func LoadPart(path string) (*Part, error) {
 	s, err := wire.Load(path, scanFormat)
 	if err != nil {
@@ -81,7 +81,7 @@ type Slice struct {
 	tasks  *plan.Slice
 }
 
-// Origin returns by what the slice was made; of the options, it has those that shape what is written.
+// Origin returns the tool that made the slice, and those of the options that shape what is written.
 func (s *Slice) Origin() Origin { return s.origin }
 
 // newSlice returns a slice that records the named options of its part.
@@ -100,7 +100,7 @@ func (s *Slice) seal() io.WriterTo {
 	return &wire.Sealed{Format: sliceFormat, Origin: s.origin, Content: s.tasks.Pack()}
 }
 
-// LoadSlice reads a slice. An error says what is wrong with it and what to do.
+// LoadSlice reads a slice. Errors name the file, what is wrong with it, and what to do.
 func LoadSlice(path string) (*Slice, error) {
 	s, err := wire.Load(path, sliceFormat)
 	if err != nil {

@@ -22,16 +22,19 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	class := assembly.Class{Name: "a/A", Super: "android/app/Activity", Methods: []assembly.Method{
-		{Access: classfile.AccStatic, Name: "f", Descriptor: "()V", Code: "invokestatic b/B.g()V | invokestatic a/A.f()V | return"},
+		{Access: classfile.AccStatic, Name: "f", Descriptor: "()V",
+			Code: "invokestatic b/B.g()V | invokestatic a/A.f()V | return"},
 		{Access: classfile.AccPublic, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Code: "return"},
 		{Access: classfile.AccAbstract, Name: "h", Descriptor: "()V"},
 	}}
-	broken := assembly.Class{Name: "b/B", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "g", Descriptor: "()I", Stack: 1, Code: "aconst_null | ireturn"}}}
+	broken := assembly.Class{Name: "b/B", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "g",
+		Descriptor: "()I", Stack: 1, Code: "aconst_null | ireturn"}}}
 	info := assembly.Class{Name: "dev/tracegen/runtime/MappingInfo", Methods: []assembly.Method{
 		{Access: classfile.AccPublic | classfile.AccStatic, Name: "digest", Descriptor: "()Ljava/lang/String;", Stack: 1, Code: `ldc "0000000000000000" | areturn`}}}
 	jar := filepath.Join(dir, "in.jar")
 	files := map[string][]byte{
-		jar:                           zipped(t, "a/A.class", class.Bytes(), "META-INF/versions/9/a/A.class", class.Bytes(), "b/B.class", broken.Bytes(), "x/None.class", []byte("no class"), "i/I.class", info.Bytes()),
+		jar: zipped(t, "a/A.class", class.Bytes(), "META-INF/versions/9/a/A.class",
+			class.Bytes(), "b/B.class", broken.Bytes(), "x/None.class", []byte("no class"), "i/I.class", info.Bytes()),
 		filepath.Join(dir, "B.class"): broken.Bytes(),
 	}
 	for path, data := range files {
@@ -39,10 +42,12 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 			t.Fatal(err)
 		}
 	}
-	c := Config{Inputs: []Input{{Path: jar}, {Path: filepath.Join(dir, "B.class")}}, FocusHooks: true, RuntimeExternal: true,
-		Filter: filter.New(filter.Options{Trivial: filter.None})}
+	c := Config{Inputs: []Input{{Path: jar}, {Path: filepath.Join(dir, "B.class")}}, FocusHooks: true,
+		RuntimeExternal: true,
+		Filter:          filter.New(filter.Options{Trivial: filter.None})}
 	path := filepath.Join(dir, "p.scan")
-	if _, err := Scan(t.Context(), c.ForScan(), Origin{Tool: "test", Options: map[string]string{"exits": "throws", "rules": "a\nb"}}, path); err != nil {
+	if _, err := Scan(t.Context(), c.ForScan(), Origin{Tool: "test", Options: map[string]string{"exits": "throws",
+		"rules": "a\nb"}}, path); err != nil {
 		t.Fatal(err)
 	}
 	part, err := LoadPart(path)
@@ -109,7 +114,7 @@ func TestDamagedFiles(t *testing.T) {
 				t.Errorf("%s: a change of byte %d is not seen", want.Name, i)
 			}
 		}
-		// What a checksum cannot see: content that somebody made up.
+		// What a checksum cannot see: content that was made up.
 		random := rand.New(rand.NewPCG(7, 7))
 		for range 20000 {
 			made := &wire.Sealed{Format: want, Origin: s.Origin, Content: bytes.Clone(s.Content)}
@@ -121,7 +126,8 @@ func TestDamagedFiles(t *testing.T) {
 			_, _ = readers[want](made)
 		}
 		for _, row := range []struct{ from, to, words string }{
-			{want.Name + " 2\n", want.Name + " 3\n", "of format " + want.Name + " 3, this tracegen reads and writes " + want.Name + " 2"},
+			{want.Name + " 2\n", want.Name + " 3\n", "of format " + want.Name + " 3, this tracegen reads and writes " +
+				want.Name + " 2"},
 			{want.Name, "tracegen-none", "not a " + want.Name + " file"},
 		} {
 			_, err := wire.Unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)
@@ -178,7 +184,8 @@ func fuzzReader(f *testing.F, want wire.Format) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = Assign(t.Context(), AssignConfig{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p}, t.TempDir())
+			_, _ = Assign(t.Context(), AssignConfig{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p},
+				t.TempDir())
 		}
 	})
 }

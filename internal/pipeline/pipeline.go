@@ -1,9 +1,9 @@
-// Package pipeline runs the operations on class files from inputs to outputs: it instruments, at once or in phases, explains,
-// strips and verifies. Each operation is one function, which puts the packages together that do the work:
+// Package pipeline runs the operations on class files from inputs to outputs: it instruments, at once or in phases,
+// explains, strips and verifies. Each operation is one function, which puts the packages together that do the work:
 //
 //	input        opens archives, directories and class files, and numbers their classes
 //	scan         finds out facts about each class by itself
-//	plan         decides what needs all classes, and gives IDs
+//	plan         decides what needs all classes, and assigns IDs
 //	rewrite      applies the decisions to one class, and checks the result
 //	typecheck    is one of the two checks, with the class path
 //	output       writes outputs, which appear together
@@ -22,8 +22,8 @@
 // their IDs, and the second pass is done again without it.
 //
 // The same can be done in three calls, with files between them: [Scan] for some of the inputs, [Assign] for all
-// that were scanned, and [Instrument] for those inputs again. They come to the same outputs. Whether a
-// check will reject a class is found out by Scan in a trial, and by Run only when it writes.
+// that were scanned, and [Instrument] for those inputs again. They write the same outputs. Scan finds out by
+// a trial whether a check will reject a class; Run finds out when it writes.
 //
 // [Verify] is one of these checks by itself, for files of any origin. [Explain] makes all decisions and writes nothing.
 //
@@ -75,8 +75,8 @@ type Config struct {
 	Order mapping.Order
 
 	Verify VerifyLevel // which checks rewritten classes must pass
-	// ClassPath is where the type checker finds classes; its Paths also where supertypes are looked for that rules name.
-	// Of the inputs, a class sees its own only.
+	// ClassPath is where the type checker finds classes; its Paths also where supertypes are looked for that rules
+	// name. Of the inputs, a class sees its own only.
 	ClassPath ClassPath
 
 	Level jar.Level // of what is compressed anew
@@ -121,10 +121,10 @@ const (
 
 // Result is what was done.
 type Result struct {
-	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds; nil after [Scan] and [Instrument]
+	Mapping  *mapping.Mapping     // of every traced method, to the ID in the output; nil after [Scan] and [Instrument]
 	Inputs   []InputResult        // as in Config.Inputs
 	Packages []PackageResult      // those with classes that changed, by name
-	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read, in input order
+	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read
 	Warnings []string             // in input order
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
 

@@ -26,21 +26,23 @@ func expectingThrows(o inject.Options, r inject.Request) equivalence.Instrumenta
 	return expect.Instrumentation(o, r)
 }
 
-// TestObjection lets the referee demand more than was asked for, an exit at every athrow: to classes with one it
-// objects. They come out as they went in, and nothing else is different from a run without them.
+// TestRejection lets the equivalence check expect more than was inserted, an exit call at every athrow, so that it
+// rejects classes with an athrow. These are written unchanged, and nothing else differs from a run without them.
 //
 // Invariant: A rejection affects the rejected class alone.
-func TestObjection(t *testing.T) {
+func TestRejection(t *testing.T) {
 	expected = expectingThrows
 	t.Cleanup(func() { expected = expect.Instrumentation })
 
 	const static = classfile.AccPublic | classfile.AccStatic
 	good := func(name string) assembly.Class {
-		return assembly.Class{Name: name, Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "return"}}}
+		return assembly.Class{Name: name, Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V",
+			Code: "return"}}}
 	}
 	bad := func(name string) assembly.Class {
 		c := good(name)
-		c.Methods = append(c.Methods, assembly.Method{Access: static, Name: "g", Descriptor: "()V", Stack: 1, Code: "aconst_null | athrow"})
+		c.Methods = append(c.Methods, assembly.Method{Access: static, Name: "g", Descriptor: "()V", Stack: 1,
+			Code: "aconst_null | athrow"})
 		return c
 	}
 	write := func(path string, classes ...assembly.Class) {
@@ -111,14 +113,16 @@ func TestObjection(t *testing.T) {
 			t.Errorf("result %+v", in)
 		}
 		warnings := strings.Join(both.Warnings, "\n")
-		for words, n := range map[string]int{"both.jar!b/B.class is written as it came, please report this": 1, "both.jar!b/B2.class is written": 1, "signed": 1} {
+		for words, n := range map[string]int{"both.jar!b/B.class: the rewritten class failed a check": 1,
+			"both.jar!b/B2.class: the rewritten class failed": 1, "signed": 1} {
 			if got := strings.Count(warnings, words); got != n {
 				t.Errorf("%d warnings with %q, want %d:\n%s", got, words, n, warnings)
 			}
 		}
-		compareEntries(t, filepath.Join(dir, "both.out.jar"), filepath.Join(dir, "good.out.jar"), filepath.Join(dir, "both.jar"))
+		compareEntries(t, filepath.Join(dir, "both.out.jar"), filepath.Join(dir, "good.out.jar"),
+			filepath.Join(dir, "both.jar"))
 	}
-	// A jar of which the referee objects to everything is copied, with its signature.
+	// A jar all of whose changes are rejected is copied, with its signature.
 	write(filepath.Join(dir, "bad.jar"), bad("b/B"))
 	if result := run("bad", mapping.OrderHash); result.Mapping.Len() != 0 || result.Inputs[0].Rewritten != 0 {
 		t.Errorf("%d methods, %d classes rewritten", result.Mapping.Len(), result.Inputs[0].Rewritten)

@@ -17,12 +17,12 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// TestObjectionIsRemembered has the referee object to classes, as TestObjection does, in builds with a cache: what it
-// said in the first is said by all, with or without an objection to another input in the same round.
+// TestRejectionIsKept has classes rejected, as [TestRejection] does, in builds with a cache. All builds report what the
+// first one reports, with or without a rejection in another input in the same round.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
-func TestObjectionIsRemembered(t *testing.T) {
+func TestRejectionIsKept(t *testing.T) {
 	expected = expectingThrows
 	t.Cleanup(func() { expected = expect.Instrumentation })
 	dir := t.TempDir()
@@ -35,14 +35,16 @@ func TestObjectionIsRemembered(t *testing.T) {
 		}
 		return path
 	}
-	good, bad, alsoBad := write("Good", "return"), write("Bad", "aconst_null | athrow"), write("AlsoBad", "nop | aconst_null | athrow")
+	good, bad, alsoBad := write("Good", "return"), write("Bad", "aconst_null | athrow"), write("AlsoBad",
+		"nop | aconst_null | athrow")
 	store, err := cache.Open(filepath.Join(dir, "cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said string
 	run := func(known *Incremental, out string, inputs ...string) string {
-		c := Config{Filter: filter.New(filter.Options{Trivial: filter.None}), Inject: inject.Options{Exits: inject.ExitsNormal}, RuntimeExternal: true, Incremental: known}
+		c := Config{Filter: filter.New(filter.Options{Trivial: filter.None}),
+			Inject: inject.Options{Exits: inject.ExitsNormal}, RuntimeExternal: true, Incremental: known}
 		for _, in := range inputs {
 			c.Inputs = append(c.Inputs, Input{Path: in, Output: filepath.Join(out, filepath.Base(in))})
 		}
@@ -68,9 +70,11 @@ func TestObjectionIsRemembered(t *testing.T) {
 		}
 		return strings.ReplaceAll(text.String(), out, "OUT")
 	}
-	for n, inputs := range [][]string{{bad, good}, {bad, good}, {good}, {good, alsoBad, bad}, {alsoBad}, {alsoBad, bad}} {
+	for n, inputs := range [][]string{{bad, good}, {bad, good}, {good}, {good, alsoBad, bad}, {alsoBad},
+		{alsoBad, bad}} {
 		want := run(nil, filepath.Join(dir, fmt.Sprint("cold", n)), inputs...)
-		known := &Incremental{Cache: store, Tool: "t", Detail: func(s string) { said = s }, Warn: func(s string) { t.Error(s) }}
+		known := &Incremental{Cache: store, Tool: "t", Detail: func(s string) { said = s },
+			Warn: func(s string) { t.Error(s) }}
 		if got := run(known, filepath.Join(dir, "warm"), inputs...); got != want {
 			t.Errorf("run %d: %s", n, cmp.Diff(want, got))
 		}

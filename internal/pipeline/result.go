@@ -96,7 +96,10 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 			packages[name] = PackageResult{name, packages[name].Calls + c.Calls, packages[name].Bytes + c.Grown}
 		}
 	}
-	result.Packages = slices.SortedFunc(maps.Values(packages), func(a, b PackageResult) int { return cmp.Compare(a.Package, b.Package) })
+	result.Packages = slices.SortedFunc(maps.Values(packages), func(a,
+		b PackageResult) int {
+		return cmp.Compare(a.Package, b.Package)
+	})
 	return result
 }
 
@@ -127,7 +130,8 @@ func eachSkipped(d *plan.Draft, inputs []Input, yield func(Skipped) bool) {
 			}
 		}
 		whole := d.WholeDecision(n)
-		if whole.Reason != "" && len(c.Methods) == 0 && !yield(skipped(mapping.Identity{Class: d.ClassName(n)}, whole)) {
+		if whole.Reason != "" && len(c.Methods) == 0 && !yield(skipped(mapping.Identity{Class: d.ClassName(n)},
+			whole)) {
 			return
 		}
 		for i := range c.Methods {
@@ -146,8 +150,8 @@ func eachSkipped(d *plan.Draft, inputs []Input, yield func(Skipped) bool) {
 	}
 }
 
-// linesOf returns the first lines of traced methods. A class that is there twice, as under META-INF/versions, has one ID and,
-// as far as the list goes, the source that sorts first.
+// linesOf returns the first lines of traced methods. A class that is there twice, as under META-INF/versions, has one
+// ID and, as far as the list goes, the source that sorts first.
 func linesOf(p *plan.Plan) []mapping.SourceLine {
 	var lines []mapping.SourceLine
 	for n := range p.Len() {
@@ -170,7 +174,8 @@ func linesOf(p *plan.Plan) []mapping.SourceLine {
 }
 
 // finish writes the files beside the outputs, and makes everything appear.
-func finish(ctx context.Context, stage *output.Stage, memory incremental.Memory, files func(*Result) ([]File, error), result *Result) (*Result, error) {
+func finish(ctx context.Context, stage *output.Stage, memory incremental.Memory, files func(*Result) ([]File, error),
+	result *Result) (*Result, error) {
 	memory.Depart(stage)
 	for _, d := range stage.Directories() {
 		others, err := d.Check()
@@ -179,7 +184,8 @@ func finish(ctx context.Context, stage *output.Stage, memory incremental.Memory,
 		}
 		if others > 0 {
 			result.Warnings = append(result.Warnings,
-				fmt.Sprintf("%s: holds %d files that are not of this run, and keeps them; classes of an earlier one call by its mapping", d.Target, others))
+				fmt.Sprintf("%s: holds %d files that this run does not write, and keeps them; classes of an earlier "+
+					"run call with the IDs of its mapping", d.Target, others))
 		}
 	}
 	if files != nil {

@@ -65,7 +65,8 @@ func BenchmarkRules(b *testing.B) {
 	instrument := func(level pipeline.VerifyLevel) func(*testing.B, *filter.Filter) any {
 		return func(b *testing.B, f *filter.Filter) any {
 			result, err := pipeline.Run(b.Context(), pipeline.Config{
-				Inputs: []pipeline.Input{{Path: input, Output: filepath.Join(b.TempDir(), "out.jar")}}, RuntimeExternal: true,
+				Inputs: []pipeline.Input{{Path: input, Output: filepath.Join(b.TempDir(),
+					"out.jar")}}, RuntimeExternal: true,
 				Filter: f, Verify: level,
 			})
 			if err != nil {
@@ -144,7 +145,8 @@ func mixedRules(classes []*classfile.Class, n int) string {
 			fmt.Sprintf("- block: { annotation: com.vendor.Generated%d }\n", i),
 			fmt.Sprintf("- block: { extends: com.vendor.Base%d }\n", i),
 			fmt.Sprintf("- allow: { extends: '%s' }\n", c.SuperName()),
-			fmt.Sprintf("- allow: { class: '%s', synchronized: true, instructions: '>%d' }\n", name[:strings.LastIndexByte(name, '/')+1]+"**", i),
+			fmt.Sprintf("- allow: { class: '%s', synchronized: true, instructions: '>%d' }\n",
+				name[:strings.LastIndexByte(name, '/')+1]+"**", i),
 			fmt.Sprintf("- allow: { instructions: '>%d', loop: true }\n", i),
 		}[i%10]
 	}

@@ -27,8 +27,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	options, original := renamed(c.Inject, c.R8)
 	memory := memoryOf(c.Incremental, incremental.Run{
-		Inputs: inputs, ClassPath: c.ClassPath, Types: c.checksTypes(), Scans: !c.Disabled, Lines: c.Lines, Merged: c.Merge != "",
-		Disabled: c.Disabled, DryRun: c.DryRun, Runtime: options.RuntimeClass, Workers: workers(c.Jobs),
+		Inputs: inputs, ClassPath: c.ClassPath, Runtime: options.RuntimeClass, Types: c.checksTypes(), Lines: c.Lines,
+		Scans: !c.Disabled, Merged: c.Merge != "", Disabled: c.Disabled, DryRun: c.DryRun, Workers: workers(c.Jobs),
 	})
 	defer memory.Close()
 	known, err := memory.Recall(ctx)
@@ -53,9 +53,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun), Workers: w.workers, Progress: w.progress.add}
-	round := &rounds{work: w, stage: stage, memory: memory, options: o, jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
-	planned, err := assignUntilStable(draft, func(p *plan.Plan) (map[int]plan.Failure, error) { return round.write(ctx, p) })
+	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
+		Workers: w.workers, Progress: w.progress.add}
+	round := &rounds{work: w, stage: stage, memory: memory, options: o,
+		jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
+	rewrite := func(p *plan.Plan) (map[int]plan.Failure, error) { return round.write(ctx, p) }
+	planned, err := assignUntilStable(draft, rewrite)
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +67,16 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.Crowded, round.warnings(), planned.ModuleWarnings())
+	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, round.warnings(),
+		planned.ModuleWarnings())
 	return finish(ctx, stage, memory, c.Files, result)
 }
 
 func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFull }
 
 // decide scans the classes and decides all that needs the whole, but IDs.
-func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory incremental.Memory, path *typecheck.Opened,
-	options inject.Options, original string) (*plan.Draft, error) {
+func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory incremental.Memory,
+	path *typecheck.Opened, options inject.Options, original string) (*plan.Draft, error) {
 	if c.Disabled {
 		facts := make([]*scan.Class, len(w.set.Classes))
 		for n, at := range w.set.Classes {
@@ -83,10 +87,12 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		if err != nil {
 			return nil, err
 		}
-		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order, OriginalRuntime: original, Merged: merged})
+		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
+			OriginalRuntime: original, Merged: merged})
 	}
 	rules := filterOf(c.Filter, original, c.R8)
-	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil, Lines: c.Lines}
+	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
+		Lines: c.Lines}
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, known, scanning)
 	if err != nil {
@@ -98,14 +104,14 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	}
 	memory.KeepFacts(w.set, facts)
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
-		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, RuntimeExternal: c.RuntimeExternal, AddRequires: c.AddRequires != "",
-		Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8, Base: c.Base, Prune: c.Prune, Order: c.Order,
-		Merged: merged, ClassPath: supertypesOf(c.ClassPath, path),
+		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, AddRequires: c.AddRequires != "", R8: c.R8,
+		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Merged: merged, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
 
-// assignUntilStable gives IDs and has the classes rewritten, again and again until no class fails: every round but the last
-// leaves at least one method or class as it was.
+// assignUntilStable assigns IDs and calls rewrite, again and again until no class fails. It ends, because every round
+// but the last excludes at least one method or class.
 func assignUntilStable(draft *plan.Draft, rewrite func(*plan.Plan) (map[int]plan.Failure, error)) (*plan.Plan, error) {
 	for {
 		p, err := draft.Assign()
@@ -135,8 +141,8 @@ type rounds struct {
 	totals  totals
 }
 
-// write writes every output to the stage, by a plan or slice. It returns the classes that fail; if there are any, the outputs
-// are worth nothing, and are removed.
+// write writes every output to the stage, by a plan or slice. It returns the classes that fail; if there are any, the
+// outputs are worth nothing, and are removed.
 func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Failure, error) {
 	r.progress.restart()
 	r.records = r.memory.Reuse(r.set, by, r.jobs, r.stage)

@@ -33,8 +33,9 @@ type ScanConfig struct {
 	Progress    func(done, total int64)
 }
 
-// Scan finds out about the inputs all that can be found out about each class by itself, and writes it to the file part. The
-// result has the inputs, as far as they can be counted, and warnings. Errors are as for [Run]; nothing has been written then.
+// Scan finds out about the inputs all that can be found out about each class by itself, and writes it to the file part.
+// The result has the inputs, as far as they can be counted, and warnings. Errors are as for [Run]; nothing has been
+// written then.
 //
 // What it writes depends on the inputs' content and last names, the options and the version alone, not on the order of
 // entries.
@@ -76,7 +77,8 @@ func scanWarnings(facts []*scan.Class) (warnings []string) {
 			warnings = append(warnings, c.At.Where()+c.Warning)
 		}
 		if c.Rejection != nil && !c.Rejection.PreExisting {
-			warnings = append(warnings, c.At.Where()+" will be written as it came, please report this: "+c.Rejection.Detail)
+			warnings = append(warnings, c.At.Where()+": the rewritten class fails a check, and the class will be "+
+				"written unchanged; please report this: "+c.Rejection.Detail)
 		}
 	}
 	return warnings
@@ -87,7 +89,8 @@ func partOf(set *input.Set, facts []*scan.Class, by Origin) *Part {
 	p := &Part{origin: by}
 	for i, in := range set.Inputs {
 		first, end := set.ClassesOf(i)
-		p.inputs = append(p.inputs, scan.Input{Name: lastName(in.Path), Containers: in.Containers, Classes: facts[first:end]}.Sorted())
+		p.inputs = append(p.inputs, scan.Input{Name: lastName(in.Path), Containers: in.Containers,
+			Classes: facts[first:end]}.Sorted())
 	}
 	return p
 }
@@ -103,7 +106,7 @@ func lastName(path string) string {
 	return name
 }
 
-// trial is a scan in which each class is rewritten while it is at hand, as far as it might have to be, and checked.
+// trial is a scan in which each class is also rewritten with all that a plan may ask for, and checked.
 type trial struct {
 	*work
 	config  *ScanConfig
@@ -113,12 +116,15 @@ type trial struct {
 	totals  totals
 }
 
-// scanWithTrial scans every class, with a trial. The type checker has to know what all classes are called: the entries' names
-// say that, and if one of them has misled, the trials are made again.
-func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.Opened) ([]*scan.Class, *totals, error) {
+// scanWithTrial scans every class, with a trial. The type checker needs the names of all classes, before all are
+// scanned. So the first trials assume the names that the entries suggest. If one of them was wrong, all trials are made
+// again.
+func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.Opened) (
+	[]*scan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
 	t := &trial{work: w, config: c, path: path, facts: make([]*scan.Class, len(w.set.Classes))}
-	t.options = scan.Options{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil, Lines: true, Complete: true}
+	t.options = scan.Options{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks,
+		Renamed: c.R8 != nil, Lines: true, Complete: true}
 	names := make([]string, len(t.facts))
 	for n, at := range w.set.Classes {
 		names[n] = at.UsualName()
@@ -134,8 +140,8 @@ func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.
 	return t.facts, &t.totals, t.again(ctx, names)
 }
 
-// first scans and tries every class. It returns whether a class has another name than was assumed: then all trials were in
-// vain.
+// first scans and tries every class. It reports whether a class has another name than was assumed: then no trial
+// counts.
 func (t *trial) first(ctx context.Context, names []string) (bool, error) {
 	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
 	if err != nil {
@@ -192,7 +198,7 @@ func (t *trial) again(ctx context.Context, names []string) error {
 	})
 }
 
-// note takes what the type checker said besides.
+// note takes the notes of the type checker.
 func (t *trial) note(types typecheck.Rewritten) {
 	for i := range t.set.Inputs {
 		t.totals.note(t.set, i, types.TakeNotes(i))

@@ -17,27 +17,29 @@ import (
 	"github.com/tracegen/tracegen/internal/scan"
 )
 
-// TestForeseen lets the referee object as [TestObjection] does: what the scan hears on trial, and Run when it
-// writes, come to the same. An objection that only comes in the end is an error, and nothing is written.
+// TestScanRejections has classes rejected, as [TestRejection] does: by the trial of a scan, and by Run when it writes.
+// The outputs are the same. A rejection that only Instrument finds is an error, and nothing is written.
 //
 // Invariant: Three steps, with parts in any order and grouping, write the outputs, mapping and lists of one run.
-func TestForeseen(t *testing.T) {
-	object := func(always bool) {
+func TestScanRejections(t *testing.T) {
+	reject := func(always bool) {
 		expected = expect.Instrumentation
 		if always {
 			expected = expectingThrows
 		}
 	}
-	t.Cleanup(func() { object(false) })
+	t.Cleanup(func() { reject(false) })
 	throws := func(name string) []byte {
 		return assembly.Class{Name: name, Methods: []assembly.Method{
 			{Access: classfile.AccStatic, Name: "g", Descriptor: "()V", Stack: 1, Code: "aconst_null | athrow"},
 			{Access: classfile.AccStatic, Name: "f", Descriptor: "()V", Code: "return"}}}.Bytes()
 	}
-	good := assembly.Class{Name: "c/C", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "f", Descriptor: "()V", Code: "return"}}}.Bytes()
+	good := assembly.Class{Name: "c/C", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "f",
+		Descriptor: "()V", Code: "return"}}}.Bytes()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
-	if err := os.WriteFile(in, zipped(t, "b/B.class", throws("b/B"), "c/C.class", good, "r/R.class", throws("r/R"), "META-INF/A.SF", []byte{}), 0o666); err != nil {
+	if err := os.WriteFile(in, zipped(t, "b/B.class", throws("b/B"), "c/C.class", good, "r/R.class", throws("r/R"),
+		"META-INF/A.SF", []byte{}), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	c := Config{Inputs: []Input{{in, filepath.Join(dir, "one.jar")}}, RuntimeExternal: true,
@@ -63,16 +65,18 @@ func TestForeseen(t *testing.T) {
 		}
 		return result
 	}
-	object(true)
+	reject(true)
 	one, err := Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	two := assigned()
-	if one.Introduced != 2 || two.Introduced != 2 || one.Mapping.Digest() != two.Mapping.Digest() || one.Mapping.Len() != 1 {
+	if one.Introduced != 2 || two.Introduced != 2 || one.Mapping.Digest() != two.Mapping.Digest() ||
+		one.Mapping.Len() != 1 {
 		t.Errorf("%d and %d classes put back, %d methods", one.Introduced, two.Introduced, one.Mapping.Len())
 	}
-	if warnings := strings.Join(two.Warnings, "\n"); strings.Count(warnings, "is written as it came, please report this") != 2 {
+	if warnings := strings.Join(two.Warnings, "\n"); strings.Count(warnings,
+		"the rewritten class failed a check, and the class is written unchanged; please report this") != 2 {
 		t.Errorf("warnings %s", warnings)
 	}
 	c.Inputs[0].Output = filepath.Join(dir, "two.jar")
@@ -94,19 +98,20 @@ func TestForeseen(t *testing.T) {
 	if !ok {
 		t.Fatal("the slice cannot be read")
 	}
-	if _, err := Instrument(t.Context(), c.ForSlice(), &Slice{slice.origin, tasks}); err == nil || !strings.Contains(err.Error(), "in.jar!c/C.class: not what was scanned") {
+	if _, err := Instrument(t.Context(), c.ForSlice(), &Slice{slice.origin, tasks}); err == nil ||
+		!strings.Contains(err.Error(), "in.jar!c/C.class: not what was scanned") {
 		t.Errorf("got %v", err)
 	}
 
-	object(false)
+	reject(false)
 	assigned()
-	object(true)
+	reject(true)
 	c.Inputs[0].Output = filepath.Join(dir, "late.jar")
 	if slice, err = LoadSlice(filepath.Join(dir, "p.slice")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Instrument(t.Context(), c.ForSlice(), slice)
-	if err == nil || !strings.Contains(err.Error(), "in.jar!b/B.class: a referee objects") {
+	if err == nil || !strings.Contains(err.Error(), "in.jar!b/B.class: the rewritten class fails a check") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(c.Inputs[0].Output); err == nil {

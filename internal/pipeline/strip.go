@@ -14,7 +14,8 @@ import (
 	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// StripConfig says what [Strip] does. Inputs, and Merge or each Input's Output, are needed. The fields are as in [Config].
+// StripConfig says what [Strip] does. Inputs, and Merge or each Input's Output, are needed. The fields are as in
+// [Config].
 type StripConfig struct {
 	Inputs       []Input
 	Merge        string
@@ -24,8 +25,8 @@ type StripConfig struct {
 	Progress     func(done, total int64)
 }
 
-// Strip takes the calls of earlier runs out of the inputs. The result counts as Rewritten the classes that held calls; its
-// mapping is empty. Errors are as for [Run].
+// Strip takes the calls of earlier runs out of the inputs. The result counts as Rewritten the classes that held calls;
+// its mapping is empty. Errors are as for [Run].
 func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	inputs, outputs := pathsOf(c.Inputs, c.Merge)
 	if err := output.CheckPaths(outputs, inputs); err != nil {
@@ -43,7 +44,8 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	defer w.set.Close()
 	w.set.KeepClasses()
 	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
-	facts, err := w.scan(ctx, known, scan.Options{Filter: filter.New(filter.Options{RuntimeClass: options.RuntimeClass}), Inject: options})
+	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
+	facts, err := w.scan(ctx, known, scan.Options{Filter: rules, Inject: options})
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +64,10 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers, Progress: w.progress.add}
-	round := &rounds{work: w, stage: stage, memory: none, options: o, jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
+	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers,
+		Progress: w.progress.add}
+	round := &rounds{work: w, stage: stage, memory: none, options: o, jobs: output.Jobs(w.set.Containers(), outputs,
+		c.Merge)}
 	if _, err := round.write(ctx, planned); err != nil {
 		return nil, err
 	}

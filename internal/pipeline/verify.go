@@ -15,13 +15,13 @@ import (
 	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// VerifyConfig says what [Verify] is to judge. Paths are needed.
+// VerifyConfig says what [Verify] checks. Paths are needed.
 type VerifyConfig struct {
 	Paths     []string // jars, zips, .aar and .class files, directories
-	Baseline  []string // the same before somebody changed them; may be empty
+	Baseline  []string // the originals of these, to compare with; may be empty
 	ClassPath ClassPath
-	Notes     bool // also tell where the JVMS is stricter than HotSpot
-	Frames    bool // tell the types at the place of each finding
+	Notes     bool // also report where the JVMS is stricter than HotSpot
+	Frames    bool // report the types at the place of each finding
 	Jobs      int  // workers; 0 is one per CPU
 	// Progress is as in [Config].
 	Progress func(done, total int64)
@@ -30,9 +30,9 @@ type VerifyConfig struct {
 // Verification is what was found.
 type Verification struct {
 	Findings []Finding // by path, entry and place in the class file
-	Classes  int       // that were judged
+	Classes  int       // that were checked
 	Unknown  []string  // classes that were not found anywhere, sorted, in internal form
-	Warnings []string  // of classes that could not be judged
+	Warnings []string  // about classes that could not be checked
 }
 
 // Finding is what is wrong with a class of some file.
@@ -65,7 +65,8 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	if len(c.Baseline) > 0 {
 		split = w.set.Inputs[len(c.Paths)].First
 	}
-	checked, originals, none := typecheck.NamesOf(w.set, names, 0, split), typecheck.NamesOf(w.set, names, split, all), typecheck.NamesOf(w.set, nil, 0, 0)
+	checked, originals, none := typecheck.NamesOf(w.set, names, 0, split), typecheck.NamesOf(w.set, names, split,
+		all), typecheck.NamesOf(w.set, nil, 0, 0)
 	more := typecheck.Details{Notes: c.Notes, Frames: c.Frames}
 	v := verification{
 		work: w, names: names, paths: c.Paths, originals: originals, reports: make([]classReport, split),
@@ -140,14 +141,14 @@ func (v *verification) check(class int, buffer *[]byte, parser *classfile.Parser
 	data, err := v.set.Read(class, buffer)
 	v.progress.add(at.Size)
 	if errors.Is(err, jar.ErrUnsupported) {
-		return classReport{warning: fmt.Sprintf("%s is not judged: %v", at.Where(), err)}, nil
+		return classReport{warning: fmt.Sprintf("%s is not checked: %v", at.Where(), err)}, nil
 	}
 	if err != nil {
 		return classReport{}, err
 	}
 	findings, unknown, err := findingsOf(v.views, at, class, parser, data)
 	if err != nil {
-		return classReport{warning: fmt.Sprintf("%s is not judged: %v", at.Where(), err)}, nil
+		return classReport{warning: fmt.Sprintf("%s is not checked: %v", at.Where(), err)}, nil
 	}
 	report := classReport{checked: true, unknown: unknown}
 	introduced, err := v.introduced(class, findings)
@@ -160,13 +161,15 @@ func (v *verification) check(class int, buffer *[]byte, parser *classfile.Parser
 		if isNew {
 			introduced = introduced[1:]
 		}
-		report.findings = append(report.findings, Finding{Path: v.paths[at.Container.Input], Entry: entryName(at), Finding: f, PreExisting: !isNew})
+		report.findings = append(report.findings, Finding{Path: v.paths[at.Container.Input], Entry: entryName(at),
+			Finding: f, PreExisting: !isNew})
 	}
 	return report, nil
 }
 
 // findingsOf checks a class file. The error is about one of a version that is not supported.
-func findingsOf(by *typecheck.Views, at *input.Class, class int, parser *classfile.Parser, data []byte) ([]verify.Finding, []string, error) {
+func findingsOf(by *typecheck.Views, at *input.Class, class int, parser *classfile.Parser,
+	data []byte) ([]verify.Finding, []string, error) {
 	c, err := parser.Parse(data)
 	if errors.Is(err, classfile.ErrVersion) {
 		return nil, nil, err
@@ -209,8 +212,8 @@ func (v *verification) introduced(class int, findings []verify.Finding) ([]verif
 	return verify.Introduced(before, findings), nil
 }
 
-// originalOf finds the class of the baseline that a class was before: of its name, in the same place if there is one. It
-// returns -1 if there is none.
+// originalOf finds the class of the baseline that a class was before: of its name, in the same place if there is one.
+// It returns -1 if there is none.
 func (v *verification) originalOf(class int) int {
 	best, bestScore := -1, -1
 	at := v.set.Classes[class]

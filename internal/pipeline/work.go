@@ -27,8 +27,8 @@ type work struct {
 	warnings []string // about the inputs
 }
 
-// open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how often
-// the operation works through all classes.
+// open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
+// often the operation works through all classes.
 func open(paths []string, known []scan.Input, jobs int, report func(done, total int64), passes int) (*work, error) {
 	w := &work{}
 	inputs := make([]*input.Input, 0, len(paths))
@@ -41,7 +41,8 @@ func open(paths []string, known []scan.Input, jobs int, report func(done, total 
 		inputs = append(inputs, in)
 		for _, c := range in.Containers {
 			for _, name := range c.Duplicates {
-				w.warnings = append(w.warnings, fmt.Sprintf("%s: entry %s is there more than once; all are kept, in their order", c.Name, name))
+				w.warnings = append(w.warnings, fmt.Sprintf("%s: entry %s is there more than once; all are kept, in "+
+					"their order", c.Name, name))
 			}
 		}
 	}
@@ -89,8 +90,8 @@ func (w *work) openInputs(numbers []int) error {
 	return nil
 }
 
-// merged returns the containers that become one archive, if there is one to be made. All inputs are opened for that: all
-// entries have a part in it, not only classes.
+// merged returns the containers that become one archive, if there is one to be made. All inputs are opened for that:
+// all entries have a part in it, not only classes.
 func (w *work) merged(into string) ([]*input.Container, error) {
 	if into == "" {
 		return nil, nil
@@ -103,8 +104,8 @@ func (w *work) merged(into string) ([]*input.Container, error) {
 	return w.set.Containers(), nil
 }
 
-// each calls work with the number of every class up to end, from several goroutines: each makes its own by start, and calls
-// done in the end. Of several errors it returns that of the first class, whichever worker was faster.
+// each calls work with the number of every class up to end, from several goroutines: each makes its own by start, and
+// calls done in the end. Of several errors it returns that of the first class, whichever worker was faster.
 func (w *work) each(ctx context.Context, end int, start func() (work func(class int) error, done func())) error {
 	var (
 		next, failed atomic.Int64
@@ -181,8 +182,8 @@ func (w *work) scan(ctx context.Context, known []scan.Input, o scan.Options) ([]
 	return facts, err
 }
 
-// scan returns the facts about a class, and the class: nil if it cannot be read as one, which is left as it is then. An error
-// makes the whole operation fail.
+// scan returns the facts about a class, and the class: nil if it cannot be read as one, which is left as it is then. An
+// error makes the whole operation fail.
 func (s *scanner) scan(class int) (*scan.Class, *classfile.Class, error) {
 	at := s.set.Classes[class]
 	e, err := s.set.Entry(class)

@@ -30,10 +30,13 @@ func TestDraftsAreImmutable(t *testing.T) {
 	in := &input.Container{Name: "in.jar"}
 	class := func(name string) *scan.Class {
 		return &scan.Class{At: input.NewClass(in, name+".class", 1), Name: name, Methods: []scan.Method{
-			{Name: "f", Descriptor: "()V"}, {Name: "g", Descriptor: "()V", Index: 1}, {Name: "h", Descriptor: "()V", Index: 2}}}
+			{Name: "f", Descriptor: "()V"}, {Name: "g", Descriptor: "()V", Index: 1}, {Name: "h", Descriptor: "()V",
+				Index: 2}}}
 	}
-	facts, was := []*scan.Class{class("a/A"), class("b/B"), class("c/C")}, []*scan.Class{class("a/A"), class("b/B"), class("c/C")}
-	draft, err := New(facts, noFiles{t}, Options{Inputs: []string{"in.jar"}, RuntimeExternal: true, ClassPath: NoClassPath{}, Filter: filter.New(filter.Options{})})
+	facts, was := []*scan.Class{class("a/A"), class("b/B"), class("c/C")}, []*scan.Class{class("a/A"), class("b/B"),
+		class("c/C")}
+	draft, err := New(facts, noFiles{t}, Options{Inputs: []string{"in.jar"}, RuntimeExternal: true,
+		ClassPath: NoClassPath{}, Filter: filter.New(filter.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +51,11 @@ func TestDraftsAreImmutable(t *testing.T) {
 		return list
 	}
 	first := tasks(draft)
-	second := draft.Without(map[int]Failure{1: {Refusals: []scan.Refusal{{Method: 1, Decision: filter.Decision{Reason: filter.ReasonTooLarge}}}}})
+	second := draft.Without(map[int]Failure{1: {Refusals: []scan.Refusal{{Method: 1,
+		Decision: filter.Decision{Reason: filter.ReasonTooLarge}}}}})
 	afterSecond := tasks(second)
-	third := second.Without(map[int]Failure{1: {Rejection: &scan.Rejection{Detail: "bad"}}, 2: {Rejection: &scan.Rejection{Detail: "bad before", PreExisting: true}}})
+	third := second.Without(map[int]Failure{1: {Rejection: &scan.Rejection{Detail: "bad"}},
+		2: {Rejection: &scan.Rejection{Detail: "bad before", PreExisting: true}}})
 	if third.Introduced != 1 || third.PreExisting != 1 || third.Changes(1) || third.Changes(2) || !third.Changes(0) {
 		t.Errorf("third draft: %+v", third)
 	}

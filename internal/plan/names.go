@@ -95,10 +95,12 @@ func (d *Draft) recallNames() {
 		d.warn("no class of the inputs is in the R8 mapping: is it that of another build?")
 	}
 	if residual, ok := by.ResidualClass(mappingInfo); ok && residual != mappingInfo {
-		d.warn("%s was renamed to %s, so that nothing can be stamped into it: keep it, and its methods, from being renamed", mapping.Text(mappingInfo), mapping.Text(residual))
+		d.warn("%s was renamed to %s, so that nothing can be stamped into it: keep it, and its methods, from being "+
+			"renamed", mapping.Text(mappingInfo), mapping.Text(residual))
 	}
 	if unknown := by.UnknownVersion(); unknown != "" {
-		d.warn("the R8 mapping is of version %s, which this tracegen does not know: names may be missing from it", unknown)
+		d.warn("the R8 mapping is of version %s, which this tracegen does not support: names may be missing from it",
+			unknown)
 	}
 }
 

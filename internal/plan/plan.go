@@ -1,11 +1,11 @@
-// Package plan decides what needs all classes at once: which of several entries of one name is kept, what classes and methods
-// were called before R8 renamed them, what rules on supertypes say, which Activities get focus hooks, what the runtime class
-// reaches, which modules require the runtime's, and which ID each method has.
+// Package plan decides what needs all classes at once: which of several entries of one name is kept, what classes and
+// methods were called before R8 renamed them, what rules on supertypes say, which Activities get focus hooks, what the
+// runtime class reaches, which modules require the runtime's, and which ID each method has.
 //
 // A [Draft] has the decisions without IDs. It is made from facts that the scan found out, and made anew, by
-// [Draft.Without], when rewriting fails for some classes. A [Plan] is a draft with IDs. A [Slice] is the part of a plan that
-// is about some of the inputs, and can be written to a file. All of them are immutable. What a plan or a slice says about one
-// class is a [Task]: all that rewriting the class depends on, besides its bytes.
+// [Draft.Without], when rewriting fails for some classes. A [Plan] is a draft with IDs. A [Slice] is the part of a plan
+// that is about some of the inputs, and can be written to a file. All of them are immutable. What a plan or a slice
+// says about one class is a [Task]: all that rewriting the class depends on, besides its bytes.
 //
 // Of an app's classes there are many: a draft holds of each only what differs from the facts.
 package plan
@@ -64,11 +64,12 @@ func (NoClassPath) Open() error { return nil }
 // Supertypes implements [ClassPath].
 func (NoClassPath) Supertypes(string) (string, []string, bool) { return "", nil, false }
 
-// ClassFiles answers what decisions ask of a class besides the facts. That is asked of few classes.
+// ClassFiles reports what decisions depend on besides the facts. Its methods are called for few classes.
 type ClassFiles interface {
-	// Calls returns what the methods of a class lead to.
+	// Calls returns which methods the methods of a class call.
 	Calls(class int) (inject.Calls, error)
-	// Try returns which of the methods of a class, by index, have no room for their calls: of one with facts that are Untried.
+	// Try returns which of the methods of a class, by index, have no room for their calls: of one with facts that are
+	// Untried.
 	Try(class int, methods []int) ([]scan.Refusal, error)
 }
 
@@ -95,7 +96,7 @@ type Identity interface {
 
 // Failure is why a class could not be rewritten as planned.
 type Failure struct {
-	Rejection *scan.Rejection // what a check says against it; nil if there are refusals
+	Rejection *scan.Rejection // what a check found; nil unless a check or the injector failed
 	Refusals  []scan.Refusal  // methods that have no room for their calls, though others of the class may
 }
 
@@ -103,7 +104,8 @@ type Failure struct {
 type Draft struct {
 	ByNames
 	Warnings []string // about classes and decisions, in the order in which they came up
-	// Introduced counts classes that came out wrong and are left as they were, PreExisting those that were wrong before.
+	// Introduced counts classes that came out wrong and are left as they were, PreExisting those that were wrong
+	// before.
 	Introduced, PreExisting int
 
 	options    *Options
@@ -150,7 +152,7 @@ func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 		}
 	}
 	if !stamped {
-		d.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not tell which mapping they belong to")
+		d.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not say which mapping they belong to")
 	}
 	if err := d.resolve(byName); err != nil {
 		return nil, err
@@ -239,8 +241,8 @@ func (d *Draft) refuse(class int, refusals []scan.Refusal) {
 	d.classes[class].tried = true
 }
 
-// Without returns the draft for another round: classes that were rejected, and methods that were refused, are left as they
-// are. Facts and all other decisions stay.
+// Without returns the draft for another round: classes that were rejected, and methods that were refused, are left as
+// they are. Facts and all other decisions stay.
 func (d *Draft) Without(failures map[int]Failure) *Draft {
 	next := *d
 	next.Warnings, next.classes = slices.Clip(d.Warnings), slices.Clone(d.classes)
@@ -261,7 +263,8 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 		detail := failure.Rejection.Detail
 		if !failure.Rejection.PreExisting {
 			next.Introduced++
-			next.warn("%s is written as it came, please report this: %s", c.At.Where(), detail)
+			next.warn("%s: the rewritten class failed a check, and the class is written unchanged; please report "+
+				"this: %s", c.At.Where(), detail)
 		} else {
 			next.PreExisting++
 			if broken[c.At.Container.Input]++; broken[c.At.Container.Input] == 1 {
@@ -274,7 +277,8 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 	}
 	for i, n := range broken {
 		if n > 0 {
-			next.warn("%s: classes that no JVM would take, %d of them, are left as they came (--skipped lists them): %s", inputs[i], n, first[i])
+			next.warn("%s: classes that no JVM links are written unchanged, %d of them (--skipped lists them); the "+
+				"first is %s", inputs[i], n, first[i])
 		}
 	}
 	if refused {
@@ -283,8 +287,8 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 	return &next
 }
 
-// ScanRejections returns what the checks said in the scan against the classes as they are going to be written. A run that
-// writes comes to the same: what a check says does not depend on IDs.
+// ScanRejections returns the rejections by the trials of the scan, of classes as they are going to be written. A run
+// that writes rejects the same classes: what a check finds does not depend on IDs.
 func (d *Draft) ScanRejections() map[int]Failure {
 	failures := make(map[int]Failure)
 	for n, c := range d.facts {
@@ -340,8 +344,8 @@ func (d *Draft) Len() int { return len(d.facts) }
 // Plan is a draft with IDs.
 type Plan struct {
 	*Draft
-	Mapping *mapping.Mapping // of every traced method
-	Crowded []string         // the warning that IDs run short, if they do
+	Mapping    *mapping.Mapping // of every traced method
+	NearlyFull []string         // the warning that IDs run short, if they do
 
 	ids   []uint32 // of traced methods, in the order of classes and methods
 	first []uint32 // by class: where its own begin
@@ -360,7 +364,8 @@ func (d *Draft) Assign() (*Plan, error) {
 			focus[name] = mapping.FocusAdd
 		}
 	}
-	o := mapping.Options{Base: d.options.Base, Prune: d.options.Prune, Order: d.options.Order, Runtime: d.options.OriginalRuntime}
+	o := mapping.Options{Base: d.options.Base, Prune: d.options.Prune, Order: d.options.Order,
+		Runtime: d.options.OriginalRuntime}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}
@@ -372,7 +377,7 @@ func (d *Draft) Assign() (*Plan, error) {
 	}
 	if mapping.Capacity-p.Mapping.Headroom() >= mapping.NearlyFull {
 		usage := p.Mapping.IDUsage()
-		p.Crowded = []string{fmt.Sprintf("method IDs run short: %v", &usage)}
+		p.NearlyFull = []string{fmt.Sprintf("method IDs run short: %v", &usage)}
 	}
 	next := uint32(0)
 	for n, c := range d.facts {
@@ -387,12 +392,13 @@ func (d *Draft) Assign() (*Plan, error) {
 	return p, nil
 }
 
-// tracedMethods yields the methods that get IDs, each with its code's fingerprint, 0 if that does not matter. Of copies that
-// differ, under META-INF/versions for instance, package mapping chooses one.
+// tracedMethods yields the methods that get IDs, each with its code's fingerprint, 0 if that does not matter. Of copies
+// that differ, under META-INF/versions for instance, package mapping chooses one.
 func (d *Draft) tracedMethods(yield func(mapping.Method, uint64) bool) {
 	for n, c := range d.facts {
 		for i := range c.Methods {
-			if scan.Traced(d.decision(n, i)) && !yield(mapping.Method{Identity: d.Identity(n, i), Access: c.Methods[i].Access}, c.Bodies[i]) {
+			if scan.Traced(d.decision(n, i)) && !yield(mapping.Method{Identity: d.Identity(n, i),
+				Access: c.Methods[i].Access}, c.Bodies[i]) {
 				return
 			}
 		}

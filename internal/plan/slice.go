@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// Slice is the part of a plan that is about some of the inputs: the task of each class, and how the class is known again.
+// Slice is the part of a plan that is about some of the inputs: the task of each class, and the sum that identifies it.
 type Slice struct {
 	// Path is that of the file, as in messages.
 	Path string
@@ -41,7 +41,8 @@ func (p *Plan) Slice(facts []scan.Input, numberOf func(*scan.Class) int) *Slice 
 	for _, in := range facts {
 		sliced := slicedInput{containers: in.Containers}
 		for _, c := range in.Classes {
-			sliced.classes = append(sliced.classes, slicedClass{c.At, c.Name, c.Sum, len(c.Methods), p.Task(numberOf(c), nil)})
+			sliced.classes = append(sliced.classes, slicedClass{c.At, c.Name, c.Sum, len(c.Methods),
+				p.Task(numberOf(c), nil)})
 		}
 		s.inputs = append(s.inputs, sliced)
 	}
@@ -108,11 +109,12 @@ type Bound struct {
 // ErrStale is wrapped when a class is not what was scanned.
 var ErrStale = errors.New("not what was scanned")
 
-// Bind finds for each class of the inputs what the slice says about it. They have to be the inputs that were scanned, with
-// the same classes. Those that change are looked at closer when they are read.
+// Bind finds for each class of the inputs what the slice says about it. They have to be the inputs that were scanned,
+// with the same classes. Those that change are looked at closer when they are read.
 func (s *Slice) Bind(set *input.Set) (*Bound, error) {
 	if len(s.inputs) != len(set.Inputs) {
-		return nil, fmt.Errorf("%s is about %d inputs, and %d are given; give those that were scanned, in the same order", s.Path, len(s.inputs), len(set.Inputs))
+		return nil, fmt.Errorf("%s is about %d inputs, not %d; name the inputs that were scanned, in the same order",
+			s.Path, len(s.inputs), len(set.Inputs))
 	}
 	b := &Bound{s, set, make([]*slicedClass, len(set.Classes))}
 	type place struct {
@@ -130,7 +132,7 @@ func (s *Slice) Bind(set *input.Set) (*Bound, error) {
 	for n, at := range set.Classes {
 		place := placeOf(at.Container.Input, at)
 		if len(decided[place]) == 0 {
-			return nil, b.stale(n, "was not there")
+			return nil, b.stale(n, "did not exist")
 		}
 		crc, err := set.CRC32(n)
 		if err != nil {
@@ -144,7 +146,7 @@ func (s *Slice) Bind(set *input.Set) (*Bound, error) {
 			}
 		}
 		if match < 0 {
-			return nil, b.stale(n, "was another")
+			return nil, b.stale(n, "had other content")
 		}
 		b.classes[n] = decided[place][match]
 		decided[place] = append(decided[place][:match:match], decided[place][match+1:]...)
@@ -152,7 +154,8 @@ func (s *Slice) Bind(set *input.Set) (*Bound, error) {
 	for i, in := range s.inputs {
 		for k := range in.classes {
 			if at := in.classes[k].at; len(decided[placeOf(i, at)]) > 0 {
-				return nil, fmt.Errorf("%s: class entry %s, which was there when it was scanned, is gone; scan and assign again, or give what was scanned",
+				return nil, fmt.Errorf("%s: class entry %s, which was scanned, is missing; scan and assign again, or "+
+					"name the input that was scanned",
 					set.Inputs[i].Path, at.Path())
 			}
 		}
@@ -161,7 +164,8 @@ func (s *Slice) Bind(set *input.Set) (*Bound, error) {
 }
 
 func (b *Bound) stale(class int, what string) error {
-	return fmt.Errorf("%s: %w: the class %s when %s was decided; scan and assign again, or give what was scanned",
+	return fmt.Errorf("%s: %w: the class %s when %s was made; scan and assign again, or name the input that was "+
+		"scanned",
 		b.set.Classes[class].Where(), ErrStale, what, b.slice.Path)
 }
 
@@ -184,12 +188,12 @@ func (b *Bound) EntryName(_ *input.Container, e *input.Entry) string { return e.
 // CheckBytes implements [Identity]: the class has to have the sum that it had.
 func (b *Bound) CheckBytes(class int, data []byte) error {
 	if b.classes[class].sum != scan.Sum(data) {
-		return b.stale(class, "was another")
+		return b.stale(class, "had other content")
 	}
 	return nil
 }
 
-// SameClass implements [Identity]: its sum says that it is.
+// SameClass implements [Identity]: the sum has been compared.
 func (b *Bound) SameClass(int, *classfile.Class) bool { return true }
 
 // Names returns the names of all classes, by number.

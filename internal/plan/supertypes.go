@@ -35,8 +35,8 @@ func (d *Draft) resolve(byName map[string][]int) error {
 		return err
 	}
 	for _, n := range pending {
-		// Of several classes of one name, each has its own supertypes, and theirs are those of the one that stands
-		// for all of its name.
+		// If several classes have one name, each has its own supertypes. For the supertypes above, one class
+		// stands for all of its name.
 		c := d.facts[n]
 		s := h.by(c.Supertypes())
 		for i := range c.Methods {

@@ -10,13 +10,14 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Task is what is done to one class: all that its new bytes depend on, besides the old ones and the options of inserting.
+// Task is what is done to one class: all that its new bytes depend on, besides the old ones and the options of
+// inserting.
 type Task struct {
 	Request  inject.Request // what is inserted
 	Requires bool           // it is a module-info that has to require the runtime's module
 	Stripped bool           // calls of an earlier run are taken out first
 	Foreign  bool           // it holds calls of the runtime that are not ours, and stay
-	Untried  bool           // nothing says yet that the methods have room for their calls
+	Untried  bool           // it was not tried whether the methods have room for their calls
 	Dropped  bool           // it is left out
 }
 
@@ -33,7 +34,8 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 	c, own := p.facts[class], &p.classes[class]
 	t := Task{
 		Request:  inject.Request{Methods: memory, Focus: own.focus},
-		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Untried: c.Untried && !own.tried, Dropped: own.left != nil,
+		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Untried: c.Untried &&
+			!own.tried, Dropped: own.left != nil,
 	}
 	if p.stamped(class) {
 		t.Request.Digest = p.Mapping.Digest()
@@ -56,7 +58,8 @@ func Trial(c *scan.Class) Task {
 	}
 	for i := range c.Methods {
 		if scan.Traced(c.Methods[i].Decision) {
-			t.Request.Methods = append(t.Request.Methods, inject.Traced{Method: int(c.Methods[i].Index), ID: mapping.Capacity - uint32(i)})
+			t.Request.Methods = append(t.Request.Methods, inject.Traced{Method: int(c.Methods[i].Index),
+				ID: mapping.Capacity - uint32(i)})
 		}
 	}
 	return t
@@ -76,7 +79,8 @@ func (b ByNames) SameClass(class int, c *classfile.Class) bool {
 	}
 	for i := range facts.Methods {
 		m := &facts.Methods[i]
-		if int(m.Index) >= len(c.Methods()) || c.Methods()[m.Index].Name != m.Name || c.Methods()[m.Index].Descriptor != m.Descriptor {
+		if int(m.Index) >= len(c.Methods()) || c.Methods()[m.Index].Name != m.Name ||
+			c.Methods()[m.Index].Descriptor != m.Descriptor {
 			return false
 		}
 	}
@@ -87,11 +91,12 @@ const digestSize = 8
 
 // Pack writes the task: for slices, and for the keys of outputs in the cache.
 func (t *Task) Pack(k *wire.Packer) {
-	k.Flags(t.Dropped, t.Stripped, t.Foreign, t.Requires, t.Untried, t.Request.Digest != "", t.Request.Focus != inject.FocusNone)
+	k.Flags(t.Dropped, t.Stripped, t.Foreign, t.Requires, t.Untried, t.Request.Digest != "",
+		t.Request.Focus != inject.FocusNone)
 	if t.Request.Digest != "" {
 		digest, err := hex.DecodeString(t.Request.Digest)
 		if err != nil || len(digest) != digestSize {
-			digest = make([]byte, digestSize) // cannot be: package mapping says what a digest is
+			digest = make([]byte, digestSize) // cannot happen: package mapping makes digests of this size
 		}
 		k.Raw(digest...)
 	}

@@ -14,8 +14,8 @@ func packed(t Task) []byte {
 	return k.Bytes()
 }
 
-// TestTasksArePacked sets each field of a task by itself: it is read as it was written, and no two are written alike, as what
-// is written is the key of an output in the cache.
+// TestTasksArePacked sets each field of a task by itself: it is read as it was written, and no two are written alike,
+// as what is written is the key of an output in the cache.
 //
 // Invariant: All that is decided about a class is in its slice and in the cache key of its output.
 func TestTasksArePacked(t *testing.T) {
@@ -34,7 +34,8 @@ func TestTasksArePacked(t *testing.T) {
 			tasks = append(tasks, one)
 		}
 	}
-	if want := reflect.TypeFor[Task]().NumField() - 1 + reflect.TypeFor[inject.Request]().NumField() + 4; len(tasks) != want {
+	if want := reflect.TypeFor[Task]().NumField() - 1 + reflect.TypeFor[inject.Request]().NumField() +
+		4; len(tasks) != want {
 		t.Errorf("%d tasks, want %d: is there one for each field?", len(tasks), want)
 	}
 	seen := make(map[string]Task)

@@ -58,8 +58,8 @@ func (d *Draft) drop(e *input.Entry, winner *input.Container) {
 // Dropped implements [Decisions].
 func (d *Draft) Dropped(e *input.Entry) bool { return d.dropped[e] }
 
-// EntryName implements [Decisions]. A lone class file that is merged gets the name under which a class loader looks for it
-// in a jar.
+// EntryName implements [Decisions]. A lone class file that is merged gets the name under which a class loader looks for
+// it in a jar.
 func (d *Draft) EntryName(c *input.Container, e *input.Entry) string {
 	if c.Kind == input.ClassFile && len(d.options.Merged) > 0 {
 		class := d.facts[e.Class].Name
@@ -144,13 +144,14 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 		if d.options.RuntimeExternal {
 			return nil
 		}
-		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, name another by --runtime-class, or say --runtime-external if it is elsewhere on purpose",
+		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, "+
+			"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
 			mapping.Text(name))
 	}
 	for _, n := range byName[name] {
 		c := d.facts[n]
 		if c.Runtime == nil {
-			continue // cannot be: the scan has looked at it
+			continue // cannot happen: the scan has checked it
 		}
 		if fault := c.Runtime.Of(d.hooksFocus); fault != "" {
 			return fmt.Errorf("%s: %s; repair it, or name another by --runtime-class", c.At.Where(), fault)
@@ -235,7 +236,8 @@ func (d *Draft) ModuleWarnings() (warnings []string) {
 		return nil
 	}
 	for _, n := range d.callingModules() {
-		warnings = append(warnings, fmt.Sprintf("%s: the module must read that of the runtime class: run tracegen with --add-requires, or the program with --add-reads",
+		warnings = append(warnings, fmt.Sprintf("%s: the module must read that of the runtime class: run tracegen "+
+			"with --add-requires, or the program with --add-reads",
 			d.facts[n].At.Where()))
 	}
 	return warnings

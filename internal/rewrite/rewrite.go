@@ -1,6 +1,6 @@
 // Package rewrite applies decisions to single classes, and checks every rewritten class: that it is the original with
-// nothing but the calls inserted, and that a JVM links it. What comes of a class is an [Outcome]. The trial of a scan uses the
-// same code with IDs as long as any.
+// nothing but the calls inserted, and that a JVM links it. The result for one class is an [Outcome]. The trial of a
+// scan uses the same code with IDs of the greatest length.
 package rewrite
 
 import (
@@ -24,8 +24,9 @@ type Options struct {
 
 // Outcome is the result of rewriting one class.
 type Outcome struct {
-	Data  []byte // the class as it is to be written, the original if there is a failure; in memory that the next class uses
-	Calls int    // of the runtime, that were inserted
+	// Data is the class that is written: the original if there is a failure. The next class uses its memory.
+	Data  []byte
+	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
 	Failure *plan.Failure
 }
@@ -43,7 +44,8 @@ type Rewriter struct {
 
 // New returns a Rewriter for the classes of a set.
 func New(o Options, set *input.Set) *Rewriter {
-	return &Rewriter{options: o, reader: Reader{Set: set, Runtime: o.Inject.RuntimeClass}, injector: inject.New(o.Inject)}
+	return &Rewriter{options: o, reader: Reader{Set: set, Runtime: o.Inject.RuntimeClass},
+		injector: inject.New(o.Inject)}
 }
 
 // Reader reads classes again that were scanned. It keeps working memory.
@@ -55,8 +57,8 @@ type Reader struct {
 	parser classfile.Parser
 }
 
-// Read returns a class without the calls of an earlier run, unless they are foreign. Its memory serves the next call. The
-// file may not have changed since the scan: what was decided is about the class that it was.
+// Read returns a class without the calls of an earlier run, unless they are foreign. Its memory serves the next call.
+// The file may not have changed since the scan: what was decided is about the class that it was.
 func (r *Reader) Read(class int, by plan.Identity, foreign bool) (*classfile.Class, error) {
 	data, err := r.Set.Read(class, &r.buffer)
 	if err != nil {
@@ -148,7 +150,7 @@ func (r *Rewriter) require(class int, c *classfile.Class) Outcome {
 	return Outcome{Data: rewritten}
 }
 
-// Cost returns what a task costs a class, method by method. An error says that it cannot be carried out.
+// Cost returns what a task costs a class, method by method. It fails if the task cannot be carried out.
 func (r *Rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error) {
 	if _, err := r.injector.Rewrite(c, task.Request); err != nil {
 		return inject.Cost{}, err
@@ -156,8 +158,8 @@ func (r *Rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error
 	return r.injector.Cost(), nil
 }
 
-// Trial rewrites a class as far as it might have to be, and returns the facts with what came of it. focus asks for a focus
-// hook, if the class may get one. That the checks would say the same of all other IDs is what a plan counts on.
+// Trial rewrites a class with all that a plan may ask for, and returns the facts with refusals and rejections. focus
+// asks for a focus hook, if the class may get one. Plans rely on the checks finding the same with all other IDs.
 func (r *Rewriter) Trial(class int, facts *scan.Class, c *classfile.Class, focus bool) *scan.Class {
 	if facts.Name == "module-info" && r.options.Requires != "" {
 		return facts.Tried(nil, rejectionOf(r.Apply(class, c, &plan.Task{Requires: true}).Failure), nil)

@@ -8,9 +8,9 @@ import (
 	"github.com/tracegen/tracegen/inject"
 )
 
-// Graph has what all methods of some classes lead to. It is recorded for decisions that are made without the class files:
-// what a runtime class of another part reaches here is not known before all parts are together. Methods are numbers into
-// one list, so that a call costs a few bytes. Goroutines may record into a graph at the same time.
+// Graph is the call graph of some classes. It is recorded for decisions that are made without the class files: what the
+// runtime class of another part reaches here can only be decided with all parts. Methods are numbers into one list, so
+// that a call costs a few bytes. Goroutines may record into a graph at the same time.
 type Graph struct {
 	mu      sync.Mutex
 	strings map[string]string // one copy of each
@@ -34,8 +34,8 @@ func NewGraph() *Graph {
 	return &Graph{strings: make(map[string]string), numbers: make(map[inject.MethodRef]uint32)}
 }
 
-// record notes what the methods of c lead to, without holding on to c. Which numbers it uses depends on the order in which
-// workers come, and nothing else does.
+// record notes which methods the methods of c call, without keeping memory of c. The numbers depend on the order in
+// which workers call record; nothing else does.
 func (g *Graph) record(c *classfile.Class) *Calls {
 	calls := inject.CallsOf(c)
 	recorded := make([]methodCalls, len(calls.Methods))
@@ -71,7 +71,7 @@ func (g *Graph) number(m inject.MethodRef) uint32 {
 	return n
 }
 
-// CallsOf returns what the methods of the class lead to, as it was recorded: nothing unless [Options].Complete was set.
+// CallsOf returns which methods the methods of the class call. It is empty unless [Options].Complete was set.
 func (c *Class) CallsOf() inject.Calls {
 	calls := inject.Calls{Name: c.Name, SuperName: c.Ancestry.SuperName}
 	if c.Calls == nil {

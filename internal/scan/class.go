@@ -1,9 +1,9 @@
-// Package scan finds out about each class, by itself, all that tracegen decides with: its names, the decision about every
-// method with code, and what the decisions that need other classes will ask for. A [Class] holds these facts. They are made
-// in one place, by a [Scanner], or read from a file that [Pack] has written, and never change.
+// Package scan finds out about each class, by itself, all that tracegen decides with: its names, the decision about
+// every method with code, and what the decisions that need other classes will ask for. A [Class] holds these facts.
+// They are made in one place, by a [Scanner], or read from a file that [Pack] has written, and never change.
 //
-// Facts share no memory with the class file. Of an app's methods there are many, so that their facts are small: names and
-// decisions that many methods have are kept once.
+// Facts share no memory with the class file. Of an app's methods there are many, so that their facts are small: names
+// and decisions that many methods have are kept once.
 package scan
 
 import (
@@ -21,14 +21,15 @@ import (
 type Class struct {
 	At   *input.Class // where it is
 	Name string       // in internal form; "" if it could not be read
-	// Unread is why it could not be read, if Name is "".
+	// Unread says why the class could not be read, if Name is "".
 	Unread  filter.Decision
 	Methods []Method // those with code
 
 	Ancestry   inject.Ancestry // what focus hooks depend on
 	Interfaces []string        // that it names itself, if the filter has rules on supertypes
 	SourceFile string          // if lines are asked for
-	// Bodies are the fingerprints (code.Fingerprinter) of methods that may be traced and are mapping.Numbered, by index into Methods.
+	// Bodies are the fingerprints (code.Fingerprinter) of methods that may be traced and are mapping.Numbered, by index
+	// into Methods.
 	Bodies  map[int]uint64
 	Warning string // what follows the name of its place
 	// FocusRefusal is why the class would not take a focus hook, "" if it would.
@@ -47,8 +48,8 @@ type Class struct {
 
 	Sum   uint64 // see [Sum]
 	Calls *Calls // what its methods lead to, nil of a class that could not be read
-	// Rejection and FocusRejection are what the checks say against the class as it would be rewritten, without and with a
-	// focus hook; nil if nothing.
+	// Rejection and FocusRejection are what the checks say against the class as it would be rewritten, without and with
+	// a focus hook; nil if nothing.
 	Rejection, FocusRejection *Rejection
 }
 
@@ -61,8 +62,8 @@ type Method struct {
 	Line             uint16           // the first line, 0 if unknown
 }
 
-// RuntimeFaults are what keeps a class from being the runtime class: with the method that focus hooks call, and
-// without. They are empty for one that can be it.
+// RuntimeFaults say why a class cannot be the runtime class: with the method that focus hooks call, and without. They
+// are empty if it can.
 type RuntimeFaults struct {
 	WithFocus, Plain string // texts of errors
 }
@@ -119,8 +120,8 @@ func (c *Class) Supertypes() []string {
 	return append([]string{c.Ancestry.SuperName}, c.Interfaces...)
 }
 
-// CompareAncestry orders classes of one name: the least is used where one has to stand for all of them. It is one outside of
-// META-INF/versions, and of these always the same, whatever the order of inputs and entries.
+// CompareAncestry orders classes of one name: the least is used where one has to stand for all of them. It is one
+// outside of META-INF/versions, and of these always the same, whatever the order of inputs and entries.
 func CompareAncestry(a, b *Class) int {
 	bit := func(is bool) int {
 		if is {
@@ -157,7 +158,8 @@ func (c *Class) Tried(refusals []Refusal, rejection, focusRejection *Rejection) 
 	return &tried
 }
 
-// refuse sets the decisions about methods that have no room for their calls. Both lists are in the order of the class file.
+// refuse sets the decisions about methods that have no room for their calls. Both lists are in the order of the class
+// file.
 func refuse(methods []Method, refusals []Refusal) {
 	next := 0
 	for _, refusal := range refusals {

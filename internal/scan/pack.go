@@ -14,8 +14,9 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// Facts of inputs are packed in one form, for scan files and for the cache. Scan files are complete (see [Options]): they
-// have sums, calls and rejections besides, and their inputs are in an order that does not depend on that of entries.
+// Facts of inputs are packed in one form, for scan files and for the cache. Scan files are complete (see [Options]):
+// they have sums, calls and rejections besides, and their inputs are in an order that does not depend on that of
+// entries.
 
 // Input is the facts about one input.
 type Input struct {
@@ -29,7 +30,8 @@ func (in Input) Sorted() Input {
 	in.Containers, in.Classes = slices.Clone(in.Containers), slices.Clone(in.Classes)
 	slices.SortFunc(in.Containers, func(a, b *input.Container) int { return cmp.Compare(a.Outer, b.Outer) })
 	slices.SortStableFunc(in.Classes, func(a, b *Class) int {
-		return cmp.Or(cmp.Compare(a.At.Container.Outer, b.At.Container.Outer), cmp.Compare(a.At.Name, b.At.Name), cmp.Compare(a.Sum, b.Sum))
+		return cmp.Or(cmp.Compare(a.At.Container.Outer, b.At.Container.Outer), cmp.Compare(a.At.Name, b.At.Name),
+			cmp.Compare(a.Sum, b.Sum))
 	})
 	return in
 }
@@ -53,7 +55,7 @@ type packer struct {
 	complete bool
 }
 
-// graph writes the list of methods that are called, in the order in which the classes come to them.
+// graph writes the list of methods that are called, in the order in which the classes call them first.
 func (p *packer) graph(inputs []Input) {
 	var list []inject.MethodRef
 	for _, in := range inputs {
@@ -111,7 +113,7 @@ func (p *packer) input(in *Input) {
 	}
 }
 
-// place writes where the class is and what it is called, which can mostly be told from the former.
+// place writes where the class is, and its name, which mostly follows from the name of the entry.
 func (p *packer) place(c *Class, container int) {
 	PackPlace(p.Packer, c.At, c.Name, container)
 }
@@ -155,7 +157,8 @@ func (p *packer) class(c *Class) {
 	if !p.complete { // there may be another path next time
 		detail, placed = strings.CutPrefix(detail, c.At.Container.Name+"!")
 	}
-	p.Flags(c.Stripped, c.Foreign, c.Untouched, c.Stamped, c.Untried, c.Ancestry.DeclaresFocus, c.Ancestry.BarsFocus, c.Runtime != nil)
+	p.Flags(c.Stripped, c.Foreign, c.Untouched, c.Stamped, c.Untried, c.Ancestry.DeclaresFocus, c.Ancestry.BarsFocus,
+		c.Runtime != nil)
 	p.Flags(placed, c.Rejection != nil, c.FocusRejection != nil)
 	for _, text := range []string{c.Ancestry.SuperName, c.SourceFile, c.Warning, c.FocusRefusal} {
 		p.Text(text)
@@ -197,7 +200,7 @@ func PackDecision(k *wire.Packer, d filter.Decision) {
 	k.Text(string(d.Pending))
 }
 
-// calls writes what the class's methods lead to, and the names of all of its methods.
+// calls writes which methods the class's methods call, and the names of all of its methods.
 func (p *packer) calls(c *Class) {
 	var methods []methodCalls
 	if c.Calls != nil {
@@ -248,9 +251,9 @@ func (p *packer) methods(c *Class) {
 	}
 }
 
-// Unpack reads what [Pack] has written. pathOf returns the number and the path that an input has in this run, by its number
-// and name in the data. Texts share memory with the data if it is not complete: it must never change then. False says that
-// the data is damaged.
+// Unpack reads what [Pack] has written. pathOf returns the number and the path that an input has in this run, by its
+// number and name in the data. Texts share memory with the data if it is not complete: it must never change then. False
+// says that the data is damaged.
 func Unpack(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]Input, bool) {
 	u := unpacker{complete: complete, decisions: make(map[[3]int]*filter.Decision)}
 	if complete {
@@ -283,16 +286,18 @@ type unpacker struct {
 func (u *unpacker) readGraph() {
 	u.graph = &Graph{methods: make([]inject.MethodRef, 0, u.Count(3))}
 	for range cap(u.graph.methods) {
-		u.graph.methods = append(u.graph.methods, inject.MethodRef{Class: u.Text(), Name: u.Text(), Descriptor: u.Text()})
+		u.graph.methods = append(u.graph.methods, inject.MethodRef{Class: u.Text(), Name: u.Text(),
+			Descriptor: u.Text()})
 	}
 }
 
-// UnpackContainers reads a list of containers, which is not empty: of each the entry of an .aar that it is, its kind, and if
-// asked for the names of duplicates. They become those of an input of that number and path.
+// UnpackContainers reads a list of containers, which is not empty: of each the entry of an .aar that it is, its kind,
+// and if asked for the names of duplicates. They become those of an input of that number and path.
 func UnpackContainers(u *wire.Unpacker, duplicates bool, number int, path string) []*input.Container {
 	containers := make([]*input.Container, 0, u.Count(2))
 	for range cap(containers) {
-		c := &input.Container{Name: path, Input: number, Outer: u.Text(), Kind: input.Kind(u.Below(int(input.ClassFile) + 1))}
+		c := &input.Container{Name: path, Input: number, Outer: u.Text(),
+			Kind: input.Kind(u.Below(int(input.ClassFile) + 1))}
 		if c.Outer != "" {
 			c.Name += "!" + strings.TrimSuffix(c.Outer, "!")
 		}
@@ -335,7 +340,8 @@ func (u *unpacker) input(in *Input) {
 
 func (u *unpacker) class(c *Class) {
 	var placed, isRuntime, rejected, focusRejected bool
-	u.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Untried, &c.Ancestry.DeclaresFocus, &c.Ancestry.BarsFocus, &isRuntime)
+	u.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Untried, &c.Ancestry.DeclaresFocus,
+		&c.Ancestry.BarsFocus, &isRuntime)
 	u.Flags(&placed, &rejected, &focusRejected)
 	for _, text := range []*string{&c.Ancestry.SuperName, &c.SourceFile, &c.Warning, &c.FocusRefusal} {
 		*text = u.Text()
@@ -430,13 +436,14 @@ func (u *unpacker) decision() *filter.Decision {
 	return &d
 }
 
-// UnpackDecision reads what [PackDecision] has written. Its reason has to be one that there is.
+// UnpackDecision reads what [PackDecision] has written. It fails on a reason that package filter does not have.
 func UnpackDecision(u *wire.Unpacker) filter.Decision {
 	return decisionOf(u, [3]int{u.TextNumber(), u.TextNumber(), u.TextNumber()})
 }
 
 func decisionOf(u *wire.Unpacker, key [3]int) filter.Decision {
-	d := filter.Decision{Reason: filter.Reason(u.TextOf(key[0])), Detail: u.TextOf(key[1]), Pending: filter.Pending(u.TextOf(key[2]))}
+	d := filter.Decision{Reason: filter.Reason(u.TextOf(key[0])), Detail: u.TextOf(key[1]),
+		Pending: filter.Pending(u.TextOf(key[2]))}
 	if d.Reason != "" && !knownReasons[d.Reason] {
 		u.Fail()
 	}

@@ -14,8 +14,10 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 	t.Helper()
 	graph := NewGraph()
 	calls := &Calls{graph, []methodCalls{
-		{name: "h", descriptor: "()V", targets: []uint32{graph.number(inject.MethodRef{Class: "b/B", Name: "g", Descriptor: "()V"})}},
-		{name: "f", descriptor: "(I)V", targets: []uint32{0, graph.number(inject.MethodRef{Class: "c/C", Name: "k", Descriptor: "()V"})}},
+		{name: "h", descriptor: "()V", targets: []uint32{graph.number(inject.MethodRef{Class: "b/B", Name: "g",
+			Descriptor: "()V"})}},
+		{name: "f", descriptor: "(I)V", targets: []uint32{0, graph.number(inject.MethodRef{Class: "c/C", Name: "k",
+			Descriptor: "()V"})}},
 	}}
 	blocked := &filter.Decision{Reason: filter.ReasonBlocked, Detail: "rule", Pending: "p"}
 	c := &Class{
@@ -24,8 +26,10 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 		Methods:  []Method{{"f", "(I)V", blocked, 1, 9, 300}},
 		Ancestry: inject.Ancestry{SuperName: "s/S", DeclaresFocus: true, BarsFocus: true}, Interfaces: []string{"i/I"},
 		SourceFile: "A.java", Bodies: map[int]uint64{0: 1 << 60}, Warning: ": warning", FocusRefusal: "too large",
-		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true, Untried: true,
-		Sum: 1<<63 + 5, Calls: calls, Rejection: &Rejection{"found", true}, FocusRejection: &Rejection{Detail: "found too"},
+		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
+		Untried: true,
+		Sum:     1<<63 + 5, Calls: calls, Rejection: &Rejection{"found",
+			true}, FocusRejection: &Rejection{Detail: "found too"},
 	}
 	v := reflect.ValueOf(*c)
 	for i := range v.NumField() {
@@ -43,8 +47,12 @@ func TestFactsArePacked(t *testing.T) {
 	for _, complete := range []bool{false, true} {
 		top := &input.Container{Name: "in.aar", Kind: input.Archive, Duplicates: []string{"x", "x"}}
 		nested := &input.Container{Name: "in.aar!libs/x.jar", Outer: "libs/x.jar!"}
-		was := []Input{{Name: "in.aar", Containers: []*input.Container{top, nested}, Classes: []*Class{fullClass(t, top), fullClass(t, nested)}}}
-		read, ok := Unpack(Pack(was, complete), complete, func(i int, name string) (int, string) { return 3, "moved/" + name })
+		was := []Input{{Name: "in.aar", Containers: []*input.Container{top, nested},
+			Classes: []*Class{fullClass(t, top), fullClass(t, nested)}}}
+		read, ok := Unpack(Pack(was, complete), complete, func(i int, name string) (int, string) {
+			return 3,
+				"moved/" + name
+		})
 		if !ok || len(read) != 1 || len(read[0].Classes) != 2 || len(read[0].Containers) != 2 {
 			t.Fatalf("complete %v: read %+v", complete, read)
 		}
@@ -57,7 +65,8 @@ func TestFactsArePacked(t *testing.T) {
 		}
 		for i, got := range read[0].Classes {
 			want := *was[0].Classes[i]
-			if got.At.Container != read[0].Containers[i] || got.At.Name != want.At.Name || got.At.Size != want.At.Size || got.At.Release != 9 {
+			if got.At.Container != read[0].Containers[i] || got.At.Name != want.At.Name ||
+				got.At.Size != want.At.Size || got.At.Release != 9 {
 				t.Errorf("place %+v", got.At)
 			}
 			want.At = got.At

@@ -59,10 +59,11 @@ func New(o Options, graph *Graph) *Scanner {
 	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject)}
 }
 
-// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, or compressed by a method that is
-// not supported. crc is its CRC-32, as the archive says it.
+// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, or compressed by a method
+// that is not supported. crc is its CRC-32, as the archive says it.
 func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
-	return &Class{At: at, Unread: filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}, Sum: s.sum(uint64(crc) << 32)}
+	return &Class{At: at, Unread: filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
+		Sum: s.sum(uint64(crc) << 32)}
 }
 
 func (s *Scanner) sum(sum uint64) uint64 {
@@ -72,15 +73,15 @@ func (s *Scanner) sum(sum uint64) uint64 {
 	return sum
 }
 
-// Sum returns what a class is known again by: the CRC-32 of its bytes, which a zip's directory has too, and behind it
-// four bytes of their SHA-256.
+// Sum returns a checksum by which a class is recognized: the CRC-32 of its bytes, which the directory of a zip has too,
+// and behind it four bytes of their SHA-256.
 func Sum(data []byte) uint64 {
 	hash := sha256.Sum256(data)
 	return uint64(crc32.ChecksumIEEE(data))<<32 | uint64(binary.BigEndian.Uint32(hash[:]))
 }
 
-// Scan returns the facts about a class file, and the class without the calls of an earlier run, whose memory serves the next
-// call. The class is nil if it cannot be read as one; the facts say why.
+// Scan returns the facts about a class file, and the class without the calls of an earlier run, whose memory serves the
+// next call. The class is nil if it cannot be read as one; the facts say why.
 func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) {
 	facts := &Class{At: at}
 	if s.options.Complete {
@@ -133,8 +134,8 @@ func faultOf(err error) string {
 	return err.Error()
 }
 
-// Original returns the class without calls that an earlier run inserted; c itself if it has none. The error is about calls
-// that are not ours, or of which only parts are.
+// Original returns the class without calls that an earlier run inserted; c itself if it has none. The error is about
+// calls that are not ours, or of which only parts are.
 func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error) {
 	stripped, removed, err := equivalence.Strip(c, runtimeClass)
 	if err != nil || removed == 0 {
@@ -176,9 +177,10 @@ func (s *Scanner) share(d filter.Decision) *filter.Decision {
 	return shared
 }
 
-// dropInAmongInputs is what is said of the drop-in for Matrix's class name in a build that calls the runtime by another:
-// it calls the runtime as its task is, and nobody has instrumented it.
-const dropInAmongInputs = "it forwards calls by Matrix's name to the runtime, and nothing that is instrumented here makes them: " +
+// dropInAmongInputs is the detail about the class of ours that has the name of Matrix's runtime class, in a build that
+// calls the runtime by another name. Its calls of the runtime were written by hand, not inserted.
+const dropInAmongInputs = "the class forwards calls of Matrix's runtime class to the runtime, and no class that is " +
+	"instrumented here makes such calls: " +
 	"leave it out, or instrument with --preset matrix"
 
 // scanMethods decides about every method with code. foreign, unless empty, describes another tool's calls.
@@ -195,7 +197,8 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	case isWhole && whole.Reason == filter.ReasonUnsupportedVersion:
 		facts.Warning = " is left as it is: " + whole.Detail
 	}
-	facts.Untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked && whole.Reason != filter.ReasonGenerated
+	facts.Untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked &&
+		whole.Reason != filter.ReasonGenerated
 	if s.options.Lines {
 		facts.SourceFile = sourceFile(c)
 	}
@@ -220,14 +223,15 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			d.Reason, d.Detail = reason, foreign
 		}
 		s.methods = append(s.methods, Method{
-			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i), Access: m.AccessFlags,
+			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i),
+			Access: m.AccessFlags,
 		})
 		if d.Traced() {
 			pending = pending || d.Pending != ""
 			s.candidate(facts, c, m, body)
 		}
 	}
-	// A rule that is pending, like what a focus hook takes, has to be decided about what is not refused anyway.
+	// Pending rules and focus hooks are decided later, and only about methods that have room for their calls.
 	focus := s.options.FocusHooks && facts.Ancestry.Focus() != inject.FocusNone
 	if facts.Untried = !pending && !focus && s.injector.FitsWithoutTrial(c, s.bodies); !facts.Untried {
 		s.try(facts, c)
@@ -243,7 +247,8 @@ func (s *Scanner) candidate(facts *Class, c *classfile.Class, m *classfile.Membe
 		s.methods[last].Line = uint16(FirstLine(body)) // from a u2
 	}
 	// What R8 has renamed may be numbered under its original name, which is not known yet.
-	if s.options.Renamed || mapping.Numbered(mapping.Identity{Class: facts.Name, Name: m.Name, Descriptor: m.Descriptor}) {
+	if s.options.Renamed || mapping.Numbered(mapping.Identity{Class: facts.Name, Name: m.Name,
+		Descriptor: m.Descriptor}) {
 		facts.noteBody(last, s.prints.Fingerprint(c, &body))
 	}
 }
@@ -255,8 +260,8 @@ func (c *Class) noteBody(method int, body uint64) {
 	c.Bodies[method] = body
 }
 
-// try finds out which of the candidates have no room for their calls, and whether the focus hook has any beside those of
-// the others.
+// try finds out which of the candidates have no room for their calls, and whether the focus hook has any beside those
+// of the others.
 func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	candidates := candidatesOf(s.methods)
 	if len(candidates) > 0 {
@@ -271,8 +276,8 @@ func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	}
 }
 
-// Try returns which of the methods of a class, by index, have no room for their calls: for a class that the scan has left
-// untried.
+// Try returns which of the methods of a class, by index, have no room for their calls: for a class that the scan has
+// left untried.
 func (s *Scanner) Try(c *classfile.Class, methods []int) []Refusal {
 	if len(methods) == 0 {
 		return nil

@@ -27,10 +27,10 @@ func (None) Check(int, *classfile.Class, *classfile.Class) *scan.Rejection { ret
 // TakeNotes implements [Rewritten].
 func (None) TakeNotes(int) Notes { return Notes{} }
 
-// Checker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what else
-// happens to be instrumented in the same run.
+// Checker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what
+// else happens to be instrumented in the same run.
 type Checker struct {
-	views []func() *Views // by input; made when the first class of it is checked: of a run that reuses nearly all, few are
+	views []func() *Views // by input; made when its first class is checked, as a run may reuse most outputs
 	set   *input.Set
 
 	mu    sync.Mutex
@@ -40,8 +40,8 @@ type Checker struct {
 // Notes are what the type checker said of one input besides rejections.
 type Notes struct {
 	Unknown map[string]bool // classes that were not found, in internal form
-	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class among
-	// those of the input.
+	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
+	// among those of the input.
 	Tolerated map[int]string
 }
 
@@ -63,8 +63,8 @@ func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
 	return c, nil
 }
 
-// Check implements [Rewritten]. Only if the checker finds something in a rewritten class is the original checked too: what
-// was wrong with it still is.
+// Check implements [Rewritten]. Only if the checker finds something in a rewritten class is the original checked too:
+// what was wrong with it still is.
 //
 // What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
 // JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.

@@ -1,6 +1,6 @@
-// Package typecheck checks rewritten classes, and classes of any origin, by the JVM's type checker. It makes the views that
-// the checker needs: a class sees other classes first on the class path, then among the inputs, its own file first, and at
-// last in the JDK.
+// Package typecheck checks rewritten classes, and classes of any origin, by the JVM's type checker. It makes the views
+// that the checker needs: a class sees other classes first on the class path, then among the inputs, its own file
+// first, and at last in the JDK.
 //
 // A [Checker] checks what was rewritten against its original, and collects [Notes]. [Views] check single classes.
 package typecheck
@@ -56,9 +56,9 @@ func (o *Opened) open() error {
 	return nil
 }
 
-// Supertypes returns the superclass, "" for none, and the interfaces that a class of the class path names; found is false if
-// it is not there. The JDK's classes are not looked at: which one a machine has must not decide what is traced. The class
-// path must be open.
+// Supertypes returns the superclass, "" for none, and the interfaces that a class of the class path names; found is
+// false if it is not there. The JDK's classes are not looked at: which one a machine has must not decide what is
+// traced. The class path must be open.
 func (o *Opened) Supertypes(class string) (super string, interfaces []string, found bool) {
 	info := o.before.Lookup(class)
 	if info == nil {

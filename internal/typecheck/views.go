@@ -24,8 +24,8 @@ type Classes struct {
 	byName map[string][]int
 }
 
-// NamesOf lists those of classes from number first up to end, with the names of all classes of the set by number. A class
-// whose name is "" is not there.
+// NamesOf lists those of classes from number first up to end, with the names of all classes of the set by number. A
+// class whose name is "" is not there.
 func NamesOf(set *input.Set, names []string, first, end int) *Classes {
 	return namesOf(&reader{set: set}, names, first, end)
 }
@@ -87,8 +87,8 @@ func (r *reader) info(class int) *types.ClassInfo {
 	return info
 }
 
-// viewKey is the same for classes that see the same classes under the same names: those of a file see what is in that file
-// first, and those for a Java release what is for releases up to that one.
+// viewKey is the same for classes that see the same classes under the same names: those of a file see what is in that
+// file first, and those for a Java release what is for releases up to that one.
 type viewKey struct {
 	container *input.Container
 	release   int
@@ -136,8 +136,8 @@ type Views struct {
 	portable map[viewKey]*types.Checker // with no JDK: what they find is found on every machine
 }
 
-// NewViews returns views for classes from number first up to end, which see the classes own before the classes others. The
-// class path must be open.
+// NewViews returns views for classes from number first up to end, which see the classes own before the classes others.
+// The class path must be open.
 func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes, more Details) *Views {
 	v := &Views{set, make(map[viewKey]*types.Checker), make(map[viewKey]*types.Checker)}
 	for n := first; n < end; n++ {
@@ -146,7 +146,8 @@ func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes
 			continue
 		}
 		given := classpath.Chain{path.before, view{own, key}, view{others, key}}
-		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames, Strict: path.from.Strict}
+		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames,
+			Strict: path.from.Strict}
 		v.checkers[key], v.portable[key] = all, &types.Checker{Hierarchy: given}
 		if path.from.Strict {
 			v.portable[key] = all // if all classes have to be there, those of the JDK count

@@ -1,6 +1,7 @@
-// Package wire packs values into bytes and seals them into files. A [Packer] writes numbers and texts one behind the other,
-// each text once; an [Unpacker] reads them, and takes no damaged content for a good one. A [Sealed] file says which tool wrote
-// it with which options, and carries a checksum.
+// Package wire packs values into bytes, and puts such content into files. A [Packer] writes numbers and texts one
+// behind the other, each text once. An [Unpacker] reads them; it fails on damaged content, and never panics or
+// allocates more than the size of the content allows. A [Sealed] file says which tool wrote it with which options, and
+// ends in a checksum.
 package wire
 
 import (
@@ -11,7 +12,7 @@ import (
 
 func appendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
 
-// Packer writes numbers, and texts as numbers into a table of them, that the file begins with.
+// Packer writes numbers and texts. A text is written as its number in a table of texts, with which the content begins.
 type Packer struct {
 	data  []byte
 	texts map[string]int
@@ -55,8 +56,8 @@ func (p *Packer) Flags(flags ...bool) {
 	p.Raw(b)
 }
 
-// Bytes gives the table and behind it what was written. The lengths of texts come before all of the texts: each
-// kind of data compresses best among its own.
+// Bytes returns the table, and behind it what was written. The lengths of all texts stand before the texts, because
+// each kind of data compresses best among its own.
 func (p *Packer) Bytes() []byte {
 	table := appendUvarint(nil, uint64(len(p.order)))
 	for _, s := range p.order {
@@ -75,12 +76,13 @@ type Unpacker struct {
 	failed bool
 }
 
-// NewUnpacker reads the table. Texts share memory with a copy of theirs.
+// NewUnpacker returns an Unpacker that has read the table of texts. The texts share memory with a copy of the table.
 func NewUnpacker(data []byte) *Unpacker {
 	return unpackerOf(data, func(texts []byte) string { return string(texts) })
 }
 
-// NewSharingUnpacker is NewUnpacker for data that never changes, and of which most is texts: they share its memory.
+// NewSharingUnpacker is NewUnpacker without the copy: the texts share memory with the data, which must never change. It
+// is for data of which most is texts.
 func NewSharingUnpacker(data []byte) *Unpacker {
 	return unpackerOf(data, func(texts []byte) string { return unsafe.String(unsafe.SliceData(texts), len(texts)) })
 }
@@ -227,5 +229,5 @@ func (u *Unpacker) IndexFrom(from int) uint16 {
 	return uint16(i)
 }
 
-// End says whether all was read, and well.
+// End reports whether all was read, without a fault.
 func (u *Unpacker) End() bool { return !u.failed && len(u.data) == 0 }

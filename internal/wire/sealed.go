@@ -26,7 +26,7 @@ import (
 //	exits "throws"
 //	...
 
-// Origin says by what a scan file or slice was made.
+// Origin says which tool made a file, and with which options.
 type Origin struct {
 	Tool    string            // the version of tracegen
 	Options map[string]string // what shapes the content, by the name of its flag
@@ -47,7 +47,7 @@ const (
 	maxWindow = 8 << 20
 )
 
-// Sealed is the content of a file with what says where it comes from.
+// Sealed is the content of a file, with its origin.
 type Sealed struct {
 	Format  Format // of the file
 	Origin  Origin // of the content
@@ -64,13 +64,14 @@ func (s *Sealed) WriteTo(w io.Writer) (int64, error) {
 	b.WriteByte('\n')
 	// One goroutine and one call: the same bytes each time.
 	window := min(max(1<<bits.Len(uint(len(s.Content))), zstd.MinWindowSize), maxWindow)
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window),
+		zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 	if err != nil {
 		return 0, err
 	}
 	packed := encoder.EncodeAll(s.Content, nil)
 	if len(packed) >= len(s.Content) || len(s.Content) > maxRatio*len(packed)+slack {
-		packed = s.Content // of the size that it says: how a reader knows it
+		packed = s.Content // a reader recognizes it by its size
 	}
 	b.Write(appendUvarint(nil, uint64(len(s.Content))))
 	b.Write(packed)
@@ -103,7 +104,8 @@ func Unseal(data []byte, want Format) (*Sealed, error) {
 		return nil, fmt.Errorf("not a %s file", want.Name)
 	}
 	if n, err := strconv.Atoi(number); err != nil || n != want.Number {
-		return nil, fmt.Errorf("of format %s, this tracegen reads and writes %s %d; make it again with this one", line, want.Name, want.Number)
+		return nil, fmt.Errorf("of format %s, this tracegen reads and writes %s %d; make it again with this one", line,
+			want.Name, want.Number)
 	}
 	if len(data) < sha256.Size {
 		return nil, ErrDamaged
@@ -164,7 +166,8 @@ func unpackContent(data []byte) ([]byte, error) {
 // CheckOrigin refuses to put together what was made by different tools or with different options.
 func CheckOrigin(a string, by Origin, b string, other Origin) error {
 	if by.Tool != other.Tool {
-		return fmt.Errorf("%s was made by tracegen %s, %s by %s; make both again with one of them", a, by.Tool, b, other.Tool)
+		return fmt.Errorf("%s was made by tracegen %s, %s by %s; make both again with one of them", a, by.Tool, b,
+			other.Tool)
 	}
 	names := slices.Concat(slices.Collect(maps.Keys(by.Options)), slices.Collect(maps.Keys(other.Options)))
 	slices.Sort(names)
@@ -172,7 +175,8 @@ func CheckOrigin(a string, by Origin, b string, other Origin) error {
 		x, hasX := by.Options[name]
 		y, hasY := other.Options[name]
 		if x != y || hasX != hasY {
-			return fmt.Errorf("%s was made with --%s %s, %s with %s; make both again with the same options", a, name, orNone(x), b, orNone(y))
+			return fmt.Errorf("%s was made with --%s %s, %s with %s; make both again with the same options", a, name,
+				orNone(x), b, orNone(y))
 		}
 	}
 	return nil
