@@ -6,8 +6,11 @@ import "math"
 // back until those behind them show what is wrong with them.
 type repairer struct {
 	limits *limits
-	events []event      // that were made since the builder took them
-	open   []openMethod // the calls that have not ended, the outermost first
+	events *[batch]event // the first made of them were made and not handed on yet
+	made   int
+	sink   func([]event) error // gets the events, some at a time
+	err    error               // the sink's first one; it gets no more events then
+	open   []openMethod        // the calls that have not ended, the outermost first
 	scope  repairScope
 	calls  int // how many calls the segment has
 	kept   int // how many of these were open when the segment before was paused
@@ -134,15 +137,28 @@ func (r *repairer) outOfOrder(i int, ticks int64) bool {
 		ticks-r.last > r.far && r.last >= 0
 }
 
-// emit makes an event.
-func (r *repairer) emit(e event) {
-	e.at = r.now
-	r.events = append(r.events, e)
+// emit makes an event. All of its fields are set here, as room for events is used again.
+func (r *repairer) emit(kind eventKind, m Method, marks Marks, number uint64) {
+	if r.made == batch {
+		r.flush()
+	}
+	e := &r.events[r.made]
+	r.made++
+	e.kind, e.method, e.marks, e.repair, e.at, e.number = kind, m, marks, 0, r.now, number
+}
+
+// flush hands on the events that were made.
+func (r *repairer) flush() {
+	if r.err == nil {
+		r.err = r.sink(r.events[:r.made])
+	}
+	r.made = 0
 }
 
 // repaired says that n records were repaired.
 func (r *repairer) repaired(kind repairKind, n uint64) {
-	r.emit(event{kind: eventRepair, repair: kind, number: n})
+	r.emit(eventRepair, 0, 0, n)
+	r.events[r.made-1].repair = kind
 }
 
 // finish makes the last events: records end here.
@@ -170,7 +186,7 @@ func (r *repairer) gap() {
 		if len(r.open) == 0 {
 			r.done(r.number)
 		}
-		r.emit(event{kind: eventGap, number: r.number})
+		r.emit(eventGap, 0, 0, r.number)
 		r.scope = repairScope{on: true, depth: len(r.open), number: r.number}
 	}
 }
@@ -186,7 +202,13 @@ func (r *repairer) cut() {
 // done ends the segment. The records before number are its.
 func (r *repairer) done(number uint64) {
 	r.scope, r.calls, r.kept = repairScope{}, 0, 0
-	r.emit(event{kind: eventDone, number: number})
+	r.emit(eventDone, 0, 0, number)
+}
+
+// pause ends the segment while calls are open, which go on in the next one.
+func (r *repairer) pause(number uint64) {
+	r.scope, r.calls, r.kept = repairScope{}, len(r.open), len(r.open)
+	r.emit(eventPause, 0, 0, number)
 }
 
 // enter enters a call.
@@ -197,9 +219,7 @@ func (r *repairer) enter(m Method, marks Marks) {
 	}
 	if r.calls >= max(r.limits.calls, 2*r.kept) {
 		// The current record belongs to what follows.
-		r.done(r.number - 1)
-		r.events[len(r.events)-1].kind = eventPause
-		r.calls, r.kept = len(r.open), len(r.open)
+		r.pause(r.number - 1)
 	}
 	o := openMethod{method: m, before: -1}
 	if r.where != nil {
@@ -210,7 +230,7 @@ func (r *repairer) enter(m Method, marks Marks) {
 	}
 	r.open = append(r.open, o)
 	r.calls++
-	r.emit(event{kind: eventEntry, method: m, marks: marks, number: r.number - 1})
+	r.emit(eventEntry, m, marks, r.number-1)
 }
 
 // exit ends the innermost call.
@@ -232,7 +252,7 @@ func (r *repairer) exit(marks Marks) {
 			r.where = nil
 		}
 	}
-	r.emit(event{kind: eventExit, marks: marks})
+	r.emit(eventExit, 0, marks, 0)
 }
 
 // unwind ends all but the first open calls, whose exits are missing.
@@ -246,7 +266,7 @@ func (r *repairer) unwind(depth int) {
 func (r *repairer) exitOfLost(m Method, marks Marks) {
 	r.scope.dispatch = m == MethodDispatch
 	r.calls++
-	r.emit(event{kind: eventLostEntry, method: m, marks: marks})
+	r.emit(eventLostEntry, m, marks, 0)
 }
 
 // scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is

@@ -26,6 +26,8 @@ const (
 	heldBack = 1 << 10
 	// piece is how many records are handled at once.
 	piece = 1 << 16
+	// batch is how many events are handed on at once.
+	batch = 512
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
 	// longest is how much later than the one before a record may be that nothing behind it confirms: 30 days.
@@ -61,7 +63,7 @@ type replay struct {
 	limits   limits
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
-	events   []event // room for those of one pass
+	events   *[batch]event // room for those that are handed on at once
 }
 
 type thread struct {
@@ -81,7 +83,8 @@ func (l *limits) nanos(ticks int64) int64 {
 }
 
 func newReplay(h Handler) *replay {
-	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{}}
+	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
+		events: new([batch]event)}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -122,12 +125,13 @@ func (p *replay) endOf(c *StallChunk) error {
 	return p.pass(t, func() { r.repair(int(min(r.next-c.EndRecord, uint64(len(r.held))))) })
 }
 
-// pass has the repairer of a thread make events, and its builder segments of them.
+// pass has the repairer of a thread make events, and its builder make segments of them.
 func (p *replay) pass(t *thread, repair func()) error {
-	t.repairer.events = p.events[:0]
+	r := t.repairer
+	r.events = p.events
 	repair()
-	p.events, t.repairer.events = t.repairer.events, nil
-	return t.builder.build(p.events, p.h)
+	r.flush()
+	return r.err
 }
 
 // records takes the records of a chunk, and handles all but the last ones.
@@ -135,6 +139,7 @@ func (p *replay) records(c *Records) error {
 	t := p.threads[c.Thread]
 	if t == nil {
 		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: builder{segment: Segment{Thread: c.Thread}}}
+		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[c.Thread] = t
 	}
 	r := t.repairer

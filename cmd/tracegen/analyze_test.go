@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestAnalyzeSchema holds what analyze writes for programs against the schema that is documented.
+// TestAnalyzeSchema checks the JSON of analyze against the documented schema.
 //
 // Invariant: The JSON that analyze writes follows its schema.
 func TestAnalyzeSchema(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAnalyzeSchema(t *testing.T) {
 	}
 }
 
-// TestAnalyzeHelpKnowsFormats: what the help says of formats is what there is.
+// TestAnalyzeHelpKnowsFormats checks that the help explains every format.
 func TestAnalyzeHelpKnowsFormats(t *testing.T) {
 	cmd, _, err := testedRoot().Find([]string{"analyze"})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReadOnlyCache uses a cache that another user has filled: it serves, and is not written to.
+// TestReadOnlyCache uses a cache of another user: its entries are reused, and nothing is written to it.
 //
 // Invariant: A cache that cannot be written does not stop a build.
 func TestReadOnlyCache(t *testing.T) {
@@ -22,7 +22,7 @@ func TestReadOnlyCache(t *testing.T) {
 	if err := os.Mkdir(a.path("other"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	// The test's own directory and what is in it are closed to others.
+	// The directory of the test is not readable for other users.
 	for _, dir := range []string{filepath.Dir(a.dir), a.dir, a.path("other")} {
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestReadOnlyCache(t *testing.T) {
 	}
 }
 
-// TestCacheOnFullDisk puts the cache on a disk that has no room for all that is written.
+// TestCacheOnFullDisk puts the cache on a disk that is too small for it.
 //
 // Invariant: A cache that cannot be written does not stop a build.
 func TestCacheOnFullDisk(t *testing.T) {

@@ -18,7 +18,7 @@ var (
 	blockLine    = regexp.MustCompile("(?m)^\\| `(-keep[^`]+)` \\| `block: ([^`]+)` \\|$")
 )
 
-// TestDocumentedRules: what the documents show as tracegen.yml is one, with the options that there are.
+// TestDocumentedRules checks that the examples of tracegen.yml in the documents are valid.
 //
 // Invariant: The rules and options that the documents show are valid.
 func TestDocumentedRules(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// TestDiffSuspectsShrunkBuild: one that lost a fifth of its methods, and not just a few.
+// TestDiffSuspectsShrunkBuild checks that a build is suspected to be shrunk if it lost a fifth of its methods, and at
+// least 50.
 func TestDiffSuspectsShrunkBuild(t *testing.T) {
 	assign := func(n int) *mapping.Mapping {
 		var methods []mapping.Method

@@ -69,7 +69,7 @@ type lookup struct {
 	asJSON  bool
 	out     *bufio.Writer
 	missing int // patterns that match nothing
-	asked   int // patterns
+	parsed  int // patterns
 }
 
 func (l *lookup) run(args []string) (err error) {
@@ -96,7 +96,7 @@ func (l *lookup) run(args []string) (err error) {
 		}
 	}
 	if l.missing > 0 {
-		return checkFailed{fmt.Errorf("%d of %d patterns match nothing", l.missing, l.asked)}
+		return checkFailed{fmt.Errorf("%d of %d patterns match nothing", l.missing, l.parsed)}
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (l *lookup) findLines() error {
 
 // find prints the matches of one pattern.
 func (l *lookup) find(text string, pattern *mapping.Pattern) error {
-	l.asked++
+	l.parsed++
 	entries, err := l.mapping.Find(pattern)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestInterrupted wants a run that is interrupted to fail and to leave nothing behind.
+// TestInterrupted checks that an interrupted run fails and leaves nothing behind.
 //
 // Invariant: A run that is interrupted leaves no file or directory behind.
 func TestInterrupted(t *testing.T) {
@@ -65,8 +65,8 @@ type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-// TestResultsCannotBePrinted: what lookup cannot print is lost, which is a failure; the summary of work that
-// is done is not.
+// TestResultsCannotBePrinted checks that a command fails if it cannot print its results, but not if it cannot print the
+// summary of work that is done.
 func TestResultsCannotBePrinted(t *testing.T) {
 	sample, err := filepath.Abs("../../testdata/sample/sample.jar")
 	if err != nil {
@@ -94,7 +94,7 @@ func TestResultsCannotBePrinted(t *testing.T) {
 	}
 }
 
-// TestMessagesArePrintable: a name from a jar must not command the terminal.
+// TestMessagesArePrintable checks that a name from a jar cannot send commands to the terminal.
 func TestMessagesArePrintable(t *testing.T) {
 	cases := []struct {
 		con     console
@@ -129,8 +129,7 @@ func testedRoot() *cobra.Command {
 	return newRootCmd(&console{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 }
 
-// TestFlagsAreDocumentedAndTested fails if a flag has no help text, if its help text breaks the rules of style, or if
-// no script uses it.
+// TestFlagsAreDocumentedAndTested checks that each flag has a help text, and that a script uses it.
 //
 // Invariant: Every flag has a help text, and a script uses it.
 func TestFlagsAreDocumentedAndTested(t *testing.T) {
@@ -178,7 +177,7 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameFlagsThatExist looks for --flag anywhere in the texts for users.
+// TestDocumentsNameFlagsThatExist checks each --flag in the documents.
 func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	known := map[string]bool{"help": true}
 	for _, cmd := range allCommands(testedRoot()) {
@@ -186,7 +185,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		cmd.Flags().VisitAll(add)
 		cmd.PersistentFlags().VisitAll(add)
 	}
-	// Of other programs.
+	// Flags of other programs.
 	known["add-reads"] = true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
 	pages, err := filepath.Glob("../../docs/*.md")
@@ -210,7 +209,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	}
 }
 
-// TestJobsReachThePipeline, which nothing that is written can show.
+// TestJobsReachThePipeline checks the number of workers, which no output shows.
 func TestJobsReachThePipeline(t *testing.T) {
 	i := instrument{con: &console{}, jobs: 3}
 	if jobs := i.pipelineConfig().Jobs; jobs != 3 {

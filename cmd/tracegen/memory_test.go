@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTuneCollector leaves the collector alone if the environment says how it is to work.
+// TestTuneCollector checks that the settings in the environment take precedence.
 func TestTuneCollector(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -23,8 +23,8 @@ func TestTuneCollector(t *testing.T) {
 	}
 }
 
-// TestRelaxCollector lets the heap grow further only for a run that knows nearly all of its inputs, and whose
-// environment says nothing.
+// TestRelaxCollector checks that the heap may grow further only if the cache has nearly all inputs, and if the
+// environment has no settings.
 func TestRelaxCollector(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })

@@ -11,7 +11,8 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// inTree makes files (and directories, which end in a slash) in a new directory and goes there.
+// inTree makes files, and directories (their names end in a slash), in a new directory, and makes it the working
+// directory.
 func inTree(t *testing.T, names ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -186,7 +187,7 @@ func TestLiesIn(t *testing.T) {
 	}
 }
 
-// TestMakeDirectoriesUndone wants nothing to be left of directories that nothing was written into.
+// TestMakeDirectoriesUndone checks that undo removes directories that are still empty.
 //
 // Invariant: A run that is interrupted leaves no file or directory behind.
 func TestMakeDirectoriesUndone(t *testing.T) {

@@ -19,7 +19,7 @@ func newSymbolizeCmd(con *console) *cobra.Command {
 	var y symbolizing
 	cmd := &cobra.Command{
 		Use:   "symbolize [FILE]",
-		Short: "Replace method IDs by names in any text",
+		Short: "Add the names of methods to the IDs in any text",
 		Long: `symbolize copies FILE, or standard input, to standard output and adds the names of
 methods to the IDs in it. All other text stays the same, byte for byte.
 

@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// saved returns a run's report as it is read back.
+// saved writes the report of a run and reads it again.
 func saved(t *testing.T, r *Run) *Saved {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func saved(t *testing.T, r *Run) *Saved {
 	return s
 }
 
-// changedRun is sampleRun some releases later: everything that a report contains has changed.
+// changedRun is like sampleRun, with every value changed.
 func changedRun(t *testing.T) *Run {
 	r := sampleRun(t)
 	r.Version = "1.3.0"
@@ -85,7 +85,7 @@ func TestDifferenceGolden(t *testing.T) {
 	}
 }
 
-// TestDifferenceMirrored exchanges the sides: what was added is removed, and every number changes places.
+// TestDifferenceMirrored checks that exchanging the reports exchanges the sides of the difference.
 func TestDifferenceMirrored(t *testing.T) {
 	a, b := saved(t, sampleRun(t)), saved(t, changedRun(t))
 	there, back := Compare(a, b), Compare(b, a)
@@ -111,7 +111,7 @@ func TestDifferenceMirrored(t *testing.T) {
 	}
 }
 
-// TestDifferenceOfRules: a line more above moves all rules below it, and changes none; their order counts.
+// TestDifferenceOfRules checks that the lines of rules do not matter, but their order does.
 func TestDifferenceOfRules(t *testing.T) {
 	old := []string{"a.yml:1: block x", "a.yml:2: allow x: y", "list: block z"}
 	for _, test := range []struct {
@@ -132,8 +132,8 @@ func TestDifferenceOfRules(t *testing.T) {
 	}
 }
 
-// TestSuspicions fails unless a build that lost many of its methods is reported, and one that lost a few is not.
-func TestSuspicions(t *testing.T) {
+// TestWarnings checks that there is a warning for a build that lost many of its methods, and none if it lost a few.
+func TestWarnings(t *testing.T) {
 	run := func(traced int) *Saved {
 		r := sampleRun(t)
 		r.Inputs = []pipeline.InputResult{inputResult("a.jar", "out/a.jar", 10, 10, 1000, traced, 1, 2, 0)}

@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// TestGuards asks for limits on both sides of what is so.
+// TestGuards checks limits on both sides of the values.
 func TestGuards(t *testing.T) {
 	r := sampleRun(t) // 1500 -> 1620 bytes, 8 %; 3 methods, of a base with 1; 9 calls
 	base := func(text string) *Baseline {
@@ -53,7 +53,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestBaselineRoundTrip reads back what a run reports.
+// TestBaselineRoundTrip writes the report of a run and reads it as a baseline.
 func TestBaselineRoundTrip(t *testing.T) {
 	r := sampleRun(t)
 	var b bytes.Buffer

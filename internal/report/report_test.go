@@ -36,7 +36,7 @@ func skippedMethod(input, entry, class, name, descriptor string, reason filter.R
 		Reason: reason, Detail: detail}
 }
 
-// sampleRun has two inputs, one of which could not be read in part, and names that do not fit into a line.
+// sampleRun returns a run with two inputs, a class that could not be read, and names with control characters.
 func sampleRun(t *testing.T) *Run {
 	t.Helper()
 	method := func(class, name, descriptor string) mapping.Method {
@@ -166,7 +166,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// fullDisk takes n bytes.
+// fullDisk is a writer that fails after n bytes.
 type fullDisk struct{ n int }
 
 var errFull = errors.New("no space")

@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// sampleVerification has a finding of every kind, and names that fit into no line and no URI.
+// sampleVerification returns findings of every kind, with names that need escaping in lines and URIs.
 func sampleVerification() *Verification {
 	return &Verification{
 		Version: "1.2.3", Baseline: true, Classes: 4,
@@ -84,7 +84,7 @@ func TestVerificationSummary(t *testing.T) {
 	}
 }
 
-// TestSARIFOfNothing: the lists that the standard demands are there, empty and not null.
+// TestSARIFOfNothing checks that the lists that the standard requires are empty, not null.
 func TestSARIFOfNothing(t *testing.T) {
 	var b bytes.Buffer
 	if err := (&Verification{Version: "1"}).WriteSARIF(&b); err != nil {
