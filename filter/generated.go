@@ -54,9 +54,9 @@ func isAccessor(m *classfile.Member, c *classfile.Code) (bool, error) {
 func isInlineTemplate(m *classfile.Member) bool { return strings.HasSuffix(m.Name, "$$forInline") }
 
 // unknownAttribute returns the name of the first attribute of the code that is unknown there; "" if there is none.
-func unknownAttribute(c *classfile.Code) string {
-	for _, a := range c.Attributes {
-		if classfile.KnownAttribute(a.Name)&classfile.InCode == 0 {
+func unknownAttribute(body *classfile.Code) string {
+	for _, a := range body.Attributes {
+		if !code.KnownInCode(a.Name) {
 			return a.Name
 		}
 	}

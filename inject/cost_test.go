@@ -55,7 +55,7 @@ func TestCost(t *testing.T) {
 		jobs = append(jobs, job{c, inject.FocusNone})
 	}
 	total := 0
-	for _, exits := range []inject.ExitMode{inject.ExitsNormal, inject.ExitsThrows, inject.ExitsExact} {
+	for _, exits := range inject.ExitModes() {
 		in := inject.New(inject.Options{Exits: exits})
 		for _, j := range jobs {
 			request := inject.Request{Focus: j.focus}

@@ -18,13 +18,14 @@ func FuzzRewrite(f *testing.F) {
 	for _, shape := range shapes {
 		f.Add(shape.class().Bytes(), uint32(5), byte(2))
 	}
+	exits := inject.ExitModes()
 	f.Fuzz(func(t *testing.T, data []byte, id uint32, mode byte) {
 		c, err := classfile.Parse(data)
 		if err != nil {
 			return
 		}
-		o := inject.Options{Exits: inject.ExitMode(mode % 3), ConstructorEntry: inject.ConstructorEntry(mode / 3 % 2),
-			KeepCompilable: mode&64 != 0}
+		o := inject.Options{Exits: exits[int(mode)%len(exits)],
+			ConstructorEntry: inject.ConstructorEntry(int(mode) / len(exits) % 2), KeepCompilable: mode&64 != 0}
 		in := inject.New(o)
 		request := inject.Request{}
 		for _, m := range acceptable(in, c) {

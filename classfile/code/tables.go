@@ -30,6 +30,11 @@ func mover(name string) func(r *Relocator, out, info []byte) ([]byte, error) {
 	return nil
 }
 
+// KnownInCode reports whether an attribute with that name can be inside a Code attribute that [Relocator.Relocate]
+// changes: whether its layout is known, and so all code offsets in it. A name that is unknown may stand for an
+// attribute with offsets.
+func KnownInCode(name string) bool { return mover(name) != nil }
+
 // firstFramesMajor is the first major class file version with StackMapTable (JVMS 4.7.4).
 const firstFramesMajor = 50
 

@@ -23,7 +23,7 @@ func (allMethods) Match(mapping.Identity) bool { return true }
 func TestExplain(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))
-	for _, exits := range []inject.ExitMode{inject.ExitsNormal, inject.ExitsThrows, inject.ExitsExact} {
+	for _, exits := range inject.ExitModes() {
 		c := config(in, filepath.Join(dir, "out.jar"))
 		c.Inject.Exits = exits
 		c.Filter = filter.New(filter.Options{})
