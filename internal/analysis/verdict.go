@@ -180,7 +180,7 @@ func (e *evidence) cpuKnown() bool { return e.CPU >= 0 || e.cpuOf > 0 }
 // offProcessor reports whether the thread was off the processor for long enough to explain the method's time.
 func (e *evidence) offProcessor() bool { return enough(e.off, e.took) }
 
-// enough is how much of a time something must take to be its reason: more than half.
+// enough reports whether a part of a time is large enough to be its reason: half or more.
 func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 0 }
 
 // verdictOn returns the verdict on a stall.
