@@ -179,7 +179,7 @@ var faults = []fault{
 		"pick(PLANTED, code.Invokevirtual, code.Invokespecial), super)\n"},
 	{"an added method that is final", "inject/names.go", "	put(classfile.AccPublic, ",
 		"	put(classfile.AccPublic|pick[uint16](PLANTED, classfile.AccFinal, 0), "},
-	{"the wrong digest", "inject/stamp.go", "	w.edit.Utf8 = map[uint16]string{index: digest}\n",
+	{"the wrong digest", "inject/digest.go", "	w.edit.Utf8 = map[uint16]string{index: digest}\n",
 		"	w.edit.Utf8 = map[uint16]string{index: pick(PLANTED, digest[1:]+\"0\", digest)}\n"},
 }
 
