@@ -180,6 +180,9 @@ func DescribedMethod(description string) (m Method, ok bool) {
 // Thread.State.
 type ThreadState uint8
 
+// stateTerminated is the state of a thread that has ended.
+const stateTerminated ThreadState = 6
+
 // String returns Java's name of the state.
 func (s ThreadState) String() string {
 	names := [...]string{"unknown", "NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}

@@ -161,11 +161,15 @@ func (r *repairer) repaired(kind repairKind, n uint64) {
 	r.events[r.made-1].repair = kind
 }
 
-// finish makes the last events: records end here.
-func (r *repairer) finish() {
+// finish makes the last events: records end here. The calls that are still open last until the thread's last sign of
+// life, alive.
+func (r *repairer) finish(alive int64) {
 	r.repair(0)
 	for len(r.gaps) > 0 {
 		r.gap()
+	}
+	if len(r.open) > 0 {
+		r.now = max(r.now, alive)
 	}
 	r.cut()
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -63,7 +64,8 @@ type replay struct {
 	limits   limits
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
-	events   *[batch]event // room for those that are handed on at once
+	alive    map[uint32]int64 // by thread: the time of its last sign of life
+	events   *[batch]event    // room for those that are handed on at once
 }
 
 type thread struct {
@@ -84,7 +86,7 @@ func (l *limits) nanos(ticks int64) int64 {
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		events: new([batch]event)}
+		alive: map[uint32]int64{}, events: new([batch]event)}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -98,12 +100,27 @@ func (p *replay) chunk(c Chunk) error {
 		p.slowOnly = c.OnlyStalls()
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
+	case *StackSample:
+		p.signOfLife(c.Thread, c.State, c.Nanos)
+	case *Alive:
+		for _, o := range c.Open {
+			p.signOfLife(o.Thread, o.State, c.Nanos)
+		}
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
 		}
 	}
 	return p.h.Chunk(c)
+}
+
+// signOfLife notes that a thread was seen at a time. A call that has no exit had not ended by then, so its time is at
+// least that, although the thread put no record meanwhile: a call that hangs puts none.
+func (p *replay) signOfLife(thread uint32, state ThreadState, nanos int64) {
+	nanos = min(max(nanos, -furthest), furthest)
+	if before, seen := p.alive[thread]; state != stateTerminated && (!seen || nanos > before) {
+		p.alive[thread] = nanos
+	}
 }
 
 // endOf hands on all segments of a stall that has ended.
@@ -158,7 +175,11 @@ func (p *replay) records(c *Records) error {
 func (p *replay) finish() error {
 	for _, k := range slices.Sorted(maps.Keys(p.threads)) {
 		t := p.threads[k]
-		if err := p.pass(t, t.repairer.finish); err != nil {
+		alive, seen := p.alive[k]
+		if !seen {
+			alive = math.MinInt64
+		}
+		if err := p.pass(t, func() { t.repairer.finish(alive) }); err != nil {
 			return err
 		}
 	}

@@ -158,8 +158,8 @@ func (s *totals) all() map[uint32]total {
 func TestReplaysAgree(t *testing.T) {
 	sources := map[string][]byte{}
 	for _, file := range recordings(t) {
-		if name := filepath.Base(file); name != "every.tgd" &&
-			name != "minor0.tgd" { // whose records are odd on purpose
+		// The records of two are odd on purpose. The second replay does not know the signs of life of the third.
+		if name := filepath.Base(file); name != "every.tgd" && name != "minor0.tgd" && name != "alive.tgd" {
 			sources[name] = vector(t, "../../"+file)
 		}
 	}
