@@ -9,16 +9,18 @@ import (
 type builder struct {
 	segment Segment  // of which Calls and Repairs grow
 	roots   []uint64 // for each call that no other encloses, the number of its first record
-	open    []int32  // the calls that have not ended, the outermost first: indices of segment.Calls
+	top     int32    // the index in Calls of the innermost open call, -1 if none is open; Parent links the others
 	scope   gapScope
 	now     int64 // the time of the last event
 }
 
+func newBuilder(thread uint32) builder { return builder{segment: Segment{Thread: thread}, top: -1} }
+
 // gapScope is what lies behind a gap, up to the end of the call that was open before the gap, if there was one.
 type gapScope struct {
 	on      bool
-	depth   int        // how many calls were open before
-	start   int        // how many calls of the segment come before
+	outer   int32      // the index of the innermost call that was open before, -1 if there was none
+	start   int32      // how many calls of the segment come before
 	number  uint64     // of the first record
 	begin   int64      // its time; math.MinInt64 until it is known
 	entered []lostCall // calls that were entered in the gap, the innermost first
@@ -41,7 +43,14 @@ func (b *builder) build(events []event, h Handler) error {
 		case eventEntry:
 			b.enter(e.method, e.marks, e.number)
 		case eventExit:
+			if b.scope.on && b.top < b.scope.start {
+				// The call that was open before the gap is over, and with it what may enclose calls behind the gap.
+				b.endScope()
+			}
 			b.exit(e.marks)
+			if e.marks != 0 {
+				b.segment.Repairs.countMarks(e.marks)
+			}
 		case eventLostEntry:
 			b.began()
 			b.scope.entered = append(b.scope.entered, lostCall{e.method, int32(len(b.segment.Calls)), b.now,
@@ -49,7 +58,7 @@ func (b *builder) build(events []event, h Handler) error {
 			b.segment.Repairs.Truncated++
 		case eventGap:
 			b.enclose()
-			b.scope = gapScope{on: true, depth: len(b.open), start: len(b.segment.Calls), number: e.number,
+			b.scope = gapScope{on: true, outer: b.top, start: int32(len(b.segment.Calls)), number: e.number,
 				begin: math.MinInt64}
 		case eventDone:
 			if err := b.done(e.number, h); err != nil {
@@ -77,34 +86,26 @@ func (b *builder) began() {
 func (b *builder) enter(m Method, marks Marks, number uint64) {
 	s := &b.segment
 	b.began()
-	parent := int32(-1)
-	if n := len(b.open); n > 0 {
-		parent = b.open[n-1]
-	} else {
+	if b.top < 0 {
 		b.roots = append(b.roots, number)
 	}
-	b.open = append(b.open, int32(len(s.Calls)))
+	parent := b.top
+	b.top = int32(len(s.Calls))
 	s.Calls = append(s.Calls, Call{Method: m, Parent: parent, Count: 1, Begin: b.now, Marks: marks})
 }
 
-// exit ends the innermost call.
+// exit ends the innermost call. The caller ends the scope before if the call was open before the gap.
 func (b *builder) exit(marks Marks) {
-	k := len(b.open) - 1
-	if b.scope.on && k < b.scope.depth {
-		// The call that was open before the gap is over, and with it what may enclose calls behind the gap.
-		b.enclose()
-		b.scope = gapScope{}
-	}
-	c := &b.segment.Calls[b.open[k]]
+	c := &b.segment.Calls[b.top]
 	c.End, c.Next = b.now, int32(len(b.segment.Calls))
 	c.Marks |= marks
-	b.open = b.open[:k]
-	switch {
-	case marks&MarkUnwound != 0:
-		b.segment.Repairs.Unwound++
-	case marks&MarkOpen != 0:
-		b.segment.Repairs.Open++
-	}
+	b.top = c.Parent
+}
+
+// endScope ends the scope. Nothing to come encloses what is in it.
+func (b *builder) endScope() {
+	b.enclose()
+	b.scope = gapScope{}
 }
 
 // enclose puts the calls that were entered in the gap around those that they enclose.
@@ -114,11 +115,7 @@ func (b *builder) enclose() {
 	if n == 0 {
 		return
 	}
-	start := int32(s.start)
-	parent := int32(-1)
-	if s.depth > 0 {
-		parent = b.open[s.depth-1]
-	}
+	start := s.start
 	calls := append(b.segment.Calls, make([]Call, n)...)
 	copy(calls[start+n:], calls[start:])
 	for k, lost := range s.entered {
@@ -126,7 +123,7 @@ func (b *builder) enclose() {
 		calls[at] = Call{Method: lost.method, Parent: at - 1, Next: lost.end + n, Count: 1, Begin: s.begin,
 			End: lost.at, Marks: lost.marks}
 	}
-	calls[start].Parent = parent
+	calls[start].Parent = s.outer
 	inner, roots := 0, 0
 	for i := start + n; int(i) < len(calls); i++ {
 		c := &calls[i]
@@ -143,12 +140,10 @@ func (b *builder) enclose() {
 			roots++
 		}
 	}
-	for k := range b.open {
-		if b.open[k] >= start {
-			b.open[k] += n
-		}
+	if b.top >= start {
+		b.top += n
 	}
-	if s.depth == 0 {
+	if s.outer < 0 {
 		b.roots = slices.Insert(b.roots[roots:], 0, s.number)
 	}
 	b.segment.Calls, s.entered = calls, nil
@@ -156,8 +151,7 @@ func (b *builder) enclose() {
 
 // done hands on the segments that are over: each call that no other encloses is one. The records up to end are theirs.
 func (b *builder) done(end uint64, h Handler) error {
-	b.enclose()
-	b.scope = gapScope{}
+	b.endScope()
 	calls, repairs := b.segment.Calls, b.segment.Repairs
 	for from, k := int32(0), 0; int(from) < len(calls); k++ {
 		to := calls[from].Next
@@ -189,17 +183,16 @@ func (b *builder) done(end uint64, h Handler) error {
 
 // pause hands on what is there of a segment that goes on. The open calls are suspended, and resumed in the next one.
 func (b *builder) pause(number uint64, h Handler) error {
-	methods := make([]Method, len(b.open))
-	for i, k := range b.open {
-		methods[i] = b.segment.Calls[k].Method
-	}
-	for len(b.open) > 0 {
+	b.endScope()
+	var methods []Method // the innermost first
+	for b.top >= 0 {
+		methods = append(methods, b.segment.Calls[b.top].Method)
 		b.exit(MarkSuspended)
 	}
 	if err := b.done(number, h); err != nil {
 		return err
 	}
-	for _, m := range methods {
+	for _, m := range slices.Backward(methods) {
 		b.enter(m, MarkResumed, number)
 	}
 	return nil

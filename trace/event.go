@@ -69,3 +69,13 @@ func (r *Repairs) count(kind repairKind, n uint64) {
 		r.Lost += n
 	}
 }
+
+// countMarks adds what the marks of a call that ends say was repaired.
+func (r *Repairs) countMarks(marks Marks) {
+	switch {
+	case marks&MarkUnwound != 0:
+		r.Unwound++
+	case marks&MarkOpen != 0:
+		r.Open++
+	}
+}

@@ -79,10 +79,8 @@ type limits struct {
 	calls      int   // how many calls a segment has at most before it is handed on in parts
 }
 
-// nanos returns the time of a tick.
-func (l *limits) nanos(ticks int64) int64 {
-	return l.base + min(ticks, (2*furthest-max(l.base, 0))/l.tick)*l.tick
-}
+// latest returns the last tick that has a time of its own. All later ones have the same time.
+func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick }
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
@@ -155,7 +153,7 @@ func (p *replay) pass(t *thread, repair func()) error {
 func (p *replay) records(c *Records) error {
 	t := p.threads[c.Thread]
 	if t == nil {
-		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: builder{segment: Segment{Thread: c.Thread}}}
+		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: newBuilder(c.Thread)}
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[c.Thread] = t
 	}
