@@ -7,41 +7,37 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // frameTypes checks the types in added frames and in the frames after them.
 //
 // An added frame has no counterpart in the original to compare with, and the frame after it was rewritten as a
-// full_frame. Both must agree with the frames before them: an added frame has the locals of the frame before, except
-// for those that the code in between stores to, and the frame after has the locals that its old form stands for. For a
-// local that was stored to, only the kind that the opcode shows is checked, and for the stack only the depth. The type
-// checker does the rest.
+// full_frame. An added frame must have exactly the types to which executing the code since the frame before leads (see
+// [typeState]). Only one path leads to it, so that this is the one frame that says all that is known there; a frame
+// that says less is reported too, although a JVM may accept it. The frame after it must have the locals that its old
+// form stands for.
 type frameTypes struct {
-	own    []string // the locals of the original's last frame, item by item
-	locals []string // the locals of the last frame, which may be an added one
-	at     int      // the position of the last frame
-	joins  int      // the number of frames after widened conditional branches so far
-	added  []addedFrame
+	own   []string  // the locals of the original's last frame, item by item
+	last  typeState // the types of the last frame, which may be an added one
+	at    int       // the position of the last frame
+	joins int       // the number of frames after widened conditional branches so far
 }
-
-// addedFrame is a position of the original at which a frame was added, and the stack words that the frame has.
-type addedFrame struct{ orig, words int }
 
 // An item of a frame is kept as a string: a byte for the tag, followed by the class's name or by the position of its
 // new instruction in the original.
 const (
-	topItem, integerItem, floatItem, doubleItem, longItem, thisItem = "\x00", "\x01", "\x02", "\x03", "\x04", "\x06"
+	topItem, integerItem, floatItem, doubleItem = "\x00", "\x01", "\x02", "\x03"
+	longItem, nullItem, thisItem                = "\x04", "\x05", "\x06"
 )
 
 // startFrames sets the types to those at the method's start (JVMS 4.10.1.6).
 func (b *body) startFrames() {
-	b.types = frameTypes{added: b.types.added[:0]}
+	b.types = frameTypes{}
 	if len(b.joins) == 0 {
 		return
 	}
 	if b.member.AccessFlags&classfile.AccStatic == 0 {
-		this := string(rune(itemObject)) + b.class.Name()
+		this := objectItem(b.class.Name())
 		if b.member.Name == "<init>" && b.class.SuperName() != "" {
 			this = thisItem
 		}
@@ -49,18 +45,20 @@ func (b *body) startFrames() {
 	}
 	parameters, _, _ := strings.Cut(strings.TrimPrefix(b.member.Descriptor, "("), ")")
 	for parameters != "" {
-		size := 1 + len(parameters) - len(strings.TrimLeft(parameters, "["))
-		if i := strings.IndexByte(parameters, ';'); parameters[size-1:][:1] == "L" && i >= 0 {
+		size := min(1+len(parameters)-len(strings.TrimLeft(parameters, "[")), len(parameters))
+		if i := strings.IndexByte(parameters, ';'); parameters[size-1] == 'L' && i >= 0 {
 			size = i + 1
 		}
-		size = min(size, len(parameters))
-		b.types.own = append(b.types.own, parameterItem(parameters[:size]))
+		b.types.own = append(b.types.own, descriptorItem(parameters[:size]))
 		parameters = parameters[size:]
 	}
-	b.types.locals = b.types.own
+	b.types.last.locals = slots(b.types.own)
 }
 
-func parameterItem(descriptor string) string {
+func objectItem(class string) string { return string(rune(itemObject)) + class }
+
+// descriptorItem returns the item of a value with that field descriptor, which must not be empty.
+func descriptorItem(descriptor string) string {
 	switch descriptor[0] {
 	case 'J':
 		return longItem
@@ -69,9 +67,9 @@ func parameterItem(descriptor string) string {
 	case 'F':
 		return floatItem
 	case '[':
-		return string(rune(itemObject)) + descriptor
+		return objectItem(descriptor)
 	case 'L':
-		return string(rune(itemObject)) + strings.Trim(descriptor, "L;")
+		return objectItem(strings.TrimSuffix(descriptor[1:], ";"))
 	}
 	return integerItem
 }
@@ -109,34 +107,30 @@ func (b *body) followFrame(now, restored frame, at int, afterAdded bool) {
 	}
 	t := &b.types
 	r := reader{data: restored.body}
+	var stack []string
 	switch kind := restored.kind; {
 	case kind == fullFrame:
 		t.own = b.describe(&r, r.u2(), true)
+		stack = b.describe(&r, r.u2(), true)
 	case kind >= firstAppend:
-		t.own = append(t.own, b.describe(&r, int(kind)-extendedSame, true)...) // in place: locals is replaced below
+		t.own = append(t.own, b.describe(&r, int(kind)-extendedSame, true)...)
 	case kind >= firstChop && kind < extendedSame:
 		t.own = t.own[:max(0, len(t.own)-(extendedSame-int(kind)))]
+	case kind == sameLocals1 || kind == extendedLocals1:
+		stack = b.describe(&r, 1, true)
 	}
 	if afterAdded && now.kind == fullFrame {
 		r := reader{data: now.body}
-		if got := b.describe(&r, r.u2(), false); !slices.Equal(trimTops(got), trimTops(t.own)) {
+		if got := b.describe(&r, r.u2(), false); !slices.Equal(got, t.own) {
 			b.report(at, ruleFrames, fmt.Sprintf("locals of the types %q", t.own), fmt.Sprintf("%q", got))
 		}
 	}
-	b.noteFrame(at, t.own)
+	b.noteFrame(at, t.own, stack)
 }
 
-// trimTops cuts off trailing tops: a frame means the same without them.
-func trimTops(items []string) []string {
-	for len(items) > 0 && items[len(items)-1] == topItem {
-		items = items[:len(items)-1]
-	}
-	return items
-}
-
-// noteFrame makes the frame at position at, with these locals, the last one.
-func (b *body) noteFrame(at int, locals []string) {
-	b.types.locals, b.types.at = locals, at
+// noteFrame makes the frame at position at, with these items, the last one.
+func (b *body) noteFrame(at int, locals, stack []string) {
+	b.types.last, b.types.at = typeState{slots(locals), slots(stack)}, at
 	if _, joined := slices.BinarySearch(b.joins, at); joined {
 		b.types.joins++
 	}
@@ -147,87 +141,33 @@ func (b *body) checkAddedFrame(f frame, at int) {
 	r := reader{data: f.body}
 	locals := b.describe(&r, r.u2(), false)
 	stack := b.describe(&r, r.u2(), false)
-	b.types.added = append(b.types.added, addedFrame{int(b.places[at] >> sideBits), len(slots(stack))})
-	stored := b.storesBetween(b.types.at, at)
-	was, is := slots(b.types.locals), slots(locals)
-	last := max(len(was), len(is)) - 1
-	for i := range stored {
-		last = max(last, i)
+	want := &b.types.last
+	if err := b.execute(want, b.types.at, at); err != nil {
+		b.report(at, ruleFrames, "an added frame after code whose types can be computed", err.Error())
+	} else {
+		want.trimTops()
+		b.compareWords(at, "local", want.locals, slots(locals))
+		b.compareWords(at, "stack word", want.stack, slots(stack))
 	}
-	for i := range last + 1 {
-		before, after := slot(was, i), slot(is, i)
-		want, changed := stored[i]
-		ok := before == after
-		if changed {
-			ok = want == "" || want == after || want == "A" && isReference(after)
-		}
-		if !ok {
-			b.report(at, ruleFrames, fmt.Sprintf("an added frame whose local %d is %q", i, want+before),
-				fmt.Sprintf("%q", after))
-		}
-	}
-	b.noteFrame(at, locals)
+	b.noteFrame(at, locals, stack)
 }
 
-func isReference(item string) bool { return item[0] > longItem[0] }
+// compareWords reports the words of an added frame from the first on that is not the wanted one. what names a word.
+func (b *body) compareWords(at int, what string, want, got []string) {
+	i := 0
+	for i < min(len(want), len(got)) && want[i] == got[i] {
+		i++
+	}
+	if len(want) != len(got) || i < len(want) {
+		b.report(at, ruleFrames, fmt.Sprintf("an added frame with %d %ss, from %d on %q", len(want), what, i, want[i:]),
+			fmt.Sprintf("%d, %q", len(got), got[i:]))
+	}
+}
 
 // slots spreads items over local variables or stack words; the second word of a long or double is "".
 func slots(items []string) (all []string) {
 	for _, item := range items {
-		all = append(all, item)
-		if item == longItem || item == doubleItem {
-			all = append(all, "")
-		}
+		all = appendWords(all, item)
 	}
 	return all
-}
-
-func slot(slots []string, i int) string {
-	if i < len(slots) {
-		return slots[i]
-	}
-	return topItem
-}
-
-// storesBetween returns, for each local that the code from position start to end may change, what it then holds: an
-// item, "A" for any reference, "" if that is unknown.
-func (b *body) storesBetween(start, end int) map[int]string {
-	stored := make(map[int]string)
-	for pc := start; pc < end; {
-		in, err := code.At(b.code.Bytecode, pc)
-		if err != nil {
-			return stored
-		}
-		pc += in.Size
-		op := in.Op
-		if op == code.Wide {
-			op = code.Op(in.U1(0))
-		}
-		local, ok := in.Local()
-		switch kind := storeKind(op); {
-		case op == code.Invokespecial: // may initialise objects in locals
-			for i, item := range slots(b.types.locals) {
-				if item == thisItem || item != "" && item[0] == itemUninitialized {
-					stored[i] = ""
-				}
-			}
-		case ok && kind != "":
-			// A store into one word of a long or double makes the other word unusable.
-			stored[local-1], stored[local+1] = "", ""
-			stored[local] = kind
-		}
-	}
-	return stored
-}
-
-// storeKind returns what a local holds after a store instruction, "" for other instructions.
-func storeKind(op code.Op) string {
-	kinds := [...]string{integerItem, longItem, floatItem, doubleItem, "A"}
-	switch {
-	case op >= code.Istore && op <= code.Astore:
-		return kinds[op-code.Istore]
-	case op >= code.Istore0 && op <= code.Astore3:
-		return kinds[(op-code.Istore0)/4]
-	}
-	return ""
 }

@@ -123,7 +123,6 @@ func resize[T any](s []T, n int) []T {
 // setMethod makes the method with that index the current one. Its Code attribute must have been read into code.
 func (b *body) setMethod(number int) {
 	b.number, b.member = number, &b.class.Methods()[number]
-	b.types.added = b.types.added[:0]
 	b.handlers, b.handlerFrames, b.need, b.subroutines = 0, 0, 0, false
 	b.wide = b.wide[:0]
 }

@@ -180,8 +180,6 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 //   - Otherwise it was raised to that, and the original's was the greatest depth that its code reaches, as compilers
 //     write it.
 //   - After a jsr the depths are not known, and the injector always added one word.
-//
-// It also checks that added frames have as many words on the stack as the code has there.
 func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	depths := &b.depths
 	if err := depths.Follow(b.pool, stripped); err != nil {
@@ -190,11 +188,6 @@ func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	}
 	now := int(b.code.MaxStack)
 	b.need, b.subroutines = b.neededStack(depths), depths.Subroutines
-	for _, f := range b.types.added {
-		if depth, _ := depths.At(f.orig); depth != f.words {
-			b.report(-1, ruleFrames, fmt.Sprintf("an added frame for a stack of %d words", depth), fmt.Sprint(f.words))
-		}
-	}
 	noted, isNoted := b.block.notes.maxStack(b.number)
 	switch {
 	case isNoted:

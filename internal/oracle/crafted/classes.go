@@ -16,6 +16,7 @@ func Classes(t testing.TB) map[string]*classfile.Class {
 		"far branches":         farBranches,
 		"far branches, wide":   farWideBranches,
 		"far types":            farTypes,
+		"far stack":            farStack,
 		"subroutines":          subroutines,
 		"StackMap":             cldcStackMap,
 		"activity":             func() *Class { return activity(true) },
@@ -121,6 +122,49 @@ func farTypes() *Class {
 	c = append(c, slices.Concat(Op(code.Aload0), Op(code.Invokespecial, U2(super)...), Op(code.Return))...)
 	a.Add(Method{classfile.AccPublic, "<init>", "(I)V", 1, 2, c, nil,
 		[]Attribute{Frames([]byte{14}, SameExtended(32750))}})
+	return a
+}
+
+// farStack has a far conditional branch with no frame behind it, after code that puts a value of each kind into a
+// local, and with a value of each kind on the stack.
+func farStack() *Class {
+	a := NewClass(52, "FarStack", "java/lang/Object")
+	object, text := U2(a.ClassIndex("java/lang/Object")), U2(a.ClassIndex("java/lang/String"))
+	init := U2(a.Methodref("java/lang/Object", "<init>", "()V"))
+	result := U2(a.Methodref("FarStack", "g", "(IJ)F"))
+	field := U2(a.Constant(classfile.TagFieldref, U2(a.ClassIndex("FarStack"),
+		a.Constant(classfile.TagNameAndType, U2(a.Utf8("d"), a.Utf8("D"))...))...))
+	ldc := func(tag classfile.Tag, operands ...byte) []byte {
+		return Op(code.LdcW, U2(a.Constant(tag, operands...))...)
+	}
+	b := slices.Concat(
+		Op(code.Aload1), Op(code.Iconst0), Op(code.Aaload), Op(code.Astore, 4), // an element
+		Op(code.Iconst1), Op(code.Newarray, 11), Op(code.Wide, byte(code.Astore), 0, 5),
+		Op(code.Iconst1), Op(code.Anewarray, text...), Op(code.Astore, 6),
+		Op(code.Iconst1), Op(code.Anewarray, U2(a.ClassIndex("[I"))...), Op(code.Astore, 7),
+		Op(code.Iconst1), Op(code.Iconst1), Op(code.Multianewarray, append(U2(a.ClassIndex("[[B")), 2)...),
+		Op(code.Astore, 8),
+		Op(code.AconstNull), Op(code.Astore, 9),
+		Op(code.Aload0), Op(code.Checkcast, object...), Op(code.Astore, 10),
+		ldc(classfile.TagString, U2(a.Utf8("text"))...), Op(code.Astore, 11),
+		ldc(classfile.TagClass, U2(a.Utf8("java/lang/String"))...), Op(code.Astore, 12),
+		ldc(classfile.TagFloat, 0, 0, 0, 0), Op(code.Fstore, 13),
+		Op(code.Ldc2W, U2(a.Constant(classfile.TagLong, make([]byte, 8)...))...), Op(code.Lstore, 14))
+	a.Count++ // a Long takes two indexes
+	b = slices.Concat(b,
+		Op(code.Getstatic, field...), Op(code.Dstore, 16),
+		Op(code.Iconst1), Op(code.Lload2), Op(code.Invokestatic, result...), Op(code.Fstore3), // half of a long
+		Op(code.New, object...), Op(code.Dup), Op(code.Astore, 18), Op(code.Invokespecial, init...),
+		Op(code.New, object...), Op(code.Astore, 19), Op(code.Iconst0), Op(code.Istore, 20))
+	created := U2(uint16(len(b)))
+	b = slices.Concat(b, Op(code.New, object...), Op(code.Dup), Op(code.Aload, 6), Op(code.Fload, 13),
+		Op(code.Aload, 11), Op(code.DupX1), Op(code.AconstNull), Op(code.Lload, 14), Op(code.Iload, 20))
+	far := len(b) + 32767
+	b = append(b, slices.Concat(Branch(code.Ifeq, len(b), far), Op(code.Return))...)
+	b = append(Nops(b, far), byte(code.Return))
+	frame := slices.Concat([]byte{255}, U2(uint16(far), 0, 8), []byte{8}, created, []byte{8}, created,
+		[]byte{7}, object, []byte{7}, text, []byte{2, 7}, text, []byte{5, 4})
+	a.Add(Method{Static, "f", "(LLock;[[IJ)V", 12, 21, b, nil, []Attribute{Frames(frame)}})
 	return a
 }
 
