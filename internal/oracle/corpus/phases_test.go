@@ -50,7 +50,7 @@ func TestCorpusPhases(t *testing.T) {
 	}
 	t.Logf("measured: %d files are the same in one run and in phases; scan files are %.1f %%, slices %.1f %% of the "+
 		"jars; "+
-		"CPU of scan %.2f, assign %.2f, instrument --ids %.2f of that of all at once",
+		"CPU of scan %.2f, assign %.2f, instrument --slice %.2f of that of all at once",
 		sum.same, sum.of(sum.scans), sum.of(sum.slices), sum.cpu[1]/sum.cpu[0], sum.cpu[2]/sum.cpu[0], sum.cpu[3]/sum.cpu[0])
 }
 
@@ -147,7 +147,7 @@ func (a *phasedApp) inPhases(t *testing.T) {
 	for i, part := range parts {
 		slice := a.path("ids", fmt.Sprintf("p%d.slice", i))
 		a.costs.slices += fileSize(t, slice)
-		args := []string{"instrument", "-q", "--ids", slice}
+		args := []string{"instrument", "-q", "--slice", slice}
 		for _, k := range part {
 			args = append(args, a.jars[k].Path+"="+a.output("two", k))
 		}
