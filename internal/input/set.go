@@ -102,22 +102,15 @@ func (s *Set) Read(class int, buffer *[]byte) ([]byte, error) {
 
 // Peek is [Set.Read] for a single class that is read out of order: it releases the memory of the archive again.
 func (s *Set) Peek(class int, buffer *[]byte) ([]byte, error) {
-	if s.kept != nil && s.kept[class] != nil {
-		return s.kept[class], nil
+	data, err := s.Read(class, buffer)
+	if err != nil || s.kept != nil && s.kept[class] != nil {
+		return data, err
 	}
 	e, err := s.Entry(class)
-	if err != nil {
-		return nil, err
-	}
-	data, err := s.ReadEntry(e, *buffer)
-	if err != nil {
-		return nil, err
-	}
-	*buffer = data
-	if e.Zip != nil {
+	if err == nil && e.Zip != nil {
 		e.Zip.Release()
 	}
-	return data, nil
+	return data, err
 }
 
 // ReadEntry returns the uncompressed bytes of an entry, in buffer if that is big enough.
@@ -174,7 +167,7 @@ func (t *Trail) Pass(e *Entry) {
 	}
 }
 
-// End notes that no more entries come for now.
+// End releases what is left of the archive, after its last entry.
 func (t *Trail) End() {
 	if t.archive != nil {
 		t.archive.Release(t.upTo, t.archive.Size())

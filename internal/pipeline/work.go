@@ -172,9 +172,8 @@ func (w *work) scan(ctx context.Context, known []scan.Input, o scan.Options) ([]
 				w.progress.add(w.set.Classes[n].Size)
 				return nil
 			}
-			found, c, err := s.scan(n)
-			facts[n] = found
-			_ = c // whose memory serves the next class
+			var err error
+			facts[n], _, err = s.scan(n)
 			return err
 		}
 		return work, s.behind.End

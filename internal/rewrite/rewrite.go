@@ -5,6 +5,7 @@ package rewrite
 
 import (
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/input"
@@ -105,17 +106,13 @@ func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome
 		return Outcome{Data: c.Bytes(), Failure: failure}
 	}
 	r.output = rewritten
-	again, err := r.again.Parse(rewritten)
-	if err != nil {
-		return rejected(c, "the rewritten class does not parse: "+err.Error())
+	outcome := r.check(class, c, rewritten, func(again *classfile.Class) []verify.Finding {
+		return r.checker.Check(c, again, r.options.Expected(r.options.Inject, task.Request))
+	})
+	if outcome.Failure == nil {
+		outcome.Calls = r.injector.Cost().Calls
 	}
-	if findings := r.checker.Check(c, again, r.options.Expected(r.options.Inject, task.Request)); len(findings) > 0 {
-		return rejected(c, findings[0].String())
-	}
-	if rejection := r.options.Types.Check(class, c, again); rejection != nil {
-		return Outcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: rejection}}
-	}
-	return Outcome{Data: rewritten, Calls: r.injector.Cost().Calls}
+	return outcome
 }
 
 // refusals finds out which methods are the reason that a class could not be rewritten.
@@ -137,11 +134,19 @@ func (r *Rewriter) require(class int, c *classfile.Class) Outcome {
 	if err != nil {
 		return rejected(c, err.Error())
 	}
+	return r.check(class, c, rewritten, func(again *classfile.Class) []verify.Finding {
+		return equivalence.CheckModule(c, again, r.options.Requires)
+	})
+}
+
+// check runs both checks on the rewritten bytes of a class: equivalent compares them with the original.
+func (r *Rewriter) check(class int, c *classfile.Class, rewritten []byte,
+	equivalent func(again *classfile.Class) []verify.Finding) Outcome {
 	again, err := r.again.Parse(rewritten)
 	if err != nil {
-		return rejected(c, "the rewritten module-info does not parse: "+err.Error())
+		return rejected(c, "the rewritten class does not parse: "+err.Error())
 	}
-	if findings := equivalence.CheckModule(c, again, r.options.Requires); len(findings) > 0 {
+	if findings := equivalent(again); len(findings) > 0 {
 		return rejected(c, findings[0].String())
 	}
 	if rejection := r.options.Types.Check(class, c, again); rejection != nil {
