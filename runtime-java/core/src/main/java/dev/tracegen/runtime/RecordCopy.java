@@ -21,4 +21,12 @@ public final class RecordCopy {
         this.records = records;
         this.overwritten = overwritten;
     }
+
+    /** Returns the part from a record on. It is empty if all records come before that one. */
+    RecordCopy from(long number) {
+        long lost = Math.max(0, Math.min(overwritten, firstSequence - number));
+        int skipped = (int) Math.max(0, Math.min(records.length, number - firstSequence));
+        return new RecordCopy(firstSequence + skipped,
+                java.util.Arrays.copyOfRange(records, skipped, records.length), lost);
+    }
 }

@@ -30,6 +30,7 @@ final class RecordingWriter implements Closeable {
     static final int STALL = 9;
     static final int PENDING = 10;
     static final int END = 11;
+    static final int ALIVE = 13;
 
     static final int DEFLATE = 1;
     static final int DELTA = 2;
@@ -39,7 +40,7 @@ final class RecordingWriter implements Closeable {
 
     private static final int MAGIC = 0x31444754; // TGD1
     private static final int SYNC = 0x4B434754; // TGCK
-    private static final int MINOR = 1;
+    private static final int MINOR = 2;
     private static final int HEADER = 32;
     private static final int CHUNK_HEADER = 20;
 
@@ -176,6 +177,23 @@ final class RecordingWriter implements Closeable {
         end(SAMPLES, 0);
     }
 
+    /**
+     * Writes an ALIVE chunk: the process lives now, and these messages and outermost calls are open.
+     *
+     * @param nanos the time, in {@link Platform#nanoTime()}
+     */
+    void alive(long nanos, List<OpenCall> open) throws IOException {
+        for (OpenCall c : open) {
+            thread(c.trace);
+        }
+        begin();
+        chunk.sv(nanos).sv(options.platform.wallMillis()).uv(open.size());
+        for (OpenCall c : open) {
+            chunk.uv(c.trace.index).uv(c.number).sv(c.beginNanos).u8(code(c.state)).sv(c.cpuNanos);
+        }
+        end(ALIVE, 0);
+    }
+
     void frames(List<FrameTiming> frames) throws IOException {
         if (frames.isEmpty()) {
             return;
@@ -272,6 +290,11 @@ final class RecordingWriter implements Closeable {
             stream = null;
             open();
         }
+    }
+
+    /** Returns the ID of the file that is written now. */
+    long fileId() {
+        return fileId;
     }
 
     /** Reports whether the last file was closed and the next one could not be opened. Then nothing can be written. */

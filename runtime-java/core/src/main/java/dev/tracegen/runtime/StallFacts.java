@@ -18,6 +18,21 @@ final class StallFacts {
     /** When to take the next stack sample, in nanoseconds since the message began. */
     long nextSample;
 
+    // When the thread put its last record, as far as the recorder's thread saw, and the number of the next one. A hang
+    // in a call deep below an outermost call begins there.
+    long quietSince;
+    long nextRecord = -1;
+
+    /** When to take the next stack sample because of that, in nanoseconds since {@link #quietSince}. */
+    long nextQuietSample;
+
+    /** When the last sign of life was written, in {@link Platform#nanoTime()}. */
+    long lastSign;
+
+    // Where records of the running message were written: the number behind the last one, and the ID of the file.
+    long written;
+    long writtenFile;
+
     /** Stack samples that are not written yet. They are written when the message has become a stall. */
     final List<StackSample> samples = new ArrayList<StackSample>();
 

@@ -42,7 +42,7 @@ public final class ThreadTrace {
     private volatile long runningSince;
     private volatile String running;
     private volatile long messages;
-    private long firstRecord;
+    private volatile long firstRecord;
     private long beginCpu;
     private long lastEnd;
 
@@ -271,6 +271,14 @@ public final class ThreadTrace {
     /** Returns when the running message began, in {@link Platform#nanoTime()}; 0 if none runs. */
     long runningSince() {
         return runningSince;
+    }
+
+    /**
+     * Returns the number of the running message's first record. It is right if {@link #messageNumber} is that of the
+     * message afterwards.
+     */
+    long firstRecord() {
+        return firstRecord;
     }
 
     /** Returns the number of the running message, or of the next one. */

@@ -27,12 +27,19 @@ final class Watcher implements Runnable {
     /** How long the thread checks on after the last work, and how long it waits after a failure. */
     private static final long IDLE_NANOS = 1000000000L;
 
+    // How often a sign of life is written for an open call: after a share of the time that it has taken, so that its
+    // end is known to that share if the process is killed, within these bounds.
+    private static final int SIGN_SHARE = 20;
+    private static final long MIN_SIGN_NANOS = 100000000L;
+    private static final long MAX_SIGN_NANOS = 5000000000L;
+
     private final Recorder recorder;
     private final Ticker ticker;
     private final RecorderOptions options;
     private final Platform platform;
     private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
+    private final List<OpenCall> alive = new ArrayList<OpenCall>();
     private final AtomicLong discarded = new AtomicLong();
     private final Thread thread = new RecorderThread(this, "tracegen-recorder");
     private RecordingWriter writer;
@@ -185,12 +192,12 @@ final class Watcher implements Runnable {
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
             work += options.everyRecord ? drain(t) : 0;
-            work += hasMessages(t) || t.outermost == null ? watch(t, t.runningSince(), t.messageNumber())
-                    : watch(t, t.outermost.since(), t.outermost.number());
+            work += watch(t, openSince(t), openNumber(t));
             if (ended) {
                 recorder.forget(t);
             }
         }
+        writeAlive();
         work += reportStalls();
         readGcCounters();
         return work + writeFrames();
@@ -204,6 +211,16 @@ final class Watcher implements Runnable {
     /** Reports whether messages of the thread are reported. Then its outermost calls do not count as messages. */
     private static boolean hasMessages(ThreadTrace t) {
         return t.messageNumber() > 0 || t.runningSince() != 0;
+    }
+
+    /** Returns when the open message or outermost call of a thread began; 0 if none is open. */
+    private static long openSince(ThreadTrace t) {
+        return hasMessages(t) || t.outermost == null ? t.runningSince() : t.outermost.since();
+    }
+
+    /** Returns the number of the open message or outermost call of a thread, or of the next one. */
+    private static long openNumber(ThreadTrace t) {
+        return hasMessages(t) || t.outermost == null ? t.messageNumber() : t.outermost.number();
     }
 
     private int reportStalls() throws IOException {
@@ -273,8 +290,9 @@ final class Watcher implements Runnable {
 
     /**
      * Checks the message that runs on a thread. It takes stack samples from half of the slow threshold on, at growing
-     * intervals. Facts about a stall are written as soon as the threshold is passed, because the message may never
-     * end.
+     * intervals. The intervals begin anew when the thread puts no record for as long as the threshold: an outermost
+     * call may last as long as the program and hang at its end. Facts about a stall are written as soon as the
+     * threshold is passed, because the message may never end.
      */
     private int watch(ThreadTrace t, long since, long number) throws IOException {
         if (since == 0) {
@@ -287,21 +305,76 @@ final class Watcher implements Runnable {
             f.nextSample = threshold / 2;
             t.setFacts(f);
         }
-        long elapsed = platform.nanoTime() - since;
-        if (elapsed < f.nextSample) {
-            return 1;
+        long now = platform.nanoTime();
+        long elapsed = now - since;
+        Ring ring = t.existingRing();
+        long next = ring == null ? 0 : ring.sequence();
+        if (next != f.nextRecord) {
+            f.nextRecord = next;
+            f.quietSince = now;
+            f.nextQuietSample = threshold;
         }
-        f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4) : elapsed + elapsed / 4;
+        long quiet = now - f.quietSince;
+        if (elapsed >= f.nextSample || quiet >= f.nextQuietSample) {
+            if (elapsed >= f.nextSample) {
+                f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4)
+                        : elapsed + elapsed / 4;
+            }
+            if (quiet >= f.nextQuietSample) {
+                f.nextQuietSample = quiet + quiet / 4;
+            }
+            sample(t, f, elapsed >= threshold);
+        }
+        long age = quiet >= threshold ? quiet : elapsed;
+        if (f.passed && now - f.lastSign >= Math.max(MIN_SIGN_NANOS, Math.min(MAX_SIGN_NANOS, age / SIGN_SHARE))) {
+            f.lastSign = now;
+            writeOpenRecords(t, f, since);
+            addAlive(t, number, since);
+        }
+        return 1;
+    }
+
+    private void addAlive(ThreadTrace t, long number, long since) {
+        alive.add(new OpenCall(t, number, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
+    }
+
+    private void writeAlive() throws IOException {
+        if (writer != null && !alive.isEmpty()) {
+            writer.alive(platform.nanoTime(), alive);
+        }
+        alive.clear();
+    }
+
+    /** Writes the new records of a message that is still running, if records are written only of stalls. */
+    private void writeOpenRecords(ThreadTrace t, StallFacts f, long since) throws IOException {
+        if (options.everyRecord || writer == null || t.existingRing() == null) {
+            return;
+        }
+        long first = t.firstRecord();
+        RecordCopy copy = t.copy(f.writtenFile == writer.fileId() ? Math.max(first, f.written) : first,
+                Long.MAX_VALUE);
+        if (t.messageNumber() != f.number || t.runningSince() != since) {
+            // It has ended meanwhile, and the copy may have records of the next message.
+            return;
+        }
+        if (copy.records.length > 0 || copy.overwritten > 0) {
+            // The ID from before: if this fills the file, the next file gets all records of the message again.
+            f.writtenFile = writer.fileId();
+            f.written = copy.firstSequence + copy.records.length;
+            writer.records(t, copy);
+        }
+    }
+
+    private void sample(ThreadTrace t, StallFacts f, boolean passed) throws IOException {
         StackSample sample = StackSample.of(t, platform);
         f.samples.add(sample);
         Thread owner = sample.state == Thread.State.RUNNABLE ? null : platform.lockOwnerThread(t.thread);
         if (owner != null) {
             f.samples.add(StackSample.of(recorder.traceOf(owner), platform));
         }
-        if (elapsed >= threshold) {
+        if (passed) {
             thresholdPassed(t, f, sample);
         }
-        return 1;
     }
 
     private void thresholdPassed(ThreadTrace t, StallFacts f, StackSample sample) throws IOException {
@@ -336,7 +409,8 @@ final class Watcher implements Runnable {
         long endTicks = (s.message.beginNanos + s.message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
         Stall stall = new Stall(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
         if (writer != null) {
-            write(s, stall, copy);
+            boolean begun = facts.written > 0 && facts.writtenFile == writer.fileId();
+            write(s, stall, begun ? copy.from(facts.written) : copy);
         }
         if (options.mapping != null) {
             logStall(stall);
@@ -380,6 +454,7 @@ final class Watcher implements Runnable {
             return;
         }
         try {
+            lastSign();
             for (ThreadTrace t : recorder.traces()) {
                 List<MessageRecord> all = t.history();
                 if (t.outermost != null && t.outermost.since() != 0) {
@@ -394,5 +469,21 @@ final class Watcher implements Runnable {
         } catch (Throwable e) {
             platform.log("the recording is incomplete: " + e);
         }
+    }
+
+    /** Writes what is open when the recording ends, whether it has passed the threshold or not. */
+    private void lastSign() throws IOException {
+        for (ThreadTrace t : recorder.traces()) {
+            long since = openSince(t);
+            StallFacts f = t.factsOf(openNumber(t));
+            if (since != 0) {
+                if (f != null && f.passed) {
+                    writeOpenRecords(t, f, since);
+                }
+                addAlive(t, openNumber(t), since);
+            }
+        }
+        writer.alive(platform.nanoTime(), alive);
+        alive.clear();
     }
 }

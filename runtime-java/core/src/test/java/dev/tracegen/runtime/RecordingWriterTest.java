@@ -132,6 +132,20 @@ class RecordingWriterTest {
     }
 
     @Test
+    void signsOfLife() throws Exception {
+        RecordingWriter w = writer(options("alive.tgd"), 4);
+        ThreadTrace main = trace("main", 0);
+        w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@6"), 0));
+        w.alive(2000000000L, Arrays.asList(
+                new OpenCall(main, 0, 1005000000L, Thread.State.TIMED_WAITING, 3000000L),
+                new OpenCall(trace("other", 2), 7, 900000000L, Thread.State.RUNNABLE, -1)));
+        platform.pass(1000);
+        w.alive(3000000000L, new ArrayList<OpenCall>());
+        compare("alive.tgd");
+        w.close();
+    }
+
+    @Test
     void fullFilesAreRenamedAndTheOldestIsDeleted() throws Exception {
         byte[] earlier = {'T', 'G', 'D', '1', 5};
         Files.write(dir.resolve("r.tgd"), earlier);

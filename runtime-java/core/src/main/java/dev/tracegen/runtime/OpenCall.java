@@ -1,0 +1,26 @@
+package dev.tracegen.runtime;
+
+/** A message or an outermost call that has not ended, as the recorder saw it at one moment. Immutable. */
+final class OpenCall {
+    final ThreadTrace trace;
+
+    /** Its number on its thread, as in {@link MessageRecord#sequence}. */
+    final long number;
+
+    /** When it began, in {@link Platform#nanoTime()}. */
+    final long beginNanos;
+
+    /** The state of its thread. */
+    final Thread.State state;
+
+    /** The CPU time of its thread since the thread began, in nanoseconds; -1 if unknown. */
+    final long cpuNanos;
+
+    OpenCall(ThreadTrace trace, long number, long beginNanos, Thread.State state, long cpuNanos) {
+        this.trace = trace;
+        this.number = number;
+        this.beginNanos = beginNanos;
+        this.state = state;
+        this.cpuNanos = cpuNanos;
+    }
+}

@@ -1,0 +1,100 @@
+package dev.tracegen.runtime;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.Inflater;
+
+/** Reads the chunks of a recording for tests, up to the last complete one. */
+final class WrittenChunks {
+    /** One chunk with a cursor into its inflated payload. */
+    static final class Chunk {
+        final int type;
+        private final byte[] payload;
+        private int at;
+
+        Chunk(int type, byte[] payload) {
+            this.type = type;
+            this.payload = payload;
+        }
+
+        int u8() {
+            return payload[at++] & 0xFF;
+        }
+
+        long uv() {
+            long v = 0;
+            for (int shift = 0;; shift += 7) {
+                int b = u8();
+                v |= (long) (b & 0x7F) << shift;
+                if (b < 0x80) {
+                    return v;
+                }
+            }
+        }
+
+        long sv() {
+            long v = uv();
+            return v >>> 1 ^ -(v & 1);
+        }
+    }
+
+    private WrittenChunks() {
+    }
+
+    /** Returns the chunks of one type, 0 for all. */
+    static List<Chunk> of(Path file, int type) throws Exception {
+        List<Chunk> all = new ArrayList<Chunk>();
+        byte[] bytes = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
+        ByteBuffer b = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 32; at + 20 <= bytes.length;) {
+            int size = b.getInt(at + 8);
+            if (at + 20 + size > bytes.length) {
+                break;
+            }
+            byte[] payload;
+            if ((b.getShort(at + 6) & RecordingWriter.DEFLATE) != 0) {
+                payload = new byte[b.getInt(at + 20)];
+                Inflater inflater = new Inflater(true);
+                inflater.setInput(bytes, at + 24, size - 4);
+                inflater.inflate(payload);
+            } else {
+                payload = java.util.Arrays.copyOfRange(bytes, at + 20, at + 20 + size);
+            }
+            if (type == 0 || b.getShort(at + 4) == type) {
+                all.add(new Chunk(b.getShort(at + 4), payload));
+            }
+            at += 20 + size + 3 & ~3;
+        }
+        return all;
+    }
+
+    /** Returns the records of a thread as {@code +ID -ID ...}, with {@code !LOST} and the number at each gap. */
+    static String records(Path file, int thread) throws Exception {
+        StringBuilder b = new StringBuilder();
+        long next = 0;
+        for (Chunk c : of(file, RecordingWriter.RECORDS)) {
+            if (c.uv() != thread) {
+                continue;
+            }
+            long first = c.uv();
+            long lost = c.uv();
+            b.append(lost > 0 ? "!" + lost + " " : "").append(first == next ? "" : "#" + first + " ");
+            long n = c.uv();
+            next = first + n;
+            long id = 0;
+            for (long k = 0; k < n; k++) {
+                long h = c.uv();
+                id += h >>> 3 ^ -(h >>> 2 & 1);
+                if ((h & 2) != 0) {
+                    c.sv();
+                }
+                b.append((h & 1) != 0 ? '+' : '-').append(id).append(' ');
+            }
+        }
+        return b.toString().trim();
+    }
+}
