@@ -1,9 +1,15 @@
 package trace
 
-import "github.com/tracegen/tracegen/internal/contract"
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/contract"
+)
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
-// [*Messages], [*Sample], [*Frames], [*Jank], [*Pending] and [*End].
+// [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending] and [*End].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -38,8 +44,47 @@ type Meta struct {
 // digits, zeros if it was not stamped, empty if the recording does not say.
 func (m *Meta) MappingID() string { return m.Values["mappingId"] }
 
+// number returns the number, not negative, that a key has for its value; ok is false if it has none.
+func (m *Meta) number(key string) (n int64, ok bool) {
+	n, err := strconv.ParseInt(m.Values[key], 10, 40)
+	return n, err == nil && n >= 0
+}
+
+// SlowThreshold returns how long a message or an outermost call lasts at least that is a stall. ok is false if the recording does
+// not say.
+func (m *Meta) SlowThreshold() (threshold time.Duration, ok bool) {
+	n, ok := m.number("slowMillis")
+	return time.Duration(n) * time.Millisecond, ok
+}
+
+// Tick returns the unit of the records' times. ok is false if the recording does not say: it has no records then.
+func (m *Meta) Tick() (tick time.Duration, ok bool) {
+	n, ok := m.number("tickNanos")
+	return time.Duration(n), ok && n > 0
+}
+
+// ClockPeriod returns how often the clock moves that records are stamped with, 0 if each has its exact time or if the recording
+// does not say.
+func (m *Meta) ClockPeriod() time.Duration {
+	n, _ := m.number("clockPeriodMillis")
+	return time.Duration(n) * time.Millisecond
+}
+
+// Precision returns how far off the time of a method's entry or exit can be: the period of the clock or the unit of times,
+// whichever is greater; at least 1 ms if the recording does not say what its unit is. Times of messages are exact.
+func (m *Meta) Precision() time.Duration {
+	tick, ok := m.Tick()
+	if !ok {
+		tick = time.Millisecond
+	}
+	return max(m.ClockPeriod(), tick)
+}
+
+// OnlyStalls reports whether only the records of stalls were written.
+func (m *Meta) OnlyStalls() bool { return m.Values["records"] == "slow" }
+
 // Clock says how the clocks stood to each other at one moment. There is one after [Meta], and one before
-// every [Jank].
+// every [StallChunk].
 type Clock struct {
 	// NanoTime is the clock that all times here are of, in nanoseconds: monotonic, with any base.
 	NanoTime int64
@@ -71,7 +116,7 @@ type Thread struct {
 	Main bool
 }
 
-// Records is a stretch of what one thread did.
+// Records is a segment of what one thread did.
 type Records struct {
 	// Thread is its index.
 	Thread uint32
@@ -122,6 +167,14 @@ type Message struct {
 	Description string
 }
 
+// DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for any other
+// description.
+func DescribedMethod(description string) (m Method, ok bool) {
+	digits, ok := strings.CutPrefix(description, "method ")
+	id, err := strconv.ParseUint(digits, 10, 20)
+	return Method(id), ok && err == nil
+}
+
 // ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's
 // Thread.State.
 type ThreadState uint8
@@ -135,8 +188,8 @@ func (s ThreadState) String() string {
 	return "unknown"
 }
 
-// Sample is the stack of a thread at one moment while a message took long, on this thread or on one that waited for it.
-type Sample struct {
+// StackSample is the stack of a thread at one moment while a message took long, on this thread or on one that waited for it.
+type StackSample struct {
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
 	// Thread is its index.
@@ -169,8 +222,8 @@ type Frame struct {
 	Durations [10]int64
 }
 
-// Jank is a message that took too long.
-type Jank struct {
+// StallChunk is a message that took too long.
+type StallChunk struct {
 	// Thread is the index of the thread that it ran on.
 	Thread uint32
 	// Kind is 0, a slow message; others may come.
@@ -232,13 +285,13 @@ type End struct {
 	Overwritten uint64
 }
 
-func (*Meta) chunk()     {}
-func (*Clock) chunk()    {}
-func (*Threads) chunk()  {}
-func (*Records) chunk()  {}
-func (*Messages) chunk() {}
-func (*Sample) chunk()   {}
-func (*Frames) chunk()   {}
-func (*Jank) chunk()     {}
-func (*Pending) chunk()  {}
-func (*End) chunk()      {}
+func (*Meta) chunk()        {}
+func (*Clock) chunk()       {}
+func (*Threads) chunk()     {}
+func (*Records) chunk()     {}
+func (*Messages) chunk()    {}
+func (*StackSample) chunk() {}
+func (*Frames) chunk()      {}
+func (*StallChunk) chunk()  {}
+func (*Pending) chunk()     {}
+func (*End) chunk()         {}

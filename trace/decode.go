@@ -17,7 +17,7 @@ const (
 	typeMessages = 6
 	typeSamples  = 7
 	typeFrames   = 8
-	typeJank     = 9
+	typeStall    = 9
 	typePending  = 10
 	typeEnd      = 11
 )
@@ -127,14 +127,14 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeRecords:  func(p *payload) Chunk { return decodeRecords(p) },
 	typeMessages: func(p *payload) Chunk { return &Messages{p.index(), list(p, 7, decodeMessage)} },
 	typeSamples: func(p *payload) Chunk {
-		s := &Sample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()), Frames: list(p, 1, (*payload).name), CPU: -1}
+		s := &StackSample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()), Frames: list(p, 1, (*payload).name), CPU: -1}
 		if len(p.rest) > 0 {
 			s.CPU = p.sv()
 		}
 		return s
 	},
 	typeFrames:  func(p *payload) Chunk { return &Frames{list(p, 18, decodeFrame)} },
-	typeJank:    func(p *payload) Chunk { return decodeJank(p) },
+	typeStall:   func(p *payload) Chunk { return decodeStall(p) },
 	typePending: func(p *payload) Chunk { return decodePending(p) },
 	typeEnd:     func(p *payload) Chunk { return &End{p.uv(), p.uv(), p.uv()} },
 }
@@ -165,8 +165,8 @@ func decodeFrame(p *payload) Frame {
 	return f
 }
 
-func decodeJank(p *payload) *Jank {
-	return &Jank{
+func decodeStall(p *payload) *StallChunk {
+	return &StallChunk{
 		Thread: p.index(), Kind: p.u8(), Message: p.uv(),
 		Begin: p.sv(), Wall: p.uv(), CPU: p.sv(),
 		FirstRecord: p.uv(), EndRecord: p.uv(),

@@ -112,8 +112,8 @@ func oursOf(t *testing.T, records []Record) (map[string]total, *collect) {
 	t.Helper()
 	c := replayed(t, records, len(records))
 	var tree Tree
-	for i := range c.stretches {
-		tree.Add(&c.stretches[i])
+	for i := range c.segments {
+		tree.Add(&c.segments[i])
 	}
 	return ofTree(&tree, 1), c
 }
@@ -239,7 +239,7 @@ func TestMatrixLoses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := replayed(t, c.buffer.records, len(c.buffer.records))
 			var calls []string
-			for _, s := range got.stretches {
+			for _, s := range got.segments {
 				for _, call := range s.Calls {
 					calls = append(calls, fmt.Sprintf("%d@%d-%d", call.Method, call.Begin, call.End))
 				}

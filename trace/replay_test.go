@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// balance is a Handler that holds stretches to what they promise.
+// balance is a Handler that holds segments to what they promise.
 type balance struct {
 	t     testing.TB
 	calls int
@@ -22,7 +22,7 @@ type balance struct {
 func (b *balance) Chunk(Chunk) error          { return nil }
 func (b *balance) Named(Method, string) error { return nil }
 
-func (b *balance) Stretch(s *Stretch) error {
+func (b *balance) Segment(s *Segment) error {
 	if b.open == nil {
 		b.open, b.until = map[uint32]int{}, map[uint32]int64{}
 	}
@@ -132,10 +132,10 @@ type totals struct {
 	repairs Repairs
 }
 
-func (s *totals) Stretch(stretch *Stretch) error {
-	s.trees.Add(stretch)
-	s.repairs.Add(stretch.Repairs)
-	return s.balance.Stretch(stretch)
+func (s *totals) Segment(segment *Segment) error {
+	s.trees.Add(segment)
+	s.repairs.Add(segment.Repairs)
+	return s.balance.Segment(segment)
 }
 
 func (s *totals) all() map[uint32]total {
@@ -256,7 +256,8 @@ func BenchmarkReplay(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			h := treeHandler{}
-			p := replay{h: &h, threads: map[uint32]*thread{}, tick: 1, maxCalls: maxCalls}
+			p := newReplay(&h)
+			p.limits = limits{tick: 1, calls: maxCalls}
 			for _, c := range chunks {
 				p.chunk(c)
 			}
@@ -281,7 +282,7 @@ type treeHandler struct{ tree Tree }
 
 func (h *treeHandler) Chunk(Chunk) error          { return nil }
 func (h *treeHandler) Named(Method, string) error { return nil }
-func (h *treeHandler) Stretch(s *Stretch) error   { h.tree.Add(s); return nil }
+func (h *treeHandler) Segment(s *Segment) error   { h.tree.Add(s); return nil }
 
 // FuzzReplay replays anything: any records in chunks with any numbers, and any file.
 //
@@ -312,11 +313,12 @@ func FuzzReplay(f *testing.F) {
 		replayedIn(t, records, 1+int(size%64), 1+int(size>>8))
 		// The same with gaps, doublings, other threads, and the ends of messages.
 		c := &collect{balance: balance{t: t}}
-		p := replay{h: c, threads: map[uint32]*thread{}, tick: 1 + int64(size), base: -int64(size), maxCalls: 5, slowOnly: size%2 == 1}
+		p := newReplay(c)
+		p.limits, p.slowOnly = limits{tick: 1 + int64(size), base: -int64(size), calls: 5}, size%2 == 1
 		for i, part := range slices.Collect(slices.Chunk(records, 1+int(size%64))) {
 			first := uint64(part[0]) % uint64(len(data)*(i+1))
 			p.chunk(&Records{Thread: uint32(first % 3), First: first, Overwritten: uint64(part[0]) >> 60, List: part})
-			p.chunk(&Jank{Thread: uint32(first % 3), EndRecord: first + uint64(size)%9})
+			p.chunk(&StallChunk{Thread: uint32(first % 3), EndRecord: first + uint64(size)%9})
 		}
 		if err := p.finish(); err != nil {
 			t.Error(err)

@@ -14,6 +14,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/textreport"
 )
 
 // tell is a Handler that writes down all that it is told.
@@ -32,8 +34,8 @@ func (h *tell) Named(m Method, name string) error {
 	return nil
 }
 
-func (h *tell) Stretch(s *Stretch) error {
-	fmt.Fprintf(h, "stretch of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6, s.Repairs)
+func (h *tell) Segment(s *Segment) error {
+	fmt.Fprintf(h, "segment of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6, s.Repairs)
 	depths := make([]int, len(s.Calls))
 	for i, c := range s.Calls {
 		if c.Parent >= 0 {
@@ -45,7 +47,7 @@ func (h *tell) Stretch(s *Stretch) error {
 		}
 		fmt.Fprintln(h)
 	}
-	return h.balance.Stretch(s)
+	return h.balance.Segment(s)
 }
 
 func toldOf(t testing.TB, in io.Reader) string {
@@ -169,7 +171,7 @@ func FuzzReports(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		read := func(in io.Reader) string {
-			s := &Source{text: newReports(bufio.NewReader(in))}
+			s := &Source{text: textreport.NewReader(bufio.NewReader(in))}
 			h := tell{balance: balance{t: t}}
 			if err := s.Replay(&h); err != nil {
 				t.Fatal(err)
@@ -180,8 +182,8 @@ func FuzzReports(f *testing.F) {
 		if again := read(iotest.HalfReader(strings.NewReader(text))); again != got {
 			t.Errorf("%q, then %q", got, again)
 		}
-		if promising(text) != strings.Contains(got, "*trace.Jank") {
-			t.Errorf("a report is promised: %t; %s", promising(text), got)
+		if textreport.Promising(text) != strings.Contains(got, "*trace.StallChunk") {
+			t.Errorf("a report is promised: %t; %s", textreport.Promising(text), got)
 		}
 	})
 }

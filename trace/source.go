@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/tracegen/tracegen/internal/textreport"
 )
 
 // Accepted says what a [Source] can be made of.
@@ -19,7 +21,7 @@ const sniffed = 1 << 20
 // Source is anything that can be replayed: a recording, or a text with reports of other tools in it.
 type Source struct {
 	reader *Reader
-	text   *reports
+	text   *textreport.Reader
 	closer io.Closer
 }
 
@@ -67,23 +69,23 @@ func NewSource(in io.Reader) (*Source, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if bytes.IndexByte(head, 0) >= 0 || !promising(string(head)) {
+	if bytes.IndexByte(head, 0) >= 0 || !textreport.Promising(string(head)) {
 		return nil, fmt.Errorf("%w: there is none in it of what is accepted: %s", ErrFormat, Accepted)
 	}
-	return &Source{text: newReports(b)}, nil
+	return &Source{text: textreport.NewReader(b)}, nil
 }
 
 // Reader gives the recording's reader, nil if the source is a text. What was read there is not replayed.
 func (s *Source) Reader() *Reader { return s.reader }
 
-// Replay reads the source to its end and gives h what was called, as [Replay] does. Of a text, each report is a stretch of
-// [StretchReport] or [StretchSamples], behind a [*Meta] if it says something new of itself, and before a [*Jank] with
+// Replay reads the source to its end and gives h what was called, as [Replay] does. Of a text, each report is a segment of
+// [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk] with
 // what it says of the message. Methods that only have a name are introduced.
 func (s *Source) Replay(h Handler) error {
 	if s.reader != nil {
 		return Replay(s.reader, h)
 	}
-	return s.text.replay(h)
+	return replayReports(s.text, h)
 }
 
 // Damage is [Reader.Damage]. In a text there is SkippedBytes, for records that were cut off.
@@ -91,7 +93,7 @@ func (s *Source) Damage() Damage {
 	if s.reader != nil {
 		return s.reader.Damage()
 	}
-	return s.text.damage
+	return Damage{SkippedBytes: s.text.Skipped()}
 }
 
 // Close closes the file that [OpenSource] opened.

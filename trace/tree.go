@@ -30,11 +30,11 @@ type Tree struct {
 
 	last  []int32 // per node: its last child, 0 for none
 	slots []int32 // open addressing by parent and method: nodes, 0 for none; a power of two, at least half of it free
-	at    []int32 // per call of the stretch that is added: its node
+	at    []int32 // per call of the segment that is added: its node
 }
 
-// Add adds the calls of a stretch.
-func (t *Tree) Add(s *Stretch) {
+// Add adds the calls of a segment.
+func (t *Tree) Add(s *Segment) {
 	if len(t.Nodes) == 0 {
 		t.Nodes, t.last = append(t.Nodes, Node{}), append(t.last, 0)
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/view"
+	"github.com/tracegen/tracegen/internal/export"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -51,7 +51,7 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 
 func (a *analyzing) options() options {
 	formats := []named[string]{{answersReport, answersReport}, {answersTree, answersTree}, {answersTable, answersTable}, {answersJSON, answersJSON}}
-	for _, f := range view.Formats() {
+	for _, f := range export.Formats() {
 		formats = append(formats, named[string]{f.Name, f.Name})
 	}
 	return newOptions(grouped("Output",
@@ -80,32 +80,28 @@ func (a *analyzing) options() options {
 
 func orders() []named[analysis.Order] {
 	var list []named[analysis.Order]
-	for _, o := range []analysis.Order{analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderSlow} {
+	for _, o := range []analysis.Order{analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderStalls} {
 		list = append(list, named[analysis.Order]{string(o), o})
 	}
 	return list
 }
 
-// analyzeHelp has the formats of package view in it as they are.
+// analyzeHelp has the formats of package export in it as they are.
 func analyzeHelp() string {
 	var exports strings.Builder
-	for _, f := range view.Formats() {
+	for _, f := range export.Formats() {
 		fmt.Fprintf(&exports, "  %-12s%s\n", f.Name, f.Summary)
+	}
+	var verdicts strings.Builder
+	for _, v := range analysis.Verdicts() {
+		fmt.Fprintf(&verdicts, "%s\n", strings.TrimRight(fmt.Sprintf("  %-21s%s", v.Name, v.Help), " "))
 	}
 	return `analyze reads recordings of tracegen's runtime and tells of each message that took too
 long: what it was, how long it took and how much of that on a processor, the path to
 where the time went, what ran before it and what waited behind it, and in one line what
 it was slow for, judged by what was recorded:
 
-  own work             it was on a processor; the method with the most time of its own
-  waiting for a lock   it was BLOCKED, or waited for a lock; who held it
-  I/O                  it was in a method of files, sockets, SQLite, Binder or processes
-  sleep                it was in Thread.sleep or SystemClock.sleep
-  waiting for another thread
-  starved              it could have run, and got no processor
-  garbage collection   that took half of the time or more
-  the recording does not tell
-
+` + verdicts.String() + `
 What the recording lacks is named in that line. "not available" is what nobody could
 see, "nothing" what was seen to be empty. On a thread without a looper, as all are on a
 plain JVM, a message is an outermost call of a traced method.
@@ -189,7 +185,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (a *analyzing) binary() bool {
-	for _, f := range view.Formats() {
+	for _, f := range export.Formats() {
 		if f.Name == a.format {
 			return f.Binary
 		}
@@ -274,13 +270,13 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 		}, nil
 	case a.format == answersReport:
 		text := analysis.NewText(w)
-		o.Begin, o.Slow, o.End = text.Begin, text.Slow, text.End
+		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
 		return func(*analysis.Mappings) error { return nil }, nil
 	case a.format == answersTable:
 		o.Methods = new(analysis.Methods)
 		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, a.sort, a.top) }, nil
 	case a.format == answersTree && a.each:
-		o.Slow = func(s *analysis.Slow) error {
+		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
 				return err
 			}
@@ -295,34 +291,22 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 		if err != nil {
 			return nil, err
 		}
-		o.Methods, o.Slow, o.End = new(analysis.Methods), j.Slow, j.End
+		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
 		return func(*analysis.Mappings) error { return j.Close(o.Methods, a.sort, a.top) }, nil
 	}
 	return a.export(o, w)
 }
 
-// export writes one of the forms of package view.
+// export writes one of the forms of package export.
 func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	type message struct {
-		recording int
-		thread    uint32
-		sequence  uint64
-	}
-	verdicts := map[message]string{}
-	recording := 0
-	judge := func(recording int, j *trace.Jank) string { return verdicts[message{recording, j.Thread, j.Message}] }
-	v, err := view.New(a.format, w, nil, view.Options{Program: "tracegen " + version(), Judgement: judge})
+	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return nil, err
 	}
 	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		recording++
-		return v, v.Recording(view.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
+		return v, v.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
 	}
-	o.Slow = func(s *analysis.Slow) error {
-		verdicts[message{recording, s.Thread.Index, s.Sequence}] = s.Verdict.Text
-		return nil
-	}
+	o.Evidence, o.Stall = v.Evidence, v.Stall
 	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }

@@ -139,7 +139,7 @@ func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Samp
 		return nil, nil, err
 	}
 	sample := &fleet.Sample{Unit: c.unit}
-	o.Slow, o.Also = sample.Slow, sample.Add
+	o.Stall, o.Also = sample.Stall, sample.Add
 	o.End = func(rec *analysis.Recording) error {
 		for _, text := range rec.Warnings() {
 			c.con.warn("%s", text)

@@ -187,8 +187,8 @@ func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis
 		g.known++
 		return nil, nil
 	}
-	o.Slow = func(s *analysis.Slow) error {
-		entry.Cases = append(entry.Cases, fleet.NewCase(s))
+	o.Stall = func(s *analysis.Stall) error {
+		entry.Stalls = append(entry.Stalls, fleet.NewStall(s))
 		return nil
 	}
 	o.End = func(rec *analysis.Recording) error {

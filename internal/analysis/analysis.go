@@ -3,7 +3,6 @@ package analysis
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -25,10 +24,10 @@ type Recording struct {
 	// Precision is how far a time of a method's entry or exit can be off: the period of the clock that records are
 	// stamped with, or their unit. Times of messages are exact.
 	Precision time.Duration
-	// Threads, Records, Overwritten and Slow are how many there are; Overwritten records were lost on the device.
+	// Threads, Records, Overwritten and Stalls are how many there are; Overwritten records were lost on the device.
 	Threads              int
 	Records, Overwritten uint64
-	Slow                 int
+	Stalls               int
 	// Methods is how many different methods were called, Unresolved how many of them the mapping does not have.
 	Methods, Unresolved int
 	// Span is from the first to the last call.
@@ -40,8 +39,6 @@ type Recording struct {
 	clock      *trace.Clock // the first
 	begin, end int64
 	met        map[trace.Method]bool
-	threads    map[uint32]string // names
-	samples    []*trace.Sample   // the last
 }
 
 // HasCalls tells whether calls were recorded, or may still be.
@@ -59,8 +56,8 @@ func (r *Recording) Version() string {
 	return version + " (" + code + ")"
 }
 
-// SlowMillis gives the threshold of slow messages, "" if it is not known.
-func (r *Recording) SlowMillis() string { return r.Meta["slowMillis"] }
+// about returns the recording's meta data.
+func (r *Recording) about() *trace.Meta { return &trace.Meta{Values: r.Meta} }
 
 // Options say how recordings are read. The zero value reads them without names.
 type Options struct {
@@ -69,14 +66,16 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for none.
 	R8 *r8.Mapping
-	// Begin, if it is set, is called when a recording's meta data are read, Slow for each slow message, End behind the
+	// Begin, if it is set, is called when a recording's meta data are read, Stall for each slow message, End behind the
 	// last.
 	Begin func(*Recording) error
-	Slow  func(*Slow) error
+	Stall func(*Stall) error
 	End   func(*Recording) error
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
 	Calls   *Calls
+	// Evidence, if it is set, is called as [trace.Joiner.Evidence] is, before Also gets the chunk.
+	Evidence func(*trace.Stall) error
 	// Also, if it is set, is given the names, and gives who gets all that is read as well.
 	Also func(*Recording, *Names) (trace.Handler, error)
 }
@@ -84,8 +83,8 @@ type Options struct {
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the functions returned, or a
 // [*MismatchError].
 func Analyze(name string, in *trace.Source, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}, threads: map[uint32]string{}}, names: NewNames(nil, nil), by: residual{o.R8}}
-	a.joiner.Found = a.found
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
+	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -184,18 +183,13 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		for k, v := range c.Values {
 			r.Meta[printable(k)] = printable(v)
 		}
-		r.Precision = precision(c)
+		r.Precision = c.Precision()
 	case *trace.Clock:
 		if r.clock == nil {
 			r.clock = c
 		}
 	case *trace.Threads:
 		r.Threads += len(c.List)
-		for _, t := range c.List {
-			r.threads[t.Index] = t.Name
-		}
-	case *trace.Sample:
-		r.samples = append(r.samples[max(0, len(r.samples)-maxOtherSamples+1):], c)
 	case *trace.End:
 		r.Overwritten = c.Overwritten
 	}
@@ -207,16 +201,6 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		err = errors.Join(err, a.also.Chunk(c))
 	}
 	return err
-}
-
-// precision is the coarser one of the clock's period and the unit.
-func precision(m *trace.Meta) time.Duration {
-	period, _ := strconv.ParseInt(m.Values["clockPeriodMillis"], 10, 32)
-	tick, err := strconv.ParseInt(m.Values["tickNanos"], 10, 40)
-	if err != nil {
-		tick = 1e6
-	}
-	return max(time.Duration(period)*time.Millisecond, time.Duration(tick))
 }
 
 // Named takes the name of a method that has no ID.
@@ -231,8 +215,8 @@ func (a *analyzer) Named(m trace.Method, name string) error {
 	return a.joiner.Named(m, name)
 }
 
-// Stretch takes calls.
-func (a *analyzer) Stretch(s *trace.Stretch) error {
+// Segment takes calls.
+func (a *analyzer) Segment(s *trace.Segment) error {
 	if err := a.start(); err != nil {
 		return err
 	}
@@ -252,9 +236,9 @@ func (a *analyzer) Stretch(s *trace.Stretch) error {
 	if a.calls != nil {
 		a.calls.Add(s)
 	}
-	err := a.joiner.Stretch(s)
+	err := a.joiner.Segment(s)
 	if a.also != nil {
-		err = errors.Join(err, a.also.Stretch(s))
+		err = errors.Join(err, a.also.Segment(s))
 	}
 	return err
 }
@@ -268,22 +252,22 @@ func (a *analyzer) meet(m trace.Method) {
 }
 
 // found takes a slow message.
-func (a *analyzer) found(s *trace.Slow) error {
-	out := newSlow(s, a.recording, a.names, a.by)
-	a.recording.Slow++
-	out.Number = a.recording.Slow
+func (a *analyzer) found(s *trace.Stall) error {
+	out := newStall(s, a.recording, a.names, a.by)
+	a.recording.Stalls++
+	out.Number = a.recording.Stalls
 	if a.Methods != nil {
 		a.Methods.hot(out)
 	}
-	if a.Slow != nil {
-		return a.Slow(out)
+	if a.Stall != nil {
+		return a.Stall(out)
 	}
 	return nil
 }
 
-// recordsOf is how many records a stretch was made of, those left out as strays not counted.
-func recordsOf(s *trace.Stretch) uint64 {
-	if s.Kind == trace.StretchReport || s.Kind == trace.StretchSamples {
+// recordsOf is how many records a segment was made of, those left out as strays not counted.
+func recordsOf(s *trace.Segment) uint64 {
+	if s.Kind == trace.SegmentReport || s.Kind == trace.SegmentSamples {
 		return 0
 	}
 	n := uint64(0)

@@ -93,8 +93,8 @@ func TestAcrossBuilds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var slow []*Slow
-	o := Options{Mappings: mappings, Methods: new(Methods), Calls: new(Calls), Slow: func(s *Slow) error { slow = append(slow, s); return nil }}
+	var slow []*Stall
+	o := Options{Mappings: mappings, Methods: new(Methods), Calls: new(Calls), Stall: func(s *Stall) error { slow = append(slow, s); return nil }}
 	for name, m := range map[string]*mapping.Mapping{"old": old, "new": compact} {
 		err := analyze(t, name, `
 meta mappingId=`+m.Digest()+` slowMillis=700 clockPeriodMillis=5 records=all versionName=`+name+` versionCode=7
@@ -120,7 +120,7 @@ end`, o)
 	}
 	var lines []string
 	for _, m := range o.Methods.Sorted(OrderSelf) {
-		lines = append(lines, fmt.Sprintf("%s self %d total %d calls %d longest %d slow %d", m.Method.Identity(), m.Self/1e6, m.Total/1e6, m.Calls, m.Longest/1e6, m.Slow))
+		lines = append(lines, fmt.Sprintf("%s self %d total %d calls %d longest %d slow %d", m.Method.Identity(), m.Self/1e6, m.Total/1e6, m.Calls, m.Longest/1e6, m.Stalls))
 	}
 	want := []string{
 		"a.Row.bind self 1780 total 1780 calls 4 longest 880 slow 2",
@@ -141,15 +141,15 @@ end`, o)
 // TestRecursion: calls within calls of the same method count once in the total, as does a call that is handed on in parts.
 func TestRecursion(t *testing.T) {
 	totals := newThreadTotals()
-	totals.add(&trace.Stretch{Calls: []trace.Call{
+	totals.add(&trace.Segment{Calls: []trace.Call{
 		{Method: 1, Parent: -1, Next: 4, Count: 1, End: 100},
 		{Method: 2, Parent: 0, Next: 4, Count: 1, Begin: 10, End: 90},
 		{Method: 1, Parent: 1, Next: 3, Count: 1, Begin: 20, End: 50},
 		{Method: 1, Parent: 1, Next: 4, Count: 1, Begin: 50, End: 60, Marks: trace.MarkUnwound},
 	}})
-	totals.add(&trace.Stretch{Begin: 100, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 100, End: 200, Marks: trace.MarkSuspended}}})
-	totals.add(&trace.Stretch{Begin: 200, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 200, End: 350, Marks: trace.MarkSuspended | trace.MarkResumed}}})
-	totals.add(&trace.Stretch{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350, End: 360, Marks: trace.MarkResumed}}})
+	totals.add(&trace.Segment{Begin: 100, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 100, End: 200, Marks: trace.MarkSuspended}}})
+	totals.add(&trace.Segment{Begin: 200, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 200, End: 350, Marks: trace.MarkSuspended | trace.MarkResumed}}})
+	totals.add(&trace.Segment{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350, End: 360, Marks: trace.MarkResumed}}})
 	want := []MethodTotal{
 		{Calls: 3, Marked: 1, Records: 5, Total: 100, Self: 60, Longest: 100},
 		{Calls: 1, Records: 2, Total: 80, Self: 40, Longest: 80},
@@ -181,7 +181,7 @@ func TestSuggest(t *testing.T) {
 	call(odd, 300_000, time.Microsecond, 2*ms)
 	recording := &Recording{Records: 5_040_000, Span: 10 * time.Second}
 	methods.add(totals, names, recording)
-	methods.hot(&Slow{Recording: recording, HotPath: []Step{{Method: methodOf(names, trace.Method(id(t, m, hot)))}}})
+	methods.hot(&Stall{Recording: recording, HotPath: []Step{{Method: methodOf(names, trace.Method(id(t, m, hot)))}}})
 	b := methods.Suggest(Blocking{}, []*mapping.Mapping{m})
 	if b.Records != 2_000_000 || b.Of != 5_040_000 || len(b.Methods) != 1 {
 		t.Errorf("%d of %d records of %d methods", b.Records, b.Of, len(b.Methods))

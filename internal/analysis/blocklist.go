@@ -82,8 +82,8 @@ func (o Blocking) worth(t *MethodTotal) string {
 		return "its name is not known"
 	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?%#"):
 		return "no rule can name it alone"
-	case t.Slow > 0:
-		return fmt.Sprintf("on the hot path of %s", count(t.Slow, "slow message"))
+	case t.Stalls > 0:
+		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "slow message"))
 	case t.Longest >= o.Below.Nanoseconds():
 		return "one call took " + millis(time.Duration(t.Longest))
 	case t.Calls == 0 || t.Total/int64(t.Calls) > o.Mean.Nanoseconds():

@@ -76,7 +76,7 @@ func (c *Calls) Nodes() []CallNode {
 }
 
 // NewCalls gives the calls of one slow message.
-func NewCalls(s *Slow) *Calls {
+func NewCalls(s *Stall) *Calls {
 	c := new(Calls)
 	c.add(s.Tree, s.Names, s.Recording)
 	return c

@@ -1,8 +1,8 @@
 // Package analysis answers what was slow in a recording, and which method is to blame.
 //
-// [Analyze] reads one recording after the other and gives each slow message as a [Slow], as soon as it is complete:
+// [Analyze] reads one recording after the other and gives each slow message as a [Stall], as soon as it is complete:
 //
-//	trace.Replay ─► analyzer ─► trace.Joiner ─► newSlow ─► judge ─► Slow
+//	trace.Replay ─► analyzer ─► trace.Joiner ─► newStall ─► judge ─► Stall
 //	                   │
 //	                   ├──────► Methods   all calls by method, over all recordings
 //	                   ├──────► Calls     all calls by path
@@ -18,8 +18,8 @@
 //
 // # Across builds
 //
-// IDs mean nothing beyond their build, so whatever compares or groups goes by names. [Slow.HotPath] has methods by
-// class, name and descriptor; [Slow.Key] is a hash of these and nothing else, equal for messages of one reason in any
+// IDs mean nothing beyond their build, so whatever compares or groups goes by names. [Stall.HotPath] has methods by
+// class, name and descriptor; [Stall.Key] is a hash of these and nothing else, equal for messages of one reason in any
 // builds, and in [Recording.Meta] is what the program says of itself: its version ([Recording.Version]), and a user, if
 // it was told one. [Methods] and [Calls] merge by name as well; only methods whose name is not known stay apart by
 // mapping.

@@ -29,8 +29,8 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 	return j, err
 }
 
-// slowJSON is a slow message's form.
-type slowJSON struct {
+// stallJSON is a slow message's form.
+type stallJSON struct {
 	Recording  string        `json:"recording"`
 	Number     int           `json:"number"`
 	Thread     threadJSON    `json:"thread"`
@@ -53,8 +53,8 @@ type slowJSON struct {
 	MostSelf   []Step        `json:"mostSelf"`
 	State      string        `json:"state"`
 	LockOwner  string        `json:"lockOwner,omitempty"`
-	Looks      []Look        `json:"looks"`
-	Holder     []Look        `json:"holder"`
+	Samples    []StackSample `json:"looks"`
+	Holder     []StackSample `json:"holder"`
 	Before     []Past        `json:"before"`  // null if not known
 	Pending    []Waiting     `json:"pending"` // null if not known
 	Repairs    repairsJSON   `json:"repairs"`
@@ -98,7 +98,7 @@ type recordingJSON struct {
 	Meta        map[string]string `json:"meta"`
 	Precision   time.Duration     `json:"precisionNanos"`
 	Span        time.Duration     `json:"spanNanos"`
-	Slow        int               `json:"slow"`
+	Stalls      int               `json:"slow"`
 	Threads     int               `json:"threads"`
 	Records     uint64            `json:"records"`
 	Overwritten uint64            `json:"overwritten"`
@@ -108,13 +108,13 @@ type recordingJSON struct {
 	Damage      damageJSON        `json:"damage"`
 }
 
-// Slow writes a slow message.
-func (j *JSON) Slow(s *Slow) error {
-	out := slowJSON{
+// Stall writes a slow message.
+func (j *JSON) Stall(s *Stall) error {
+	out := stallJSON{
 		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
-		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Looks: list(s.Looks), Holder: list(s.Holder),
+		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs),
 	}
 	if !s.Time.IsZero() {
@@ -164,7 +164,7 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		if meta == nil {
 			meta = map[string]string{}
 		}
-		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Slow, r.Threads,
+		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls, r.Threads,
 			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage)})
 		if err != nil {
 			return err

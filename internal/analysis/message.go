@@ -56,11 +56,11 @@ func parseMessage(text string, names *Names, by residual) Message {
 		m.Kind, m.Handler = "idle handler", by.class(class)
 		return m
 	}
-	if digits, ok := strings.CutPrefix(text, "method "); ok {
-		if id, err := strconv.ParseUint(digits, 10, 20); err == nil {
-			method := methodOf(names, trace.Method(id))
-			m.Kind, m.Method = "call", &method
-		}
+	if id, ok := trace.DescribedMethod(text); ok {
+		method := methodOf(names, id)
+		m.Kind, m.Method = "call", &method
+		return m
+	} else if strings.HasPrefix(text, "method ") {
 		return m
 	}
 	target, digits, ok := cutLast(text, ": ")

@@ -20,8 +20,8 @@ type MethodTotal struct {
 	Total   int64 `json:"totalNanos"`
 	Self    int64 `json:"selfNanos"`
 	Longest int64 `json:"longestNanos"`
-	// Slow is of how many slow messages the method is on the hot path.
-	Slow int `json:"slow"`
+	// Stalls is of how many slow messages the method is on the hot path.
+	Stalls int `json:"slow"`
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
@@ -74,13 +74,13 @@ func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 }
 
 // hot counts the methods on a slow message's hot path.
-func (m *Methods) hot(s *Slow) {
+func (m *Methods) hot(s *Stall) {
 	counted := map[methodKey]bool{}
 	for _, step := range s.HotPath {
 		key := methodKey{Method: step.Method.key()}
 		if !counted[key] {
 			counted[key] = true
-			m.of(step.Method, s.Recording.Digest).Slow++
+			m.of(step.Method, s.Recording.Digest).Stalls++
 		}
 	}
 }
@@ -94,7 +94,7 @@ const (
 	OrderTotal   Order = "total"
 	OrderCalls   Order = "calls"
 	OrderLongest Order = "longest"
-	OrderSlow    Order = "slow"
+	OrderStalls  Order = "slow"
 )
 
 // Sorted lists all methods that were called. Equals stand in the order of their other columns and then names, so that
@@ -117,8 +117,8 @@ func compareBy(by Order, a, b *MethodTotal) int {
 		return cmp.Compare(a.Calls, b.Calls)
 	case OrderLongest:
 		return cmp.Compare(a.Longest, b.Longest)
-	case OrderSlow:
-		return cmp.Compare(a.Slow, b.Slow)
+	case OrderStalls:
+		return cmp.Compare(a.Stalls, b.Stalls)
 	}
 	return cmp.Compare(a.Self, b.Self)
 }
@@ -127,7 +127,7 @@ func compareBy(by Order, a, b *MethodTotal) int {
 type threadTotals struct {
 	totals    []idTotal
 	index     map[trace.Method]int32
-	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next stretch
+	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next segment
 	open      []openCall
 }
 
@@ -156,8 +156,8 @@ func (t *threadTotals) of(m trace.Method) int32 {
 	return k
 }
 
-// add sums up a stretch.
-func (t *threadTotals) add(s *trace.Stretch) {
+// add sums up a segment.
+func (t *threadTotals) add(s *trace.Segment) {
 	began := t.suspended[s.Thread]
 	var suspended []int64
 	for i := range s.Calls {
@@ -199,14 +199,14 @@ func (t *threadTotals) close(at int32) {
 	}
 }
 
-func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.StretchKind) {
+func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.SegmentKind) {
 	if c.Marks&trace.MarkResumed == 0 {
 		total.Calls += uint64(c.Count)
 	}
 	if c.Marks&^(trace.MarkResumed|trace.MarkSuspended) != 0 {
 		total.Marked++
 	}
-	if kind != trace.StretchReport && kind != trace.StretchSamples {
+	if kind != trace.SegmentReport && kind != trace.SegmentSamples {
 		total.Records += recordsOfCall(c.Marks)
 	}
 }

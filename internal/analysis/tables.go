@@ -19,7 +19,7 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			break
 		}
 		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s\n", millis(time.Duration(t.Self)), millis(time.Duration(t.Total)), t.Calls,
-			millis(time.Duration(t.Longest)), t.Slow, t.Method, markedText(t.Marked))
+			millis(time.Duration(t.Longest)), t.Stalls, t.Method, markedText(t.Marked))
 	}
 	return b.Flush()
 }

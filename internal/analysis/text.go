@@ -25,7 +25,7 @@ const (
 	shownPast    = 5  // of what ran before, the last
 	shownWaiting = 10 // of what waited, the first
 	shownFrames  = 12 // of a stack, the innermost
-	shownLooks   = 3  // of those that saw different stacks, the first
+	shownStacks  = 3  // of those that saw different stacks, the first
 )
 
 // Begin says what a recording is.
@@ -34,7 +34,7 @@ func (t *Text) Begin(r *Recording) error {
 	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
-	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.about())
+	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.origin())
 	return t.w.Flush()
 }
 
@@ -46,8 +46,8 @@ func (r *Recording) Banner() string {
 	return ""
 }
 
-// about says whose recording it is.
-func (r *Recording) about() string {
+// origin says whose recording it is.
+func (r *Recording) origin() string {
 	var parts []string
 	for _, key := range []string{"package", "process", "sun.java.command"} {
 		if v := r.Meta[key]; v != "" && (key != "process" || v != r.Meta["package"]) {
@@ -71,8 +71,8 @@ func (r *Recording) about() string {
 	return " " + strings.Join(parts, ", ")
 }
 
-// Slow tells of a slow message.
-func (t *Text) Slow(s *Slow) error {
+// Stall tells of a slow message.
+func (t *Text) Stall(s *Stall) error {
 	t.slow++
 	w := t.w
 	fmt.Fprintf(w, "\n%s\n", s.Title())
@@ -94,18 +94,18 @@ func (t *Text) Slow(s *Slow) error {
 }
 
 // Title says in a line which message it is.
-func (s *Slow) Title() string {
+func (s *Stall) Title() string {
 	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, millis(s.Wall), s.threadName(), s.when())
 }
 
-func (s *Slow) threadName() string {
+func (s *Stall) threadName() string {
 	if s.Thread.Name != "" {
 		return "thread " + s.Thread.Name
 	}
 	return fmt.Sprintf("thread %d", s.Thread.Index)
 }
 
-func (s *Slow) when() string {
+func (s *Stall) when() string {
 	text := fmt.Sprintf(", %.3f s in", s.Begin.Seconds())
 	if !s.Time.IsZero() {
 		text += s.Time.Format(", 2006-01-02 15:04:05.000 UTC")
@@ -119,7 +119,7 @@ func (s *Slow) when() string {
 	return text
 }
 
-func (s *Slow) where() string {
+func (s *Stall) where() string {
 	switch {
 	case s.Scene != "" && s.Foreground:
 		return "; scene " + s.Scene + ", in the foreground"
@@ -129,7 +129,7 @@ func (s *Slow) where() string {
 	return ""
 }
 
-func (s *Slow) times() string {
+func (s *Stall) times() string {
 	parts := []string{"wall " + millis(s.Wall)}
 	if s.CPU >= 0 {
 		parts = append(parts, fmt.Sprintf("on a processor %s (%s)", millis(s.CPU), percent(s.CPU, s.Wall)))
@@ -145,7 +145,7 @@ func (s *Slow) times() string {
 }
 
 // path is a table of the hot path.
-func (t *Text) path(s *Slow) {
+func (t *Text) path(s *Stall) {
 	if len(s.HotPath) == 0 {
 		fmt.Fprintf(t.w, "  %-9s%s\n", "path", "no calls were recorded")
 		return
@@ -153,7 +153,7 @@ func (t *Text) path(s *Slow) {
 	t.steps("path", s.HotPath, s.Recording.Precision, true)
 }
 
-func (t *Text) mostSelf(s *Slow) {
+func (t *Text) mostSelf(s *Stall) {
 	if len(s.MostSelf) > 0 {
 		t.steps("own time", s.MostSelf, s.Recording.Precision, false)
 	}
@@ -177,12 +177,12 @@ func (t *Text) steps(name string, steps []Step, precision time.Duration, nested 
 }
 
 // looks shows what was seen of the thread.
-func (t *Text) looks(s *Slow) {
-	if len(s.Looks) == 0 {
+func (t *Text) looks(s *Stall) {
+	if len(s.Samples) == 0 {
 		fmt.Fprintf(t.w, "  %-9snobody looked at its stack\n", "seen")
 	}
-	var at, elsewhere []Look
-	for _, l := range s.Looks {
+	var at, elsewhere []StackSample
+	for _, l := range s.Samples {
 		if s.Verdict.Method == nil || mentions(l.Frames, *s.Verdict.Method) {
 			at = append(at, l)
 		} else {
@@ -199,8 +199,8 @@ func (t *Text) looks(s *Slow) {
 	t.stacks("holder", s.Holder)
 }
 
-// stacks shows looks, those that saw the same stack as one, at most shownLooks of them.
-func (t *Text) stacks(name string, looks []Look) {
+// stacks shows looks, those that saw the same stack as one, at most shownStacks of them.
+func (t *Text) stacks(name string, looks []StackSample) {
 	shown := 0
 	for i := 0; i < len(looks); {
 		n := 1
@@ -211,7 +211,7 @@ func (t *Text) stacks(name string, looks []Look) {
 		if n > 1 {
 			more = fmt.Sprintf(", and %d times more until %s", n-1, millis(looks[i+n-1].After))
 		}
-		if shown++; shown > shownLooks {
+		if shown++; shown > shownStacks {
 			fmt.Fprintf(t.w, "  %-9s%s more\n", "", count(len(looks)-i, "look"))
 			return
 		}
@@ -228,7 +228,7 @@ func (t *Text) stacks(name string, looks []Look) {
 }
 
 // before shows what ran before.
-func (t *Text) before(s *Slow) {
+func (t *Text) before(s *Stall) {
 	switch {
 	case !s.BeforeKnown:
 		fmt.Fprintf(t.w, "  %-9snot available\n", "before")
@@ -263,7 +263,7 @@ func (p Past) String() string {
 }
 
 // pending shows what waited.
-func (t *Text) pending(s *Slow) {
+func (t *Text) pending(s *Stall) {
 	switch {
 	case !s.PendingKnown:
 		fmt.Fprintf(t.w, "  %-9snot available\n", "waiting")
@@ -308,7 +308,7 @@ func (t *Text) End(r *Recording) error {
 
 // Summary says in a line what there was, and what was wrong.
 func (r *Recording) Summary() string {
-	parts := []string{fmt.Sprintf("%s in %.1f s", count(r.Slow, "slow message"), r.Span.Seconds())}
+	parts := []string{fmt.Sprintf("%s in %.1f s", count(r.Stalls, "slow message"), r.Span.Seconds())}
 	if threshold := r.Meta["slowMillis"]; threshold != "" {
 		parts[0] += ", of " + threshold + " ms and more"
 	}

@@ -2,29 +2,29 @@ package analysis
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/textreport"
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Kind is what a message was slow for.
+// Kind is why a stall was slow, as programs read it.
 type Kind string
 
-// The kinds of verdicts.
+// The kinds of verdicts; [Verdicts] says what each means and when it applies.
 const (
-	KindOwnWork Kind = "own-work" // it computed
-	KindLock    Kind = "lock"     // it waited for a lock
-	KindIO      Kind = "io"       // it waited for files, the network, a database, another process
-	KindSleep   Kind = "sleep"    // it slept
-	KindWait    Kind = "wait"     // it waited until another thread told it to go on
-	KindStarved Kind = "starved"  // it was ready to run and got no processor
-	KindGC      Kind = "gc"       // garbage was collected
-	KindUnknown Kind = "unknown"  // the recording does not tell
+	KindOwnWork Kind = "own-work"
+	KindLock    Kind = "lock"
+	KindIO      Kind = "io"
+	KindSleep   Kind = "sleep"
+	KindWait    Kind = "wait"
+	KindStarved Kind = "starved"
+	KindGC      Kind = "gc"
+	KindUnknown Kind = "unknown"
 )
 
-// Verdict is what a message was slow for, judged by what was recorded and nothing else.
+// Verdict is why a stall was slow, judged by what was recorded and nothing else.
 type Verdict struct {
 	// Kind is the reason.
 	Kind Kind `json:"kind"`
@@ -32,58 +32,171 @@ type Verdict struct {
 	Likely bool `json:"likely,omitempty"`
 	// Method is where the time went: the method with the most time of its own; nil if no traced method took any.
 	Method *Method `json:"method,omitempty"`
-	// Activity is what the thread was doing there when it was looked at, and In the platform's method that it was in;
-	// empty if nobody looked.
+	// Activity is what the thread was doing there when its stack was taken, and In the platform's method that it was in;
+	// empty if no stack was taken.
 	Activity Activity `json:"activity,omitempty"`
 	In       string   `json:"in,omitempty"`
 	// Text says it all in a line.
 	Text string `json:"text"`
 }
 
+// VerdictKind is a row of the table of verdicts: all that the program says of one kind.
+type VerdictKind struct {
+	// Kind is its name in JSON.
+	Kind Kind
+	// Name is its name for people, Help a line about when it applies, which may be empty.
+	Name, Help string
+
+	// applies reports whether the evidence is for it, and whether it is only likely, as something is missing.
+	applies func(e *evidence) (applies, likely bool)
+	// sentence says the verdict without what it stands on.
+	sentence func(e *evidence) string
+	// spread says that time that is spread over many methods is worth saying.
+	spread bool
+	// cpu and stack say that CPU time and stacks matter to it: the sentence says so where they were not recorded.
+	cpu, stack bool
+	// activity reports whether what the stack shows is said beside it; nil if never.
+	activity func(e *evidence) bool
+}
+
+// Verdicts returns the table of verdicts, in the order in which they are shown to people.
+func Verdicts() []VerdictKind {
+	return []VerdictKind{verdictOwnWork, verdictLock, verdictIO, verdictSleep, verdictWait, verdictStarved, verdictGC, verdictUnknown}
+}
+
+// judged is the order in which verdicts are tried: the first that applies is given.
+func judged() []VerdictKind {
+	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved, verdictUnknown}
+}
+
+var (
+	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work", Help: "it was on a processor; the method with the most time of its own",
+		applies: func(e *evidence) (bool, bool) {
+			busy := e.cpuOf > 0 && !e.offProcessor() || e.cpuOf == 0 && e.CPU >= 0 && !enough(e.off, e.Wall)
+			likely := !e.cpuKnown() && e.activity == ActivityRunning
+			return busy || likely, !busy
+		},
+		sentence: func(e *evidence) string { return "own work: " + e.where() },
+		spread:   true, cpu: true,
+		activity: func(e *evidence) bool { return e.activity != ActivityRunning && e.activity != "" },
+	}
+	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock", Help: "it was BLOCKED, or waited for a lock; who held it",
+		applies: waiting(func(e *evidence) bool {
+			return e.activity == ActivityLock || e.activity == ActivityWait && e.LockOwner != ""
+		}),
+		sentence: func(e *evidence) string {
+			if e.LockOwner != "" {
+				return "waiting for a lock: " + e.where() + ", while " + e.LockOwner
+			}
+			return "waiting for a lock: " + e.where() + "; who held it was not recorded"
+		},
+		cpu: true, stack: true,
+	}
+	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O", Help: "it was in a method of files, sockets, SQLite, Binder or processes",
+		applies:  waiting(func(e *evidence) bool { return e.activity.isIO() }),
+		sentence: func(e *evidence) string { return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(), e.inPlatform()) },
+		cpu:      true, stack: true,
+	}
+	verdictSleep = VerdictKind{Kind: KindSleep, Name: "sleep", Help: "it was in Thread.sleep or SystemClock.sleep",
+		applies:  waiting(func(e *evidence) bool { return e.activity == ActivitySleep }),
+		sentence: func(e *evidence) string { return "sleep: " + e.where() + e.inPlatform() },
+		cpu:      true, stack: true,
+	}
+	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting for another thread",
+		applies:  waiting(func(e *evidence) bool { return e.activity == ActivityWait }),
+		sentence: func(e *evidence) string { return "waiting for another thread: " + e.where() + e.inPlatform() },
+		cpu:      true, stack: true,
+	}
+	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it could have run, and got no processor",
+		applies:  func(e *evidence) (bool, bool) { return e.cpuKnown() && e.activity == ActivityRunning, false },
+		sentence: func(e *evidence) string { return "starved: it could have run, and got no processor; " + e.where() },
+		spread:   true, cpu: true, stack: true,
+	}
+	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "that took half of the time or more",
+		applies: func(e *evidence) (bool, bool) { return enough(e.GC, e.Wall), false },
+		sentence: func(e *evidence) string {
+			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount, e.where())
+		},
+		spread: true,
+	}
+	verdictUnknown = VerdictKind{Kind: KindUnknown, Name: "the recording does not tell",
+		applies:  func(*evidence) (bool, bool) { return true, false },
+		sentence: func(e *evidence) string { return "the recording does not tell: " + e.where() },
+		spread:   true, cpu: true, stack: true,
+		activity: func(*evidence) bool { return true },
+	}
+)
+
+// waiting is when a verdict about waiting applies: a stack shows it, and the thread was off the processor for long enough.
+func waiting(shown func(*evidence) bool) func(*evidence) (bool, bool) {
+	return func(e *evidence) (bool, bool) {
+		likely := !e.cpuKnown() || e.method != nil && e.method.Unresolved
+		return e.offProcessor() && shown(e), likely
+	}
+}
+
+// evidence is what verdicts are judged by. The processor's time and the collector's are of the whole stall, a stack sample is of
+// one moment: what it shows counts for the method that took the time only if that method was on the stack, and if the thread was
+// off the processor for long enough. Two samples that follow each other and both show the method say more about it than the
+// whole stall's time on a processor.
+type evidence struct {
+	*Stall
+	method     *Method       // with the most time of its own, nil if traced methods took less than half
+	took       time.Duration // the method's own time, or the stall's
+	off        time.Duration // the time off the processor: all of took if that is not known
+	cpu, cpuOf time.Duration // the time on a processor between samples that show the method, and how long that was
+	activity   Activity      // what the sample shows that stands for the method, empty if there is none
+	frames     []string      // of that sample
+	elsewhere  *StackSample  // a sample that does not show the method, if none does
+	spread     bool
+}
+
+func evidenceOf(s *Stall) *evidence {
+	e := &evidence{Stall: s, took: s.Wall}
+	if enough(s.traced(), s.Wall) && len(s.MostSelf) > 0 {
+		m := s.MostSelf[0].Method
+		e.method, e.took = &m, min(e.took, time.Duration(s.MostSelf[0].Self))
+	}
+	e.off = s.Wall - max(0, s.CPU)
+	if e.cpu, e.cpuOf = s.cpuIn(e.method); e.cpuOf > 0 {
+		e.off = time.Duration(float64(e.took) * float64(e.cpuOf-e.cpu) / float64(e.cpuOf))
+	}
+	seen, elsewhere := s.seen(e.method)
+	e.elsewhere = elsewhere
+	if seen != nil {
+		e.activity, e.frames = seen.Activity, seen.Frames
+	}
+	return e
+}
+
+// cpuKnown reports whether CPU time was recorded.
+func (e *evidence) cpuKnown() bool { return e.CPU >= 0 || e.cpuOf > 0 }
+
+// offProcessor reports whether the thread was off the processor for long enough to explain the method's time.
+func (e *evidence) offProcessor() bool { return enough(e.off, e.took) }
+
 // enough is how much of a time something must take to be its reason: more than half.
 func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 0 }
 
-// judge says what a message was slow for. The processor's time and the collector's are of the whole message, a look
-// is of one moment: what it saw counts for the method that took the time only if that was on the stack, and if the
-// thread was off the processor long enough for it. Two looks that follow each other and met the method tell more of it
-// than the whole message's time on a processor.
-func judge(s *Slow) Verdict {
-	v := Verdict{Kind: KindUnknown}
-	took := s.Wall
-	if enough(s.traced(), s.Wall) && len(s.MostSelf) > 0 {
-		m := s.MostSelf[0].Method
-		v.Method, took = &m, min(took, time.Duration(s.MostSelf[0].Self))
+// judge returns the verdict on a stall.
+func judge(s *Stall) Verdict {
+	e := evidenceOf(s)
+	for _, k := range judged() {
+		if applies, likely := k.applies(e); applies {
+			return e.verdict(k, likely)
+		}
 	}
-	// The time off the processor: all of it if nobody knows.
-	off := s.Wall - max(0, s.CPU)
-	seen, elsewhere := s.seen(v.Method)
-	cpu, of := s.cpuIn(v.Method)
-	if of > 0 {
-		off = time.Duration(float64(took) * float64(of-cpu) / float64(of))
-	}
-	known := s.CPU >= 0 || of > 0
-	if seen != nil {
-		v.Activity, v.In = seen.Activity, inPlatform(seen.Frames)
-	}
-	waits := kindOf(v.Activity, s.LockOwner)
-	switch {
-	case enough(s.GC, s.Wall):
-		v.Kind = KindGC
-	case waits != KindUnknown && waits != KindOwnWork && enough(off, took):
-		v.Kind, v.Likely = waits, !known || v.Method != nil && v.Method.Unresolved
-	case of > 0 && !enough(off, took), of == 0 && s.CPU >= 0 && !enough(off, s.Wall):
-		v.Kind = KindOwnWork
-	case !known && waits == KindOwnWork:
-		v.Kind, v.Likely = KindOwnWork, true
-	case known && waits == KindOwnWork:
-		v.Kind = KindStarved
-	}
-	v.Text = s.sentence(v, elsewhere)
-	return v
+	return e.verdict(verdictUnknown, false)
+}
+
+func (e *evidence) verdict(k VerdictKind, likely bool) Verdict {
+	e.spread = k.spread
+	return Verdict{Kind: k.Kind, Likely: likely, Method: e.method, Activity: e.activity, In: inPlatform(e.frames),
+		Text: strings.Join(append([]string{k.sentence(e)}, e.stands(k)...), "; ")}
 }
 
 // traced is how much of the time was spent in traced methods.
-func (s *Slow) traced() time.Duration {
+func (s *Stall) traced() time.Duration {
 	nanos := int64(0)
 	for i := range s.Tree.Nodes {
 		n := &s.Tree.Nodes[i]
@@ -97,24 +210,24 @@ func (s *Slow) traced() time.Duration {
 	return time.Duration(nanos)
 }
 
-// seen gives the look that speaks for a method: the first of those that saw most often what it saw. elsewhere is a look
-// that did not meet the method, if none did.
-func (s *Slow) seen(m *Method) (seen, elsewhere *Look) {
-	looks := s.Looks
-	if len(looks) == 0 && s.State != trace.ThreadState(0).String() {
-		looks = []Look{{State: s.State, Activity: activityOf(s.State, nil)}}
+// seen returns the stack sample that stands for a method: the first of those that show what most of them show. elsewhere is a sample
+// that does not show the method, if none does.
+func (s *Stall) seen(m *Method) (seen, elsewhere *StackSample) {
+	samples := s.Samples
+	if len(samples) == 0 && s.State != trace.ThreadState(0).String() {
+		samples = []StackSample{{State: s.State, Activity: activityOf(s.State, nil)}}
 	}
 	counts := map[Activity]int{}
-	for i := range looks {
-		l := &looks[i]
+	for i := range samples {
+		l := &samples[i]
 		if m != nil && len(l.Frames) > 0 && !mentions(l.Frames, *m) {
 			elsewhere = l
 			continue
 		}
 		counts[l.Activity]++
 	}
-	for i := range looks {
-		l := &looks[i]
+	for i := range samples {
+		l := &samples[i]
 		if m != nil && len(l.Frames) > 0 && !mentions(l.Frames, *m) {
 			continue
 		}
@@ -128,11 +241,11 @@ func (s *Slow) seen(m *Method) (seen, elsewhere *Look) {
 	return seen, elsewhere
 }
 
-// cpuIn tells how long the thread was on a processor between looks that follow each other and both met a method, of how
-// long in all; 0 of 0 if there are no two.
-func (s *Slow) cpuIn(m *Method) (cpu, of time.Duration) {
-	for i := 1; i < len(s.Looks); i++ {
-		a, b := &s.Looks[i-1], &s.Looks[i]
+// cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method, and how
+// long that was in all; 0 and 0 if there are no two.
+func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
+	for i := 1; i < len(s.Samples); i++ {
+		a, b := &s.Samples[i-1], &s.Samples[i]
 		if m != nil && a.cpu >= 0 && b.cpu >= a.cpu && mentions(a.Frames, *m) && mentions(b.Frames, *m) {
 			cpu += b.cpu - a.cpu
 			of += b.After - a.After
@@ -141,126 +254,62 @@ func (s *Slow) cpuIn(m *Method) (cpu, of time.Duration) {
 	return min(cpu, of), of
 }
 
-// kindOf is what an activity would be the reason for.
-func kindOf(a Activity, owner string) Kind {
-	switch {
-	case a == ActivityLock || a == ActivityWait && owner != "":
-		return KindLock
-	case a.isIO():
-		return KindIO
-	case a == ActivitySleep:
-		return KindSleep
-	case a == ActivityWait:
-		return KindWait
-	case a == ActivityRunning:
-		return KindOwnWork
-	}
-	return KindUnknown
-}
-
 // inPlatform gives the innermost frame's method if it is the platform's.
 func inPlatform(frames []string) string {
-	if len(frames) == 0 || !ofPlatform(frameMethod(frames[0])) {
+	if len(frames) == 0 || !ofPlatform(textreport.FrameMethod(frames[0])) {
 		return ""
 	}
-	return frameMethod(frames[0])
+	return textreport.FrameMethod(frames[0])
 }
 
-// sentence says a verdict in a line.
-func (s *Slow) sentence(v Verdict, elsewhere *Look) string {
-	who, own := "most of it was in no traced method", ""
-	if v.Method != nil {
-		self := time.Duration(s.MostSelf[0].Self)
-		who, own = v.Method.String(), fmt.Sprintf(" (%s of its own)", millis(self))
-		if self*4 < s.Wall && (v.Kind == KindOwnWork || v.Kind == KindStarved || v.Kind == KindGC || v.Kind == KindUnknown) {
-			who = "spread over many methods, the most in " + who
-		}
+// where says where the time went.
+func (e *evidence) where() string {
+	if e.method == nil {
+		return "most of it was in no traced method"
 	}
-	at := ""
-	if v.In != "" {
-		at = " in " + v.In
+	self := time.Duration(e.MostSelf[0].Self)
+	spread := ""
+	if e.spread && self*4 < e.Wall {
+		spread = "spread over many methods, the most in "
 	}
-	var text string
-	switch v.Kind {
-	case KindOwnWork:
-		text = "own work: " + who + own
-	case KindLock:
-		text = "waiting for a lock: " + who + own
-		if s.LockOwner != "" {
-			text += ", while " + s.LockOwner
-		} else {
-			text += "; who held it was not recorded"
-		}
-	case KindIO:
-		text = fmt.Sprintf("I/O (%s): %s%s%s", v.Activity, who, own, at)
-	case KindSleep:
-		text = "sleep: " + who + own + at
-	case KindWait:
-		text = "waiting for another thread: " + who + own + at
-	case KindStarved:
-		text = "starved: it could have run, and got no processor; " + who + own
-	case KindGC:
-		text = fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s%s", millis(s.GC), s.GCCount, who, own)
-	case KindUnknown:
-		text = "the recording does not tell: " + who + own
-	}
-	return strings.Join(append([]string{text}, s.evidence(v, elsewhere)...), "; ")
+	return fmt.Sprintf("%s%s (%s of its own)", spread, e.method, millis(self))
 }
 
-// evidence says what a verdict stands on, and what is missing.
-func (s *Slow) evidence(v Verdict, elsewhere *Look) []string {
+// inPlatform says which method of the platform the thread was in.
+func (e *evidence) inPlatform() string {
+	if in := inPlatform(e.frames); in != "" {
+		return " in " + in
+	}
+	return ""
+}
+
+// stands says what a verdict stands on, and what is missing.
+func (e *evidence) stands(k VerdictKind) []string {
 	var parts []string
 	switch {
-	case s.CPU >= 0:
-		text := fmt.Sprintf("on a processor for %s", percent(s.CPU, s.Wall))
-		if cpu, of := s.cpuIn(v.Method); of > 0 {
-			text += fmt.Sprintf(", there for %s", percent(cpu, of))
+	case e.CPU >= 0:
+		text := fmt.Sprintf("on a processor for %s", percent(e.CPU, e.Wall))
+		if e.cpuOf > 0 {
+			text += fmt.Sprintf(", there for %s", percent(e.cpu, e.cpuOf))
 		}
 		parts = append(parts, text)
-	case v.Kind != KindGC:
+	case k.cpu:
 		parts = append(parts, "CPU time was not recorded")
 	}
-	if v.Kind != KindGC && s.GC*10 >= s.Wall && s.Wall > 0 {
-		parts = append(parts, fmt.Sprintf("garbage collection for %s", percent(s.GC, s.Wall)))
+	if k.Kind != KindGC && e.GC*10 >= e.Wall && e.Wall > 0 {
+		parts = append(parts, fmt.Sprintf("garbage collection for %s", percent(e.GC, e.Wall)))
 	}
 	switch {
-	case elsewhere != nil:
-		where := firstOfApp(elsewhere.Frames)
+	case e.elsewhere != nil:
+		where := firstOfApp(e.elsewhere.Frames)
 		if where == "" {
-			where = elsewhere.Frames[0]
+			where = e.elsewhere.Frames[0]
 		}
-		parts = append(parts, fmt.Sprintf("when it was looked at it was elsewhere, in %s (%s)", frameMethod(where), elsewhere.Activity))
-	case v.Activity == "" && v.Kind != KindOwnWork && v.Kind != KindGC:
+		parts = append(parts, fmt.Sprintf("when it was looked at it was elsewhere, in %s (%s)", textreport.FrameMethod(where), e.elsewhere.Activity))
+	case e.activity == "" && k.stack:
 		parts = append(parts, "nobody looked at what it did")
-	case v.Kind == KindUnknown || v.Kind == KindOwnWork && v.Activity != ActivityRunning && v.Activity != "":
-		parts = append(parts, fmt.Sprintf("%s when it was looked at", v.Activity))
+	case k.activity != nil && k.activity(e):
+		parts = append(parts, fmt.Sprintf("%s when it was looked at", e.activity))
 	}
 	return parts
-}
-
-// percent gives a share without decimals.
-func percent(part, whole time.Duration) string {
-	if whole <= 0 {
-		return "0 %"
-	}
-	return fmt.Sprintf("%d %%", (part*100+whole/2)/whole)
-}
-
-// millis gives a duration in milliseconds, the shorter the finer.
-func millis(d time.Duration) string {
-	decimals := 0
-	switch a := max(d, -d); {
-	case a == 0 || a >= 10*time.Millisecond:
-	case a >= time.Millisecond:
-		decimals = 1
-	case a >= time.Microsecond:
-		decimals = 3
-	default:
-		decimals = 6
-	}
-	text := strconv.FormatFloat(float64(d)/1e6, 'f', decimals, 64)
-	if decimals > 0 {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text + " ms"
 }

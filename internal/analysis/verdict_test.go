@@ -11,19 +11,19 @@ import (
 const ms = time.Millisecond
 
 // look makes a look at a state and a stack.
-func look(after time.Duration, cpu time.Duration, state string, frames ...string) Look {
-	return Look{After: after, State: state, Activity: activityOf(state, frames), Frames: frames, cpu: cpu}
+func look(after time.Duration, cpu time.Duration, state string, frames ...string) StackSample {
+	return StackSample{After: after, State: state, Activity: activityOf(state, frames), Frames: frames, cpu: cpu}
 }
 
 // slowIn is a message of 1000 ms that spent so long in a.B.m by itself, and the rest in the dispatch.
-func slowIn(self, cpu, gc time.Duration, looks ...Look) *Slow {
-	stretch := trace.Stretch{Kind: trace.StretchMessage, End: int64(1000 * ms), Calls: []trace.Call{
+func slowIn(self, cpu, gc time.Duration, looks ...StackSample) *Stall {
+	segment := trace.Segment{Kind: trace.SegmentMessage, End: int64(1000 * ms), Calls: []trace.Call{
 		{Method: trace.MethodDispatch, Parent: -1, Next: 2, Count: 1, End: int64(1000 * ms)},
 		{Method: trace.FirstNamed, Next: 2, Count: 1, End: int64(self)},
 	}}
-	s := &Slow{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Looks: looks, State: "unknown", Tree: new(trace.Tree), Names: NewNames(nil, nil)}
+	s := &Stall{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Samples: looks, State: "unknown", Tree: new(trace.Tree), Names: NewNames(nil, nil)}
 	s.Names.Named(trace.FirstNamed, "a.B.m")
-	s.Tree.Add(&stretch)
+	s.Tree.Add(&segment)
 	s.HotPath, s.MostSelf = hotPath(s.Tree, s.Names), mostSelf(s.Tree, s.Names, 5)
 	return s
 }
@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 	elsewhere := look(700*ms, -1, "BLOCKED", "a.C.n(C.java:1)")
 	for _, c := range []struct {
 		name   string
-		s      *Slow
+		s      *Stall
 		owner  string
 		kind   Kind
 		likely bool

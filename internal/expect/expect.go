@@ -23,9 +23,9 @@ func Instrumentation(o inject.Options, r inject.Request) equivalence.Instrumenta
 	switch o.Exits {
 	case inject.ExitsNormal:
 	case inject.ExitsThrows:
-		want.ExitAtUncaughtThrow = true
+		want.Exits.UncaughtThrows = true
 	case inject.ExitsExact:
-		want.ExitHandler = true
+		want.Exits.Handler = true
 	default:
 		panic(fmt.Sprintf("expect: no translation for exit mode %d", o.Exits))
 	}

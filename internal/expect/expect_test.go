@@ -17,7 +17,7 @@ func TestEveryModeIsTranslated(t *testing.T) {
 		seen := map[demands]int{}
 		for i := range count {
 			w := translate(i)
-			d := demands{w.ExitAtUncaughtThrow, w.ExitHandler, w.EntryAfterSuper, w.FocusHooked, w.FocusAdded}
+			d := demands{w.Exits.UncaughtThrows, w.Exits.Handler, w.EntryAfterSuper, w.FocusHooked, w.FocusAdded}
 			if other, twice := seen[d]; twice {
 				t.Errorf("%s %d is translated like %d: %+v", kind, i, other, d)
 			}

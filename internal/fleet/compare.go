@@ -66,9 +66,9 @@ type Change struct {
 // Delta is the change of the method's own time, in nanoseconds for each unit.
 func (c *Change) Delta() float64 { return c.NewSelf - c.OldSelf }
 
-// Stall is how often a group of stalls came, in two samples.
-type Stall struct {
-	// Key is what they have in common; see [Group].
+// StallChange is how often a group of stalls came, in two samples.
+type StallChange struct {
+	// Key is what they have in common; see [StallGroup].
 	Key string `json:"key"`
 	// Old and New are how many there were, OldRate and NewRate how many in a thousand units.
 	Old     int     `json:"old"`
@@ -79,7 +79,7 @@ type Stall struct {
 	OldMean float64 `json:"oldMeanNanos"`
 	NewMean float64 `json:"newMeanNanos"`
 	// Worst is the longest, of the newer sample if there is one.
-	Worst Case `json:"worst"`
+	Worst Stall `json:"worst"`
 }
 
 // Comparison is how two samples differ.
@@ -91,13 +91,13 @@ type Comparison struct {
 	// Changes has all methods, those whose own time grew the most first.
 	Changes []*Change `json:"changes"`
 	// Stalls has all groups of stalls, those whose time grew the most first.
-	Stalls []*Stall `json:"stalls"`
+	Stalls []*StallChange `json:"stalls"`
 }
 
 // Compare tells how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods that
 // a compiler has given another number are matched by it. Both samples have the same unit.
 func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
-	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*Stall{}}
+	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{}}
 	was, is := wasCalled(renumbered)
 	matched := map[string]bool{}
 	for key, m := range new.methods {
@@ -227,16 +227,16 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 			keys[key] = true
 		}
 	}
-	side := func(s *Sample, key string) (cases int, rate, mean float64, worst Case) {
+	side := func(s *Sample, key string) (cases int, rate, mean float64, worst Stall) {
 		g := s.stalls[key]
 		if g == nil {
-			return 0, 0, 0, Case{}
+			return 0, 0, 0, Stall{}
 		}
 		mean, _ = g.wall.over(g.wall.n)
 		return g.cases, 1000 * float64(g.cases) / float64(max(s.Units, 1)), mean, g.worst
 	}
 	for key := range keys {
-		s := &Stall{Key: key}
+		s := &StallChange{Key: key}
 		s.Old, s.OldRate, s.OldMean, s.Worst = side(old, key)
 		cases, rate, mean, worst := side(new, key)
 		s.New, s.NewRate, s.NewMean = cases, rate, mean
@@ -245,8 +245,8 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 		}
 		c.Stalls = append(c.Stalls, s)
 	}
-	grown := func(s *Stall) float64 { return s.NewRate*s.NewMean - s.OldRate*s.OldMean }
-	slices.SortFunc(c.Stalls, func(a, b *Stall) int {
+	grown := func(s *StallChange) float64 { return s.NewRate*s.NewMean - s.OldRate*s.OldMean }
+	slices.SortFunc(c.Stalls, func(a, b *StallChange) int {
 		return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a.Key, b.Key))
 	})
 }

@@ -1,19 +1,19 @@
 // Package fleet answers what a team asks of the recordings of many users and builds: which stalls hurt most, since
 // when, and what a new build has made slower.
 //
-//	analysis.Slow ─► NewCase ─► Store.Add ─► one file on disk ─► Store.Groups ─► ranked
+//	analysis.Stall ─► NewStall ─► Store.Add ─► one file on disk ─► Store.Groups ─► ranked
 //	                                                     └─────► WriteParquet ─► a data warehouse
-//	trace.Stretch ─► Sample, of one build or the other ─► Compare ─► what changed, and how sure that is
+//	trace.Segment ─► Sample, of one build or the other ─► Compare ─► what changed, and how sure that is
 //
 // # Groups
 //
-// A [Case] is a slow message of one recording, with names in place of IDs, so that it means the same in any build. A
-// [Group] is all cases with one hot path. A group's rank is how many users it hurt times how long it took on average
+// A [Stall] is a slow message of one recording, with names in place of IDs, so that it means the same in any build. A
+// [StallGroup] is all stalls with one hot path. A group's rank is how many users it hurt times how long it took on average
 // (the mean): a stall of a second that a thousand users meet comes before one of ten seconds that ten meet.
 //
 // A [Store] is one file of bbolt, an embedded database: it survives being killed at any time, one process has it at a
 // time, and a recording that is in it already, by its content, is not counted again. Groups are made by going through
-// the cases in the order of their keys, so that memory grows with the number of groups and with the users of one
+// the stalls in the order of their keys, so that memory grows with the number of groups and with the users of one
 // group, and not with that of recordings.
 //
 // # Comparing

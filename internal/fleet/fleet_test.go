@@ -28,7 +28,7 @@ func made(rnd *rand.Rand, recordings int) []Entry {
 		e := Entry{Info: Info{Name: fmt.Sprint("r", k), Version: fmt.Sprint("1.", rnd.IntN(12)), User: []string{"", "ann", "bob", "eve", "joe"}[rnd.IntN(5)]}}
 		e.Recording[0], e.Recording[1] = byte(k), byte(k>>8)
 		for n := range rnd.IntN(6) {
-			e.Cases = append(e.Cases, Case{
+			e.Stalls = append(e.Stalls, Stall{
 				Key: fmt.Sprintf("%016x", rnd.IntN(5)), Recording: e.Info.Name, Number: n + 1, Version: e.Info.Version, User: e.Info.User,
 				Time: 1_700_000_000_000 + rnd.Int64N(1e9), Wall: 700e6 + rnd.Int64N(5e9), CPU: -1, Kind: analysis.KindLock, Title: "t", HotPath: []string{"a.B.c"},
 			})
@@ -65,7 +65,7 @@ func TestGroupsAgainstNaive(t *testing.T) {
 		}
 		var lines []string
 		for _, g := range got.Groups {
-			lines = append(lines, fmt.Sprint(g.Key, " ", g.Cases, " ", g.Users, " ", g.Recordings, " ", g.Total, " ", g.Longest, " ", g.First, " ", g.Last, " ", g.Since.UnixMilli()))
+			lines = append(lines, fmt.Sprint(g.Key, " ", g.Stalls, " ", g.Users, " ", g.Recordings, " ", g.Total, " ", g.Longest, " ", g.First, " ", g.Last, " ", g.Since.UnixMilli()))
 		}
 		if want := naive(entries); !slices.Equal(lines, want) {
 			t.Fatalf("seed %d: %s", seed, gocmp.Diff(want, lines))
@@ -74,10 +74,10 @@ func TestGroupsAgainstNaive(t *testing.T) {
 }
 
 func naive(entries []Entry) []string {
-	byKey := map[string][]Case{}
+	byKey := map[string][]Stall{}
 	recordings := map[string]map[string]string{}
 	for _, e := range entries {
-		for _, c := range e.Cases {
+		for _, c := range e.Stalls {
 			if recordings[c.Key] == nil {
 				recordings[c.Key] = map[string]string{}
 			}
@@ -150,7 +150,7 @@ func TestGroupsAreTheSameInAnyOrder(t *testing.T) {
 func TestQuantiles(t *testing.T) {
 	g := newGrouping("k")
 	for n := range 1000 {
-		g.add(Digest{}, &Case{Wall: int64(n+1) * 1e6})
+		g.add(Digest{}, &Stall{Wall: int64(n+1) * 1e6})
 	}
 	got := g.end()
 	for _, q := range []struct{ got, want time.Duration }{{got.Median, 500 * time.Millisecond}, {got.P90, 900 * time.Millisecond}} {
@@ -181,7 +181,7 @@ func TestStoreRefusesOthers(t *testing.T) {
 	}
 }
 
-func TestParquetHasEveryCase(t *testing.T) {
+func TestParquetHasEveryStall(t *testing.T) {
 	s := open(t, "")
 	entries := made(rand.New(rand.NewPCG(5, 5)), 100)
 	if err := s.Add(entries); err != nil {
@@ -197,8 +197,8 @@ func TestParquetHasEveryCase(t *testing.T) {
 	}
 	want, total := 0, int64(0)
 	for _, e := range entries {
-		want += len(e.Cases)
-		for _, c := range e.Cases {
+		want += len(e.Stalls)
+		for _, c := range e.Stalls {
 			total += c.Wall
 		}
 	}
@@ -273,7 +273,7 @@ func sampleOf(t *testing.T, recordings int, took func(k int) int64) *Sample {
 			t.Fatal(err)
 		}
 		d := took(k)
-		err = h.Stretch(&trace.Stretch{End: 10_000 + d, Calls: []trace.Call{
+		err = h.Segment(&trace.Segment{End: 10_000 + d, Calls: []trace.Call{
 			{Method: 1, Parent: -1, Next: 3, Count: 1, End: 10_000 + d},
 			{Method: 2, Parent: 0, Next: 3, Count: 1, Begin: 5_000, End: 10_000 + d},
 			{Method: 2, Parent: 1, Next: 3, Count: 1, Begin: 6_000, End: 7_000},

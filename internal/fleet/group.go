@@ -9,12 +9,12 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 )
 
-// Group is all cases with one hot path.
-type Group struct {
+// StallGroup is all stalls with one hot path.
+type StallGroup struct {
 	// Key is what they have in common.
 	Key string `json:"key"`
-	// Cases, Recordings and Users are how many there are. A recording that does not tell its user counts as one.
-	Cases      int `json:"cases"`
+	// Stalls, Recordings and Users are how many there are. A recording that does not tell its user counts as one.
+	Stalls     int `json:"cases"`
 	Recordings int `json:"recordings"`
 	Users      int `json:"users"`
 	// Total is how long all took, Mean, Median, P90 and Longest one; Median and P90 are right to 0.1 %.
@@ -25,39 +25,39 @@ type Group struct {
 	Longest time.Duration `json:"longestNanos"`
 	// Score is Users times Mean in seconds: what groups are ranked by.
 	Score float64 `json:"score"`
-	// First and Last are the oldest and the newest version that it was seen in; empty if no case tells. Versions is
+	// First and Last are the oldest and the newest version that it was seen in; empty if no stall tells. Versions is
 	// how many there are.
 	First    string `json:"firstVersion,omitempty"`
 	Last     string `json:"lastVersion,omitempty"`
 	Versions int    `json:"versions"`
-	// Since and Until are when the first and the last case began; zero if no case tells.
+	// Since and Until are when the first and the last stall began; zero if no stall tells.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
-	// Kinds is how many cases were slow for what.
+	// Kinds is how many stalls were slow for what.
 	Kinds map[analysis.Kind]int `json:"kinds"`
-	// Worst is the longest case: its hot path, words and recording stand for the group.
-	Worst Case `json:"worst"`
+	// Worst is the longest stall: its hot path, words and recording stand for the group.
+	Worst Stall `json:"worst"`
 }
 
 // Fleet is what there is in a store, summed up.
 type Fleet struct {
-	// Recordings, Users and Cases are how many there are. Nameless is how many recordings do not tell their user: each
+	// Recordings, Users and Stalls are how many there are. Nameless is how many recordings do not tell their user: each
 	// counts as one.
 	Recordings int `json:"recordings"`
 	Users      int `json:"users"`
-	Cases      int `json:"cases"`
+	Stalls     int `json:"cases"`
 	Nameless   int `json:"recordingsWithoutUser"`
 	// First and Last are the oldest and the newest version.
 	First string `json:"firstVersion,omitempty"`
 	Last  string `json:"lastVersion,omitempty"`
 	// Groups are ranked: the one with the greatest Score first.
-	Groups []*Group `json:"groups"`
+	Groups []*StallGroup `json:"groups"`
 }
 
 // Groups sums the store up. Equal groups stand in the order of their keys, so that the same recordings give the same
 // answer in whatever order they were added.
 func (s *Store) Groups() (*Fleet, error) {
-	f := &Fleet{Groups: []*Group{}}
+	f := &Fleet{Groups: []*StallGroup{}}
 	users, versions := map[string]bool{}, span{}
 	err := s.Recordings(func(d Digest, i Info) error {
 		f.Recordings++
@@ -79,8 +79,8 @@ func (s *Store) Groups() (*Fleet, error) {
 			f.Groups = append(f.Groups, g.end())
 		}
 	}
-	err = s.Cases(func(d Digest, c *Case) error {
-		f.Cases++
+	err = s.Stalls(func(d Digest, c *Stall) error {
+		f.Stalls++
 		if g == nil || g.Key != c.Key {
 			end()
 			g = newGrouping(c.Key)
@@ -92,7 +92,7 @@ func (s *Store) Groups() (*Fleet, error) {
 		return nil, err
 	}
 	end()
-	slices.SortStableFunc(f.Groups, func(a, b *Group) int {
+	slices.SortStableFunc(f.Groups, func(a, b *StallGroup) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
 	})
 	return f, nil
@@ -127,24 +127,24 @@ func (s *span) add(b build) {
 
 // grouping is a group that is being made.
 type grouping struct {
-	Group
+	StallGroup
 	users      map[string]bool
 	recordings map[Digest]bool
 	versions   map[build]bool
 	span       span
-	walls      map[int]int // cases by the logarithm of their time
+	walls      map[int]int // stalls by the logarithm of their time
 }
 
 func newGrouping(key string) *grouping {
-	return &grouping{Group: Group{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{}, recordings: map[Digest]bool{},
+	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{}, recordings: map[Digest]bool{},
 		versions: map[build]bool{}, walls: map[int]int{}}
 }
 
 // wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
 const wallStep = 1.002
 
-func (g *grouping) add(d Digest, c *Case) {
-	g.Cases++
+func (g *grouping) add(d Digest, c *Stall) {
+	g.Stalls++
 	g.users[userOf(d, c.User)] = true
 	g.recordings[d] = true
 	g.Kinds[c.Kind]++
@@ -152,7 +152,7 @@ func (g *grouping) add(d Digest, c *Case) {
 	g.Total += wall
 	g.walls[int(math.Floor(math.Log(max(1, float64(c.Wall)))/math.Log(wallStep)))]++
 	// The first of equals in the store's order, which is that of the recordings' content.
-	if wall > g.Longest || g.Cases == 1 {
+	if wall > g.Longest || g.Stalls == 1 {
 		g.Longest, g.Worst = wall, *c
 	}
 	if b := (build{c.Version, c.Code}); b != (build{}) {
@@ -169,23 +169,23 @@ func (g *grouping) add(d Digest, c *Case) {
 	}
 }
 
-func (g *grouping) end() *Group {
+func (g *grouping) end() *StallGroup {
 	g.Users, g.Recordings, g.Versions = len(g.users), len(g.recordings), len(g.versions)
 	g.First, g.Last = g.span.first.version, g.span.last.version
-	g.Mean = g.Total / time.Duration(g.Cases)
+	g.Mean = g.Total / time.Duration(g.Stalls)
 	g.Median, g.P90 = g.quantile(0.5), g.quantile(0.9)
 	g.Score = float64(g.Users) * g.Mean.Seconds()
-	return &g.Group
+	return &g.StallGroup
 }
 
-// quantile gives the time that the share q of the cases does not pass, at most the longest.
+// quantile gives the time that the share q of the stalls does not pass, at most the longest.
 func (g *grouping) quantile(q float64) time.Duration {
 	classes := make([]int, 0, len(g.walls))
 	for c := range g.walls {
 		classes = append(classes, c)
 	}
 	slices.Sort(classes)
-	left := int(math.Ceil(q * float64(g.Cases)))
+	left := int(math.Ceil(q * float64(g.Stalls)))
 	for _, c := range classes {
 		if left -= g.walls[c]; left <= 0 {
 			return min(time.Duration(math.Pow(wallStep, float64(c)+0.5)), g.Longest)

@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// row is a case as it stands in a table of a data warehouse. Names are those of SQL; columns are added, never renamed
+// row is a stall as it stands in a table of a data warehouse. Names are those of SQL; columns are added, never renamed
 // or removed.
 type row struct {
 	Key       string   `parquet:"group_key,dict"`
@@ -31,12 +31,12 @@ type row struct {
 	HotPath   []string `parquet:"hot_path,list,dict"`
 }
 
-// WriteParquet writes a row for each case, those of one group one after the other, so that a data warehouse can ask
+// WriteParquet writes a row for each stall, those of one group one after the other, so that a data warehouse can ask
 // what this package does and more. What is not known is null. Memory is that of one row group.
 func (s *Store) WriteParquet(w io.Writer) error {
 	out := parquet.NewGenericWriter[row](w, parquet.Compression(&zstd.Codec{}), parquet.CreatedBy("tracegen", "", ""),
 		parquet.MaxRowsPerRowGroup(100_000))
-	err := s.Cases(func(d Digest, c *Case) error {
+	err := s.Stalls(func(d Digest, c *Stall) error {
 		r := row{
 			Key: c.Key, User: known(c.User), Recording: c.Recording, Content: hex.EncodeToString(d[:]), Number: int32(c.Number),
 			App: known(c.App), Version: known(c.Version), Code: known(c.Code), Device: known(c.Device),

@@ -42,7 +42,7 @@ func TestWarehouseGivesTheSameAnswer(t *testing.T) {
 		t.Fatalf("%d groups, DuckDB has %d", len(got.Groups), len(rows))
 	}
 	for i, g := range got.Groups {
-		want := fmt.Sprint(g.Key, " ", g.Cases, " ", g.Users, " ", g.Total.Nanoseconds(), " ", g.Longest.Nanoseconds(), " 0 ", g.Since.UnixMilli(), " ", g.Versions, " a.B.c")
+		want := fmt.Sprint(g.Key, " ", g.Stalls, " ", g.Users, " ", g.Total.Nanoseconds(), " ", g.Longest.Nanoseconds(), " 0 ", g.Since.UnixMilli(), " ", g.Versions, " a.B.c")
 		if row := strings.Join(rows[i], " "); row != want {
 			t.Errorf("group %d is\n%s, DuckDB says\n%s", i+1, want, row)
 		}

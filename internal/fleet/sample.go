@@ -44,11 +44,11 @@ type methodSample struct {
 	call        moments // own time, by call
 }
 
-// stallSample is what is known of a group of stalls in a sample.
-type stallSample struct {
+// groupSample is what is known of a group of stalls in a sample.
+type groupSample struct {
 	cases int
 	wall  moments
-	worst Case
+	worst Stall
 }
 
 // Sample sums up how long each method took in each unit of some recordings of one build. The zero value but for Unit
@@ -61,23 +61,23 @@ type Sample struct {
 
 	versions span
 	methods  map[string]*methodSample // by methodKey
-	stalls   map[string]*stallSample
+	stalls   map[string]*groupSample
 	now      *sampler
 }
 
-// Slow takes a slow message.
-func (s *Sample) Slow(slow *analysis.Slow) error {
+// Stall takes a stall.
+func (s *Sample) Stall(stall *analysis.Stall) error {
 	if s.stalls == nil {
-		s.stalls = map[string]*stallSample{}
+		s.stalls = map[string]*groupSample{}
 	}
-	g := s.stalls[slow.Key]
+	g := s.stalls[stall.Key]
 	if g == nil {
-		g = &stallSample{}
-		s.stalls[slow.Key] = g
+		g = &groupSample{}
+		s.stalls[stall.Key] = g
 	}
 	g.cases++
-	g.wall.add(float64(slow.Wall))
-	if c := NewCase(slow); g.cases == 1 || c.Wall > g.worst.Wall {
+	g.wall.add(float64(stall.Wall))
+	if c := NewStall(stall); g.cases == 1 || c.Wall > g.worst.Wall {
 		g.worst = c
 	}
 	return nil
@@ -109,8 +109,8 @@ type sampler struct {
 	names   *analysis.Names
 	methods map[trace.Method]*inUnit
 	used    []*inUnit // those of methods that ran in this unit
-	self    []int64   // by call of the stretch
-	path    []int32   // calls of the stretch that enclose the one that is looked at
+	self    []int64   // by call of the segment
+	path    []int32   // calls of the segment that enclose the one that is looked at
 }
 
 // inUnit is a method's times in the unit that is being read.
@@ -127,8 +127,8 @@ func (p *sampler) Chunk(trace.Chunk) error { return nil }
 // Named takes nothing: the names have it.
 func (p *sampler) Named(trace.Method, string) error { return nil }
 
-// Stretch adds the calls of a stretch to those of the unit.
-func (p *sampler) Stretch(s *trace.Stretch) error {
+// Segment adds the calls of a segment to those of the unit.
+func (p *sampler) Segment(s *trace.Segment) error {
 	p.self = p.self[:0]
 	for i := range s.Calls {
 		c := &s.Calls[i]
@@ -152,7 +152,7 @@ func (p *sampler) Stretch(s *trace.Stretch) error {
 }
 
 // leave leaves the calls that do not enclose what parent encloses.
-func (p *sampler) leave(s *trace.Stretch, parent int32) {
+func (p *sampler) leave(s *trace.Segment, parent int32) {
 	for n := len(p.path); n > 0 && p.path[n-1] != parent; n-- {
 		p.method(s.Calls[p.path[n-1]].Method).depth--
 		p.path = p.path[:n-1]

@@ -16,12 +16,12 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 )
 
-// The buckets of a store. A recording's key is the SHA-256 of its content; a case's is the group's key, the
+// The buckets of a store. A recording's key is the SHA-256 of its content; a stall's is the group's key, the
 // recording's and its number.
 var (
 	bucketFormat     = []byte("format")
 	bucketRecordings = []byte("recordings")
-	bucketCases      = []byte("cases")
+	bucketStalls     = []byte("cases")
 	keyVersion       = []byte("version")
 )
 
@@ -34,7 +34,7 @@ var ErrBusy = errors.New("another process has it open")
 // Digest is the SHA-256 of a recording's content.
 type Digest [32]byte
 
-// Store keeps cases in one file. It is safe for several goroutines.
+// Store keeps stalls in one file. It is safe for several goroutines.
 type Store struct {
 	db        *bolt.DB
 	temporary string
@@ -88,7 +88,7 @@ func prepare(tx *bolt.Tx) error {
 	if v := format.Get(keyVersion); string(v) != storeVersion {
 		return fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
 	}
-	for _, name := range [][]byte{bucketRecordings, bucketCases} {
+	for _, name := range [][]byte{bucketRecordings, bucketStalls} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
@@ -115,16 +115,16 @@ func (s *Store) Has(recording Digest) (bool, error) {
 	return found, err
 }
 
-// Entry is a recording that is added: its content's digest, what is said of it, and its cases.
+// Entry is a recording that is added: its content's digest, what is said of it, and its stalls.
 type Entry struct {
 	// Recording is its identity.
 	Recording Digest
-	// Info is what is kept of it, Cases what was slow in it.
-	Info  Info
-	Cases []Case
+	// Info is what is kept of it, Stalls what was slow in it.
+	Info   Info
+	Stalls []Stall
 }
 
-// Info is what a store keeps of a recording, beside its cases.
+// Info is what a store keeps of a recording, beside its stalls.
 type Info struct {
 	// Name is what it was opened as when it was added.
 	Name string `json:"name"`
@@ -143,7 +143,7 @@ func NewInfo(r *analysis.Recording) Info {
 // Add adds recordings, all or none. One that is there already stays as it is.
 func (s *Store) Add(entries []Entry) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
-		recordings, cases := tx.Bucket(bucketRecordings), tx.Bucket(bucketCases)
+		recordings, cases := tx.Bucket(bucketRecordings), tx.Bucket(bucketStalls)
 		for _, e := range entries {
 			if recordings.Get(e.Recording[:]) != nil {
 				continue
@@ -155,12 +155,12 @@ func (s *Store) Add(entries []Entry) error {
 			if err := recordings.Put(e.Recording[:], info); err != nil {
 				return err
 			}
-			for i := range e.Cases {
-				text, err := json.Marshal(&e.Cases[i])
+			for i := range e.Stalls {
+				text, err := json.Marshal(&e.Stalls[i])
 				if err != nil {
 					return err
 				}
-				if err := cases.Put(caseKey(&e.Cases[i], e.Recording, i), text); err != nil {
+				if err := cases.Put(stallKey(&e.Stalls[i], e.Recording, i), text); err != nil {
 					return err
 				}
 			}
@@ -169,8 +169,8 @@ func (s *Store) Add(entries []Entry) error {
 	})
 }
 
-// caseKey puts the cases of one group side by side. A group's key has no byte 0.
-func caseKey(c *Case, recording Digest, number int) []byte {
+// stallKey puts the stalls of one group side by side. A group's key has no byte 0.
+func stallKey(c *Stall, recording Digest, number int) []byte {
 	key := append([]byte(c.Key), 0)
 	key = append(key, recording[:]...)
 	return binary.BigEndian.AppendUint32(key, uint32(number))
@@ -190,12 +190,12 @@ func (s *Store) Recordings(each func(Digest, Info) error) error {
 	})
 }
 
-// Cases gives each case with the digest of its recording, those of one group one after the other.
-func (s *Store) Cases(each func(Digest, *Case) error) error {
+// Stalls gives each stall with the digest of its recording, those of one group one after the other.
+func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 	return s.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketCases).ForEach(func(key, value []byte) error {
+		return tx.Bucket(bucketStalls).ForEach(func(key, value []byte) error {
 			var d Digest
-			var c Case
+			var c Stall
 			at := bytes.IndexByte(key, 0) + 1
 			if at == 0 || len(key) != at+len(d)+4 || json.Unmarshal(value, &c) != nil {
 				return fmt.Errorf("the store is damaged: case %x", key)

@@ -12,7 +12,7 @@ import (
 func (f *Fleet) WriteText(w io.Writer, top int) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"), between(", ", f.First, f.Last),
-		count(f.Cases, "slow message"), count(len(f.Groups), "group"))
+		count(f.Stalls, "slow message"), count(len(f.Groups), "group"))
 	if f.Nameless > 0 {
 		fmt.Fprintf(b, "(%s %s not tell the user, and each counts as one: put a user among the recording's properties)\n",
 			count(f.Nameless, "recording"), map[bool]string{true: "does", false: "do"}[f.Nameless == 1])
@@ -28,13 +28,13 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 	return err
 }
 
-func (g *Group) writeText(b *strings.Builder, rank int) {
+func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 	fmt.Fprintf(b, "\n%d. %s × %s on average = %.1f s%s\n", rank, count(g.Users, "user"), short(g.Mean), g.Score, between(", ", g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
-	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s, message %d\n", count(g.Cases, "case"),
+	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s, message %d\n", count(g.Stalls, "case"),
 		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.Recording, g.Worst.Number)
 }
 

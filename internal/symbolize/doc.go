@@ -16,13 +16,8 @@
 // table. What was symbolized already is no record any more, and left alone. In a
 // stackKey ("97|99|") names stand for the IDs.
 //
-// Four numbers with commas are also many other things. Lines of them count only
-// as a block that begins with depth 0, in which no depth is above the one before
-// by more than [matrix.MaxJump], and that either is announced (the line before ended in
-// a stack key or in "depth,methodId,count,cost"), begins with the message
-// dispatch, or has three records or more of which half are in the mapping and
-// three quarters cost no more than the record that they stand below. A block is
-// judged by its first [judged] records, which are held back that long.
+// Lines of four numbers that nothing announces are records only as a [textreport.Block]; its first lines are held back until
+// that is decided.
 //
 // Everything else is passed on byte by byte.
 //

@@ -1,11 +1,9 @@
 package symbolize
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/matrix"
+	"github.com/tracegen/tracegen/internal/textreport"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -35,72 +33,58 @@ func (c *copier) field(id int64) string {
 	return ""
 }
 
-// stackKeyword is a key with a stack, or a stack's key, as its value. The value
-// may be a string in JSON, or a string of a string.
-var stackKeyword = regexp.MustCompile(`\b(stack|stackKey)(\\*")?\s*[:=]\s*(\\*")?([0-9])`)
-
 // keyed puts names to the IDs behind keys in a line.
 func (c *copier) keyed(text string) string {
 	if !strings.Contains(text, "stack") {
-		c.announced = strings.ToLower(strings.TrimSpace(text)) == matrix.Columns
+		c.announced = textreport.IsColumns(text)
 		return text
 	}
 	var b strings.Builder
 	for {
-		at := stackKeyword.FindStringSubmatchIndex(text)
-		if at == nil {
-			c.announced = c.announced || endsInKey(text)
+		key, ok := textreport.NextKey(text)
+		if !ok {
+			c.announced = c.announced || textreport.EndsInKey(text)
 			return b.String() + text
 		}
-		value := at[8]
-		b.WriteString(text[:value])
-		key, quoted := text[at[2]:at[3]], at[6] >= 0
-		text = text[value:]
-		if key == "stackKey" {
+		b.WriteString(text[:key.Value])
+		text = text[key.Value:]
+		if key.StackKey {
 			text = c.key(&b, text)
-		} else if r, n := matrix.CutRecord(text); n > 0 && (quoted || r.Depth == 0) {
+		} else if r, n := textreport.CutRecord(text); n > 0 && (key.Quoted || r.Depth == 0) {
 			text = c.records(&b, text)
-			c.announced = text == "" && !quoted
+			c.announced = text == "" && !key.Quoted
 		}
 	}
 }
 
-// endsInKey reports whether the records come on the next lines.
-func endsInKey(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasSuffix(text, "stack:") || strings.HasSuffix(text, "stack =") || strings.HasSuffix(text, "stack=")
-}
-
-// records names records divided by \n at the start of text, and gives the rest.
+// records names records divided by \n at the start of text, and returns the rest.
 func (c *copier) records(b *strings.Builder, text string) (rest string) {
 	for {
-		r, n := matrix.CutRecord(text)
+		r, n := textreport.CutRecord(text)
 		if n == 0 {
 			return text
 		}
 		// The last of a line that was cut off may have been longer.
 		b.WriteString(text[:n] + c.field(r.ID))
 		text = text[n:]
-		separator := len(text) - len(strings.TrimLeft(text, `\`))
-		if separator == 0 || separator == len(text) || text[separator] != 'n' {
+		end := textreport.CutNewline(text)
+		if end == 0 {
 			return text
 		}
-		b.WriteString(text[:separator+1])
-		text = text[separator+1:]
+		b.WriteString(text[:end])
+		text = text[end:]
 	}
 }
 
-// key names the IDs of a stack key like "97|99|" at the start of text, and gives
-// the rest. A number without a bar is none: keys are also made of other things.
+// key names the IDs of a stack's key at the start of text, and returns the rest.
 func (c *copier) key(b *strings.Builder, text string) (rest string) {
 	for {
-		n := len(text) - len(strings.TrimLeft(text, "0123456789"))
-		if n == 0 || n == len(text) || text[n] != '|' {
+		id, n := textreport.CutStackKey(text)
+		if n == 0 {
 			return text
 		}
-		id, err := strconv.ParseInt(text[:n], 10, 32)
 		name := ""
-		if err == nil && id >= 1 && id <= mapping.DispatchID {
+		if id > 0 {
 			name = c.name(id)
 		}
 		if name == "" {
@@ -114,7 +98,7 @@ func (c *copier) key(b *strings.Builder, text string) (rest string) {
 // tableLine names a line of the table; ok is false for any other line.
 func (c *copier) tableLine(text string) (named string, ok bool) {
 	trimmed := strings.TrimRight(text, " \t")
-	r, name, ok := matrix.TableRow(trimmed)
+	r, name, ok := textreport.TableRow(trimmed)
 	if !ok || name != "" {
 		return "", false
 	}

@@ -7,17 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/matrix"
+	"github.com/tracegen/tracegen/internal/textreport"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-const (
-	// maxLine is the length above which a line is passed on unread.
-	maxLine = 16 << 20
-	// judged is how many records a block is judged by.
-	judged = 8
-)
+// maxLine is the length above which a line is passed on unread.
+const maxLine = 16 << 20
 
 // Symbolizer puts names to IDs. The zero value knows none.
 type Symbolizer struct {
@@ -77,7 +73,7 @@ func (c *copier) copy(in *bufio.Reader) error {
 	for long := false; ; {
 		line, err := readLine(in)
 		if long || len(line) > maxLine {
-			c.settle()
+			c.endBlock()
 			c.out.Write(line)
 		} else if len(line) > 0 {
 			c.line(line)
@@ -90,10 +86,10 @@ func (c *copier) copy(in *bufio.Reader) error {
 			}
 		}
 		if err == io.EOF {
-			c.settle()
+			c.endBlock()
 			return nil
 		} else if err != nil {
-			c.settle()
+			c.endBlock()
 			return err
 		}
 	}
@@ -123,14 +119,14 @@ func (c *copier) line(line []byte) {
 	if c.Mapping != nil && c.inBlock(text, end) {
 		return
 	}
-	c.settle()
+	c.endBlock()
 	announced := c.announced
 	c.announced = false
 	switch {
 	case c.Mapping == nil:
 	case strings.TrimSpace(text) == "":
 		c.announced = announced
-	case strings.Contains(text, matrix.TableHead):
+	case strings.Contains(text, textreport.TableHead):
 		c.table = true
 	case c.table:
 		if named, ok := c.tableLine(text); ok {

@@ -26,9 +26,6 @@ func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrume
 	r := &keeper.checker
 	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
 	r.member, r.findings = nil, nil
-	if want.ExitHandler {
-		r.want.EntryAfterSuper = true
-	}
 	if r.checkBlock() && r.checkStructure() {
 		for i := range original.Methods() {
 			r.checkMethod(i)
@@ -231,7 +228,7 @@ func (r *checker) checkAttributes(old, now *classfile.Member) bool {
 		ok = a.NameIndex == b.NameIndex && (a.Name == "Code" || bytes.Equal(a.Info, b.Info))
 	}
 	if !ok {
-		r.report(-1, ruleMethod, "all but the Code attribute as before", "a difference")
+		r.report(-1, ruleMethod, "everything except the Code attribute as before", "a difference")
 	} else if !hasCode {
 		r.report(-1, ruleMethod, "a method without code unchanged", "a difference")
 	}

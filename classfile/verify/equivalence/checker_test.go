@@ -36,7 +36,7 @@ func methodref2(a *crafted.Class, class, name, descriptor string) uint16 {
 
 // newByHand has one branch, two returns, and every table that holds positions.
 func newByHand() *byHand {
-	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, ExitAtUncaughtThrow: true, IDs: []uint32{7}}}
+	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, Exits: equivalence.Exits{UncaughtThrows: true}, IDs: []uint32{7}}}
 	for _, side := range []**crafted.Class{&h.original, &h.rewritten} {
 		a := crafted.NewClass(52, "Hand", "java/lang/Object")
 		for _, s := range []string{"Hand", "java/lang/Object"} {
@@ -99,37 +99,37 @@ func TestFindings(t *testing.T) {
 			ofMethod + "@9: equivalence: id: expected no calls, found a call with ID 7",
 			ofMethod + "@15: equivalence: id: expected no calls, found a call with ID 7"}},
 		{"branch past the exit", func(h *byHand) { h.after.Code[8] = 14 }, []string{
-			ofMethod + "@20: equivalence: position: expected a branch target on its side of an instruction, " +
+			ofMethod + "@20: equivalence: position: expected a branch target on its side of inserted code, " +
 				"found 20, which is 5 on another side of inserted code"}},
 		{"branch to the other return", func(h *byHand) { h.after.Code[8] = 3 }, []string{
-			ofMethod + "@6: equivalence: code: expected the original's code at 3 when the calls are taken out, " +
+			ofMethod + "@6: equivalence: code: expected the original's code at 3 without the calls, " +
 				"found another instruction or operand"}},
 		{"branch into inserted code", func(h *byHand) { h.after.Code[8] = 11 }, []string{
-			ofMethod + "@17: equivalence: position: expected a branch target on its side of an instruction, " +
+			ofMethod + "@17: equivalence: position: expected a branch target on its side of inserted code, " +
 				"found 17, inside inserted code or an instruction"}},
 		{"negated branch", func(h *byHand) { h.after.Code[6] = byte(code.Ifne) }, []string{
-			ofMethod + "@6: equivalence: code: expected the original's code at 1 when the calls are taken out, " +
+			ofMethod + "@6: equivalence: code: expected the original's code at 1 without the calls, " +
 				"found another instruction or operand"}},
 		{"frame past the exit", func(h *byHand) { h.after.Attributes[0] = crafted.Frames([]byte{20}) }, []string{
-			ofMethod + "@20: equivalence: position: expected a frame on its side of an instruction, " +
+			ofMethod + "@20: equivalence: position: expected a frame on its side of inserted code, " +
 				"found 20, which is 5 on another side of inserted code"}},
 		{"first line after the entry", func(h *byHand) { h.after.Attributes[1].Info[3] = 5 }, []string{
-			ofMethod + "@5: equivalence: position: expected a line's start_pc on its side of an instruction, " +
+			ofMethod + "@5: equivalence: position: expected a line's start_pc on its side of inserted code, " +
 				"found 5, which is 0 on another side of inserted code"}},
 		{"line number", func(h *byHand) { h.after.Attributes[1].Info[5] = 2 }, []string{
-			ofMethod + ": equivalence: table: expected the tables of the original when the calls are taken out, " +
+			ofMethod + ": equivalence: table: expected the tables of the original without the calls, " +
 				"found another LineNumberTable, from its byte 5 on"}},
 		{"variable too short", func(h *byHand) { h.after.Attributes[2].Info[5] = 20 }, []string{
-			ofMethod + "@20: equivalence: position: expected a variable's end on its side of an instruction, " +
+			ofMethod + "@20: equivalence: position: expected a variable's end on its side of inserted code, " +
 				"found 20, which is 5 on another side of inserted code"}},
 		{"max_stack", func(h *byHand) { h.after.MaxStack = 2 }, []string{
-			ofMethod + ": equivalence: max_stack: expected 1 when the calls are taken out, found 2"}},
+			ofMethod + ": equivalence: max_stack: expected 1 without the calls, found 2"}},
 		{"max_locals", func(h *byHand) { h.after.MaxLocals = 2 }, []string{
 			ofMethod + ": equivalence: code: expected max_locals 1, found 2"}},
 		{"calls exchanged", func(h *byHand) { h.after.Code[4], h.after.Code[13] = h.after.Code[13], h.after.Code[4] },
 			nil},
 		{"access flags", func(h *byHand) { h.after.Access = classfile.AccPrivate | classfile.AccStatic }, []string{
-			ofMethod + ": equivalence: method structure: expected all but the Code attribute as before, " +
+			ofMethod + ": equivalence: method structure: expected everything except the Code attribute as before, " +
 				"found a difference"}},
 		{"class flags", func(h *byHand) { h.rewritten.Access |= classfile.AccFinal }, []string{
 			"Hand: equivalence: class structure: expected flags, names, interfaces and fields as before, " +
@@ -147,9 +147,9 @@ func TestFindings(t *testing.T) {
 		{"another constant", func(h *byHand) { h.original.Pool[3] ^= 1 }, []string{
 			"Hand: equivalence: constant pool: expected constant 1 as it was, found another"}},
 		{"attribute", func(h *byHand) { h.after.Attributes[2].Name = "v" }, []string{
-			ofMethod + ": equivalence: table: expected attributes of known layout, found v"}},
+			ofMethod + ": equivalence: table: expected attributes whose layout is known, found v"}},
 		{"table cut off", func(h *byHand) { h.after.Attributes[1].Info = crafted.U2(9, 0, 0) }, []string{
-			ofMethod + ": equivalence: table: expected a well-formed LineNumberTable, found 6 bytes that are none"}},
+			ofMethod + ": equivalence: table: expected a well-formed LineNumberTable, found 6 malformed bytes"}},
 		{"code cut off", func(h *byHand) { h.after.Code = h.after.Code[:19] }, []string{
 			ofMethod + "@17: equivalence: code: expected an instruction, found invokestatic at 17"}},
 		{"a push that is too long", func(h *byHand) { h.after.Code = pushWide(h.after.Code) }, []string{

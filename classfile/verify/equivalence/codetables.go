@@ -30,7 +30,7 @@ func (b *body) keepTable(out, info []byte) ([]byte, bool) { return append(out, i
 
 // malformed reports a table that cannot be decoded, and keeps it as it is.
 func (b *body) malformed(out []byte, start int, info []byte, name string) ([]byte, bool) {
-	b.report(-1, ruleTable, "a well-formed "+name, fmt.Sprintf("%d bytes that are none", len(info)))
+	b.report(-1, ruleTable, "a well-formed "+name, fmt.Sprintf("%d malformed bytes", len(info)))
 	return append(out[:start], info...), true
 }
 

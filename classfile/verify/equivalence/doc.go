@@ -50,6 +50,6 @@
 //   - insertedcode.go finds the inserted calls of a method and maps every position back to the original.
 //   - rebuildcode.go writes the Code attribute of the original; codetables.go, stackframes.go and frametypes.go restore
 //     the attributes inside of it.
-//   - expectedcalls.go compares the calls with what was asked for.
+//   - expectedcalls.go and exits.go compare the calls with what was asked for.
 //   - constantblock.go and stripnotes.go read the block of new constants and its notes.
 package equivalence

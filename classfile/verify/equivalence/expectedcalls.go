@@ -22,7 +22,7 @@ func (r *checker) checkExpectedCalls(before *classfile.Code, id uint32) {
 	}
 	var entered *code.Initialised
 	entries := atStart
-	if r.want.EntryAfterSuper && r.member.Name == "<init>" && r.original.SuperName() != "" {
+	if r.want.entryAfterSuper() && r.member.Name == "<init>" && r.original.SuperName() != "" {
 		initialised, err := code.Initialisation(r.original.ConstantPool(), before)
 		if err != nil {
 			r.report(-1, ruleEntry, "a constructor whose paths can be followed", err.Error())
@@ -70,7 +70,7 @@ func (r *checker) checkStack(before *classfile.Code) {
 		want = int(before.MaxStack) + 1
 	}
 	if int(r.code.MaxStack) != want || want < r.need {
-		r.report(-1, ruleStack, fmt.Sprintf("%d (of the original %d, of the calls %d)", want, before.MaxStack, r.need),
+		r.report(-1, ruleStack, fmt.Sprintf("%d (the original has %d, the calls need %d)", want, before.MaxStack, r.need),
 			fmt.Sprint(r.code.MaxStack))
 	}
 }
@@ -88,123 +88,6 @@ func (r *checker) checkEntries(want []int) {
 	}
 }
 
-// checkExits checks that an exit call stands before every instruction that needs one, and before no other. entered says
-// where a constructor has initialised `this`, and so has had its entry call; it is nil if the entry call is at the
-// start.
-func (r *checker) checkExits(before *classfile.Code, entered *code.Initialised) {
-	var covered []int32
-	for _, e := range r.exits {
-		demanded := e.op.IsReturn()
-		if e.op == code.Athrow && r.want.ExitAtUncaughtThrow {
-			if covered == nil {
-				covered = r.countCovering(before)
-			}
-			demanded = covered[e.orig] == 0
-		}
-		demanded = demanded && (entered == nil || entered.At(e.orig))
-		switch has := e.before != e.pc; {
-		case demanded && !has:
-			r.report(e.pc, ruleExit, fmt.Sprintf("exit code before %v", e.op), "none")
-		case has && !demanded:
-			r.report(e.before, ruleExit, fmt.Sprintf("no exit code before this %v", e.op), "exit code")
-		}
-	}
-}
-
-// countCovering returns, for each position of the original, the number of exception table entries that cover it.
-func (r *checker) countCovering(before *classfile.Code) []int32 {
-	n := len(before.Bytecode) + 1
-	counts := slices.Grow(r.coverage[:0], n)[:n]
-	clear(counts)
-	for table := before.ExceptionTable; len(table) >= 8; table = table[8:] {
-		start, end := int(binary.BigEndian.Uint16(table)), int(binary.BigEndian.Uint16(table[2:]))
-		if start < end && end < n {
-			counts[start]++
-			counts[end]--
-		}
-	}
-	for i := 1; i < n; i++ {
-		counts[i] += counts[i-1]
-	}
-	r.coverage = counts
-	return counts
-}
-
-// checkHandler checks the exact handler. It must cover all code, except for inserted calls, returns with an exit call,
-// and what runs before the entry call. If nothing is left to cover, there must be no handler. entered is as for
-// checkExits.
-func (r *checker) checkHandler(entered *code.Initialised) {
-	if !r.want.ExitHandler {
-		if r.hasHandler {
-			r.report(r.end, ruleHandler, "none", "one")
-		}
-		return
-	}
-	r.wantRanges = r.rangesToCover(r.wantRanges[:0], entered)
-	table := r.code.ExceptionTable
-	table = table[len(table)-8*r.handlers:]
-	got, want := r.gotRanges[:0], r.wantRanges
-	for ; len(table) > 0; table = table[8:] {
-		got = append(got, [2]int{int(binary.BigEndian.Uint16(table)), int(binary.BigEndian.Uint16(table[2:]))})
-	}
-	r.gotRanges = got
-	if !slices.Equal(got, want) {
-		r.report(r.end, ruleHandler, fmt.Sprintf("the ranges %d", want), fmt.Sprint(got))
-	}
-	_, major := r.class.Version()
-	frames := 0
-	for i := range r.code.Attributes {
-		if name := r.code.Attributes[i].Name; name == "StackMap" || name == "StackMapTable" {
-			frames++
-		}
-	}
-	if _, ok := classfile.FindAttribute(r.code.Attributes, "StackMapTable"); !ok && major >= firstFramesMajor {
-		frames++
-	}
-	if r.hasHandler && r.handlerFrames != frames {
-		r.report(r.end, ruleHandler, "a frame in every table of frames",
-			fmt.Sprintf("%d of %d", r.handlerFrames, frames))
-	}
-}
-
-// firstFramesMajor is the first class file version in which a handler needs a StackMapTable (JVMS 4.10.1).
-const firstFramesMajor = 50
-
-// rangesToCover appends the ranges that the exact handler must cover, in positions of the rewritten code.
-func (r *checker) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2]int {
-	exits, edits := r.exits, r.edits
-	for pc := 0; pc < r.end; {
-		for len(edits) > 0 && edits[0].pc < pc {
-			edits = edits[1:]
-		}
-		end := pc
-		if len(edits) > 0 && edits[0].pc == pc {
-			end = edits[0].end
-			if edits[0].kind == editCut {
-				pc = end
-				continue
-			}
-		} else if _, size, err := code.Next(r.code.Bytecode, pc); err == nil {
-			end = pc + size
-		} else {
-			return ranges[:0] // recognise has reported it
-		}
-		for len(exits) > 0 && exits[0].pc < pc {
-			exits = exits[1:]
-		}
-		reports := len(exits) > 0 && exits[0].pc == pc && exits[0].before != pc
-		if inside := entered == nil || entered.At(int(r.places[pc]>>sideBits)); inside && !reports {
-			if n := len(ranges); n > 0 && ranges[n-1][1] == pc {
-				ranges[n-1][1] = end
-			} else {
-				ranges = append(ranges, [2]int{pc, end})
-			}
-		}
-		pc = end
-	}
-	return ranges
-}
-
 // reportDifference reports where the rebuilt Code attribute differs from the original's, whose info is given.
 func (r *checker) reportDifference(old *classfile.Member, info []byte) {
 	before, _, err := r.original.Code(old)
@@ -215,20 +98,20 @@ func (r *checker) reportDifference(old *classfile.Member, info []byte) {
 	rebuilt := r.rebuilt
 	u2 := func(b []byte, at int) int { return int(binary.BigEndian.Uint16(b[at:])) }
 	if u2(rebuilt, 0) != u2(info, 0) {
-		r.report(-1, ruleStack, fmt.Sprintf("%d when the calls are taken out", u2(info, 0)), fmt.Sprint(u2(rebuilt, 0)))
+		r.report(-1, ruleStack, fmt.Sprintf("%d without the calls", u2(info, 0)), fmt.Sprint(u2(rebuilt, 0)))
 	}
 	if u2(rebuilt, 2) != u2(info, 2) {
 		r.report(-1, ruleCode, fmt.Sprintf("max_locals %d", u2(info, 2)), fmt.Sprint(u2(rebuilt, 2)))
 	}
 	own := rebuilt[8 : 8+int(binary.BigEndian.Uint32(rebuilt[4:]))]
 	if at, differs := firstDifference(before.Bytecode, own); differs {
-		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d when the calls are taken out", at),
+		r.report(r.nowAt(at), ruleCode, fmt.Sprintf("the original's code at %d without the calls", at),
 			"another instruction or operand")
 		return // the differences in tables would only follow from this one
 	}
 	if at, differs := firstDifference(info[8+len(own):], rebuilt[8+len(own):]); differs {
 		at += 8 + len(own)
-		r.report(-1, ruleTable, "the tables of the original when the calls are taken out", r.partAt(&before, info, at))
+		r.report(-1, ruleTable, "the tables of the original without the calls", r.partAt(&before, info, at))
 	}
 }
 

@@ -153,7 +153,7 @@ func (b *body) recognise() bool {
 		}
 		slices.Sort(b.wide)
 	}
-	b.report(-1, ruleCode, "branches that are widened where they must be", "no consistent way to undo it")
+	b.report(-1, ruleCode, "branches that are wide only where they must be", "no consistent way to restore them")
 	return false
 }
 
@@ -593,5 +593,5 @@ func (b *body) reportSide(q int, what string) {
 			got = fmt.Sprintf("%d, which is %d on another side of inserted code", q, place>>sideBits)
 		}
 	}
-	b.report(q, rulePosition, what+" on its side of an instruction", got)
+	b.report(q, rulePosition, what+" on its side of inserted code", got)
 }

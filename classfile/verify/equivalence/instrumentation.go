@@ -6,11 +6,9 @@ package equivalence
 type Instrumentation struct {
 	RuntimeClass string // the class whose methods are called, in internal form
 
-	// ExitAtUncaughtThrow demands an exit call before every athrow that no exception table entry of its method covers.
-	ExitAtUncaughtThrow bool
-	// ExitHandler demands one handler around the method, which has the exit call for every other way out. It implies
-	// EntryAfterSuper, because no handler may cover code in which `this` is uninitialised.
-	ExitHandler bool
+	// Exits says which exit calls are demanded besides those before returns.
+	Exits Exits
+
 	// EntryAfterSuper demands that a constructor's entry calls stand after each call of another constructor that
 	// initialises `this`, not at the constructor's start.
 	EntryAfterSuper bool
@@ -32,3 +30,6 @@ func (w *Instrumentation) id(method int) uint32 {
 	}
 	return 0
 }
+
+// entryAfterSuper reports whether constructors must have their entry calls after the call of another constructor.
+func (w *Instrumentation) entryAfterSuper() bool { return w.EntryAfterSuper || w.Exits.Handler }

@@ -147,7 +147,7 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 		a := &b.code.Attributes[i]
 		restore := restorer(a.Name)
 		if restore == nil {
-			b.report(-1, ruleTable, "attributes of known layout", a.Name)
+			b.report(-1, ruleTable, "attributes whose layout is known", a.Name)
 			restore = (*body).keepTable
 		}
 		start := len(out)
@@ -185,7 +185,7 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	depths := &b.depths
 	if err := depths.Follow(b.pool, stripped); err != nil {
-		b.report(-1, ruleStack, "code whose operand stack has a depth", err.Error())
+		b.report(-1, ruleStack, "code whose stack depths can be computed", err.Error())
 		return 0
 	}
 	now := int(b.code.MaxStack)

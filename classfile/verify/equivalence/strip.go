@@ -196,8 +196,8 @@ func (b *body) checkConstants() {
 		at += 1 + int(holds.before)
 		for range holds.indexes {
 			if b.block.has(binary.BigEndian.Uint16(data[at:])) {
-				b.report(-1, rulePool, fmt.Sprintf("constants from %d on to be apart", b.block.start),
-					fmt.Sprintf("a use of one by constant %d", i))
+				b.report(-1, rulePool, fmt.Sprintf("no earlier constant to refer to constants from %d on", b.block.start),
+					fmt.Sprintf("a reference from constant %d", i))
 			}
 			at += 2
 		}

@@ -88,7 +88,7 @@ func TestStripForeign(t *testing.T) {
 				t.Fatal(err)
 			}
 			return c
-		}, "to be apart"},
+		}, "no earlier constant to refer to"},
 		{"a method named by a constant after the block", hand(func(h *byHand) {
 			h.rewritten.Known[string(append([]byte{byte(classfile.TagUtf8), 0, 1}, 'i'))] = h.entry - 3
 			h.rewritten.Add(crafted.Method{Access: crafted.Static | classfile.AccNative, Name: "i", Descriptor: "(I)V"})

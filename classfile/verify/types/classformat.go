@@ -95,7 +95,7 @@ func (k *checker) checkClassFlags(what string, flags uint16) {
 		isInterface && !has(classfile.AccAbstract),
 		isInterface && modern && has(accSuper|classfile.AccEnum),
 		!isInterface && modern && has(accAnnotation):
-		k.finding(ruleClassFlags, "access_flags of "+what+" that go together", fmt.Sprintf("%#04x", flags))
+		k.finding(ruleClassFlags, "access_flags of "+what+" that may be combined", fmt.Sprintf("%#04x", flags))
 	}
 }
 
@@ -118,7 +118,7 @@ func (k *checker) checkField(f *classfile.Member) {
 		bad = flags&inInterface != inInterface || flags&never != 0
 	}
 	if bad {
-		k.formatFinding(f, ruleFieldInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
+		k.formatFinding(f, ruleFieldInfo, "access_flags that may be combined", fmt.Sprintf("%#04x", flags))
 	}
 	if !validName(f.Name, nameOfField, k.major) {
 		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
@@ -178,7 +178,7 @@ func (k *checker) checkMethodFlags(m *classfile.Member, flags uint16) {
 		bad = bad || flags&never != 0 || k.major >= majorJava5 && flags&(classfile.AccSynchronized|k.strict()) != 0
 	}
 	if bad {
-		k.formatFinding(m, ruleMethodInfo, "access_flags that go together", fmt.Sprintf("%#04x", flags))
+		k.formatFinding(m, ruleMethodInfo, "access_flags that may be combined", fmt.Sprintf("%#04x", flags))
 	}
 }
 
@@ -199,7 +199,7 @@ func (k *checker) checkInterfaceMethodFlags(m *classfile.Member, flags uint16) {
 			has(classfile.AccStatic|classfile.AccFinal|classfile.AccNative)
 	}
 	if bad {
-		k.formatFinding(m, ruleMethodInfo, "access_flags that go together in an interface", fmt.Sprintf("%#04x", flags))
+		k.formatFinding(m, ruleMethodInfo, "access_flags that may be combined in an interface", fmt.Sprintf("%#04x", flags))
 	}
 }
 

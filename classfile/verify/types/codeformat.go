@@ -80,7 +80,7 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 	}
 	k.variables, k.typed = variables, typed
 	if hasDuplicate(variables) && k.major >= majorJava5 {
-		report("JVMS 4.7.13", "a variable once", "twice")
+		report("JVMS 4.7.13", "each variable once", "twice")
 	}
 	if len(variables) == 0 {
 		return // HotSpot ignores LocalVariableTypeTable then

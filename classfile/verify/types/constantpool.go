@@ -84,7 +84,7 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 		k.checkMethodHandle(i, int(raw[0]), u2(raw[1:]))
 	case classfile.TagModule, classfile.TagPackage:
 		if k.class.AccessFlags()&classfile.AccModule == 0 {
-			k.poolFinding(i, rulePoolEntry, "no Module or Package but in a module declaration", tag.String())
+			k.poolFinding(i, rulePoolEntry, "no Module or Package outside of a module declaration", tag.String())
 		}
 		k.refersTo(i, u2(raw), classfile.TagUtf8)
 	}
@@ -187,7 +187,7 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 			break
 		}
-		k.constants[i] = constant{resolved: true, tag: tag, class: k.of(name)} // descriptors have it, too
+		k.constants[i] = constant{resolved: true, tag: tag, class: k.of(name)} // so that descriptors find the name
 	case classfile.TagNameAndType:
 		k.checkNameAndType(i)
 	case classfile.TagMethodType:
@@ -225,7 +225,7 @@ const (
 	asFieldType
 	asMethodType
 	asSpecialType // of a method whose name has angle brackets
-	hasBarred     // . ; [
+	hasForbidden  // . ; [
 	hasSlash
 	hasAngle // < >
 	examined // the bits for characters are set
@@ -241,7 +241,7 @@ const (
 
 // byteUses holds the fact that each byte of a string contributes.
 var byteUses = func() (uses [256]utf8Use) {
-	uses['.'], uses[';'], uses['['] = hasBarred, hasBarred, hasBarred
+	uses['.'], uses[';'], uses['['] = hasForbidden, hasForbidden, hasForbidden
 	uses['/'], uses['<'], uses['>'] = hasSlash, hasAngle, hasAngle
 	return uses
 }()
@@ -278,13 +278,13 @@ func (k *checker) charactersOf(i uint16, text string) utf8Use {
 
 // validName does what the function validName does for string i, whose characters are examined only once.
 func (k *checker) validName(i uint16, name string, kind nameKind) bool {
-	seen := k.charactersOf(i, name) // hasGoodNames relies on them in every version
+	seen := k.charactersOf(i, name) // hasKnownNames needs them in every version
 	switch {
 	case k.major < majorJava5 || name == "":
 	case kind == nameOfField:
-		return seen&(hasBarred|hasSlash) == 0
+		return seen&(hasForbidden|hasSlash) == 0
 	case kind == nameOfMethod && name[0] != '<':
-		return seen&(hasBarred|hasSlash|hasAngle) == 0
+		return seen&(hasForbidden|hasSlash|hasAngle) == 0
 	}
 	return validName(name, kind, k.major)
 }
@@ -309,7 +309,7 @@ func (k *checker) checkNameAndType(i uint16) {
 		k.poolFinding(i, ruleNames, "a name and a descriptor", "an empty one")
 	case isMethod(descriptor):
 		as, of := asMethodType, ""
-		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 asks this only where the constant is used
+		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
 			as, of = asSpecialType, name
 		}
 		if !k.validOnce(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||

@@ -12,7 +12,7 @@ const ruleModuleAttribute = "JVMS 4.7.25"
 // No JVM links a module declaration, but the module system reads it.
 func (k *checker) checkModule() {
 	if k.class.Name() != "module-info" {
-		k.finding(ruleClassFlags, "no ACC_MODULE but in module-info", "one")
+		k.finding(ruleClassFlags, "no ACC_MODULE outside of module-info", "one")
 		return
 	}
 	if !k.checkPool() {

@@ -10,16 +10,16 @@ import (
 // constant is a constant pool entry as instructions use it. The pool has been checked, so that all references in it are
 // valid.
 type constant struct {
-	resolved         bool // but for value and method
-	hasType          bool // of a Utf8 or NameAndType: value or method is known
+	resolved         bool // all fields are set, except for value and method
+	hasType          bool // value or method is set, for a Utf8 or NameAndType
 	tag              classfile.Tag
-	class            vtype // of a Class the type it names; of a Fieldref or method reference its owner
+	class            vtype // for a Class, the type; for a Fieldref or method reference, the owner
 	name, descriptor string
-	value            vtype // of a Fieldref or Dynamic, and of the descriptor of one
+	value            vtype // the type of a Fieldref or Dynamic, or of a field descriptor
 	method           methodType
 
-	allowed   [2]uint32  // the instructions that may use it, a bit for each; type checking's, then inference's
-	protected protection // of the member that a Fieldref or method reference names
+	allowed   [2]uint32  // a bit for each instruction that may use it: by type checking, by inference
+	protected protection // whether the member of a Fieldref or method reference is protected
 }
 
 // protection is the answer of [checker.isProtectedElsewhere].

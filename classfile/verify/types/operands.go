@@ -12,8 +12,8 @@ import (
 type trait uint8
 
 const (
-	constrained trait = 1 << iota // operands has something to check
-	branching                     // there are targets
+	constrained trait = 1 << iota // checkConstraints has something to check
+	branching                     // it has branch targets
 	storing                       // a local variable is written
 	local                         // a local variable is read or written
 )
@@ -222,7 +222,7 @@ func (m *method) checkSwitch(in code.Instruction) {
 		}
 	}
 	if in.Op == code.Tableswitch {
-		return // low and high have been compared: the instruction would have no length
+		return // low <= high: otherwise the instruction could not be decoded
 	}
 	word := func(i int) int32 { return int32(binary.BigEndian.Uint32(m.code.Bytecode[at+4*i:])) }
 	for i := 1; i < int(word(1)); i++ {

@@ -11,7 +11,7 @@ import (
 // would find no fault, it changes the type state exactly as they do, and asks the hierarchy the same questions in the
 // same order. For every other instruction, and for one that it is not sure of, it returns false and leaves the type
 // state as it was. The instruction then takes the full path, which makes the finding. The quick path itself never makes
-// one, so that a fault in it can only hide findings; TestQuickWayAgrees compares the findings with and without it.
+// one, so that a fault in it can only hide findings; TestQuickPathAgrees compares the findings with and without it.
 //
 // It is quick because most opcodes need only a row of quickRows: a few words to compare on top of the stack, and a few
 // to write there. Whether a handler covers an instruction is decided for a range of code at once, and a constant is
@@ -178,7 +178,7 @@ func (m *method) storeQuickly(row *quickRow) bool {
 	}
 	got, old := m.stack[top], m.locals[index]
 	if got != row.t && (row.t != tNull || !got.isObject()) {
-		return false // or of two words
+		return false // another type, or two words
 	}
 	if old.isSecondWord() || old == tLong || old == tDouble {
 		return false

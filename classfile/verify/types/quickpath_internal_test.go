@@ -18,11 +18,11 @@ type knownClasses map[string]*ClassInfo
 // Lookup implements Hierarchy.
 func (k knownClasses) Lookup(name string) *ClassInfo { return k[name] }
 
-// TestQuickWayAgrees: with the quick way and without it, the same is found, in real classes and in mutants of them, by
-// frames and by inference.
+// TestQuickPathAgrees: with the quick path and without it, the same is found, in real classes and in mutants of them,
+// by frames and by inference.
 //
-// Invariant: The type checker's fast path reports what its slow path reports, for classes and for mutants.
-func TestQuickWayAgrees(t *testing.T) {
+// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
+func TestQuickPathAgrees(t *testing.T) {
 	const mutants = 600
 	rng := rand.New(rand.NewPCG(5, 8))
 	var classes [][]byte

@@ -10,7 +10,7 @@ import (
 // handler is an entry of the exception table.
 type handler struct {
 	start, end, pc int
-	caught         [1]vtype    // the stack: the type it catches, Throwable for any
+	caught         [1]vtype    // the stack: the type that it catches, Throwable if any
 	frame          *stackFrame // at pc; nil if it was not needed yet
 }
 

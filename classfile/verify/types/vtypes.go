@@ -88,7 +88,7 @@ type className struct {
 type names struct {
 	list  []className
 	slots []nameSlot // a power of two of them, at most half in use
-	round uint32     // of slots that are in use
+	round uint32     // the round of slots that are in use
 	seed  maphash.Seed
 }
 
@@ -104,7 +104,7 @@ const minSlots = 256
 
 // reset forgets all names and keeps the memory.
 func (n *names) reset() {
-	clear(n.list) // the names are cut from a class file
+	clear(n.list) // the names are substrings of a class file
 	n.list = n.list[:0]
 	if n.round++; n.round == 0 || n.slots == nil {
 		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()

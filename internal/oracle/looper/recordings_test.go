@@ -16,7 +16,7 @@ type recording struct {
 	meta    trace.Meta
 	damage  trace.Damage
 	end     trace.End
-	janks   []trace.Jank
+	janks   []trace.StallChunk
 	pending []trace.Pending
 	records []trace.Records
 	frames  []trace.Frame
@@ -65,7 +65,7 @@ func readRecording(t *testing.T, path string) recording {
 			all.meta = *c
 		case *trace.Records:
 			all.records = append(all.records, *c)
-		case *trace.Jank:
+		case *trace.StallChunk:
 			all.janks = append(all.janks, *c)
 		case *trace.Pending:
 			all.pending = append(all.pending, *c)
@@ -111,7 +111,7 @@ func (r recording) judge(t *testing.T, b bench, p platform) {
 }
 
 // entries gives the methods that were entered in a jank, by name.
-func (r recording) entries(b bench, j trace.Jank) string {
+func (r recording) entries(b bench, j trace.StallChunk) string {
 	var names []string
 	for _, c := range r.records {
 		for k, rec := range c.List {
@@ -157,7 +157,7 @@ func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 		t.Fatal(err)
 	}
 	ran := map[string]int{}
-	judge := func(s *analysis.Slow) error {
+	judge := func(s *analysis.Stall) error {
 		m := s.Message
 		ran[m.Kind]++
 		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil || v.Method.Identity() != "app.Feed.rest" {
@@ -179,7 +179,7 @@ func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Slow: judge}); err != nil {
+		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Stall: judge}); err != nil {
 			t.Error(err)
 		}
 		r.Close()

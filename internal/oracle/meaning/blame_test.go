@@ -98,7 +98,7 @@ func TestCorpusBlame(t *testing.T) {
 }
 
 // judge holds the longest message's verdict to what was planted.
-func (p planted) judge(t *testing.T, s *analysis.Slow) {
+func (p planted) judge(t *testing.T, s *analysis.Stall) {
 	t.Helper()
 	v := s.Verdict
 	if v.Method == nil || v.Method.Identity() != p.method {
@@ -135,16 +135,16 @@ func contains(list, words []string) bool {
 
 // answers gives the slow messages of a run, the longest first, what a report says of it, and how many classes the program
 // has.
-func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Slow, text string, classes int) {
+func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, text string, classes int) {
 	t.Helper()
 	rec := r.record(t, runtime, nil)
 	var report bytes.Buffer
 	writer := analysis.NewText(&report)
-	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Slow: func(s *analysis.Slow) error {
+	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Stall: func(s *analysis.Stall) error {
 		slow = append(slow, s)
-		return writer.Slow(s)
+		return writer.Stall(s)
 	}})
-	slices.SortStableFunc(slow, func(a, b *analysis.Slow) int { return int(b.Wall - a.Wall) })
+	slices.SortStableFunc(slow, func(a, b *analysis.Stall) int { return int(b.Wall - a.Wall) })
 	return slow, report.String(), rec.classes
 }
 

@@ -183,7 +183,7 @@ func readRecording(t *testing.T, file string) recording {
 			}
 			next[c.Thread] = c.First + uint64(len(c.List))
 			sum.add(c)
-		case *trace.Jank:
+		case *trace.StallChunk:
 			sum.janks++
 		case *trace.End:
 			if c.Records != sum.records || c.Overwritten != sum.overwritten {

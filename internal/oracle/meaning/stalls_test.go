@@ -105,9 +105,9 @@ func TestStalls(t *testing.T) {
 	}
 	javac(t, j, filepath.Join(dir, "classes"), source)
 	truth, methods, all := runStalls(t, j, dir, jars.Core)
-	janks := map[string]*trace.Jank{}
+	janks := map[string]*trace.StallChunk{}
 	for _, c := range all {
-		if jank, ok := c.(*trace.Jank); ok {
+		if jank, ok := c.(*trace.StallChunk); ok {
 			id, err := strconv.Atoi(strings.TrimPrefix(jank.Description, "method "))
 			e, known := methods.ByID(uint32(id))
 			if err != nil || !known {
@@ -162,11 +162,11 @@ func closeTo(t *testing.T, what string, got, want int64, slack time.Duration) {
 }
 
 // judgeSamples wants several samples of a slow call with a frame in them, and if it waits for a lock as many of the holder.
-func judgeSamples(t *testing.T, all []trace.Chunk, jank *trace.Jank, frame string, held bool) {
+func judgeSamples(t *testing.T, all []trace.Chunk, jank *trace.StallChunk, frame string, held bool) {
 	t.Helper()
 	own, holders := 0, 0
 	for _, c := range all {
-		s, ok := c.(*trace.Sample)
+		s, ok := c.(*trace.StackSample)
 		if !ok || s.Nanos < jank.Begin || s.Nanos > jank.Begin+int64(jank.Wall) {
 			continue
 		}

@@ -53,9 +53,9 @@ end`)
 			{Kind: trace.MessageMerged, Sequence: 1, Count: 2, Begin: 5e5, Wall: 1e6, CPU: -1, Description: "a B"},
 			{Count: 1, Begin: 2e6, CPU: 1e6},
 		}},
-		&trace.Sample{Nanos: 3e6, Thread: 3, State: 3, CPU: -1, Frames: []string{"a.B.c(B.java:7)", "a.B.d(B.java:8)"}},
+		&trace.StackSample{Nanos: 3e6, Thread: 3, State: 3, CPU: -1, Frames: []string{"a.B.c(B.java:7)", "a.B.d(B.java:8)"}},
 		&trace.Pending{Thread: 3, Message: 4, Available: true, List: []trace.PendingMessage{{When: 4e6, What: -1, Target: "a.B", Barrier: true}}},
-		&trace.Jank{Thread: 3, Message: 4, Begin: 1e6, Wall: 900e6, CPU: -1, FirstRecord: 7, EndRecord: 9, Description: "a B",
+		&trace.StallChunk{Thread: 3, Message: 4, Begin: 1e6, Wall: 900e6, CPU: -1, FirstRecord: 7, EndRecord: 9, Description: "a B",
 			GCCount: -1, GCMillis: 5, State: 4, LockOwner: "x holds y"},
 		&trace.End{Chunks: 12, Records: 2},
 	}

@@ -1,0 +1,190 @@
+package analysis
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Stall is a message that took too long, and all that is known of it.
+type Stall struct {
+	// Recording is where it comes from, Number counts those of the recording from 1.
+	Recording *Recording
+	Number    int
+	// Thread is what it ran on.
+	Thread trace.Thread
+	// Sequence is its number on its thread, if the device reported it.
+	Sequence uint64
+	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC; zero if it is not known.
+	Begin time.Duration
+	Time  time.Time
+	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
+	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
+	Wall, CPU, GC time.Duration
+	GCCount       int64
+	// Reported is whether the device told of it; if not, its calls alone did. Ended is false if the recording ended
+	// before.
+	Reported, Ended bool
+	// Message says what ran.
+	Message Message
+	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
+	Scene      string
+	Foreground bool
+	// HotPath leads to where the time went, the outermost call first; see [Stall.Key].
+	HotPath []Step
+	// MostSelf are the methods with the most time of their own, at most five.
+	MostSelf []Step
+	// Key is equal for messages whose hot paths have the same methods by name, in whatever builds: 16 hexadecimal
+	// digits. DeviceKey is what the device wrote, which goes by IDs.
+	Key, DeviceKey string
+	// Samples are the stacks that were taken of its thread meanwhile, the first one first.
+	Samples []StackSample
+	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for then,
+	// or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the first first.
+	State, LockOwner string
+	Holder           []StackSample
+	// Before is what ran before it, the oldest first. It is known only if BeforeKnown is set.
+	Before      []Past
+	BeforeKnown bool
+	// Pending is what waited behind it, the next first. It is known only if PendingKnown is set.
+	Pending      []Waiting
+	PendingKnown bool
+	// Verdict is what it was slow for.
+	Verdict Verdict
+	// Tree has its calls, merged by path, and Names what they are called.
+	Tree  *trace.Tree
+	Names *Names
+	// Repairs are those that its calls needed.
+	Repairs trace.Repairs
+}
+
+// StackSample is a stack that was taken while a message ran.
+type StackSample struct {
+	// After is how long after the message's begin.
+	After time.Duration `json:"afterNanos"`
+	// State is Java's name of the thread's state, "unknown" if it is not known.
+	State string `json:"state"`
+	// Activity is what that and the stack say.
+	Activity Activity `json:"activity"`
+	// Frames is the stack as Java prints it, the innermost frame first.
+	Frames []string `json:"frames"`
+
+	cpu time.Duration // of the thread until then, -1 if not known
+}
+
+// Past is something that ran before.
+type Past struct {
+	// Ago is how long before the begin of the slow message it began.
+	Ago time.Duration `json:"agoNanos"`
+	// Wall is how long it took, CPU how long of that on a processor, -1 if not known.
+	Wall time.Duration `json:"wallNanos"`
+	CPU  time.Duration `json:"cpuNanos"`
+	// Kind is "message", "idle" for none, "system" for one of the system's, "running", or "merged" for several short ones.
+	Kind string `json:"kind"`
+	// Count is how many messages it stands for.
+	Count uint64 `json:"count"`
+	// Message says what ran; of merged ones the longest.
+	Message Message `json:"message"`
+}
+
+// Waiting is a message that waited.
+type Waiting struct {
+	// Late is how long it had been due when the queue was looked at; negative if it was not due yet.
+	Late time.Duration `json:"lateNanos"`
+	// Handler and Callback are classes, What and Arg1 as in Android's Message.
+	Handler  string `json:"handler,omitempty"`
+	Callback string `json:"callback,omitempty"`
+	What     int64  `json:"what"`
+	Arg1     int64  `json:"arg1"`
+	// Asynchronous is whether barriers let it pass; Barrier is set for one, whose token is Arg1.
+	Asynchronous bool `json:"asynchronous,omitempty"`
+	Barrier      bool `json:"barrier,omitempty"`
+}
+
+// newStall puts names to what was recorded of a message.
+func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
+	j := &s.Report
+	out := &Stall{
+		Recording: r, Thread: s.Thread, Sequence: j.Message,
+		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
+		Reported: s.Reported, Ended: s.Ended,
+		Message: parseMessage(j.Description, names, by),
+		Scene:   by.class(j.Scene), Foreground: j.Foreground,
+		State: j.State.String(), LockOwner: by.owner(j.LockOwner), DeviceKey: j.StackKey,
+		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
+	}
+	if j.GCMillis >= 0 {
+		out.GC = time.Duration(j.GCMillis) * time.Millisecond
+	}
+	if r.clock != nil {
+		out.Begin = time.Duration(max(0, j.Begin-r.clock.NanoTime)) // the first call may be older than the recording
+	}
+	clock := s.Clock
+	if clock == nil {
+		clock = r.clock
+	}
+	if clock != nil && clock.WallMillis > 0 {
+		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
+	}
+	out.Thread.Name = printable(out.Thread.Name)
+	out.HotPath = hotPath(&s.Tree, names)
+	out.MostSelf = mostSelf(&s.Tree, names, 5)
+	out.Key = pathKey(out.HotPath)
+	for _, sample := range s.Samples {
+		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
+	}
+	for _, h := range s.Holders {
+		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
+			continue
+		}
+		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
+		if out.LockOwner == "" {
+			out.LockOwner = printable(h.Thread.Name) + " holds it"
+		}
+	}
+	out.setBefore(s, by)
+	out.setPending(s, by)
+	out.Verdict = judge(out)
+	return out
+}
+
+func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
+	frames := by.frames(s.Frames)
+	state := s.State.String()
+	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames), Frames: frames, cpu: time.Duration(s.CPU)}
+}
+
+var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
+
+// setBefore takes over the history. That there is none is known only of the first message of a recording of ours, which
+// says which records it has; reports of others have no history.
+func (s *Stall) setBefore(from *trace.Stall, by residual) {
+	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 && s.Recording.Meta["records"] != ""
+	for _, m := range from.Before {
+		kind := "message"
+		if int(m.Kind) < len(pastKinds) {
+			kind = pastKinds[m.Kind]
+		}
+		s.Before = append(s.Before, Past{time.Duration(from.Report.Begin - m.Begin), time.Duration(m.Wall), time.Duration(m.CPU), kind,
+			m.Count, parseMessage(m.Description, s.Names, by)})
+	}
+}
+
+// setPending takes over the queue, which the threshold found.
+func (s *Stall) setPending(from *trace.Stall, by residual) {
+	if from.Pending == nil || !from.Pending.Available {
+		return
+	}
+	s.PendingKnown = true
+	// The queue was looked at when the threshold was passed, as was the stack then.
+	threshold, _ := s.Recording.about().SlowThreshold()
+	looked := from.Report.Begin + threshold.Nanoseconds()
+	if i := slices.IndexFunc(from.Samples, func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
+		looked = from.Samples[i].Nanos
+	}
+	for _, m := range from.Pending.List {
+		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback), m.What, m.Arg1,
+			m.Asynchronous, m.Barrier})
+	}
+}

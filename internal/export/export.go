@@ -1,0 +1,114 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Writer is an export that is being written. It is not safe for several goroutines.
+//
+// Recording, then what [trace.Replay] tells, then Damage: so for each recording, and Close behind the last one.
+type Writer interface {
+	trace.Handler
+	// Recording begins a recording: what is told from now on is of it. Where it is not called there is one
+	// recording without a title, whose names are those that [New] got.
+	Recording(Recording) error
+	// Evidence takes a stall when its report is read, or what was found of a message whose report never came; see
+	// [trace.Joiner.Evidence].
+	Evidence(*trace.Stall) error
+	// Stall takes a stall when all of it is known, with its verdict.
+	Stall(*analysis.Stall) error
+	// Damage tells what a reader found wrong with the recording's bytes.
+	Damage(trace.Damage) error
+	// Close writes what is left. It closes nothing else. What was written without it is not whole.
+	Close() error
+}
+
+// Recording is what a view is told of a recording beside its content.
+type Recording struct {
+	// Title is what people call it: a file's name. It is part of the output.
+	Title string
+	// Names tells how its methods are called; nil for the Names that [New] got.
+	Names trace.Names
+	// Banner says why not to trust what follows, and is empty if nothing speaks against it. It is a fact of the
+	// recording, and stands above a page of html in red.
+	Banner string
+}
+
+// Options are how an export is made. The zero value is good.
+type Options struct {
+	// Program is what the export says that it was made by, "tracegen" if empty.
+	Program string
+}
+
+// Format is a form that recordings can be written in.
+type Format struct {
+	// Name is what users call it.
+	Name string
+	// Extension is how the names of such files end, with a dot.
+	Extension string
+	// Summary says in one line what it is and who reads it.
+	Summary string
+	// Marks says how a call's [trace.Marks] are shown.
+	Marks string
+	// Memory says what is held until Close; it is empty if what is written is not held.
+	Memory string
+	// Binary is set if the form is not for a terminal.
+	Binary bool
+
+	start func(*bufio.Writer, Options) exporter
+}
+
+// Formats lists all forms, in the order in which they are to be told.
+func Formats() []Format {
+	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(), pprofFormat(), firefoxFormat(),
+		artFormat(), artDualFormat()}
+}
+
+// New begins an export in the named format to w. names are those of recordings that bring none of their own; nil
+// leaves methods as IDs. The error tells which formats there are.
+func New(format string, w io.Writer, names trace.Names, o Options) (Writer, error) {
+	if o.Program == "" {
+		o.Program = "tracegen"
+	}
+	if names == nil {
+		names = trace.NoNames{}
+	}
+	var known []string
+	for _, f := range Formats() {
+		if f.Name == format {
+			out := bufio.NewWriterSize(w, 1<<16)
+			return &writer{out: out, exporter: f.start(out, o), names: names}, nil
+		}
+		known = append(known, f.Name)
+	}
+	return nil, fmt.Errorf("there is no format %q: use %s", format, strings.Join(known, ", "))
+}
+
+// exporter writes one format. Nothing that it is given may be kept but recordings and threads.
+type exporter interface {
+	// begin begins a recording.
+	begin(*recording) error
+	// thread introduces a thread, before anything that is about it.
+	thread(*thread) error
+	// segment gets those of one thread in the order of time. Call times are made relative by [thread.at].
+	segment(*thread, *trace.Segment) error
+	// event gets what else there was.
+	event(*event) error
+	// end ends a recording: its facts are complete.
+	end(*recording) error
+	// close ends the export.
+	close() error
+}
+
+// verdictExporter is an exporter of a format that shows verdicts.
+type verdictExporter interface {
+	exporter
+	// stall gets a stall when all of it is known: after the event of it, before the recording ends.
+	stall(*analysis.Stall) error
+}

@@ -1,0 +1,204 @@
+package export_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// inBrowser opens a page in Chromium, has it do what value says, and holds it to asking nobody for anything.
+func inBrowser(t testing.TB, file, value, picture string, result any) {
+	t.Helper()
+	got := struct {
+		Value    any
+		Errors   []string
+		Requests []string
+	}{Value: result}
+	ask(t, "page", file, map[string]any{"wait": "document.documentElement.dataset.ready", "value": value, "picture": picture}, &got)
+	if len(got.Errors) > 0 {
+		t.Errorf("the page's errors: %s", got.Errors)
+	}
+	if len(got.Requests) != 1 {
+		t.Errorf("the page asks for %s", got.Requests)
+	}
+}
+
+// pageCalls has the page's own script give all its calls and, by method, what its table shows.
+const pageCalls = `(async () => {
+  const threads = [];
+  for (const recording of page.recordings) {
+    for (const thread of recording.threads) {
+      const calls = decodeCalls(await inflate($(thread.events).textContent), thread.calls), all = [];
+      for (let i = 0; i < calls.length; i++) all.push([labels[calls.method[i]].text, calls.begin[i], calls.end[i], calls.depth[i]]);
+      const methods = methodTimes(calls, 0, Infinity).map((m) => [labels[m.method].text, m.calls, m.self, m.total]);
+      const merged = mergeCalls(calls, 0, Infinity), graph = new Map();
+      for (let i = 0; i < merged.length; i++) graph.set(merged.method[i], (graph.get(merged.method[i]) || 0) + merged.self(i));
+      for (const m of methods) if (Math.abs((graph.get(labels.findIndex((l) => l.text === m[0])) || 0) - m[2]) > 1e-3) throw new Error("the flame graph has another own time of " + m[0]);
+      threads.push({name: thread.name, all, methods});
+    }
+  }
+  return threads;
+})()`
+
+// readHTML is what the page's script makes of its data, in Chromium.
+func readHTML(t testing.TB, file string) (map[method]measure, []plainCall) {
+	var threads []struct {
+		Name    string
+		All     [][4]any
+		Methods [][4]any
+	}
+	inBrowser(t, file, pageCalls, "", &threads)
+	all := map[method]measure{}
+	var calls []plainCall
+	number := func(v any) int64 { return int64(v.(float64)) }
+	for _, th := range threads {
+		for _, m := range th.Methods {
+			all[method{th.Name, m[0].(string)}] = measure{number(m[1]), number(m[2]), -1, number(m[3])}
+		}
+		for _, c := range th.All {
+			calls = append(calls, plainCall{Thread: th.Name, Name: c[0].(string), Begin: number(c[1]), End: number(c[2]), Depth: int(number(c[3]))})
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b plainCall) int { return cmp.Compare(a.Thread, b.Thread) })
+	return all, calls
+}
+
+// made is a recording of many calls: messages of a main thread, one in some hundred slow.
+type made struct{ calls, stalls int }
+
+// tell gives it to a export.
+func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(v.Recording(export.Recording{Title: "made.tgd"}))
+	must(v.Chunk(&trace.Meta{Values: map[string]string{"package": "com.example", "tickNanos": "1000000", "clockPeriodMillis": "5"}}))
+	must(v.Chunk(&trace.Threads{List: []trace.Thread{{Name: "main", Main: true}}}))
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for now := int64(5e12); m.calls < atLeast; now += rnd.Int64N(20) * 1e6 {
+		budget := rnd.Int64N(40)
+		if rnd.IntN(300) == 0 {
+			budget += 800
+			m.stalls++
+		}
+		s := trace.Segment{Kind: trace.SegmentMessage, Begin: now}
+		now = nest(&s, rnd, -1, trace.MethodDispatch, now, budget*1e6, 0)
+		s.End = now
+		must(v.Segment(&s))
+		if budget >= 800 {
+			must(v.Evidence(report(trace.StallChunk{Message: uint64(m.stalls), Begin: s.Begin, Wall: uint64(s.End - s.Begin), CPU: -1, Description: "Handler (a.B) null: 1"})))
+		}
+		m.calls += len(s.Calls)
+	}
+	must(v.Close())
+}
+
+// nest adds a call with others below it, which take budget nanoseconds, and gives when it ends.
+func nest(s *trace.Segment, rnd *rand.Rand, parent int32, m trace.Method, now, budget int64, depth int) int64 {
+	k := len(s.Calls)
+	s.Calls = append(s.Calls, trace.Call{Method: m, Parent: parent, Count: 1, Begin: now})
+	for depth < 30 && budget > 0 && rnd.IntN(5) > 0 {
+		part := rnd.Int64N(budget + 1)
+		now = nest(s, rnd, int32(k), trace.Method(1+rnd.IntN(5000)), now, part, depth+1)
+		budget -= part + 100e3
+	}
+	now += max(0, budget)
+	s.Calls[k].End, s.Calls[k].Next = now, int32(len(s.Calls))
+	return now
+}
+
+// TestHTMLOfAMillionRecords: at most 30 MB, and everything in it can be reached by keys. How long Chromium takes to paint it
+// is told and not held to anything: the machine may be busy.
+func TestHTMLOfAMillionRecords(t *testing.T) {
+	var b bytes.Buffer
+	v, err := export.New("html", &b, naming{}, export.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m made
+	m.tell(t, v, 500_000)
+	if b.Len() > 30_000_000 {
+		t.Errorf("the page has %d bytes", b.Len())
+	}
+	file := filepath.Join(t.TempDir(), "million.html")
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Ready                float64
+		Calls, Stalls, Drawn int
+		Mode, Details, Found string
+		Zoomed               [2]float64
+		Rows                 int
+	}
+	inBrowser(t, file, `(async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const key = (k) => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: k, bubbles: true}));
+  const pixels = () => { const c = $("chart"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+    for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size; };
+  await frame();
+  const drawn = pixels();
+  key("n"); await frame();
+  const details = $("details").textContent, zoomed = [...shown.range];
+  key("2"); await frame();
+  const mode = shown.mode;
+  key("3"); await frame();
+  const rows = $("methods").tBodies[0].rows.length;
+  key("1"); $("search").value = "mga"; $("search").dispatchEvent(new Event("input")); await frame();
+  return {ready: +document.documentElement.dataset.ready, calls: shown.calls.length, stalls: $("stalls").children.length, drawn, mode, details,
+    found: $("found").textContent, zoomed, rows};
+})()`, os.Getenv("TRACEGEN_PICTURE"), &got)
+	t.Logf("%d calls in %.1f MB, painted after %.0f ms", m.calls, float64(b.Len())/1e6, got.Ready)
+	if got.Calls != m.calls || got.Stalls != m.stalls {
+		t.Errorf("%d calls and %d stalls, want %d and %d", got.Calls, got.Stalls, m.calls, m.stalls)
+	}
+	if got.Drawn < 10 {
+		t.Errorf("the flame chart has %d colours", got.Drawn)
+	}
+	if got.Mode != "graph" || got.Rows < 20 || !strings.Contains(got.Details, "Handler (a.B)") || got.Zoomed[1]-got.Zoomed[0] > 10e9 {
+		t.Errorf("keys: %+v", got)
+	}
+	if !strings.Contains(got.Found, " calls, ") {
+		t.Errorf("search: %q", got.Found)
+	}
+}
+
+// TestHTMLOfNothing: a page without recordings, and one with a recording without calls, open without an error.
+func TestHTMLOfNothing(t *testing.T) {
+	for k, title := range []string{"", "empty.tgd"} {
+		var b bytes.Buffer
+		v, err := export.New("html", &b, nil, export.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if title != "" {
+			if err := v.Recording(export.Recording{Title: title, Banner: "NAMES ARE NOT TO BE TRUSTED"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), fmt.Sprint(k, ".html"))
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var banner string
+		inBrowser(t, file, `$("banner").textContent`, "", &banner)
+		if (banner == "NAMES ARE NOT TO BE TRUSTED") != (title != "") {
+			t.Errorf("the banner is %q", banner)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+)
+
+// Stall is a slow message of one recording.
+type Stall struct {
+	// Key is equal for stalls with one hot path; see [analysis.Stall.Key].
+	Key string `json:"key"`
+	// Recording is what the recording was opened as, and Number counts its slow messages from 1.
+	Recording string `json:"recording"`
+	Number    int    `json:"number"`
+	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
+	// device; empty if it said nothing.
+	App     string `json:"app,omitempty"`
+	Version string `json:"version,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Device  string `json:"device,omitempty"`
+	// User is who met it, empty if the recording does not tell.
+	User string `json:"user,omitempty"`
+	// Time is when it began, in milliseconds since 1970, UTC; 0 if that is not known.
+	Time int64 `json:"time,omitempty"`
+	// Wall is how long it took, CPU how long of that on a processor, in nanoseconds; CPU is -1 if it is not known.
+	Wall int64 `json:"wall"`
+	CPU  int64 `json:"cpu"`
+	// Kind is what it was slow for, Verdict says it in words.
+	Kind    analysis.Kind `json:"kind"`
+	Verdict string        `json:"verdict"`
+	// Title says what ran, Scene where the app was.
+	Title string `json:"title"`
+	Scene string `json:"scene,omitempty"`
+	// HotPath has the methods that lead to where the time went, the outermost first; Method is the one to blame.
+	HotPath []string `json:"hotPath"`
+	Method  string   `json:"method,omitempty"`
+}
+
+// userKeys are the names by which programs say who uses them, the most telling first.
+var userKeys = [...]string{"user", "userId", "uid", "uin", "installId", "deviceId"}
+
+// NewStall makes a stall of a slow message.
+func NewStall(s *analysis.Stall) Stall {
+	meta := s.Recording.Meta
+	c := Stall{
+		Key: s.Key, Recording: s.Recording.Name, Number: s.Number,
+		App: meta["package"], Version: buildOf(s.Recording).version, Code: buildOf(s.Recording).code, Device: meta["device"],
+		Wall: s.Wall.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
+		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
+		User: userOfMeta(meta),
+	}
+	if !s.Time.IsZero() {
+		c.Time = s.Time.UnixMilli()
+	}
+	for _, step := range s.HotPath {
+		c.HotPath = append(c.HotPath, step.Method.Identity())
+	}
+	if m := s.Verdict.Method; m != nil {
+		c.Method = m.Identity()
+	}
+	return c
+}
+
+// userOfMeta gives who met what a recording has, empty if it does not tell.
+func userOfMeta(meta map[string]string) string {
+	for _, key := range userKeys {
+		if user := meta[key]; user != "" {
+			return user
+		}
+	}
+	return ""
+}
+
+// when returns when the stall began, the zero time if that is not known.
+func (c *Stall) when() time.Time {
+	if c.Time == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(c.Time).UTC()
+}

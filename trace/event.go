@@ -1,0 +1,71 @@
+package trace
+
+// event is one step of what a thread did, made from its records and repaired: the type between the two steps of a replay.
+// A [repairer] makes events from records, a [builder] makes calls from events and decides nothing.
+//
+// Whatever the records were, the events of a thread are well formed:
+//
+//   - Times do not decrease.
+//   - An eventExit ends the innermost open call. There is one.
+//   - An eventLostEntry comes only behind an eventGap, while no call is open that was entered behind that gap.
+//   - At an eventDone no call is open.
+//   - The entry of a message's dispatch comes only while no call is open. Behind a gap an eventDone comes before it.
+type event struct {
+	kind   eventKind
+	marks  Marks      // of the call that is entered or ends here
+	repair repairKind // of an eventRepair
+	method Method     // of an eventEntry and an eventLostEntry
+	at     int64      // nanoseconds of [Clock.NanoTime]
+	number uint64     // the number of a record, or a count; each kind says which
+}
+
+type eventKind uint8
+
+const (
+	// eventEntry is the entry into a method. number is its record's.
+	eventEntry eventKind = iota
+	// eventExit is the end of the innermost open call.
+	eventExit
+	// eventLostEntry is the exit of a call that was entered in the gap before it: the call encloses all that came
+	// behind the gap.
+	eventLostEntry
+	// eventGap says that records are missing before the record number.
+	eventGap
+	// eventDone says that nothing to come encloses what came before. number is that of the first record behind it.
+	eventDone
+	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on. number
+	// is that of the first record behind it.
+	eventPause
+	// eventRepair says that number records were repaired in the way repair, beside those that the marks of calls count.
+	eventRepair
+)
+
+// repairKind is a counter of [Repairs].
+type repairKind uint8
+
+const (
+	repairStray repairKind = iota
+	repairRetimed
+	repairRenamed
+	repairSwapped
+	repairGaps
+	repairLost
+)
+
+// count adds n repairs of a kind.
+func (r *Repairs) count(kind repairKind, n uint64) {
+	switch kind {
+	case repairStray:
+		r.Stray += n
+	case repairRetimed:
+		r.Retimed += n
+	case repairRenamed:
+		r.Renamed += n
+	case repairSwapped:
+		r.Swapped += n
+	case repairGaps:
+		r.Gaps += n
+	case repairLost:
+		r.Lost += n
+	}
+}

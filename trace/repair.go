@@ -1,0 +1,320 @@
+package trace
+
+import "math"
+
+// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records back until
+// those behind them show what is wrong with them.
+type repairer struct {
+	limits *limits
+	events []event      // that were made since the builder took them
+	open   []openMethod // the calls that have not ended, the outermost first
+	scope  repairScope
+	calls  int // how many calls the segment has
+	kept   int // how many of these were open when the segment before was paused
+
+	held  []Record // the records that come next
+	gaps  []gap    // between them
+	next  uint64   // the number of the record behind them
+	first bool     // no records have come yet
+
+	number uint64 // of the record that is looked at next
+	last   int64  // the latest tick, -1 if there is none
+	far    int64  // how many ticks may pass between two records if no later one confirms it
+	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
+	now    int64  // the time of the last record, in nanoseconds
+
+	where   map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
+	credit  int              // how many records may be looked ahead at
+	weighed uint64           // the number of the last record that was weighed
+	pushed  []Method         // room for a trial; empty
+}
+
+// openMethod is a call that has not ended.
+type openMethod struct {
+	method Method
+	before int32 // the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
+}
+
+// gap is a place where records are missing, or where a thread's records begin.
+type gap struct {
+	at    int    // the index in held of the first record behind it
+	first uint64 // the number of that record
+	lost  uint64 // how many records are missing
+	apart bool   // what comes behind it has nothing to do with what was before
+}
+
+// repairScope is what lies behind a gap within a call that was open before it, or within none. An exit here that has no
+// entry is of a call that was entered in the gap, and so encloses all that came before in the scope.
+type repairScope struct {
+	on       bool
+	depth    int    // how many calls were open before
+	number   uint64 // of the first record
+	dispatch bool   // the last call that was entered in the gap is a dispatch
+}
+
+func newRepairer(l *limits, first uint64) *repairer {
+	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1, now: math.MinInt64}
+}
+
+// take takes the records of a chunk, and returns those of them that are new. They are held next.
+func (r *repairer) take(c *Records, slowOnly bool) []Record {
+	list := c.List
+	if c.First < r.next {
+		// Some were there before.
+		list = list[min(r.next-c.First, uint64(len(list))):]
+	}
+	if c.First > r.next || c.Overwritten > 0 || r.first && c.First > 0 {
+		g := gap{at: len(r.held), first: c.First, lost: c.Overwritten}
+		g.apart = slowOnly && c.First > r.next
+		if !slowOnly && !r.first {
+			g.lost = c.First - min(r.next, c.First)
+		}
+		r.gaps = append(r.gaps, g)
+	}
+	r.first = false
+	r.next = max(r.next, c.First+uint64(len(c.List)))
+	return list
+}
+
+// repair makes events of the records that are held but for the last keep.
+func (r *repairer) repair(keep int) {
+	r.far = longest / r.limits.tick
+	i := 0
+	for n := len(r.held) - keep; i < n; i++ {
+		for len(r.gaps) > 0 && r.gaps[0].at == i {
+			r.gap()
+		}
+		record := r.held[i]
+		ticks := record.Ticks()
+		marks := Marks(0)
+		if r.outOfOrder(i, ticks) {
+			ticks, marks = r.retime(i)
+			record = r.held[i]
+		}
+		r.last = ticks
+		r.now = max(r.now, r.limits.nanos(ticks+r.shift))
+		r.number++
+		m := Method(record.ID())
+		switch k := len(r.open) - 1; {
+		case record.Entry():
+			if m == MethodDispatch && len(r.open) > 0 && r.bogusDispatch(i) {
+				r.repaired(repairStray, 1)
+			} else {
+				r.enter(m, marks)
+			}
+			continue
+		case k >= 0 && r.open[k].method == m:
+			r.exit(marks)
+		default:
+			if r.repairExit(i, m, marks) {
+				// Again, as the next record has taken its place.
+				r.number--
+				i--
+				continue
+			}
+		}
+		if len(r.open) == 0 && (!r.scope.on || r.scopeIsOver()) {
+			r.done(r.number)
+		}
+	}
+	r.held = r.held[:copy(r.held, r.held[i:])]
+	for k := range r.gaps {
+		r.gaps[k].at -= i
+	}
+}
+
+// outOfOrder reports whether the time of held[i] must be looked at: it is before the last one, behind one of the next two,
+// or much later than the last one.
+func (r *repairer) outOfOrder(i int, ticks int64) bool {
+	return ticks < r.last ||
+		i+2 < len(r.held) && (r.held[i+1].Ticks() < ticks || r.held[i+2].Ticks() < ticks) ||
+		i+2 == len(r.held) && r.held[i+1].Ticks() < ticks ||
+		ticks-r.last > r.far && r.last >= 0
+}
+
+// emit makes an event.
+func (r *repairer) emit(e event) {
+	e.at = r.now
+	r.events = append(r.events, e)
+}
+
+// repaired says that n records were repaired.
+func (r *repairer) repaired(kind repairKind, n uint64) {
+	r.emit(event{kind: eventRepair, repair: kind, number: n})
+}
+
+// finish makes the last events: records end here.
+func (r *repairer) finish() {
+	r.repair(0)
+	for len(r.gaps) > 0 {
+		r.gap()
+	}
+	r.cut()
+}
+
+// gap goes on behind records that are missing.
+func (r *repairer) gap() {
+	g := r.gaps[0]
+	r.gaps = r.gaps[1:]
+	if g.apart {
+		r.cut()
+	}
+	r.number = max(r.number, g.first)
+	if g.lost > 0 {
+		r.repaired(repairGaps, 1)
+		r.repaired(repairLost, g.lost)
+	}
+	if g.lost > 0 || !g.apart {
+		if len(r.open) == 0 {
+			r.done(r.number)
+		}
+		r.emit(event{kind: eventGap, number: r.number})
+		r.scope = repairScope{on: true, depth: len(r.open), number: r.number}
+	}
+}
+
+// cut ends what has not ended, as the records end here.
+func (r *repairer) cut() {
+	for len(r.open) > 0 {
+		r.exit(MarkOpen)
+	}
+	r.done(r.number)
+}
+
+// done ends the segment. The records before number are its.
+func (r *repairer) done(number uint64) {
+	r.scope, r.calls, r.kept = repairScope{}, 0, 0
+	r.emit(event{kind: eventDone, number: number})
+}
+
+// enter enters a call.
+func (r *repairer) enter(m Method, marks Marks) {
+	if m == MethodDispatch && (len(r.open) > 0 || r.scope.on) {
+		r.unwind(0)
+		r.done(r.number - 1)
+	}
+	if r.calls >= max(r.limits.calls, 2*r.kept) {
+		// The record that is looked at belongs to what follows.
+		r.done(r.number - 1)
+		r.events[len(r.events)-1].kind = eventPause
+		r.calls, r.kept = len(r.open), len(r.open)
+	}
+	o := openMethod{method: m, before: -1}
+	if r.where != nil {
+		if k, ok := r.where[m]; ok {
+			o.before = k
+		}
+		r.where[m] = int32(len(r.open))
+	}
+	r.open = append(r.open, o)
+	r.calls++
+	r.emit(event{kind: eventEntry, method: m, marks: marks, number: r.number - 1})
+}
+
+// exit ends the innermost call.
+func (r *repairer) exit(marks Marks) {
+	k := len(r.open) - 1
+	if r.scope.on && k < r.scope.depth {
+		// The call that was open before the gap is over, and with it what may enclose calls behind the gap.
+		r.scope = repairScope{}
+	}
+	o := r.open[k]
+	r.open = r.open[:k]
+	if r.where != nil {
+		if o.before < 0 {
+			delete(r.where, o.method)
+		} else {
+			r.where[o.method] = o.before
+		}
+		if k == 0 {
+			r.where = nil
+		}
+	}
+	r.emit(event{kind: eventExit, marks: marks})
+}
+
+// unwind ends all but the first open calls, whose exits are missing.
+func (r *repairer) unwind(depth int) {
+	for len(r.open) > depth {
+		r.exit(MarkUnwound)
+	}
+}
+
+// exitOfLost ends a call that was entered in the gap.
+func (r *repairer) exitOfLost(m Method, marks Marks) {
+	r.scope.dispatch = m == MethodDispatch
+	r.calls++
+	r.emit(event{kind: eventLostEntry, method: m, marks: marks})
+}
+
+// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is held
+// stays bounded, it is also over after many records.
+func (r *repairer) scopeIsOver() bool { return r.scope.dispatch || r.number-r.scope.number > piece }
+
+// find returns the index in open of the innermost call of a method, -1 if there is none.
+func (r *repairer) find(m Method) int {
+	const near = 64
+	n := len(r.open)
+	for k := n - 1; k >= max(0, n-near); k-- {
+		if r.open[k].method == m {
+			return k
+		}
+	}
+	if n <= near {
+		return -1
+	}
+	if r.where == nil {
+		r.where = make(map[Method]int32)
+		for i := range r.open {
+			o := &r.open[i]
+			o.before = -1
+			if k, ok := r.where[o.method]; ok {
+				o.before = k
+			}
+			r.where[o.method] = int32(i)
+		}
+	}
+	if k, ok := r.where[m]; ok {
+		return int(k)
+	}
+	return -1
+}
+
+// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is another
+// record now, which must be looked at again.
+func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
+	at := r.find(m)
+	to, clear := r.ahead(i + 1)
+	g, cost := r.likely(m, at), costMissings
+	if clear {
+		g, cost = r.weigh(m, at, r.held[i+1:to])
+	}
+	if to > i+1 && r.held[i].Ticks() == r.held[i+1].Ticks() && costSwapped < cost {
+		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
+		if costSwapped+r.trial(len(r.open), r.held[i:to]) < cost {
+			r.repaired(repairSwapped, 1)
+			return true
+		}
+		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
+	}
+	switch g {
+	case guessStray:
+		r.repaired(repairStray, 1)
+	case guessMissing:
+		r.unwind(at + 1)
+		r.exit(marks)
+	case guessRenamed:
+		r.repaired(repairRenamed, 1)
+		r.exit(marks)
+	case guessTruncated:
+		r.unwind(r.scope.depth)
+		r.exitOfLost(m, marks)
+	}
+	return false
+}
+
+// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind it.
+func (r *repairer) bogusDispatch(i int) bool {
+	to, clear := r.ahead(i + 1)
+	return clear && costStray+r.trial(len(r.open), r.held[i+1:to]) < costMissed(len(r.open))+r.trial(0, r.held[i:to])
+}

@@ -1,0 +1,140 @@
+package trace
+
+// Method is what was called: the ID of the mapping, [MethodDispatch], or, from [FirstNamed] on, a method that
+// the recording itself names, as stack logs do; [Handler.Named] says how.
+type Method uint32
+
+// FirstNamed is the first Method that is no ID.
+const FirstNamed Method = 1 << 20
+
+// Marks say what replay had to assume about a call. A call without any was recorded as it is.
+type Marks uint8
+
+// The marks of a call.
+const (
+	// MarkOpen is a call that had not returned when the records end. Its End is the last time that is known.
+	MarkOpen Marks = 1 << iota
+	// MarkUnwound is a call whose exit is missing: an exception left it, or the record is lost. Its End is when
+	// that showed.
+	MarkUnwound
+	// MarkTruncated is a call whose entry came before the records begin, or is lost. Its Begin is the first time
+	// that is known.
+	MarkTruncated
+	// MarkRetimed is a call one of whose times could not be, and was put between its neighbours'.
+	MarkRetimed
+	// MarkOverfull is a call of a report that is said to have taken less time than the calls below it. It is given theirs.
+	MarkOverfull
+	// MarkResumed is a call that an earlier segment of the same thread has suspended.
+	MarkResumed
+	// MarkSuspended is a call that goes on in the thread's next segment.
+	MarkSuspended
+)
+
+// Call is one call of a method, or in a report several that were merged.
+type Call struct {
+	// Method is what was called.
+	Method Method
+	// Parent is the index of its caller in [Segment.Calls], -1 if it has none there.
+	Parent int32
+	// Next is the index behind the last call below it: where the call beside it is, if there is one. The first
+	// call below it, if any, has the index behind its own.
+	Next int32
+	// Count is how many calls it stands for: 1 in recordings.
+	Count uint32
+	// Begin and End are in nanoseconds of [Clock.NanoTime], Begin ≤ End. In a [MarkSuspended] or [MarkResumed] call they
+	// are those of its part in this segment.
+	Begin, End int64
+	// Marks are what had to be assumed.
+	Marks Marks
+}
+
+// SegmentKind tells what a segment is.
+type SegmentKind uint8
+
+// The kinds of segments.
+const (
+	// SegmentMessage is a message of a looper: its first call is the dispatch.
+	SegmentMessage SegmentKind = iota
+	// SegmentOutermost is one call that no other recorded call encloses, outside of messages.
+	SegmentOutermost
+	// SegmentReport is a tree of calls that a device made up: calls are merged, and only durations are true.
+	// Begin and End are laid out one behind the other, those of several reports too.
+	SegmentReport
+	// SegmentSamples is made of stacks that were taken at intervals: a call lasts as long as it is on all of them. A stack
+	// stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times are those
+	// of the device's wall clock if the stacks have some.
+	SegmentSamples
+)
+
+// Segment is a part of what one thread did: a message, or what it did outside of any. Calls nest properly, and
+// each lies within its caller.
+type Segment struct {
+	// Thread is the thread's index.
+	Thread uint32
+	// Kind tells what it is.
+	Kind SegmentKind
+	// FirstRecord and EndRecord are the numbers of its first record and of the one after its last, both 0 if it
+	// does not come from records.
+	FirstRecord, EndRecord uint64
+	// Begin and End enclose all calls.
+	Begin, End int64
+	// Calls are in the order in which they began, callers before what they call.
+	Calls []Call
+	// Repairs are those that were needed here.
+	Repairs Repairs
+}
+
+// Walk calls enter and leave for each call of the segment, in the order of time, an inner call left before an
+// outer one. Both get the call's index. A call that is [MarkResumed] is not entered again, and one that is
+// [MarkSuspended] not left: over all segments of a thread every enter has its leave.
+func (s *Segment) Walk(enter, leave func(call int)) {
+	for open, i := -1, 0; ; i++ {
+		for open >= 0 && int(s.Calls[open].Next) <= i {
+			if s.Calls[open].Marks&MarkSuspended == 0 {
+				leave(open)
+			}
+			open = int(s.Calls[open].Parent)
+		}
+		if i == len(s.Calls) {
+			return
+		}
+		if s.Calls[i].Marks&MarkResumed == 0 {
+			enter(i)
+		}
+		open = i
+	}
+}
+
+// Repairs counts what replay had to mend. The zero value is a recording that needed nothing.
+type Repairs struct {
+	// Unwound is how many calls have no exit, Truncated how many no entry, Open how many had not returned.
+	Unwound, Truncated, Open uint64
+	// Stray is how many exits belong to no call and were left out.
+	Stray uint64
+	// Retimed is how many records had a time that could not be.
+	Retimed uint64
+	// Renamed is how many exits had the ID of another method than the call that they end.
+	Renamed uint64
+	// Swapped is how often two records that follow each other had changed places.
+	Swapped uint64
+	// Gaps is how often records are missing between others, Lost how many of them are.
+	Gaps, Lost uint64
+	// Overfull is how many calls of reports take less time than what they call, Jumps how many lines have a
+	// depth that skips some.
+	Overfull, Jumps uint64
+}
+
+// Add adds what is counted in o.
+func (r *Repairs) Add(o Repairs) {
+	r.Unwound += o.Unwound
+	r.Truncated += o.Truncated
+	r.Open += o.Open
+	r.Stray += o.Stray
+	r.Retimed += o.Retimed
+	r.Renamed += o.Renamed
+	r.Swapped += o.Swapped
+	r.Gaps += o.Gaps
+	r.Lost += o.Lost
+	r.Overfull += o.Overfull
+	r.Jumps += o.Jumps
+}

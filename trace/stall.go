@@ -1,0 +1,383 @@
+package trace
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Stall is a message, or an outermost call, that took too long, with all that a recording has on it.
+type Stall struct {
+	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has what its
+	// calls and the history of its thread tell; what they do not is -1 or empty, and its Message is what the
+	// history says or 0.
+	Report   StallChunk
+	Reported bool
+	// Ended is false if it was running when the recording ended; StallChunk.Wall is how long until then.
+	Ended bool
+	// Thread is what it ran on.
+	Thread Thread
+	// Kind is the kind of its segment.
+	Kind SegmentKind
+	// Tree has its calls merged by path, of more than 16,384 paths the longest. It is empty if the recording has
+	// no calls of it, and lacks those whose records are lost.
+	Tree Tree
+	// Repairs are those of its segment.
+	Repairs Repairs
+	// Clock is how the clocks stood when it was written; nil if that is not known.
+	Clock *Clock
+	// Samples are the stacks that were taken while it ran, the first one first.
+	Samples []*StackSample
+	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it waited for
+	// a lock, that is how the runtime looks at the thread that holds it.
+	Holders []HolderSample
+	// Pending is what waited behind it; nil if nobody looked.
+	Pending *Pending
+	// Before is what ran before it on its thread, the oldest first.
+	Before []Message
+}
+
+// HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it.
+type HolderSample struct {
+	// Waiting is the stack of the waiting thread, Holder the other one.
+	Waiting, Holder *StackSample
+	// Thread is the holder's.
+	Thread Thread
+}
+
+// Joiner is a [Handler] that puts together what belongs to one slow message and stands in many chunks: a [StallChunk] names
+// the records, the history, sample and queue come before it, the calls before or behind it. It keeps the calls of
+// slow messages alone, so its memory does not grow with the recording. The zero value but for Found is ready.
+//
+// A message whose calls took [Meta]'s slowMillis or longer and of which the device wrote nothing is given as well: it
+// ran when the recording ended, or was one too many. Those of one thread come in order, mostly as soon as they are
+// complete.
+type Joiner struct {
+	// Found gets each stall when all of it is known. The joiner does not use it any more.
+	Found func(*Stall) error
+	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found while it
+	// lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that passed the
+	// threshold and whose report never came.
+	Evidence func(*Stall) error
+
+	meta    *Meta
+	clock   *Clock
+	threads map[uint32]*joining
+	samples []*StackSample // the last of all threads
+}
+
+const (
+	// maxStallNodes is how many nodes a slow message's tree keeps.
+	maxStallNodes = 1 << 14
+	// maxStallsWaiting is how many slow messages of a thread wait for what belongs to them.
+	maxStallsWaiting = 32
+	// maxSamples is how many samples of a thread wait for their message, and how many of all threads.
+	maxSamples = 256
+)
+
+// joining is what is known of a thread and belongs to no message yet.
+type joining struct {
+	thread  Thread
+	history []Message
+	samples []*StackSample
+	pending *Pending
+	waiting []*joint // in the order of their records
+	part    *joint   // the segment that is suspended
+}
+
+// joint is a message of which something is missing: its jank, or calls.
+type joint struct {
+	Stall
+	first, end uint64 // its records
+	ended      int64  // when its calls did
+	complete   bool   // no more calls will come
+	settled    bool   // no jank will come
+}
+
+// Chunk takes what belongs to messages.
+func (j *Joiner) Chunk(c Chunk) error {
+	switch c := c.(type) {
+	case *Meta:
+		j.meta = c
+	case *Clock:
+		j.clock = c
+	case *Threads:
+		for _, t := range c.List {
+			j.thread(t.Index).thread = t
+		}
+	case *Messages:
+		j.thread(c.Thread).history = c.List
+	case *StackSample:
+		t := j.thread(c.Thread)
+		t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
+		j.samples = append(j.samples[max(0, len(j.samples)-maxSamples+1):], c)
+	case *Pending:
+		t := j.thread(c.Thread)
+		err := j.unreported(t)
+		t.pending = c
+		return err
+	case *StallChunk:
+		return j.report(c)
+	}
+	return nil
+}
+
+// Named does nothing: trees have methods, not names.
+func (j *Joiner) Named(Method, string) error { return nil }
+
+func (j *Joiner) thread(index uint32) *joining {
+	if j.threads == nil {
+		j.threads = map[uint32]*joining{}
+	}
+	t := j.threads[index]
+	if t == nil {
+		t = &joining{thread: Thread{Index: index}}
+		j.threads[index] = t
+	}
+	return t
+}
+
+// Segment takes the calls of a slow message.
+func (j *Joiner) Segment(s *Segment) error {
+	t := j.thread(s.Thread)
+	if len(s.Calls) == 0 {
+		return nil
+	}
+	first := &s.Calls[0]
+	k := t.part
+	if k == nil || first.Marks&MarkResumed == 0 {
+		k = t.expecting(s)
+		if k == nil && first.Marks&MarkSuspended == 0 && !j.slow(s.Kind, s.End-s.Begin) {
+			return nil
+		}
+		if k == nil {
+			k = &joint{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin, CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
+			t.waiting = append(t.waiting, k)
+		}
+		k.Kind = s.Kind
+	}
+	k.Tree.Add(s)
+	k.Tree.Trim(4 * maxStallNodes)
+	k.Repairs.Add(s.Repairs)
+	k.end, k.ended = max(k.end, s.EndRecord), s.End
+	t.part = nil
+	if first.Marks&MarkSuspended != 0 {
+		t.part = k
+		return nil
+	}
+	k.Ended = first.Marks&MarkOpen == 0
+	k.Tree.Trim(maxStallNodes)
+	return j.complete(t, k)
+}
+
+// slow tells whether a segment that took so long may be of use.
+func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
+	if kind == SegmentReport || kind == SegmentSamples || j.meta != nil && j.meta.OnlyStalls() {
+		return true
+	}
+	return nanos >= j.threshold()
+}
+
+// threshold is in nanoseconds; it is never passed if the recording does not tell.
+func (j *Joiner) threshold() int64 {
+	if j.meta != nil {
+		if threshold, ok := j.meta.SlowThreshold(); ok {
+			return threshold.Nanoseconds()
+		}
+	}
+	return math.MaxInt64
+}
+
+// expecting gives the message that was reported and has records of the segment.
+func (t *joining) expecting(s *Segment) *joint {
+	for _, k := range t.waiting {
+		if k.Reported && !k.complete && s.FirstRecord < k.Report.EndRecord && s.EndRecord > k.Report.FirstRecord {
+			return k
+		}
+	}
+	return nil
+}
+
+// complete looks who waits no longer, as the calls of k are all there.
+func (j *Joiner) complete(t *joining, k *joint) error {
+	for _, w := range t.waiting {
+		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Report.EndRecord) || w.Reported && w.Report.EndRecord <= k.first
+	}
+	return j.give(t)
+}
+
+// unreported hands on what was found of a message whose report has not come, if there is one.
+func (j *Joiner) unreported(t *joining) error {
+	p := t.pending
+	if p == nil {
+		return nil
+	}
+	t.pending = nil
+	if j.Evidence == nil {
+		return nil
+	}
+	s := &Stall{Thread: t.thread, Samples: slices.Clone(t.samples), Pending: p, Clock: j.clock}
+	s.Report.Thread, s.Report.Message, s.Report.CPU, s.Report.GCCount, s.Report.GCMillis = p.Thread, p.Message, -1, -1, -1
+	return j.Evidence(s)
+}
+
+// report takes what the device wrote of a message, whose calls are there or will come.
+func (j *Joiner) report(c *StallChunk) error {
+	t := j.thread(c.Thread)
+	if t.pending != nil && t.pending.Message < c.Message {
+		if err := j.unreported(t); err != nil {
+			return err
+		}
+	}
+	i := slices.IndexFunc(t.waiting, func(k *joint) bool {
+		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
+	})
+	if i < 0 {
+		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord, func(k *joint, at uint64) int { return cmp.Compare(k.first, at) })
+		t.waiting = slices.Insert(t.waiting, i, &joint{first: c.FirstRecord, complete: c.FirstRecord == c.EndRecord})
+	}
+	for _, earlier := range t.waiting[:i] {
+		// Messages are reported in their order: nobody will report these.
+		earlier.settled = true
+	}
+	k := t.waiting[i]
+	k.settled = true
+	k.complete = k.complete || t.part != k && k.end >= c.EndRecord
+	k.Report, k.Reported, k.Ended, k.Clock = *c, true, true, j.clock
+	j.attach(t, &k.Stall)
+	if t.pending != nil && t.pending.Message == c.Message {
+		k.Pending, t.pending = t.pending, nil
+	}
+	if j.Evidence != nil {
+		k.Thread = t.thread
+		if err := j.Evidence(&k.Stall); err != nil {
+			return err
+		}
+	}
+	return j.give(t)
+}
+
+// attach gives a message the samples and the history that are its own.
+func (j *Joiner) attach(t *joining, s *Stall) {
+	end := s.Report.Begin + int64(s.Report.Wall)
+	for _, sample := range t.samples {
+		if s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
+			s.Samples = append(s.Samples, sample)
+		}
+	}
+	for i, sample := range j.samples {
+		if i > 0 && sample.Thread != s.Report.Thread && s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
+			if before := j.samples[i-1]; before.Thread == s.Report.Thread {
+				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
+			}
+		}
+	}
+	t.samples = slices.DeleteFunc(t.samples, func(sample *StackSample) bool { return sample.Nanos <= end })
+	for _, m := range t.history {
+		if m.Begin < s.Report.Begin {
+			s.Before = append(s.Before, m)
+		}
+	}
+}
+
+// give hands on, in order, what is complete. Who waits for a jank or for calls that do not come waits until there are
+// too many.
+func (j *Joiner) give(t *joining) error {
+	for len(t.waiting) > 0 {
+		k := t.waiting[0]
+		if !(k.complete && k.settled) && (len(t.waiting) <= maxStallsWaiting || k == t.part) {
+			return nil
+		}
+		t.waiting = t.waiting[1:]
+		if err := j.found(t, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found hands a message on, unless it turns out not to be slow.
+func (j *Joiner) found(t *joining, k *joint) error {
+	k.Thread = t.thread
+	if k.Reported {
+		k.narrow(&k.Tree)
+	} else if t.explains(k) {
+		return nil
+	}
+	if !k.Reported {
+		took := k.ended - k.Report.Begin
+		if took < j.threshold() && k.Kind <= SegmentOutermost {
+			return nil
+		}
+		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
+		t.describe(&k.Stall)
+		j.attach(t, &k.Stall)
+	}
+	return j.Found(&k.Stall)
+}
+
+// explains gives the calls of k to those messages that the device reported of a part of it, and tells whether there are
+// any. A device that has lost records takes what is called next for outermost, and replay knows better.
+func (t *joining) explains(k *joint) bool {
+	any := false
+	for _, w := range t.waiting {
+		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end && w.narrow(&k.Tree) {
+			w.Kind, w.Repairs, any = k.Kind, k.Repairs, true
+		}
+	}
+	return any
+}
+
+// narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by others
+// there: of several the calls that took most nearly as long.
+func (s *Stall) narrow(t *Tree) bool {
+	method, isCall := DescribedMethod(s.Report.Description)
+	if !isCall {
+		return false
+	}
+	nearest, off := int32(0), int64(math.MaxInt64)
+	for k := range t.Nodes {
+		if d := t.Nodes[k].Total - int64(s.Report.Wall); k > 0 && t.Nodes[k].Method == method && max(d, -d) < off {
+			nearest, off = int32(k), max(d, -d)
+		}
+	}
+	if nearest == 0 {
+		return false
+	}
+	if t != &s.Tree || t.Nodes[nearest].Parent != 0 {
+		s.Tree = t.Sub(nearest)
+	}
+	return true
+}
+
+// describe says what ran, as far as the history of its thread has it.
+func (t *joining) describe(s *Stall) {
+	for _, m := range t.history {
+		// Records have a coarser clock than the history: what is meant covers the middle.
+		middle := s.Report.Begin + int64(s.Report.Wall/2)
+		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
+			s.Report.Description, s.Report.Message, s.Report.CPU = m.Description, m.Sequence, m.CPU
+		}
+	}
+}
+
+// Finish hands on what still waits, when the recording is over.
+func (j *Joiner) Finish() error {
+	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
+		if err := j.unreported(j.threads[index]); err != nil {
+			return err
+		}
+	}
+	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
+		t := j.threads[index]
+		t.part = nil
+		for _, k := range t.waiting {
+			if err := j.found(t, k); err != nil {
+				return err
+			}
+		}
+		t.waiting = nil
+	}
+	return nil
+}
