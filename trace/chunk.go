@@ -9,7 +9,7 @@ import (
 )
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
-// [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending] and [*End].
+// [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Alive] and [*End].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -277,6 +277,31 @@ type PendingMessage struct {
 	Barrier bool
 }
 
+// Alive is a sign of life: the program ran at this time, and these calls were open. The runtime writes it from time to time
+// while a message or an outermost call is open beyond the slow threshold, and once when the recording is closed, with all
+// open calls.
+type Alive struct {
+	// Nanos is when, in [Clock.NanoTime].
+	Nanos int64
+	// WallMillis is the same moment in milliseconds since 1970, UTC.
+	WallMillis int64
+	// Open has the open calls. Not all calls that are open need be in it, but for the last chunk.
+	Open []OpenCall
+}
+
+// OpenCall is a message or an outermost call that had not ended at the time of an [Alive].
+type OpenCall struct {
+	// Thread is its thread's index, Message its number on the thread.
+	Thread  uint32
+	Message uint64
+	// Begin is when it began, in [Clock.NanoTime].
+	Begin int64
+	// State is that of its thread.
+	State ThreadState
+	// CPU is how long the thread had been on a processor by then, in nanoseconds; -1 if that is not known.
+	CPU int64
+}
+
 // End is the last chunk of a recording that was closed. What it counts is what its file should hold.
 type End struct {
 	// Chunks is how many chunks came before it, Records how many records are in them.
@@ -294,4 +319,5 @@ func (*StackSample) chunk() {}
 func (*Frames) chunk()      {}
 func (*StallChunk) chunk()  {}
 func (*Pending) chunk()     {}
+func (*Alive) chunk()       {}
 func (*End) chunk()         {}

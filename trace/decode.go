@@ -20,6 +20,7 @@ const (
 	typeStall    = 9
 	typePending  = 10
 	typeEnd      = 11
+	typeAlive    = 13
 )
 
 var errShort = errors.New("it ends too early")
@@ -136,6 +137,7 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeFrames:  func(p *payload) Chunk { return &Frames{list(p, 18, decodeFrame)} },
 	typeStall:   func(p *payload) Chunk { return decodeStall(p) },
 	typePending: func(p *payload) Chunk { return decodePending(p) },
+	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 5, decodeOpenCall)} },
 	typeEnd:     func(p *payload) Chunk { return &End{p.uv(), p.uv(), p.uv()} },
 }
 
@@ -147,6 +149,10 @@ func decodeMeta(p *payload) *Meta {
 		m.Values[key] = p.str()
 	}
 	return m
+}
+
+func decodeOpenCall(p *payload) OpenCall {
+	return OpenCall{p.index(), p.uv(), p.sv(), ThreadState(p.u8()), p.sv()}
 }
 
 func decodeThread(p *payload) Thread {

@@ -135,7 +135,7 @@ class RecordingWriterTest {
     void signsOfLife() throws Exception {
         RecordingWriter w = writer(options("alive.tgd"), 4);
         ThreadTrace main = trace("main", 0);
-        w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@6"), 0));
+        w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@5"), 0));
         w.alive(2000000000L, Arrays.asList(
                 new OpenCall(main, 0, 1005000000L, Thread.State.TIMED_WAITING, 3000000L),
                 new OpenCall(trace("other", 2), 7, 900000000L, Thread.State.RUNNABLE, -1)));
