@@ -224,7 +224,7 @@ final class Gate {
                 m.outside = true;
             }
         }
-        changed = true;
+        changed |= !methods.isEmpty();
     }
 
     /**

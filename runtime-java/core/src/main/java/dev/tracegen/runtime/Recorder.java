@@ -472,6 +472,11 @@ public final class Recorder {
         updateFastPath();
     }
 
+    /** Returns the last request, null if there was none. */
+    Gate.Request gateRequest() {
+        return gateRequest;
+    }
+
     /** Wakes the recorder's thread, which measures how long the message runs. */
     void messageBegan() {
         Watcher w = watcher;

@@ -230,6 +230,11 @@ final class Ring extends AtomicLongArray {
         copied = next;
     }
 
+    /** Returns the number of the next record that will be copied. */
+    long copied() {
+        return copied;
+    }
+
     /**
      * Closes the open window, if all records were copied: puts its records behind the last one. On the recorder's
      * thread only.

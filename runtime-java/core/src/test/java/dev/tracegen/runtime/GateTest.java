@@ -50,13 +50,17 @@ class GateTest {
 
     /** Sets the list and waits until the main thread will carry it out at its next call. */
     private void gate(int... ids) throws Exception {
+        Gate.Request before = recorder.gateRequest();
         assertTrue(Recorder.setGate(ids, DIGEST));
-        Ring ring = recorder.mainTrace().existingRing();
-        long end = System.nanoTime() + 10000000000L;
-        while (AppMethodBeat.fast == ring && System.nanoTime() < end) {
+        awaitRequest(before);
+    }
+
+    /** Waits until the recorder has published another request. */
+    private void awaitRequest(Gate.Request before) throws Exception {
+        long end = System.nanoTime() + 20000000000L;
+        while (recorder.gateRequest() == before && System.nanoTime() < end) {
             Thread.sleep(1);
         }
-        Thread.sleep(60);
     }
 
     private String recorded() throws Exception {
@@ -90,15 +94,7 @@ class GateTest {
         call(2, -2, -1);
         assertEquals("+1 +2 -2 +3 -3 +2 -2 -1", recorded());
         assertEquals("3:2=1 5:2=0", changes());
-        List<WrittenChunks.Chunk> left = WrittenChunks.of(file, RecordingWriter.LEFT_OUT);
-        long calls = 0;
-        for (WrittenChunks.Chunk c : left) {
-            c.sv();
-            assertEquals(1, c.uv());
-            assertEquals(2, c.uv());
-            calls += c.uv();
-        }
-        assertEquals(3, calls);
+        assertEquals(3, leftOut());
     }
 
     @Test
@@ -119,8 +115,9 @@ class GateTest {
         gate();
         call(3, -3, 2, -2, -2);
         // The recorder asks again within a second of its clock.
+        Gate.Request before = recorder.gateRequest();
         platform.pass(1001);
-        Thread.sleep(100);
+        awaitRequest(before);
         call(3, -3, 2, -2, -1);
         assertEquals("+1 +3 -3 +3 -3 +2 -2 -1", recorded());
         assertEquals("1:2=1 5:2=0", changes().replace("3:2=0", "5:2=0"));
@@ -182,6 +179,90 @@ class GateTest {
         start(new RecorderOptions().gateFile(new File(dir.toFile(), "none")));
         recorder.stop();
         assertTrue(platform.logged.contains("cannot be read"), platform.logged);
+    }
+
+    private long leftOut() throws Exception {
+        long calls = 0;
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.LEFT_OUT)) {
+            c.sv();
+            for (long n = c.uv(); n > 0; n--) {
+                c.uv();
+                calls += c.uv();
+            }
+        }
+        return calls;
+    }
+
+    /** A method that floods is off within a second of the clock, and on again when it has been quiet. */
+    @Test
+    void aMethodThatFloodsIsSwitchedOffAndOnAgain() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        flood(200000);
+        awaitDrained();
+        platform.pass(150);
+        Thread.sleep(100);
+        assertEquals("", changes(), "decided too early");
+        flood(200000);
+        awaitDrained();
+        Gate.Request before = recorder.gateRequest();
+        platform.pass(60);
+        awaitRequest(before);
+        call(2, -2, 3, -3);
+        awaitDrained();
+        Thread.sleep(50);
+        assertTrue(changes().endsWith(":2=1"), changes());
+        flood(1000);
+        Gate.Request off = recorder.gateRequest();
+        for (int k = 0; k < 100 && recorder.gateRequest() == off; k++) {
+            platform.pass(1100);
+            Thread.sleep(50);
+        }
+        call(3, -3, 2, -2, -1);
+        String all = recorded();
+        assertTrue(all.endsWith("+3 -3 +3 -3 +2 -2 -1"), all.substring(Math.max(0, all.length() - 100)));
+        assertTrue(changes().endsWith(":2=0"), changes());
+        assertEquals(1001, leftOut());
+    }
+
+    private void awaitDrained() throws Exception {
+        ThreadTrace main = recorder.mainTrace();
+        long end = System.nanoTime() + 20000000000L;
+        while (main.existingRing().sequence() > main.existingRing().copied() && System.nanoTime() < end) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static void flood(int calls) {
+        for (int k = 0; k < calls; k++) {
+            call(2, -2);
+        }
+    }
+
+    @Test
+    void theGateCanBeOff() throws Exception {
+        start(new RecorderOptions().gate(false));
+        flood(1000000);
+        platform.pass(500);
+        Thread.sleep(100);
+        call(2, -2);
+        recorder.stop();
+        assertEquals("", changes());
+    }
+
+    @Test
+    void aThreadThatWaitsLosesNothing() throws Exception {
+        start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_WAIT));
+        flood(100000);
+        assertEquals(400000, recorded().split(" ").length * 2);
+        assertEquals(0, WrittenChunks.of(file, RecordingWriter.WINDOW).size());
+    }
+
+    @Test
+    void lostRecordsAreCounted() throws Exception {
+        start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_LOSE));
+        flood(1000000);
+        assertTrue(recorded().contains("!"), "nothing was lost");
     }
 
     /** Changes at any moment and in any order, with two threads: every recorded call is complete. */
