@@ -20,8 +20,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// floodingProgram has three phases that make more calls than a recorder can write, and prints how long each took by its own
-// clock, in nanoseconds.
+// floodingProgram has three phases that make more calls than a recorder can write, and prints how long each took by
+// its own clock, in nanoseconds.
 const floodingProgram = `import java.util.Random;
 public class Driver {
     static long sum;
@@ -42,7 +42,11 @@ public class Driver {
         quick(a, i, hi);
     }
 
-    static void recursion() { long t = System.nanoTime(); for (int k = 0; k < 30; k++) sum += fib(30); said("recursion", t); }
+    static void recursion() {
+        long t = System.nanoTime();
+        for (int k = 0; k < 30; k++) sum += fib(30);
+        said("recursion", t);
+    }
     static void strings() {
         long t = System.nanoTime();
         StringBuilder b = new StringBuilder();
@@ -193,7 +197,8 @@ func TestFloodIsNotLost(t *testing.T) {
 					t.Errorf("%s took %v, the program measured %v", phase, time.Duration(got.nanos[id]), time.Duration(want))
 				}
 			}
-			t.Logf("measured: %s: 0 lost, %d calls left out in windows, %d by the gate in %d changes", row.name, windows, leftOut, gates)
+			t.Logf("measured: %s: 0 lost, %d calls left out in windows, %d by the gate in %d changes",
+				row.name, windows, leftOut, gates)
 		})
 	}
 }
@@ -254,7 +259,8 @@ func TestHangSurvivesKill(t *testing.T) {
 	}
 }
 
-// hangAndKill starts a program, ends it 4 s after it has printed something, and returns how long after that it was killed.
+// hangAndKill starts a program, ends it 4 s after it has printed something, and returns how long after that it was
+// killed.
 func hangAndKill(t *testing.T, j oracle.JDK, signal syscall.Signal, args ...string) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)

@@ -58,8 +58,8 @@ public final class AppMethodBeat {
 
     /**
      * The main thread's ring while recording is the only work to do; {@link Ring#placeholder} while the clock is
-     * paused or the thread must switch methods on or off; else null. This field alone decides which thread may put records into the ring, whatever value of
-     * {@link #mode} was read.
+     * paused or the thread must switch methods on or off; else null. This field alone decides which thread may put
+     * records into the ring, whatever value of {@link #mode} was read.
      */
     static volatile Ring fast;
 

@@ -203,7 +203,7 @@ final class Watcher implements Runnable {
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
             if (options.everyRecord) {
-                work += drain(t);
+                work += drain(t, ended);
             } else {
                 writeGate(t, t.existingRing() == null ? null : t.existingRing().lastChange);
             }
@@ -262,15 +262,20 @@ final class Watcher implements Runnable {
         return batch.size();
     }
 
-    /** Copies the new records of a thread into the recording. Returns how many there were. */
-    private long drain(ThreadTrace t) throws IOException {
+    /**
+     * Copies the new records of a thread into the recording, and those of its window.
+     *
+     * @param ended whether the thread had ended before, so that its window is copied as a whole
+     * @return how many records there were
+     */
+    private long drain(ThreadTrace t, boolean ended) throws IOException {
         Ring ring = t.existingRing();
         if (ring == null) {
             return 0;
         }
         long n = copyRecords(t, ring);
-        // Once more for the records of the window. While the program runs, the thread may open another one at once.
-        for (int k = 0; k < 1 || stopped; k++) {
+        // Once more for the records of the window. While the thread runs, it may open another one at once.
+        for (int k = 0; k < 1 || ended || stopped; k++) {
             Window.Closed window = ring.closeWindow();
             if (window == null) {
                 break;
