@@ -1,5 +1,5 @@
-# Every target needs Go alone, but for what it says about itself. `make test` fetches the rest: on a
-# Debian machine, as root, the JDK and Maven as well.
+# Every target needs only Go, unless its help says otherwise. `make test` fetches the rest: on a Debian machine, as
+# root, also the JDK and Maven.
 SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
@@ -14,8 +14,8 @@ help:
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
 	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
 	@echo "golden   rewrite golden files; read the diff before committing it"
-	@echo "bench    tracegen beside its peers, into bench/runs      (20 minutes; downloads 300 MB)"
-	@echo "check    format, vet, staticcheck, tidy, the rules of the house, clean tree, govulncheck"
+	@echo "bench    tracegen and other tools, into bench/runs      (20 minutes; downloads 300 MB)"
+	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
 	@echo "runtime  the runtime's jars into runtime-java/dist         (needs a JDK and Maven)"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 

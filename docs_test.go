@@ -19,7 +19,7 @@ var (
 	citedTest    = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9_]*)`")
 )
 
-// documents lists the Markdown files, but those that are test inputs.
+// documents returns the Markdown files, except those that are test inputs.
 func documents(t *sourceTree) []string {
 	return slices.DeleteFunc(slices.Clone(t.paths), func(p string) bool {
 		return path.Ext(p) != ".md" || inTestdata(p)
@@ -88,12 +88,14 @@ func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 		{"dead", map[string]string{"d/a.md": "[x](b.md)\n", "b.md": ""}, []string{"d/a.md: links to b.md"}},
 	})
 	checkPlanted(t, unknownMakeTargets, []planted{
-		{"clean", map[string]string{"a.md": "    make test\nand `make race`;\nmake sure of it\n", "Makefile": "test:\n\ttrue\nrace: test\n"}, nil},
+		{"clean", map[string]string{"a.md": "    make test\nand `make race`;\nmake sure of it\n",
+			"Makefile": "test:\n\ttrue\nrace: test\n"}, nil},
 		{"unknown", map[string]string{"a.md": "run `make sure`\n", "Makefile": "test:\n\ttrue\n"}, []string{"make sure"}},
 	})
 	checkPlanted(t, missingTests, []planted{
 		{"clean", map[string]string{architecture: "by `TestA`\n", "a_test.go": "package a\n\nfunc TestA() {}\n"}, nil},
-		{"gone", map[string]string{architecture: "by `TestA`\n", "a.go": "package a\n\nfunc TestA() {}\n"}, []string{"TestA does not exist"}},
+		{"gone", map[string]string{architecture: "by `TestA`\n", "a.go": "package a\n\nfunc TestA() {}\n"},
+			[]string{"TestA does not exist"}},
 	})
 }
 
@@ -102,8 +104,8 @@ var (
 	shownFlag    = regexp.MustCompile(`(?:^|\s)(--?[a-z][a-z0-9-]*)`)
 )
 
-// TestDocumentedCommandsExist asks the built tool for the help of every command that a document shows,
-// and wants every flag shown with it there.
+// TestDocumentedCommandsExist runs the built tool with --help for every command that a document shows, and checks that
+// every flag in that document is in the help.
 //
 // Invariant: Every command, flag, make target, test and link that a document shows exists.
 func TestDocumentedCommandsExist(t *testing.T) {
@@ -113,7 +115,8 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 	tool := buildTool(t)
 	help := map[string]string{}
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/rules.md", "docs/analyze.md", architecture} {
+	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/rules.md", "docs/analyze.md",
+		"docs/instrument.md", "docs/recording.md", architecture} {
 		text, _ := tree.text(doc)
 		for _, m := range shownCommand.FindAllStringSubmatch(text, -1) {
 			command, rest := m[1], m[2]

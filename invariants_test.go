@@ -168,7 +168,8 @@ func TestInvariantsPage(t *testing.T) {
 
 func TestInvariantRuleFindsPlantedFaults(t *testing.T) {
 	const comment = "// TestA checks.\n//\n// Invariant: all is\n// well.\n"
-	page := invariantsHead + "\n## `a`\n\n| what always holds | tests |\n|---|---|\n| all is well. | `TestA`, `TestScripts/x` |\n"
+	page := invariantsHead + "\n## `a`\n\n| what always holds | tests |\n|---|---|\n| all is well. | `TestA`, " +
+		"`TestScripts/x` |\n"
 	with := func(files ...string) map[string]string {
 		m := map[string]string{
 			"a/a_test.go":               "package a\n\n" + comment + "func TestA() {}\n",
@@ -185,8 +186,11 @@ func TestInvariantRuleFindsPlantedFaults(t *testing.T) {
 		{"clean", with(), nil},
 		{"stale", with(invariantsPage, page+"\n"), []string{stale}},
 		{"another test", with("a/b_test.go", "package a\n\n// Invariant: all is well.\nfunc TestB() {}\n"), []string{stale}},
-		{"no sentence", with("a/b_test.go", "package a\n\n// Invariant: well\nfunc TestB() {}\n"), []string{"a/b_test.go:4: TestB: an invariant must be a sentence"}},
-		{"inside of a paragraph", with("a/b_test.go", "package a\n\n// TestB checks. Invariant: well.\nfunc TestB() {}\n"), []string{"a paragraph of its own"}},
-		{"at no test", with("a/b.go", "package a\n\n// Invariant: well.\nfunc B() {}\n"), []string{"in the comment of a test"}},
+		{"no sentence", with("a/b_test.go", "package a\n\n// Invariant: well\nfunc TestB() {}\n"),
+			[]string{"a/b_test.go:4: TestB: an invariant must be a sentence"}},
+		{"inside of a paragraph", with("a/b_test.go", "package a\n\n// TestB checks. Invariant: well.\nfunc TestB() {}\n"),
+			[]string{"a paragraph of its own"}},
+		{"at no test", with("a/b.go", "package a\n\n// Invariant: well.\nfunc B() {}\n"),
+			[]string{"in the comment of a test"}},
 	})
 }

@@ -12,15 +12,15 @@ import (
 
 const architecture = "ARCHITECTURE.md"
 
-// The layer table's rows are numbers, and two words for what stands beside the layers.
+// The rows of the layer table are numbers, and two words for packages that are not part of a layer.
 const (
 	rowTests = "tests" // imported by tests only; may import anything
-	rowTools = "tools" // programs for developers, imported by nobody; may import anything
+	rowTools = "tools" // programs for developers, imported by no package; may import anything
 )
 
 var (
 	codeSpan = regexp.MustCompile("`([^`]+)`")
-	// testOnlyModules are second opinions. The tool itself must not come to need them.
+	// testOnlyModules are decoders and libraries for tests. The tool itself must not depend on them.
 	testOnlyModules = []string{"github.com/zxh0/jvm.go", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal",
 		"github.com/santhosh-tekuri/jsonschema/v6"}
 )
@@ -65,29 +65,29 @@ func layerTable(t *sourceTree) map[string]string {
 	return rowOf
 }
 
-// strangers are packages that check each other's work: none may import another, not even indirectly. They hold to that by
-// sharing a row of the layer table.
-var strangers = []string{"inject", "classfile/verify/equivalence", "classfile/verify/types"}
+// independent are packages that check each other's work: none may import another, not even indirectly. They share a row
+// of the layer table, because a package imports only from rows below its own.
+var independent = []string{"inject", "classfile/verify/equivalence", "classfile/verify/types"}
 
-// strangerViolations demands that all strangers are in one row of the layer table.
-func strangerViolations(rowOf map[string]string) (found []string) {
-	for _, dir := range strangers[1:] {
-		if row, first := rowOf[dir], rowOf[strangers[0]]; row != first {
-			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+strangers[0]+" in row "+first+
-				": they must share one, as neither may import the other")
+// independenceViolations reports if the independent packages are not all in one row of the layer table.
+func independenceViolations(rowOf map[string]string) (found []string) {
+	for _, dir := range independent[1:] {
+		if row, first := rowOf[dir], rowOf[independent[0]]; row != first {
+			found = append(found, architecture+": "+dir+" is in row "+row+" of the layer table and "+independent[0]+
+				" in row "+first+": they must share one, as neither may import the other")
 		}
 	}
 	return found
 }
 
-// layerViolations holds every import of a non-test file against the layer table: a package imports
-// only from rows below its own. Tests may look anywhere; what they import is no part of the tool.
+// layerViolations compares every import of a non-test file with the layer table: a package imports only from rows below
+// its own. Tests may import anything, because their imports are not part of the tool.
 func layerViolations(t *sourceTree) []string {
 	rowOf := layerTable(t)
 	if len(rowOf) == 0 {
 		return []string{architecture + ": no layer table (| row | packages |)"}
 	}
-	found := strangerViolations(rowOf)
+	found := independenceViolations(rowOf)
 	seen := map[string]bool{}
 	for _, f := range t.gos {
 		if f.test {
@@ -109,7 +109,7 @@ func layerViolations(t *sourceTree) []string {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(rowOf)) {
-		// Oracles may consist of tests alone, so any Go file will do.
+		// Oracles may consist of tests alone, so that any Go file counts.
 		if !slices.ContainsFunc(t.gos, func(f goFile) bool { return f.dir() == dir }) {
 			found = append(found, architecture+": the layer table has "+dir+", which holds no package")
 		}
@@ -117,7 +117,7 @@ func layerViolations(t *sourceTree) []string {
 	return found
 }
 
-// importFault says why a package of the given row must not import another; "" if it may.
+// importFault returns why a package of the given row must not import another; "" if it may.
 func importFault(row, imported string, rowOf map[string]string) string {
 	for _, m := range testOnlyModules {
 		if imported == m || strings.HasPrefix(imported, m+"/") {
@@ -146,8 +146,8 @@ func importFault(row, imported string, rowOf map[string]string) string {
 	return ""
 }
 
-// dependencyViolations wants a line in ARCHITECTURE.md for every module that go.mod requires directly,
-// so that each one earns its place, and no line for one that is gone.
+// dependencyViolations reports a module that go.mod requires directly without a line in ARCHITECTURE.md that explains
+// why, and a line for a module that is not required.
 func dependencyViolations(t *sourceTree) []string {
 	text, _ := t.text(architecture)
 	explained := map[string]bool{}
@@ -172,8 +172,8 @@ func dependencyViolations(t *sourceTree) []string {
 	return found
 }
 
-// directRequirements lists the modules that go.mod requires without calling them indirect. A module
-// that is there for a tool line alone counts as direct.
+// directRequirements returns the modules that go.mod requires and does not mark as indirect. A module that is there for
+// a tool line alone counts as direct.
 func directRequirements(gomod string) []string {
 	var direct, tools []string
 	block := ""
@@ -215,10 +215,12 @@ func requiredByTool(module string, tools []string, gomod string) bool {
 // decoder or another test library.
 func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 	const table = "# A\n\n| row | packages |\n|---|---|\n| 2 | `top` |\n" +
-		"| 1 | `inject`, `classfile/verify/equivalence`, `classfile/verify/types` |\n| 0 | `classfile` |\n| tests | `oracle` |\n\nend\n"
+		"| 1 | `inject`, `classfile/verify/equivalence`, `classfile/verify/types` |\n| 0 | `classfile` |\n| tests | " +
+		"`oracle` |\n\nend\n"
 	clean := map[string]string{
-		architecture:                        table,
-		"top/a.go":                          "package top\nimport _ \"" + modulePath + "/inject\"\nimport _ \"" + modulePath + "/classfile\"\n",
+		architecture: table,
+		"top/a.go": "package top\nimport _ \"" + modulePath + "/inject\"\nimport _ \"" +
+			modulePath + "/classfile\"\n",
 		"inject/a.go":                       "package inject\nimport _ \"" + modulePath + "/classfile\"\n",
 		"inject/a_test.go":                  "package inject\nimport _ \"" + modulePath + "/oracle\"\n",
 		"classfile/verify/equivalence/a.go": "package equivalence\n",
@@ -240,21 +242,34 @@ func TestLayerRuleFindsPlantedFaults(t *testing.T) {
 	}
 	checkPlanted(t, layerViolations, []planted{
 		{"clean", clean, nil},
-		{"upwards", with("classfile/b.go", imports("classfile", modulePath+"/inject")), []string{"classfile/b.go:2: classfile must not import"}},
-		{"the injector sees its check", with("inject/b.go", imports("inject", modulePath+"/classfile/verify/equivalence")), []string{"row 1 is not below row 1"}},
-		{"the equivalence check sees the injector", with("classfile/verify/equivalence/b.go", imports("equivalence", modulePath+"/inject")),
+		{"upwards", with("classfile/b.go", imports("classfile", modulePath+"/inject")),
+			[]string{"classfile/b.go:2: classfile must not import"}},
+		{"the injector sees its check", with("inject/b.go", imports("inject", modulePath+"/classfile/verify/equivalence")),
+			[]string{"row 1 is not below row 1"}},
+		{"the equivalence check sees the injector", with("classfile/verify/equivalence/b.go",
+			imports("equivalence", modulePath+"/inject")),
 			[]string{"classfile/verify/equivalence must not import " + modulePath + "/inject: row 1 is not below row 1"}},
-		{"the equivalence check sees types", with("classfile/verify/equivalence/b.go", imports("equivalence", modulePath+"/classfile/verify/types")),
-			[]string{"classfile/verify/equivalence must not import " + modulePath + "/classfile/verify/types: row 1 is not below row 1"}},
-		{"the type check sees the injector", with("classfile/verify/types/b.go", imports("types", modulePath+"/inject")), []string{"row 1 is not below row 1"}},
-		{"the injector moved below its check", with(architecture, moved("inject")), []string{"classfile/verify/equivalence is in row 1", "classfile/verify/types is in row 1", "inject/a.go:2: inject must not import"}},
-		{"types moved below the equivalence check", with(architecture, moved("classfile/verify/types")), []string{"classfile/verify/types is in row 0 of the layer table and inject in row 1"}},
-		{"oracle in the tool", with("top/b.go", imports("top", modulePath+"/oracle")), []string{"row tests is not for others"}},
-		{"second opinion in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")), []string{"for tests only"}},
+		{"the equivalence check sees types", with("classfile/verify/equivalence/b.go",
+			imports("equivalence", modulePath+"/classfile/verify/types")),
+			[]string{"classfile/verify/equivalence must not import " + modulePath +
+				"/classfile/verify/types: row 1 is not below row 1"}},
+		{"the type check sees the injector", with("classfile/verify/types/b.go", imports("types", modulePath+"/inject")),
+			[]string{"row 1 is not below row 1"}},
+		{"the injector moved below its check", with(architecture, moved("inject")),
+			[]string{"classfile/verify/equivalence is in row 1", "classfile/verify/types is in row 1",
+				"inject/a.go:2: inject must not import"}},
+		{"types moved below the equivalence check", with(architecture, moved("classfile/verify/types")),
+			[]string{"classfile/verify/types is in row 0 of the layer table and inject in row 1"}},
+		{"oracle in the tool", with("top/b.go", imports("top", modulePath+"/oracle")),
+			[]string{"row tests is not for others"}},
+		{"test library in the tool", with("top/b.go", imports("top", testOnlyModules[0]+"/classfile")),
+			[]string{"for tests only"}},
 		{"cgo", with("top/b.go", imports("top", "C")), []string{"no cgo"}},
 		{"unlisted package", with("extra/a.go", "package extra\n"), []string{"package extra is not in the layer table"}},
-		{"import of an unlisted package", with("top/b.go", imports("top", modulePath+"/gone")), []string{"it is not in the layer table"}},
-		{"listed and gone", with(architecture, strings.Replace(table, "`classfile` |", "`classfile`, `lost` |", 1)), []string{"lost, which holds no package"}},
+		{"import of an unlisted package", with("top/b.go", imports("top", modulePath+"/gone")),
+			[]string{"it is not in the layer table"}},
+		{"listed and gone", with(architecture, strings.Replace(table, "`classfile` |", "`classfile`, `lost` |", 1)),
+			[]string{"lost, which holds no package"}},
 		{"no table", with(architecture, "# A\n"), []string{"no layer table"}},
 	})
 }
@@ -265,8 +280,10 @@ func TestDependencyRuleFindsPlantedFaults(t *testing.T) {
 		"\texample.com/t v1.0.0 // indirect\n)\n\ntool example.com/t/cmd/t\n"
 	checkPlanted(t, dependencyViolations, []planted{
 		{"clean", map[string]string{architecture: table, "go.mod": gomod}, nil},
-		{"unexplained", map[string]string{architecture: table, "go.mod": gomod + "\nrequire example.com/new v1.0.0\n"}, []string{"example.com/new has no line"}},
-		{"gone", map[string]string{architecture: table + "| `example.com/old` | was |\n", "go.mod": gomod}, []string{"example.com/old is in the dependency table"}},
+		{"unexplained", map[string]string{architecture: table, "go.mod": gomod + "\nrequire example.com/new v1.0.0\n"},
+			[]string{"example.com/new has no line"}},
+		{"gone", map[string]string{architecture: table + "| `example.com/old` | was |\n", "go.mod": gomod},
+			[]string{"example.com/old is in the dependency table"}},
 	})
 }
 

@@ -1,9 +1,9 @@
-// Package tracegen_test holds the rules of the house: who may import whom, what must be documented,
-// how long a function may get, and whether what the documents say is so. They are tests, so that
-// `go test ./...` alone keeps them.
+// Package tracegen_test checks the rules of the repository: which packages may import which, what must be documented,
+// how long a function may be, which words may be used, and whether the documents are right. The rules are tests, so
+// that `go test ./...` is enough to check them.
 //
-// Every rule is a function from a source tree to a list of violations. It runs twice: on the
-// repository, where the list must be empty, and on small planted trees, where it must not be.
+// Every rule is a function from a source tree to a list of violations. It runs twice: on the repository, where the list
+// must be empty, and on small planted trees, where it must not be empty.
 package tracegen_test
 
 import (
@@ -32,7 +32,7 @@ type goFile struct {
 
 func (f goFile) dir() string { return path.Dir(f.path) }
 
-// sourceTree is what the rules look at: the files that are, or could be, committed.
+// sourceTree is the input of the rules: the files that are, or could be, committed.
 type sourceTree struct {
 	fsys  fs.FS
 	paths []string
@@ -57,6 +57,8 @@ var rules = []rule{
 	{"make targets", unknownMakeTargets},
 	{"cited tests", missingTests},
 	{"invariants", invariantFaults},
+	{"words", unclearWords},
+	{"line length", longLines},
 }
 
 // Invariant: A package imports only from rows below its own in the layer table, and only tests import a second
@@ -83,8 +85,8 @@ func TestRepositoryKeepsItsRules(t *testing.T) {
 	}
 }
 
-// trackedPaths lists what git tracks or would track. Outside a git checkout (a source archive) every
-// file counts.
+// trackedPaths returns the files that git tracks or would track. Outside a git checkout (a source archive) it returns
+// every file.
 func trackedPaths(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
@@ -158,14 +160,14 @@ func (t *sourceTree) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// planted is a tree with one fault, or with something that looks like one and is none.
+// planted is a tree with one fault, or with something that looks like a fault and is none.
 type planted struct {
 	name  string
 	files map[string]string
 	want  []string // one substring for each violation, in order; nil if the tree is clean
 }
 
-// checkPlanted holds a rule against planted trees.
+// checkPlanted checks what a rule reports about planted trees.
 func checkPlanted(t *testing.T, check func(*sourceTree) []string, cases []planted) {
 	t.Helper()
 	for _, c := range cases {

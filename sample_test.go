@@ -21,8 +21,8 @@ import (
 
 const sampleJar = "testdata/sample/sample.jar"
 
-// TestSampleIsAsItsRecipeSays looks for what a jar gets that was made in another way than by
-// testdata/sample/build: other times, other bytecode, classes without a source.
+// TestSampleIsAsItsRecipeSays checks properties that the sample jar has only if testdata/sample/build has made it:
+// times, version of the bytecode, a source for each class.
 //
 // Invariant: The sample jar is the one that its recipe builds.
 func TestSampleIsAsItsRecipeSays(t *testing.T) {
@@ -57,7 +57,8 @@ func TestSampleIsAsItsRecipeSays(t *testing.T) {
 }
 
 // recordedLine is the last line that the sample prints when it is instrumented.
-var recordedLine = regexp.MustCompile(`(\d+) entries and (\d+) exits recorded, at most \d+ deep; mapping ([0-9a-f]{16})\n$`)
+var recordedLine = regexp.MustCompile(`(\d+) entries and (\d+) exits recorded, ` +
+	`at most \d+ deep; mapping ([0-9a-f]{16})\n$`)
 
 const (
 	pictureBegin = "<!-- picture: begin -->\n"
@@ -66,8 +67,8 @@ const (
 
 var update = flag.Bool("update", false, "rewrite the picture in README.md, and docs/invariants.md")
 
-// TestReadmeShowsWhatHappens runs the commands of the README's picture where they find the sample, and wants
-// to see what the README shows.
+// TestReadmeShowsWhatHappens runs the commands of the README's picture in a directory with the sample, and compares
+// their output with the README.
 //
 // Invariant: The commands of the README print what the README shows.
 func TestReadmeShowsWhatHappens(t *testing.T) {
@@ -78,7 +79,8 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, filepath.Dir(sampleJar)), fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, filepath.Dir(sampleJar)),
+		fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
 		t.Fatal(err)
 	}
 	shown := ""
@@ -116,7 +118,7 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		return
 	}
 	if picture != want {
-		t.Errorf("README.md shows\n%s\nbut what happens is\n%s\nmake golden rewrites it", picture, want)
+		t.Errorf("README.md shows\n%s\nbut the commands print\n%s\nmake golden rewrites it", picture, want)
 	}
 }
 
@@ -138,7 +140,7 @@ func buildTool(t *testing.T) string {
 	return tool
 }
 
-// TestSampleRunsInstrumented does what the README says first, in every exit mode.
+// TestSampleRunsInstrumented runs the README's first command in every exit mode, and then the instrumented sample.
 //
 // Invariant: The README's first command works in every exit mode, and the instrumented sample runs and prints what
 // it printed before.
@@ -151,7 +153,7 @@ func TestSampleRunsInstrumented(t *testing.T) {
 	}
 	answers, _, found := strings.Cut(string(original), "no events")
 	if !found {
-		t.Fatalf("the original sample does not say that it is not instrumented:\n%s", original)
+		t.Fatalf("the original sample does not print that it is not instrumented:\n%s", original)
 	}
 	for _, exits := range []string{"normal", "throws", "exact"} {
 		t.Run(exits, func(t *testing.T) {
@@ -166,10 +168,10 @@ func TestSampleRunsInstrumented(t *testing.T) {
 			}
 			m := recordedLine.FindStringSubmatchIndex(string(said))
 			if m == nil || string(said[:m[0]]) != answers {
-				t.Fatalf("the instrumented sample says\n%s\nwant the same answers as the original:\n%s", said, answers)
+				t.Fatalf("the instrumented sample prints\n%s\nwant the output of the original:\n%s", said, answers)
 			}
 			if digest := string(said[m[6]:m[7]]); digest == strings.Repeat("0", len(digest)) {
-				t.Error("the mapping's digest was not stamped into MappingInfo")
+				t.Error("the mapping's digest is not in MappingInfo")
 			}
 		})
 	}

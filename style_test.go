@@ -16,9 +16,9 @@ import (
 // maxFunctionLines is the longest that a function may be, its signature and closing brace included.
 const maxFunctionLines = 150
 
-// undocumentedNames lists exported names without a comment, and packages without one. A comment on a
-// group of constants, variables or fields covers the group, up to the next blank line for fields. A
-// type's own comment covers the fields that it names.
+// undocumentedNames returns exported names without a comment, and packages without one. A comment on a group of
+// constants, variables or fields is for the whole group; a group of fields ends at the next blank line. A type's own
+// comment is also for the fields that it names.
 func undocumentedNames(t *sourceTree) []string {
 	var found []string
 	for _, dir := range packageDirs(t) {
@@ -47,8 +47,8 @@ func undocumentedNames(t *sourceTree) []string {
 	return found
 }
 
-// exportedReceiver reports whether a function is no method, or a method of an exported type. Methods
-// of unexported types are seen through interfaces only, where they are documented.
+// exportedReceiver reports whether a function is not a method, or a method of an exported type. Methods of unexported
+// types are used through interfaces only, and are documented there.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true
@@ -78,7 +78,7 @@ func (t *sourceTree) undocumentedSpecs(d *ast.GenDecl) []string {
 			if !s.Name.IsExported() {
 				continue
 			}
-			// A comment above `type ( … )` says nothing of the single type.
+			// A comment above `type ( … )` does not document a single type.
 			if s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Lparen.IsValid()) {
 				found = append(found, t.at(s.Pos(), "type %s is exported and has no comment", s.Name.Name))
 			}
@@ -126,10 +126,13 @@ func (t *sourceTree) undocumentedFields(owner, about string, fields *ast.FieldLi
 	return found
 }
 
-// wordsOf gives the words of a text in lower case: a comment may call the field Name "its name".
+// wordsOf returns the words of a text in lower case: a comment may call the field Name "its name".
 func wordsOf(text string) map[string]bool {
 	words := map[string]bool{}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r) && r != '_'
+	}) {
 		words[strings.ToLower(word)] = true
 	}
 	return words
@@ -145,14 +148,15 @@ func longFunctions(t *sourceTree) []string {
 			}
 			lines := t.fset.Position(d.End()).Line - t.fset.Position(d.Pos()).Line + 1
 			if lines > maxFunctionLines {
-				found = append(found, t.at(d.Pos(), "func %s has %d lines, at most %d are allowed", d.Name.Name, lines, maxFunctionLines))
+				found = append(found, t.at(d.Pos(), "func %s has %d lines, at most %d are allowed", d.Name.Name, lines,
+					maxFunctionLines))
 			}
 		}
 	}
 	return found
 }
 
-// emptyNames are names that say nothing about what is inside.
+// emptyNames matches names that do not describe the content.
 var emptyNames = regexp.MustCompile(`^(?i)(utils?|commons?|helpers?|managers?|misc|stuff)$`)
 
 func forbiddenNames(t *sourceTree) []string {
@@ -177,13 +181,15 @@ func forbiddenNames(t *sourceTree) []string {
 	return found
 }
 
-// Where packages come from and where tools lie is the machine's business: clients are configured for
-// it, and a build that names a host or a directory works on one machine only.
+// Registries and the places of tools depend on the machine and its configuration. A build that names a host or a
+// directory works on one machine only.
 var (
-	registryHost = regexp.MustCompile(`(?i)\b(repo1?[.]maven[.]|maven[.]google[.]|plugins[.]gradle[.]org|services[.]gradle[.]org|` +
+	registryHost = regexp.MustCompile(`(?i)\b(repo1?[.]maven[.]|maven[.]google[.]|plugins[.]gradle[.]org|` +
+		`services[.]gradle[.]org|` +
 		`proxy[.]golang[.]|sum[.]golang[.]|go[.]dev/dl|dl[.]google[.]|registry[.]npmjs|pypi[.]org|index[.]crates|` +
 		`deb[.]debian[.]|security[.]debian[.]|oss[.]sonatype|central[.]sonatype|jitpack[.]io)`)
-	machinePath = regexp.MustCompile(`(?:^|[\s"'=(:,\x60\[])(/(?:root|work|home|Users)/[A-Za-z0-9._-]|/usr/(?:lib/j[v]m|local/go)\b)`)
+	machinePath = regexp.MustCompile(`(?:^|[\s"'=(:,\x60\[])(/(?:root|work|home|Users)/[A-Za-z0-9._-]|` +
+		`/usr/(?:lib/j[v]m|local/go)\b)`)
 )
 
 func foreignPlaces(t *sourceTree) []string {
@@ -213,10 +219,13 @@ func TestDocumentationRuleFindsPlantedFaults(t *testing.T) {
 		return map[string]string{"a/a.go": "// Package a is here.\npackage a\n\n" + body}
 	}
 	checkPlanted(t, undocumentedNames, []planted{
-		{"clean", in("// F does.\nfunc F() {}\n\n// T is.\ntype T struct {\n\t// A and B are a pair.\n\tA int\n\tB int\n\n\tC int // C too\n}\n\n// M does.\nfunc (T) M() {}\n"), nil},
+		{"clean", in("// F does.\nfunc F() {}\n\n// T is.\ntype T struct {\n\t// A and B are a pair.\n\tA int\n\tB " +
+			"int\n\n\tC int // C too\n}\n\n// M does.\nfunc (T) M() {}\n"), nil},
 		{"no package comment", map[string]string{"a/a.go": "package a\n"}, []string{"a: no package comment"}},
-		{"comment in another file will do", map[string]string{"a/a.go": "package a\n", "a/doc.go": "// Package a is.\npackage a\n"}, nil},
-		{"comment in a test will not do", map[string]string{"a/a.go": "package a\n", "a/a_test.go": "// Package a is.\npackage a\n"}, []string{"a: no package comment"}},
+		{"comment in another file will do", map[string]string{"a/a.go": "package a\n",
+			"a/doc.go": "// Package a is.\npackage a\n"}, nil},
+		{"comment in a test will not do", map[string]string{"a/a.go": "package a\n",
+			"a/a_test.go": "// Package a is.\npackage a\n"}, []string{"a: no package comment"}},
 		{"func", in("func F() {}\n"), []string{"a/a.go:4: func F"}},
 		{"method", in("// T is.\ntype T[K any] int\n\nfunc (t *T[K]) M() {}\n"), []string{"func M"}},
 		{"method of an unexported type", in("type t int\n\nfunc (t) M() {}\n"), nil},
@@ -227,7 +236,8 @@ func TestDocumentationRuleFindsPlantedFaults(t *testing.T) {
 		{"consts one by one", in("const (\n\tC = 1 // C is\n\tD = 2\n)\n"), []string{"const D"}},
 		{"var", in("var A, b, C int\n"), []string{"var A", "var C"}},
 		{"field", in("// T is.\ntype T struct {\n\tA int // A is\n\n\tB int\n\tc int\n}\n"), []string{"T.B"}},
-		{"field named by the type's comment", in("// T pairs A with more.\ntype T struct {\n\tA int\n\tB int\n}\n"), []string{"T.B"}},
+		{"field named by the type's comment", in("// T pairs A with more.\ntype T struct {\n\tA int\n\tB int\n}\n"),
+			[]string{"T.B"}},
 		{"interface method", in("// T is.\ntype T interface {\n\tM()\n}\n"), []string{"T.M"}},
 		{"unexported things", in("func f() {}\n\ntype t struct{ A int }\n\nconst c = 1\n"), nil},
 	})
@@ -258,11 +268,12 @@ func TestNameRuleFindsPlantedFaults(t *testing.T) {
 
 // Invariant: No file names the host of a package registry or a directory of one machine.
 func TestPlaceRuleFindsPlantedFaults(t *testing.T) {
-	// Put together here, for this file is read by the rule as well.
+	// These are concatenated because the rule also reads this file.
 	host := "https://" + "repo" + ".maven.apache.org/x"
 	jdk := "/usr/lib" + "/jvm/java-17"
 	checkPlanted(t, foreignPlaces, []planted{
-		{"clean", map[string]string{"a.md": "the net/" + "root/one, http://maven.apache.org/POM/4.0.0 and out/home/x\n"}, nil},
+		{"clean", map[string]string{"a.md": "the net/" + "root/one, http://maven.apache.org/POM/4.0.0 and out/home/x\n"},
+			nil},
 		{"host", map[string]string{"a.md": "one\nsee " + host + "\n"}, []string{"a.md:2: names the registry host"}},
 		{"jdk", map[string]string{"a.sh": "JAVA=" + jdk + "/bin/java\n"}, []string{"a.sh:1: names the machine's path"}},
 		{"home", map[string]string{"a.go": "package a\n\nconst p = \"/" + "root/.m2\"\n"}, []string{"a.go:3"}},

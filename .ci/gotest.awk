@@ -1,25 +1,25 @@
-# Reads `go test -v`. Output of a test is held until its verdict is known, and dropped if it passed.
+# Reads the output of `go test -v`. Keeps the output of a test until its result is known, and drops it if it passed.
 /^=== (RUN|CONT|NAME|PAUSE) / { test = $3; next }
 /^ *--- (PASS|FAIL|SKIP): / {
-	verdict = $2; name = $3; sub(/:$/, "", verdict)
-	if (verdict == "FAIL") failed++
-	if (verdict == "PASS") passed++
-	if (verdict == "SKIP") {
+	result = $2; name = $3; sub(/:$/, "", result)
+	if (result == "FAIL") failed++
+	if (result == "PASS") passed++
+	if (result == "SKIP") {
 		skipped++
-		# The reason is what the test said last.
+		# The reason is the last line that the test printed.
 		reason = held[name]
 		sub(/\n$/, "", reason); sub(/.*\n/, "", reason); sub(/^[ \t]*[^ ]+:[0-9]+: /, "", reason)
 		missed = missed "not run: " name ": " reason "\n"
 	}
-	if (verdict != "PASS" || held[name] ~ /DATA RACE/) { printf "%s", held[name]; print }
+	if (result != "PASS" || held[name] ~ /DATA RACE/) { printf "%s", held[name]; print }
 	delete held[name]
-	# Lines that follow a parent's verdict belong to nobody.
+	# Lines that follow the result of a parent belong to no test.
 	next
 }
 /measured: / { print; next }
 /^(ok|FAIL|PASS|panic:|exit status|\?|#|testing:|coverage:)/ {
 	if (/^PASS$/) { test = ""; next }
-	# A package that dies takes the words of its last test with it.
+	# If a package crashes, the output of its running tests is printed.
 	if (/^(panic:|FAIL\t)/) { for (t in held) printf "%s", held[t]; split("", held) }
 	test = ""; print; fflush(); next
 }

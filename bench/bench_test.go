@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// writeJar makes a jar of the given entries, in order, each deflated.
+// writeJar writes a jar of the given entries, in order, each deflated.
 func writeJar(t *testing.T, path string, entries ...[2]string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -73,22 +73,23 @@ func readJar(t *testing.T, path string) (entries [][2]string, raw map[string][]b
 	return entries, raw
 }
 
-// sampleClass is a class with two methods, of which the second ends in two ways.
+// sampleClass is a class with two methods; the second has two ways out.
 func sampleClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "()V", Code: "return"},
-		{Access: 9, Name: "g", Descriptor: "(I)I", Stack: 1, Locals: 1, Code: "iload_0 | ifeq end | iconst_1 | ireturn | end: iconst_0 | ireturn", Attributes: nil},
+		{Access: 9, Name: "g", Descriptor: "(I)I", Stack: 1, Locals: 1,
+			Code: "iload_0 | ifeq end | iconst_1 | ireturn | end: iconst_0 | ireturn", Attributes: nil},
 	}}
 }
 
-// oldClass is one of before Java 7, when a finally block was a subroutine.
+// oldClass is a class of before Java 7, when a finally block was a subroutine.
 func oldClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Major: 48, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "()V", Stack: 1, Locals: 1, Code: "jsr sub | return | sub: astore_0 | ret 0"},
 	}}
 }
 
-// instrumented gives a class calls and tells how many.
+// instrumented returns a class with calls, and their number.
 func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
 	t.Helper()
 	injector := inject.New(inject.Options{})
@@ -100,10 +101,11 @@ func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
 	return string(out), len(c.Methods) + strings.Count(c.Methods[0].Code+c.Methods[1].Code, "return")
 }
 
-// jobIn makes the list of the jars, and names for the rest of a job, in dir.
+// jobIn writes the list of the jars, and returns a job with names in dir.
 func jobIn(t *testing.T, dir string, jars ...string) job {
 	t.Helper()
-	j := job{filepath.Join(dir, "list"), filepath.Join(dir, "out"), filepath.Join(dir, "mapping.txt"), filepath.Join(dir, "changes")}
+	j := job{filepath.Join(dir, "list"), filepath.Join(dir, "out"), filepath.Join(dir, "mapping.txt"),
+		filepath.Join(dir, "changes")}
 	if err := writeList(j.list, jars); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func jobIn(t *testing.T, dir string, jars ...string) job {
 
 func TestFloorKeepsEveryByte(t *testing.T) {
 	long := strings.Repeat("not really a class ", 1000)
-	one := [][2]string{{"META-INF/", ""}, {"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"}, {"a/A.class", long}, {"a/B.class", long}, {"text", long}}
+	one := [][2]string{{"META-INF/", ""}, {"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"}, {"a/A.class", long},
+		{"a/B.class", long}, {"text", long}}
 	two := [][2]string{{"b/C.class", long}}
 	for _, level := range []string{"store", "fast", "default", "best"} {
 		t.Run(level, func(t *testing.T) {
@@ -124,7 +127,7 @@ func TestFloorKeepsEveryByte(t *testing.T) {
 			writeJar(t, in[0], one...)
 			writeJar(t, in[1], two...)
 			j := jobIn(t, dir, in...)
-			// Of all entries only a/A.class and b/C.class are said to change.
+			// Only a/A.class and b/C.class are marked as changed.
 			if err := os.WriteFile(j.changes, []byte("001001"), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +151,7 @@ func TestFloorKeepsEveryByte(t *testing.T) {
 	}
 }
 
-func TestFloorTellsOfDamage(t *testing.T) {
+func TestFloorReportsDamage(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
 	var entries [][2]string
@@ -176,9 +179,11 @@ func TestFloorTellsOfDamage(t *testing.T) {
 func TestChangesAreThoseOfTheOutput(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
-	writeJar(t, in, [2]string{"A.class", "a"}, [2]string{"text", "b"}, [2]string{"B.class", "c"}, [2]string{"C.class", "d"})
+	writeJar(t, in, [2]string{"A.class", "a"}, [2]string{"text", "b"}, [2]string{"B.class", "c"},
+		[2]string{"C.class", "d"})
 	j := jobIn(t, dir, in)
-	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"A.class", "a"}, [2]string{"text", "other"}, [2]string{"B.class", "other"})
+	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"A.class", "a"}, [2]string{"text", "other"},
+		[2]string{"B.class", "other"})
 	if err := changesMain([]string{j.list, j.out, j.changes}); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +196,8 @@ func TestLegibleLeavesOutSubroutines(t *testing.T) {
 	dir := t.TempDir()
 	plain, old := filepath.Join(dir, "plain.jar"), filepath.Join(dir, "old.jar")
 	writeJar(t, plain, [2]string{"A.class", string(sampleClass("A").Bytes())})
-	writeJar(t, old, [2]string{"A.class", string(sampleClass("A").Bytes())}, [2]string{"B.class", string(oldClass("B").Bytes())}, [2]string{"t", "x"})
+	writeJar(t, old, [2]string{"A.class", string(sampleClass("A").Bytes())},
+		[2]string{"B.class", string(oldClass("B").Bytes())}, [2]string{"t", "x"})
 	list := filepath.Join(dir, "list")
 	if err := writeList(list, []string{plain, old}); err != nil {
 		t.Fatal(err)
@@ -217,9 +223,10 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	a, b := string(sampleClass("A").Bytes()), string(sampleClass("B").Bytes())
 	changed, calls := instrumented(t, sampleClass("A"))
 	writeJar(t, in, [2]string{"A.class", a}, [2]string{"text", "x"}, [2]string{"B.class", b}, [2]string{"C.class", b})
-	// Another order is no other work.
+	// The same contestants in another order have done the same work.
 	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"B.class", b}, [2]string{"A.class", changed})
-	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID + "1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
+	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID +
+		"1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
 	if err := os.WriteFile(j.mapping, []byte(mapping), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -228,12 +235,13 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	}
 	got := s.work
 	got.size = 0
-	want := work{classes: 3, changed: 1, lost: 1, methods: 2, calls: calls, before: int64(len(a) + 2*len(b)), after: int64(len(changed) + len(b))}
+	want := work{classes: 3, changed: 1, lost: 1, methods: 2, calls: calls, before: int64(len(a) + 2*len(b)),
+		after: int64(len(changed) + len(b))}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if s.note != "leaves out 1 classes" {
-		t.Errorf("it is noted as %q", s.note)
+		t.Errorf("the note is %q", s.note)
 	}
 	if _, err := os.Stat(j.out); err == nil {
 		t.Error("the outputs are still there")
@@ -251,39 +259,42 @@ func program(t *testing.T, script string, lenient bool) *series {
 	in := filepath.Join(dir, "in.jar")
 	writeJar(t, in, [2]string{"A.class", "a"})
 	return &series{
-		row:        row{input: "in", name: "program"},
-		contestant: contestant{lenient: lenient, command: func(j job) *exec.Cmd { return exec.Command(sh, "-c", script, sh, in, j.out) }},
-		job:        jobIn(t, dir, in),
+		row: row{input: "in", name: "program"},
+		contestant: contestant{lenient: lenient, command: func(j job) *exec.Cmd {
+			return exec.Command(sh, "-c", script, sh,
+				in, j.out)
+		}},
+		job: jobIn(t, dir, in),
 	}
 }
 
-func TestWhatFailsIsTold(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	s := program(t, "echo no memory; echo more; exit 3", true)
 	s.once()
 	if s.inspect(); s.failed == nil || len(s.runs) != 0 || s.note != "failed: no memory" {
-		t.Errorf("failed %v, %d runs, noted as %q", s.failed, len(s.runs), s.note)
+		t.Errorf("failed %v, %d runs, with the note %q", s.failed, len(s.runs), s.note)
 	}
 }
 
-func TestOutputThatIsNoJarIsTold(t *testing.T) {
+func TestOutputThatIsNoJarIsReported(t *testing.T) {
 	s := program(t, `echo x > "$2/in.jar"`, false)
 	s.once()
 	if s.inspect(); s.failed == nil || !strings.HasPrefix(s.note, "unreadable: ") {
-		t.Errorf("failed %v, noted as %q", s.failed, s.note)
+		t.Errorf("failed %v, with the note %q", s.failed, s.note)
 	}
 }
 
-func TestOutcomeOfALenientProgramIsTold(t *testing.T) {
+func TestExitCodeOfALenientProgramIsReported(t *testing.T) {
 	s := program(t, `cp "$1" "$2" && echo fails the build: check && exit 1`, true)
 	s.once()
 	if s.inspect(); s.failed != nil || len(s.runs) != 1 || s.note != "fails the build: check" {
-		t.Errorf("failed %v, %d runs, noted as %q", s.failed, len(s.runs), s.note)
+		t.Errorf("failed %v, %d runs, with the note %q", s.failed, len(s.runs), s.note)
 	}
 	if s = program(t, "exit 1", false); true {
 		s.once()
 	}
 	if s.failed == nil {
-		t.Error("exit code 1 of any other program was taken for an outcome")
+		t.Error("exit code 1 of another contestant was accepted")
 	}
 }
 
@@ -305,8 +316,9 @@ func TestInterruptedRowsAreLeftOut(t *testing.T) {
 	late := turn("late")
 	late.most = 0
 	got, err := rounds(ctx, []*series{turn("a"), turn("b"), turn("c"), late}, 3)
-	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" || len(got[0].runs) != 2 || len(got[1].runs) != 1 {
-		t.Errorf("got %d rows (%v), want a with two runs and c with one", len(got), err)
+	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" ||
+		len(got[0].runs) != 2 || len(got[1].runs) != 1 {
+		t.Errorf("got %d rows (%v), want row a with two runs and row c with one", len(got), err)
 	}
 }
 

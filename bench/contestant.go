@@ -6,7 +6,7 @@ import (
 	"os/exec"
 )
 
-// Rows that verdicts are about.
+// Rows that targets compare.
 const (
 	rowTracegen    = "tracegen"
 	rowEquivalence = "tracegen --verify equivalence"
@@ -24,21 +24,21 @@ const (
 	rowJacoco      = "JaCoCo"
 )
 
-// every is more runs than anybody asks for.
+// every is more runs than are ever asked for.
 const every = 1 << 30
 
-// contestant is one way to do the job.
+// contestant is a program that instruments jars, or a way to run one.
 type contestant struct {
 	name    string
-	one     int  // at most so many runs with one jar: what is slow and carries no verdict is not run that often
-	corpus  int  // and with the corpus
+	one     int  // at most so many runs with one jar: slow rows without a target run less often
+	corpus  int  // likewise with the corpus
 	traces  bool // it writes a mapping and changes classes
-	legible bool // it is given jars without classes that hold jsr
-	lenient bool // exit code 1 is an outcome
+	legible bool // it gets jars without classes that contain jsr
+	lenient bool // exit code 1 is no failure
 	command func(job) *exec.Cmd
 }
 
-// runs is how often it is measured with an input if runs are asked for.
+// runs returns how often it is measured with an input, if so many runs are asked for.
 func (c contestant) runs(in input, runs int) int {
 	if in.name == corpusInput {
 		return min(runs, c.corpus)
@@ -46,7 +46,7 @@ func (c contestant) runs(in input, runs int) int {
 	return min(runs, c.one)
 }
 
-// contestants lists who is measured: tracegen, whose path is tool, the floor, and those peers that are to be had.
+// contestants returns the contestants: tracegen, whose path is tool, the floor, and those peers that were found.
 func contestants(tool string, p peers) ([]contestant, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -84,12 +84,13 @@ func tracegens(tool string) []contestant {
 }
 
 func tracegen(tool string, j job, options ...string) *exec.Cmd {
-	args := []string{"instrument", "@" + j.list, "-o", j.out + string(os.PathSeparator), "--mapping", j.mapping, "--runtime-external", "-q"}
+	args := []string{"instrument", "@" + j.list, "-o", j.out + string(os.PathSeparator), "--mapping", j.mapping,
+		"--runtime-external", "-q"}
 	return exec.Command(tool, append(args, options...)...)
 }
 
-// tuned are the JVM's flags with which a run as short as these is fastest: the compiler that optimises never gets its
-// time back.
+// tuned are the options of the JVM with which such a short run is fastest: the optimising compiler takes more time than
+// it saves.
 var tuned = []string{"-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1"}
 
 func (p peers) contestants() []contestant {
@@ -127,8 +128,9 @@ func (p peers) contestants() []contestant {
 	return all
 }
 
-// traced is a contestant that one of our Java programs drives.
-func (p peers) traced(name string, one, corpus int, classPath string, jvm []string, main string, options ...string) contestant {
+// traced returns a contestant that one of our Java programs runs.
+func (p peers) traced(name string, one, corpus int, classPath string, jvm []string, main string,
+	options ...string) contestant {
 	return contestant{name: name, one: one, corpus: corpus, traces: true, command: func(j job) *exec.Cmd {
 		args := append(append([]string{}, jvm...), "-cp", classPath, "dev.tracegen.bench."+main, j.list, j.out, j.mapping)
 		return exec.Command(p.java, append(args, options...)...)

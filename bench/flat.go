@@ -18,25 +18,25 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// flatCommand measures whether the cost of a class depends on how many others there are, and in how many jars.
+// flatCommand measures whether the cost of a class depends on the number of other classes, and of jars.
 const flatCommand = "flat"
 
-// multiplyCommand makes this program write the inputs: in a process of its own, as the memory for them would be charged to
-// every process that is started afterwards.
+// multiplyCommand makes this program write the inputs. It runs in a process of its own, because the memory that it uses
+// would be counted for every process that is started afterwards.
 const multiplyCommand = "multiply"
 
-// seedClasses are taken from flatJar. A larger input is the same classes several times over, by other names of the same
-// length, so that the average class is the same in all of them.
+// seedClasses are taken from flatJar. A larger input has the same classes several times, with other names of the same
+// length, so that the average class is the same in all inputs.
 const (
 	flatJar     = "kotlin-compiler-embeddable-2.2.20"
 	seedClasses = 2000
 	manyJars    = 200
 )
 
-// flatSizes are numbers of classes, multiples of seedClasses.
+// flatSizes are the numbers of classes, multiples of seedClasses.
 var flatSizes = []int{2000, 10000, 50000, 100000}
 
-// flatMain measures every size as one jar and as many, in rounds, and writes flat.md and flat.tsv.
+// flatMain measures every size as one jar and as many jars, in rounds, and writes flat.md and flat.tsv.
 func flatMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(flatCommand, flag.ContinueOnError)
 	runs := flags.Int("runs", 5, "measured `rounds`")
@@ -104,14 +104,15 @@ func flatSeries(ctx context.Context, tool, seed, dir string, most int) (all []*s
 			}
 			s := &series{row: row{input: fmt.Sprintf("%d classes", classes), name: fmt.Sprintf("%d jars", jars)}}
 			s.contestant.command = func(j job) *exec.Cmd { return tracegen(tool, j) }
-			s.job = job{list: filepath.Join(own, "list"), out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt")}
+			s.job = job{list: filepath.Join(own, "list"), out: filepath.Join(own, "out"),
+				mapping: filepath.Join(own, "mapping.txt")}
 			all = append(all, s)
 		}
 	}
 	return all, nil
 }
 
-// measureInput notes how many classes the input has, and how many bytes they are, with those of its biggest jar.
+// measureInput counts the classes of an input and their bytes, and those of its biggest jar.
 func (s *series) measureInput() error {
 	jars, err := readList(s.job.list)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *series) measureInput() error {
 	return nil
 }
 
-// printFlat shows what a class costs in each row, beside the first.
+// printFlat writes what a class costs in each row, and how that compares with the first row.
 func (r *record) printFlat(w io.Writer) {
 	fmt.Fprintf(w, "# What a class costs, among few and among many\n\n")
 	if r.disturbed() {
@@ -147,17 +148,19 @@ func (r *record) printFlat(w io.Writer) {
 	for _, c := range r.conditions {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\n| classes | jars | wall s | CPU s | MB/s | CPU µs a class | of the first | peak MB | of the inflated size |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "\n| classes | jars | wall s | CPU s | MB/s | CPU µs a class | of the first | peak MB | of the "+
+		"inflated size |\n|---|---|---|---|---|---|---|---|---|\n")
 	each := func(row *row) float64 { return row.median(cpuSeconds) / float64(row.work.classes) }
 	for i := range r.rows {
 		row := &r.rows[i]
-		fmt.Fprintf(w, "| %d | %s | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f |\n", row.work.classes, strings.TrimSuffix(row.name, " jars"),
+		fmt.Fprintf(w, "| %d | %s | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f | %.2f |\n", row.work.classes,
+			strings.TrimSuffix(row.name, " jars"),
 			row.median(wallSeconds), row.median(cpuSeconds), float64(row.work.before)/mega/row.median(wallSeconds),
 			1e6*each(row), each(row)/each(&r.rows[0]), row.median(peakMB), row.median(peakMB)*mega/float64(row.work.before))
 	}
 }
 
-// multiplyMain is given a jar, a directory for what it makes, and the numbers of classes and of jars.
+// multiplyMain takes a jar, an output directory, and the numbers of classes and of jars.
 func multiplyMain(args []string) error {
 	if len(args) != 4 {
 		return errors.New("usage: multiply JAR DIRECTORY CLASSES JARS")
@@ -202,13 +205,13 @@ func multiplyMain(args []string) error {
 	return writeList(filepath.Join(args[1], "list"), list)
 }
 
-// seed is some classes that can be had by many names.
+// seed is a set of classes that can be copied under many names.
 type seed struct {
 	names []string
 	data  map[string][]byte // by name
 }
 
-// chooseClasses takes classes from all over a jar, those whose first package is long enough to have many names.
+// chooseClasses picks classes from all over a jar whose first package name is long enough to be changed.
 func chooseClasses(path string) (*seed, error) {
 	r, err := zip.OpenReader(path)
 	if err != nil {
@@ -217,7 +220,8 @@ func chooseClasses(path string) (*seed, error) {
 	defer r.Close()
 	var files []*zip.File
 	for _, f := range r.File {
-		if strings.HasSuffix(f.Name, ".class") && strings.IndexByte(f.Name, '/') >= prefixLength && !strings.HasPrefix(f.Name, "META-INF/") {
+		if strings.HasSuffix(f.Name, ".class") && strings.IndexByte(f.Name, '/') >= prefixLength &&
+			!strings.HasPrefix(f.Name, "META-INF/") {
 			files = append(files, f)
 		}
 	}
@@ -242,20 +246,21 @@ func chooseClasses(path string) (*seed, error) {
 	return s, nil
 }
 
-// prefixLength is how many letters of a name tell one copy from another.
+// prefixLength is the number of letters by which the names of copies differ.
 const prefixLength = 2
 
-// copy gives class number i by its name in that copy, and as it refers to the others of it.
+// copy returns the name and the bytes of a class in the given copy. Its references to other classes of the seed are
+// changed likewise.
 func (s *seed) copy(i, number int) (name string, data []byte) {
 	name = s.names[i]
 	if number == 0 {
 		return name, s.data[name]
 	}
-	prefix := []byte{'a' + byte(number/26%26), 'A' + byte(number%26)} // the jar has no package of such a name
+	prefix := []byte{'a' + byte(number/26%26), 'A' + byte(number%26)} // the jar has no package with such a name
 	data = slices.Clone(s.data[name])
 	c, err := classfile.Parse(s.data[name])
 	if err != nil {
-		return name, data // it will be told
+		return name, data // tracegen reports the malformed class
 	}
 	pool := c.ConstantPool()
 	for k := range uint16(pool.Len()) {
@@ -269,8 +274,7 @@ func (s *seed) copy(i, number int) (name string, data []byte) {
 	return string(prefix) + name[prefixLength:], data
 }
 
-// rename gives the classes that a Utf8 constant names, as the whole of it or in a descriptor or signature, their other
-// names.
+// rename changes the names of seed classes in a Utf8 constant, which may be a name, a descriptor or a signature.
 func (s *seed) rename(text, prefix []byte) {
 	if s.data[string(text)] != nil {
 		copy(text, prefix)
@@ -281,7 +285,8 @@ func (s *seed) rename(text, prefix []byte) {
 			continue
 		}
 		rest := text[start+1:]
-		if end := slices.IndexFunc(rest, func(b byte) bool { return b == ';' || b == '<' }); end > 0 && s.data[string(rest[:end])] != nil {
+		if end := slices.IndexFunc(rest, func(b byte) bool { return b == ';' || b == '<' }); end > 0 &&
+			s.data[string(rest[:end])] != nil {
 			copy(rest, prefix)
 		}
 	}

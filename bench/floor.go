@@ -13,23 +13,23 @@ import (
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// floorCommand makes this program one of its own contestants: it does to jars what everybody has to do who
-// changes their classes, and changes nothing. All classes are inflated and summed up, those that tracegen changes
-// are summed up and deflated again, by tracegen's own library at tracegen's own levels and on all cores; all else
-// is copied as it is. It holds nothing back: no order but that of the entries, no pass before the one that writes.
+// floorCommand makes this program one of its own contestants. It does to jars what every program that changes their
+// classes must do, and changes nothing. All classes are inflated and checksummed. Those that tracegen changes are
+// checksummed and deflated again, by tracegen's own library at tracegen's own levels and on all cores. Everything else
+// is copied. Only the order of entries is kept, and there is no pass before the one that writes.
 const floorCommand = "floor"
 
-// floorWindow bounds how many entries may wait for the one before them.
+// floorWindow is the maximum number of entries that wait for the one before them.
 const floorWindow = 256
 
-// floorEntry is an entry on its way.
+// floorEntry is an entry that is being processed.
 type floorEntry struct {
 	entry   *jar.Entry
 	changed bool
 	packed  jar.Packed
-	plain   *[]byte // what packed may be a view of
+	plain   *[]byte // the memory that packed may point into
 	err     error
-	done    chan struct{} // closed when packed or err is there; nil if there is nothing to wait for
+	done    chan struct{} // closed when packed or err is set; nil if both are final already
 }
 
 // floorRun is one run of the floor.
@@ -40,7 +40,7 @@ type floorRun struct {
 	work   chan *floorEntry
 }
 
-// floorMain is given the level, a list of jars, the directory for the outputs, and the file that [changesMain] made.
+// floorMain takes the level, a list of jars, the directory for the outputs, and the file that [changesMain] wrote.
 func floorMain(args []string) error {
 	if len(args) != 4 {
 		return errors.New("usage: floor LEVEL LIST OUTDIR CHANGES")
@@ -72,7 +72,7 @@ func floorMain(args []string) error {
 	return err
 }
 
-// pack works until there is no more work.
+// pack processes entries until there are no more.
 func (f *floorRun) pack() {
 	for e := range f.work {
 		*e.plain, e.err = f.codec.Read(e.entry, *e.plain)
@@ -83,7 +83,7 @@ func (f *floorRun) pack() {
 	}
 }
 
-// copy writes one jar; changes begins with a byte for each of its entries, and the rest is returned.
+// copy writes one jar. changes begins with a byte for each of its entries; the rest is returned.
 func (f *floorRun) copy(in, out string, changes []byte) ([]byte, error) {
 	a, err := jar.Open(in)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *floorRun) copy(in, out string, changes []byte) ([]byte, error) {
 	defer a.Close()
 	entries := a.Entries()
 	if len(changes) < len(entries) {
-		return nil, errors.New("the list of changes is of other jars")
+		return nil, errors.New("the list of changes was made for other jars")
 	}
 	file, err := os.Create(out)
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *floorRun) plain() *[]byte {
 	return new([]byte)
 }
 
-// write writes the entries of an archive in their order. After a failure the rest is drained, so that nobody is left waiting.
+// write writes the entries of an archive in their order. After a failure it drains the rest, so that no sender blocks.
 func (f *floorRun) write(out io.Writer, a *jar.Archive, order <-chan *floorEntry) error {
 	w := jar.NewWriter(out, a)
 	var failed error

@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// work is what was done, read from the outputs, as evidence that all did the same.
+// work describes what a contestant did, read from its outputs, as evidence that all did the same.
 type work struct {
 	classes, changed int   // class entries of the inputs, and those that differ in the outputs
 	lost             int   // class entries that the outputs lack
@@ -36,8 +36,8 @@ func (w *work) add(other work) {
 	w.size += other.size
 }
 
-// inspect reads what was done in the last run, and removes it. A row that failed, or whose outputs cannot be read, is
-// noted so.
+// inspect reads the outputs of the last run, and removes them. If the row failed, or its outputs cannot be read, the
+// row's note says so.
 func (s *series) inspect() {
 	defer os.RemoveAll(s.job.out)
 	if s.failed != nil {
@@ -70,14 +70,14 @@ func (s *series) readOutputs() error {
 	return err
 }
 
-// shortcomings is what a contestant did not do, as its outputs show and as it says itself.
+// shortcomings returns what a contestant did not do, according to its outputs and to its own messages.
 func (s *series) shortcomings() string {
 	var notes []string
 	if s.work.lost > 0 {
 		notes = append(notes, fmt.Sprintf("leaves out %d classes", s.work.lost))
 	}
 	if s.contestant.traces && s.work.changed == 0 {
-		notes = append(notes, "gives up and copies its input")
+		notes = append(notes, "fails and copies its input")
 	}
 	for line := range strings.Lines(s.said) {
 		if strings.HasPrefix(line, "fails the build") || strings.HasPrefix(line, "leaves ") {
@@ -87,8 +87,8 @@ func (s *series) shortcomings() string {
 	return strings.Join(notes, "; ")
 }
 
-// compare tells what was done to one jar. An entry whose CRC and size are the same has the same bytes. Of entries of one
-// name the first is compared with the first, the second with the second.
+// compare returns what was done to one jar. An entry whose CRC and size are unchanged has the same bytes. Of entries
+// with one name the first is compared with the first, the second with the second.
 func compare(in, out string, countCalls bool) (work, error) {
 	var w work
 	a, err := jar.Open(in)
@@ -157,7 +157,8 @@ func callsIn(classes []*jar.Entry) (int, error) {
 	return n, errors.Join(errs...)
 }
 
-// callsOf counts calls of i and o of a class called AppMethodBeat, whatever its package: it is not the same for all.
+// callsOf counts calls of i and o of a class called AppMethodBeat, in any package, because contestants use different
+// packages.
 func callsOf(data []byte) int {
 	c, err := classfile.Parse(data)
 	if err != nil {
@@ -180,10 +181,11 @@ func callsOf(data []byte) int {
 
 func isCall(c *classfile.Class, index uint16) bool {
 	r, err := c.ConstantPool().Ref(index)
-	return err == nil && (r.Name == "i" || r.Name == "o") && r.Descriptor == "(I)V" && strings.HasSuffix(r.Class, "/AppMethodBeat")
+	return err == nil && (r.Name == "i" || r.Name == "o") && r.Descriptor == "(I)V" &&
+		strings.HasSuffix(r.Class, "/AppMethodBeat")
 }
 
-// dispatchID is no method's ID but the message dispatch's; every tracegen mapping holds it.
+// dispatchID is the ID of the message dispatch, not of a method. Every mapping of tracegen contains it.
 const dispatchID = "1048574,"
 
 func mappedMethods(path string) (int, error) {

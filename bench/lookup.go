@@ -15,11 +15,11 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// mappingCommand makes this program write the mapping that look-ups are measured on: in a process of its own, as
-// the memory for it would be charged to every process that is started afterwards.
+// mappingCommand makes this program write the mapping for the look-ups. It runs in a process of its own, because the
+// memory that it uses would be counted for every process that is started afterwards.
 const mappingCommand = "mapping"
 
-// mappingMain writes a mapping with every ID taken, 100 bytes a line, to the file that it is given.
+// mappingMain writes a mapping with every ID taken, 100 bytes per line, to the given file.
 func mappingMain(args []string) error {
 	if len(args) != 1 {
 		return errors.New("usage: mapping FILE")
@@ -46,7 +46,7 @@ func mappingMain(args []string) error {
 	return f.Close()
 }
 
-// questions are what a look-up is asked; the first asks nothing, and is what the others are compared with.
+// questions are the arguments of the look-ups. The first asks nothing; the others are compared with it.
 var questions = []struct {
 	name string
 	args []string
@@ -60,7 +60,8 @@ var questions = []struct {
 	{"regexp", []string{`/Presenter77\d+ method1 /`}},
 	{"regexp without case", []string{`/(?i)presenter77\d+ METHOD1 /`}},
 	{"regexp without a text to look for", []string{`/\.[^.]+77\d [^ ]+1[0-2] /`}},
-	{"two names (loads the mapping)", []string{"com.example.app.feature152.Presenter6100#method3", "com.example.app.feature152.Presenter6100#method4"}},
+	{"two names (loads the mapping)", []string{"com.example.app.feature152.Presenter6100#method3",
+		"com.example.app.feature152.Presenter6100#method4"}},
 }
 
 const lookupCommand = "lookup"
@@ -127,12 +128,14 @@ func printLookups(w io.Writer, all []series, runs int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n", time.Now().UTC().Format("2006-01-02"), runs)
+	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n",
+		time.Now().UTC().Format("2006-01-02"), runs)
 	for _, c := range conditions() {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
 	fmt.Fprintf(w, "\n## look-ups in a mapping of %d methods, %.1f MB\n\n", mapping.Capacity, float64(info.Size())/mega)
-	fmt.Fprintln(w, "| question | lines found | wall ms | user ms | user+sys ms | peak MB | user ms beyond version | user+sys ms beyond | peak MB beyond |")
+	fmt.Fprintln(w, "| question | lines found | wall ms | user ms | user+sys ms | peak MB | user ms beyond version | "+
+		"user+sys ms beyond | peak MB beyond |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	milli := func(of func(run) time.Duration) func(run) float64 {
 		return func(r run) float64 { return of(r).Seconds() * 1000 }
@@ -160,7 +163,8 @@ func printLookupRuns(w io.Writer, all []series) error {
 	fmt.Fprintln(b, "question\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tlines")
 	for _, s := range all {
 		for i, r := range s.runs {
-			fmt.Fprintf(b, "%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\n", s.name, i+1, r.wall.Seconds(), r.user.Seconds(), r.sys.Seconds(), r.peak, s.lines())
+			fmt.Fprintf(b, "%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\n", s.name, i+1, r.wall.Seconds(), r.user.Seconds(),
+				r.sys.Seconds(), r.peak, s.lines())
 		}
 	}
 	return b.Flush()

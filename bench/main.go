@@ -1,4 +1,5 @@
-// Command bench measures tracegen beside its peers and beside the floor, the cost of unzipping and zipping alone.
+// Command bench measures tracegen, other tools that do the same, and the floor: the cost of unzipping and zipping
+// alone.
 //
 //	go run ./bench                             everything, 5 rounds, into bench/runs/DATE
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
@@ -6,17 +7,16 @@
 //	go run ./bench lookup                      look-ups in a full mapping
 //	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
 //	go run ./bench flat                        what a class costs, among 2,000 and 100,000, in one jar and in 200
-//	go run ./bench verify                      the type verifier beside parsing and injecting, jar by jar
+//	go run ./bench verify                      the type checker beside parsing and injecting, jar by jar
 //
-// Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" are all released jars of it in one
-// run. What is compared is whole processes from start to exit, as a build sees them: wall time, CPU time, peak memory. All
-// runs of an input are made in rounds in which each contestant has its turn, so that a noisy minute of the machine falls
-// on everybody. That they did the same work is read from what they wrote: classes changed, lines of the mapping, calls,
-// bytes.
+// Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
+// run. Whole processes are compared, from start to exit, as a build uses them: wall time, CPU time, peak memory. All
+// runs of an input are made in rounds with one run of each contestant, so that a noisy minute of the machine affects
+// all of them. The outputs show that all did the same work: classes changed, lines of the mapping, calls, bytes.
 //
-// The way of a figure: contestant.command is run by series.once; inspect reads the last output; both go into a record,
-// which is a file of every single run. Tables, verdicts, the picture and the README's section are made of the record
-// alone.
+// A figure is made as follows. series.once runs contestant.command; inspect reads the last output; both go into a
+// record, which is a file with a line for every run. Tables, targets, the picture and the README's section are made
+// from the record alone.
 package main
 
 import (
@@ -35,11 +35,11 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// corpusInput is the input of all released jars of bench/corpora.tsv. The modules of JDKs that it lists too are left out:
-// they are not the same on all machines.
+// corpusInput is the input of all released jars of bench/corpora.tsv. It leaves out the modules of JDKs in that list,
+// because they differ between machines.
 const corpusInput = "corpus"
 
-// defaultInputs are a big jar, made by Kotlin, javac and ProGuard, one of big classes, made by Scala, and all there are.
+// defaultInputs are a big jar, made by Kotlin, javac and ProGuard, one of big classes, made by Scala, and the corpus.
 func defaultInputs() []string {
 	return []string{"kotlin-compiler-embeddable-2.2.20", "scala-library-2.13.16", corpusInput}
 }
@@ -53,8 +53,8 @@ func main() {
 	}
 }
 
-// dispatch runs the command that the first argument names: those that people give, and those that this program gives to
-// itself, to be measured or to hold memory elsewhere. Without one it measures.
+// dispatch runs the command that the first argument names: a command for users, or one that this program runs in a
+// process of its own. Without a command it measures.
 func dispatch(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		rest := args[1:]
@@ -93,7 +93,7 @@ func dispatch(ctx context.Context, args []string) error {
 // benchMain measures.
 func benchMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	runs := flags.Int("runs", 5, "measured `rounds`; rows that are slow and carry no verdict take part in the first ones")
+	runs := flags.Int("runs", 5, "measured `rounds`; slow rows without a target run in the first ones only")
 	only := flags.String("only", "", "measure contestants whose name matches this `regexp`")
 	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
 	out := flags.String("o", today(), "`directory` for the record, the page and the picture")
@@ -134,14 +134,14 @@ func benchMain(ctx context.Context, args []string) error {
 	return fmt.Errorf("%d rows failed", failed)
 }
 
-// workplace is what a measurement of tracegen alone needs.
+// workplace has what a measurement of tracegen alone needs.
 type workplace struct {
-	dir     string // for inputs and outputs; whoever asked for it removes it
+	dir     string // for inputs and outputs; the caller removes it
 	tool    string
 	corpora *corpus.Corpus
 }
 
-// newWorkplace makes a directory below scratch, and builds tracegen if no tool is given.
+// newWorkplace creates a directory below scratch, and builds tracegen if no tool is given.
 func newWorkplace(ctx context.Context, scratch, tool string) (*workplace, error) {
 	corpora, err := corpus.Load()
 	if err != nil {
@@ -158,17 +158,19 @@ func newWorkplace(ctx context.Context, scratch, tool string) (*workplace, error)
 	return &workplace{dir, l.tool, corpora}, nil
 }
 
-// lineup is who is measured, and with which tracegen.
+// lineup is the contestants, and the tracegen to measure.
 type lineup struct {
 	tool        string
 	contestants []contestant
 }
 
-// chooseContestants builds tracegen, if none is given, and finds the peers, as far as the pattern asks for any of them.
-func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool string, pattern *regexp.Regexp) (lineup, error) {
+// chooseContestants builds tracegen, if none is given, and finds the peers if the pattern matches any of them.
+func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool string,
+	pattern *regexp.Regexp) (lineup, error) {
 	if tool == "" {
 		tool = filepath.Join(dir, "tracegen")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", tool,
+			"./cmd/tracegen").CombinedOutput(); err != nil {
 			return lineup{}, fmt.Errorf("go build: %w\n%s", err, out)
 		}
 	}
@@ -185,10 +187,11 @@ func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool st
 	return l, nil
 }
 
-// measure measures all inputs and returns how many rows failed; what is interrupted keeps the rows that are whole. Outputs
-// are looked at after the last run of all: memory that this process has held is charged to every process that it starts
-// afterwards (on Linux, ru_maxrss survives exec).
-func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string, runs int) (failed int) {
+// measure measures all inputs and returns the number of rows that failed. An interrupted measurement keeps the rows
+// that are complete. Outputs are inspected after the last run of all, because memory that this process has used is
+// counted for every process that it starts afterwards (on Linux, ru_maxrss survives exec).
+func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, names []string, dir string,
+	runs int) (failed int) {
 	w := startWatch()
 	var all []*series
 	for i, name := range names {
@@ -215,7 +218,8 @@ func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, 
 	return failed
 }
 
-// findInput turns a name into jars: what is no file is a row of bench/corpora.tsv, fetched if need be, or the corpus.
+// findInput returns the jars of an input. A name that is not a file is a row of bench/corpora.tsv, which is fetched if
+// necessary, or the corpus.
 func findInput(ctx context.Context, corpora *corpus.Corpus, name string) (input, error) {
 	if _, err := os.Stat(name); err == nil {
 		return input{filepath.Base(name), []string{name}}, nil

@@ -15,26 +15,27 @@ import (
 // run is one process from start to exit.
 type run struct {
 	wall, user, sys time.Duration
-	peak            int64 // bytes resident, at most at any time; 0 if the system does not say
+	peak            int64 // most bytes resident at any time; 0 if the system does not report it
 }
 
 func (r run) cpu() time.Duration { return r.user + r.sys }
 
-// What is read from runs.
+// Functions that read one figure of a run.
 func wallSeconds(r run) float64 { return r.wall.Seconds() }
 func cpuSeconds(r run) float64  { return r.cpu().Seconds() }
 func peakMB(r run) float64      { return float64(r.peak) / mega }
 
-// row is what one contestant did with one input.
+// row is the result of one contestant with one input.
 type row struct {
 	input string
 	name  string
 	runs  []run
 	work  work
-	note  string // what it said of itself, or why there are no more runs
+	note  string // the contestant's own message, or why there are no more runs
 }
 
-// spread returns the least, the median and the greatest of what a function reads from the runs, of which there is one at least.
+// spread returns the least, the median and the greatest of the figures that a function reads from the runs. There must
+// be one run at least.
 func (r *row) spread(of func(run) float64) (low, median, high float64) {
 	values := make([]float64, len(r.runs))
 	for i := range r.runs {
@@ -50,7 +51,7 @@ func (r *row) median(of func(run) float64) float64 {
 	return median
 }
 
-// input is what is instrumented in one run.
+// input is the jars that one run instruments.
 type input struct {
 	name string
 	jars []string // paths; their last names differ
@@ -62,11 +63,11 @@ type series struct {
 	contestant contestant
 	job        job
 	most       int    // runs
-	said       string // by the last run
-	failed     error  // no more runs then
+	said       string // output of the last run
+	failed     error  // if not nil, there are no more runs
 }
 
-// measureAll lets the contestants of an input take turns.
+// measureAll measures the contestants of an input in turns.
 func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) ([]*series, error) {
 	p, err := prepare(in, dir, l.tool)
 	if err != nil {
@@ -79,11 +80,12 @@ func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) (
 			return nil, err
 		}
 		s := &series{row: row{input: in.name, name: c.name}, contestant: c, most: c.runs(in, runs)}
-		s.job = job{list: p.list, out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt"), changes: p.changes}
+		s.job = job{list: p.list, out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt"),
+			changes: p.changes}
 		if c.legible {
 			s.job.list = p.legible
 		}
-		// Where all jars are legible Matrix has a row already.
+		// If no jar contains jsr this would be the same as Matrix's other row.
 		if s.most > 0 && !(c.name == rowMatrixAsIs && p.allLegible) {
 			measured = append(measured, s)
 		}
@@ -91,20 +93,21 @@ func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) (
 	return rounds(ctx, measured, runs)
 }
 
-// rounds makes the runs, round by round, so that a noisy minute of the machine falls on everybody. A contestant that fails is
-// not asked again, and the others go on. When it is interrupted it returns those that are whole.
+// rounds makes the runs, round by round, so that a noisy minute of the machine affects all contestants. A contestant
+// that fails is not run again. If interrupted it returns the complete rounds.
 func rounds(ctx context.Context, measured []*series, rounds int) ([]*series, error) {
 	if len(measured) == 0 {
 		return nil, nil
 	}
 	for n := range rounds {
-		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), measured[0].input, n+1, rounds)
+		fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d of %d\n", time.Now().Format(time.TimeOnly), measured[0].input, n+1,
+			rounds)
 		for i, s := range measured {
 			if n < s.most && s.failed == nil {
 				s.once()
 			}
 			if ctx.Err() != nil {
-				// What was running may have been cut short, and others may not have run at all.
+				// The last run may have been cut short, and others may be missing.
 				measured = slices.Delete(measured, i, i+1)
 				return slices.DeleteFunc(measured, func(s *series) bool { return len(s.runs) == 0 }), ctx.Err()
 			}
@@ -113,9 +116,9 @@ func rounds(ctx context.Context, measured []*series, rounds int) ([]*series, err
 	return measured, nil
 }
 
-// once makes one run, and keeps why there is none.
+// once makes one run, and keeps the error if it fails.
 func (s *series) once() {
-	// Some tools refuse to overwrite, others truncate: nobody has to.
+	// Some tools refuse to overwrite files, others truncate them, so that outputs are removed first.
 	os.RemoveAll(s.job.out)
 	os.Remove(s.job.mapping)
 	if s.job.out != "" {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// peakMemory is not to be had here.
+// peakMemory is not available here.
 func peakMemory(*os.ProcessState) int64 { return 0 }
 
-// cpuTime is what this process has used, as far as the system tells: here it does not.
+// cpuTime is not available here.
 func cpuTime() time.Duration { return time.Duration(time.Now().UnixNano()) }
 
-// childrenTime is not to be had here.
+// childrenTime is not available here.
 func childrenTime() time.Duration { return 0 }

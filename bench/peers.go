@@ -13,7 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// Rows of bench/corpora.tsv that are measured beside tracegen, or that a driver of ours calls.
+// Rows of bench/corpora.tsv that are measured beside tracegen, or that one of our drivers calls.
 const (
 	asmJar       = "asm-9.11.1"
 	matrixJar    = "matrix-gradle-plugin-2.0.8"
@@ -21,13 +21,13 @@ const (
 	jacocoJar    = "org.jacoco.cli-0.8.14"
 )
 
-// peers are the programs in Java: the class path of each, or the jar of JaCoCo's, empty where it is not to be had.
+// peers are the programs in Java: the class path of each, or the path of JaCoCo's jar; empty if it was not found.
 type peers struct {
 	java                              string
 	expert, matrix, byteBuddy, jacoco string
 }
 
-// findPeers fetches the jars and compiles our drivers into dir. What is not to be had is told and left out.
+// findPeers fetches the jars and compiles our drivers into dir. It reports peers that are missing and leaves them out.
 func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
 	jdk, err := oracle.FindJDK(17)
 	if err != nil {
@@ -68,7 +68,7 @@ func buildDriver(ctx context.Context, corpora *corpus.Corpus, jdk oracle.JDK, na
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("run me from the repository's root: %w", err)
+		return "", fmt.Errorf("run this program in the root directory of the repository: %w", err)
 	}
 	if said, err := exec.CommandContext(ctx, jdk.Tool("javac"), args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("javac: %w\n%s", err, said)

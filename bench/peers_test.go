@@ -14,7 +14,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestMain lets the test program be what the program is to itself: the floor, and what prepares the inputs.
+// TestMain makes the test program also run the commands that the program runs in processes of its own: the floor, and
+// those that prepare the inputs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		if err := dispatch(context.Background(), os.Args[1:]); err != nil {
@@ -26,21 +27,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// loopClass is one with a method that nobody thinks too small to trace.
+// loopClass is a class with a method that every contestant traces.
 func loopClass(name string) assembly.Class {
 	return assembly.Class{Name: name, Major: 49, Methods: []assembly.Method{
 		{Access: 9, Name: "f", Descriptor: "(I)I", Stack: 2, Locals: 1, Code: "top: iload_0 | iconst_1 | isub | istore_0 | " +
-			"invokestatic java/lang/Thread.yield()V | invokestatic java/lang/Thread.yield()V | iload_0 | ifgt top | iload_0 | ireturn"},
+			"invokestatic java/lang/Thread.yield()V | invokestatic java/lang/Thread.yield()V | iload_0 | ifgt top | iload_0 " +
+			"| ireturn"},
 	}}
 }
 
-// TestEveryContestantDoesItsWork lets all of them run once, on two jars, of which one holds jsr.
+// TestEveryContestantDoesItsWork runs each contestant once, on two jars, of which one contains jsr.
 //
 // Invariant: Every contestant of the benchmark does its work, and the hand-written ASM program does the same work as
 // --trivial none.
 func TestEveryContestantDoesItsWork(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no downloads wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	t.Chdir("..")
 	dir := t.TempDir()
@@ -56,7 +58,8 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 	}
 	in := input{"two jars", []string{filepath.Join(dir, "new.jar"), filepath.Join(dir, "old.jar")}}
 	writeJar(t, in.jars[0], [2]string{"a/A.class", string(loopClass("a/A").Bytes())}, [2]string{"text", "text"})
-	writeJar(t, in.jars[1], [2]string{"a/B.class", string(loopClass("a/B").Bytes())}, [2]string{"a/Old.class", string(oldClass("a/Old").Bytes())})
+	writeJar(t, in.jars[1], [2]string{"a/B.class", string(loopClass("a/B").Bytes())},
+		[2]string{"a/Old.class", string(oldClass("a/Old").Bytes())})
 	all, err := measureAll(t.Context(), l, in, filepath.Join(dir, "measured"), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +79,7 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 	}
 	ours, expert := rows[rowAll], rows[rowExpert]
 	if ours.calls != expert.calls || ours.methods != expert.methods || ours.changed != expert.changed {
-		t.Errorf("tracegen did %+v, the expert %+v: it should be the same work", ours, expert)
+		t.Errorf("tracegen did %+v, the expert %+v; want the same work", ours, expert)
 	}
 	if asIs, legible := rows[rowMatrixAsIs], rows[rowMatrix]; asIs.changed != 1 || legible.changed != 2 {
 		t.Errorf("Matrix changed %d classes as they are, want 1, and %d without jsr, want 2", asIs.changed, legible.changed)

@@ -20,7 +20,7 @@ const (
 	gapHeight    = 22 // below them
 )
 
-// pictureStyle follows the reader's light or dark page; nothing is painted behind the text.
+// pictureStyle adapts to a light or dark page; there is no background behind the text.
 const pictureStyle = `
 text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2328 }
 .title { font-weight: 600 }
@@ -40,7 +40,7 @@ text { fill: #e6edf3 }
 }
 `
 
-// printPicture draws wall time and peak memory of the rows that are shown, with a line where the floor is.
+// printPicture draws the wall time and peak memory of the shown rows, with a line for the floor.
 func (r *record) printPicture(w io.Writer) {
 	var b strings.Builder
 	top := 8
@@ -51,7 +51,8 @@ func (r *record) printPicture(w io.Writer) {
 	}
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n",
 		pictureWidth, top, pictureWidth, top)
-	fmt.Fprintf(w, "<title>Wall time and peak memory of tracegen beside its peers</title>\n<style>%s</style>\n%s</svg>\n", pictureStyle, b.String())
+	fmt.Fprintf(w, "<title>Wall time and peak memory of tracegen beside its "+
+		"peers</title>\n<style>%s</style>\n%s</svg>\n", pictureStyle, b.String())
 }
 
 // drawInput draws one input's two rows of bars from top on and returns where they end.
@@ -60,7 +61,8 @@ func drawInput(b *strings.Builder, top int, input string, rows []*row, names []s
 	for _, r := range rows {
 		longest, biggest = max(longest, wallOf(r)), max(biggest, peakOf(r))
 	}
-	text(b, 8, top+14, "title", fmt.Sprintf("%s: %d classes, %.0f MB", input, rows[0].work.classes, float64(rows[0].work.before)/mega))
+	text(b, 8, top+14, "title", fmt.Sprintf("%s: %d classes, %.0f MB", input, rows[0].work.classes,
+		float64(rows[0].work.before)/mega))
 	text(b, labelWidth, top+38, "small", "wall time, seconds")
 	text(b, memoryLeft, top+38, "small", "peak memory, MB")
 	first := top + titleHeight - 8

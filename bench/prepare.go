@@ -15,14 +15,14 @@ import (
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// What is made of the jars before anything is measured, each in a process of its own: memory that this one has held is
-// charged to every process that it starts afterwards.
+// Commands that prepare the jars before anything is measured, each in a process of its own, because memory that this
+// process has used is counted for every process that it starts afterwards.
 const (
 	changesCommand = "changes" // which entries tracegen changes
 	legibleCommand = "legible" // copies of the jars that Matrix can read
 )
 
-// job is what a contestant is asked to do.
+// job is the task of a contestant.
 type job struct {
 	list    string // a file that names the jars, one a line; their last names differ
 	out     string // the directory for the outputs, each under its input's last name
@@ -32,13 +32,14 @@ type job struct {
 
 // prepared is what all jobs with one input share.
 type prepared struct {
-	list, legible, changes string // as job has them; legible is another list
+	list, legible, changes string // as in job; legible is another list of jars
 	allLegible             bool   // both lists are the same
 }
 
 // prepare makes the lists in dir; tool is tracegen.
 func prepare(in input, dir, tool string) (prepared, error) {
-	p := prepared{list: filepath.Join(dir, "jars"), legible: filepath.Join(dir, "legible"), changes: filepath.Join(dir, "changes")}
+	p := prepared{list: filepath.Join(dir, "jars"), legible: filepath.Join(dir, "legible"),
+		changes: filepath.Join(dir, "changes")}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return p, err
 	}
@@ -55,7 +56,8 @@ func prepare(in input, dir, tool string) (prepared, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, args := range [][]string{{changesCommand, p.list, out, p.changes}, {legibleCommand, p.list, filepath.Join(dir, "copies"), p.legible}} {
+	for _, args := range [][]string{{changesCommand, p.list, out, p.changes},
+		{legibleCommand, p.list, filepath.Join(dir, "copies"), p.legible}} {
 		if said, err := exec.Command(self, args...).CombinedOutput(); err != nil {
 			return p, fmt.Errorf("%s: %w\n%s", args[0], err, said)
 		}
@@ -66,7 +68,7 @@ func prepare(in input, dir, tool string) (prepared, error) {
 	}
 	p.allLegible = slices.Equal(legible, in.jars)
 	for _, path := range in.jars {
-		// The first run is to find it in memory as the others do.
+		// The jars are read once, so that the first run finds them in memory as the others do.
 		if err := warm(path); err != nil {
 			return p, err
 		}
@@ -97,7 +99,7 @@ func readList(path string) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
 }
 
-// changesMain is given a list of jars, the directory of what tracegen made of them, and the file to write.
+// changesMain takes a list of jars, the directory of tracegen's outputs for them, and the file to write.
 func changesMain(args []string) error {
 	if len(args) != 3 {
 		return errors.New("usage: changes LIST OUTDIR FILE")
@@ -143,9 +145,9 @@ func appendChanges(changes []byte, in, out string) ([]byte, error) {
 	return changes, nil
 }
 
-// legibleMain is given a list of jars, a directory for copies, and the list to write. A jar with a class that holds jsr
-// is copied without such classes: at the first of them Matrix gives the whole jar up, and what it takes until then
-// says nothing of what the work takes.
+// legibleMain takes a list of jars, a directory for copies, and the list to write. A jar with a class that contains jsr
+// is copied without such classes: at the first of them Matrix fails for the whole jar, and its time until then does not
+// show how long the work takes.
 func legibleMain(args []string) error {
 	if len(args) != 3 {
 		return errors.New("usage: legible LIST COPIES FILE")
@@ -165,7 +167,7 @@ func legibleMain(args []string) error {
 	return writeList(args[2], paths)
 }
 
-// legible returns the path of the jar without classes that hold jsr: the copy's, or that of the jar if it has none.
+// legible returns the path of the jar without classes that contain jsr: a copy, or the jar itself if it has none.
 func legible(path, to string) (string, error) {
 	a, err := jar.Open(path)
 	if err != nil {
@@ -204,7 +206,7 @@ func legible(path, to string) (string, error) {
 	return to, errors.Join(w.Close(), f.Close())
 }
 
-// jumpsToSubroutines tells whether a class holds jsr; one that cannot be read does not.
+// jumpsToSubroutines reports whether a class contains jsr; for one that cannot be read it returns false.
 func jumpsToSubroutines(data []byte) bool {
 	c, err := classfile.Parse(data)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // recordFile is the name of a record in the directory of its date; the page and the picture stand beside it.
 const recordFile = "peers.tsv"
 
-// today is the directory for what is measured now.
+// today returns the directory for a record of today.
 func today() string {
 	return filepath.Join("bench", "runs", time.Now().UTC().Format(time.DateOnly))
 }
@@ -45,7 +45,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// publish writes the record into dir, and what is made of it.
+// publish writes the record into dir, and everything that is made from it.
 func (r *record) publish(dir string) error {
 	if err := writeFile(filepath.Join(dir, recordFile), r.writeTo); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (r *record) show(dir string) error {
 
 const showCommand = "show"
 
-// showMain is given the directory of a record: it makes the page and the picture again, and puts the table into README.md
-// if that is asked for.
+// showMain takes the directory of a record, and makes the page and the picture again. It writes the table into
+// README.md if that is named.
 func showMain(args []string) error {
 	if len(args) < 1 || len(args) > 2 || len(args) == 2 && args[1] != "README.md" {
 		return errors.New("usage: show DIRECTORY [README.md]")
@@ -107,7 +107,7 @@ func loadRecord(dir string) (*record, error) {
 	return readRecord(f)
 }
 
-// Between these lines README.md has what printSection writes.
+// Between these lines README.md has the section that printSection writes.
 const (
 	sectionBegin = "<!-- speed: begin -->\n"
 	sectionEnd   = "<!-- speed: end -->\n"
@@ -125,7 +125,7 @@ func (r *record) insertSection(readme, dir string) (string, error) {
 	return before + sectionBegin + b.String() + sectionEnd + after, nil
 }
 
-// conditions says what must be known to read the figures.
+// conditions returns what a reader must know about the machine to understand the figures.
 func conditions() []string {
 	java := "none"
 	if jdk, err := oracle.FindJDK(17); err == nil {
@@ -154,7 +154,7 @@ func totalMemory() string {
 	return fmt.Sprintf("%.0f GB", kilobytes*1024/1e9)
 }
 
-// field is what a file of /proc says of a name.
+// field returns the value of a name in a file of /proc.
 func field(path, name, otherwise string) string {
 	text, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// quietPercent is how much of the cores others may have used for wall times to count.
+// quietPercent is the share of the cores that other processes may have used if wall times are to count.
 const quietPercent = 10
 
-// processorTime is what all cores have done since the machine was started.
+// processorTime is the time of all cores since the machine was started.
 type processorTime struct {
-	busy, stolen, all float64 // in ticks; stolen is what other virtual machines had
+	busy, stolen, all float64 // in ticks; stolen is the time of other virtual machines
 }
 
-// readProcessorTime reads Linux's count; elsewhere there is none.
+// readProcessorTime reads Linux's counters; on other systems it returns none.
 func readProcessorTime() (t processorTime, ok bool) {
 	text, _ := os.ReadFile("/proc/stat")
 	line, _, _ := strings.Cut(string(text), "\n")
@@ -25,7 +25,8 @@ func readProcessorTime() (t processorTime, ok bool) {
 // parseProcessorTime reads the first line of /proc/stat (proc_stat(5)).
 func parseProcessorTime(line string) (t processorTime, ok bool) {
 	var user, nice, system, idle, wait, irq, softirq, stolen float64
-	if _, err := fmt.Sscanf(line, "cpu %f %f %f %f %f %f %f %f", &user, &nice, &system, &idle, &wait, &irq, &softirq, &stolen); err != nil {
+	if _, err := fmt.Sscanf(line, "cpu %f %f %f %f %f %f %f %f", &user, &nice, &system, &idle, &wait, &irq, &softirq,
+		&stolen); err != nil {
 		return t, false
 	}
 	t.busy = user + nice + system + irq + softirq
@@ -34,7 +35,7 @@ func parseProcessorTime(line string) (t processorTime, ok bool) {
 	return t, true
 }
 
-// watch is how busy the machine was when measuring began.
+// watch holds the processor time at the start of measuring.
 type watch struct {
 	start time.Time
 	then  processorTime
@@ -48,7 +49,7 @@ func startWatch() watch {
 	return w
 }
 
-// conditions says how long measuring took and how much of the cores others had meanwhile.
+// conditions returns how long measuring took and which share of the cores other processes used meanwhile.
 func (w watch) conditions() []string {
 	took := time.Since(w.start)
 	said := []string{"duration: " + took.Round(time.Second).String()}
@@ -64,12 +65,12 @@ func (w watch) conditions() []string {
 		100*others/all, 100*(now.stolen-w.then.stolen)/all))
 }
 
-// disturbed tells whether others had so much of the machine that wall times say little.
+// disturbed reports whether other processes used so much of the machine that wall times mean little.
 func (r *record) disturbed() bool {
 	var others, stolen float64
 	_, err := fmt.Sscanf(r.condition("others"), "%f %% of the cores, and %f %%", &others, &stolen)
 	return err == nil && others+stolen > quietPercent
 }
 
-// disturbance is the sentence that a page begins with then.
+// disturbance is the first sentence of the page of a disturbed measurement.
 const disturbance = "**Others used the machine meanwhile: wall times say little here, CPU times more.**"

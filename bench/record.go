@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// record is what a file of runs holds: what must be known to read the figures, and every single run. Tables, verdicts
-// and pictures are made of it alone, so that whoever has the file can make them again.
+// record is the content of a file of runs: the conditions, and every single run. Tables, targets and pictures are made
+// from it alone, so that they can be made again from the file.
 type record struct {
 	conditions []string // "name: value"
 	rows       []row
 }
 
-const recordColumns = "input\trow\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tclasses\tclasses_changed\tmethods\tcalls\tclass_bytes_in\tclass_bytes_out\toutput_bytes\tnote"
+const recordColumns = "input\trow\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tclasses\tclasses_changed\t" +
+	"methods\tcalls\tclass_bytes_in\tclass_bytes_out\toutput_bytes\tnote"
 
 // writeTo writes a line for each run, and one with run 0 for a row without any.
 func (r *record) writeTo(out io.Writer) error {
@@ -36,7 +37,8 @@ func (r *record) writeTo(out io.Writer) error {
 				number = 0
 			}
 			fmt.Fprintf(w, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", row.input, row.name, number,
-				one.wall.Seconds(), one.user.Seconds(), one.sys.Seconds(), one.peak, row.work.classes, row.work.changed, row.work.methods,
+				one.wall.Seconds(), one.user.Seconds(), one.sys.Seconds(), one.peak, row.work.classes, row.work.changed,
+				row.work.methods,
 				row.work.calls, row.work.before, row.work.after, row.work.size, strings.Map(plainBlank, row.note))
 		}
 	}
@@ -70,7 +72,7 @@ func readRecord(in io.Reader) (*record, error) {
 	return r, lines.Err()
 }
 
-// add takes in the line of one run.
+// add adds the run of one line.
 func (r *record) add(fields []string) error {
 	if want := strings.Count(recordColumns, "\t") + 1; len(fields) != want {
 		return fmt.Errorf("%d columns, want %d", len(fields), want)
@@ -100,7 +102,7 @@ func (r *record) add(fields []string) error {
 	return nil
 }
 
-// inputs are the names of the inputs, in order.
+// inputs returns the names of the inputs, in order.
 func (r *record) inputs() []string {
 	var names []string
 	for _, row := range r.rows {
@@ -111,7 +113,7 @@ func (r *record) inputs() []string {
 	return names
 }
 
-// row is the row of that name with runs, or nil.
+// row returns the row of that name with runs, or nil.
 func (r *record) row(input, name string) *row {
 	for i := range r.rows {
 		if r.rows[i].input == input && r.rows[i].name == name && len(r.rows[i].runs) > 0 {
@@ -121,7 +123,7 @@ func (r *record) row(input, name string) *row {
 	return nil
 }
 
-// condition is the value of a condition, or "".
+// condition returns the value of a condition, or "".
 func (r *record) condition(name string) string {
 	for _, c := range r.conditions {
 		if value, found := strings.CutPrefix(c, name+": "); found {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// goldenRecord is a record with all that can be in one: a row that failed, one with a note, rounds of different number.
+// goldenRecord is a record with everything that can occur: a row that failed, one with a note, rows with different
+// numbers of runs.
 func goldenRecord(t *testing.T) *record {
 	t.Helper()
 	r, err := loadRecord("testdata")
@@ -63,7 +64,7 @@ func TestReadRecordRefuses(t *testing.T) {
 	}
 }
 
-// TestGolden holds the page, the picture and the section of testdata/peers.tsv to the files beside it.
+// TestGolden compares the page, the picture and the section for testdata/peers.tsv with the files beside it.
 //
 // Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestGolden(t *testing.T) {
@@ -88,26 +89,26 @@ func TestGolden(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
-		j            judged
+		j            measuredTarget
 		wanted, says string
 	}{
-		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.6}, "≤ 1.6, goal 1.25", "met"},
-		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.25}, "≤ 1.6, goal 1.25", "met, and the goal"},
-		{judged{target: target{most: 1.6, goal: 1.25}, quotient: 1.61}, "≤ 1.6, goal 1.25", "**missed**"},
-		{judged{target: target{least: 12}, quotient: 12}, "≥ 12", "met"},
-		{judged{target: target{least: 12}, quotient: 11.9}, "≥ 12", "**missed**"},
-		{judged{target: target{most: 0.1}, quotient: 0.2}, "≤ 0.1", "**missed**"},
-		{judged{target: target{detail: true}, quotient: 3}, "", ""},
+		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.6}, "≤ 1.6, goal 1.25", "met"},
+		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.25}, "≤ 1.6, goal 1.25", "met, and the goal"},
+		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.61}, "≤ 1.6, goal 1.25", "**missed**"},
+		{measuredTarget{target: target{least: 12}, quotient: 12}, "≥ 12", "met"},
+		{measuredTarget{target: target{least: 12}, quotient: 11.9}, "≥ 12", "**missed**"},
+		{measuredTarget{target: target{most: 0.1}, quotient: 0.2}, "≤ 0.1", "**missed**"},
+		{measuredTarget{target: target{detail: true}, quotient: 3}, "", ""},
 	} {
-		if c.j.wanted() != c.wanted || c.j.verdict() != c.says {
-			t.Errorf("%+v: %q, %q, want %q, %q", c.j, c.j.wanted(), c.j.verdict(), c.wanted, c.says)
+		if c.j.wanted() != c.wanted || c.j.result() != c.says {
+			t.Errorf("%+v: %q, %q, want %q, %q", c.j, c.j.wanted(), c.j.result(), c.wanted, c.says)
 		}
 	}
 }
 
-func TestJudgeDividesMediansAndRounds(t *testing.T) {
-	for _, j := range goldenRecord(t).judge("big.jar") {
-		if j.says != "both referees, beside the floor, wall" {
+func TestQuotientsOfMediansAndRounds(t *testing.T) {
+	for _, j := range goldenRecord(t).evaluate("big.jar") {
+		if j.says != "both checks, beside the floor, wall" {
 			continue
 		}
 		// tracegen 3, 2, 4 and the floor 2, 2, 2.5 seconds
@@ -116,10 +117,10 @@ func TestJudgeDividesMediansAndRounds(t *testing.T) {
 		}
 		return
 	}
-	t.Error("no such verdict")
+	t.Error("no such target")
 }
 
-func TestDisturbedMachineIsTold(t *testing.T) {
+func TestDisturbedMachineIsReported(t *testing.T) {
 	for said, want := range map[string]bool{
 		"others: 11 % of the cores, and 0 % were stolen by other machines": true,
 		"others: 6 % of the cores, and 6 % were stolen by other machines":  true,
@@ -139,11 +140,11 @@ func TestParseProcessorTime(t *testing.T) {
 		t.Errorf("got %+v, %v, want %+v", got, ok, want)
 	}
 	if _, ok := parseProcessorTime("intr 1"); ok {
-		t.Error("another line was taken for it")
+		t.Error("another line was used instead")
 	}
 }
 
-// TestReadmeShowsItsRun holds the README's section, and the page and picture of every record, to what the record says.
+// TestReadmeShowsItsRun compares the README's section, and the page and picture of every record, with the record.
 //
 // Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestReadmeShowsItsRun(t *testing.T) {
@@ -184,10 +185,11 @@ func TestReadmeShowsItsRun(t *testing.T) {
 func TestInsertSectionWantsItsPlace(t *testing.T) {
 	r := goldenRecord(t)
 	if _, err := r.insertSection("no section", "d"); err == nil {
-		t.Error("a text without a section was taken")
+		t.Error("a text without a section was accepted")
 	}
 	got, err := r.insertSection("a\n"+sectionBegin+"old\n"+sectionEnd+"b\n", "d")
-	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") || strings.Contains(got, "old") {
+	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") ||
+		strings.Contains(got, "old") {
 		t.Errorf("got %q (%v)", got, err)
 	}
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// recordingsCommand measures what reading recordings costs, and whether memory grows with them.
+// recordingsCommand measures the cost of reading recordings, and whether memory grows with their size.
 const recordingsCommand = "recordings"
 
-// bytesEach is how big a recording is, and tracedMethods how many methods its program has.
+// bytesEach is the size of a recording, and tracedMethods the number of methods of its program.
 const (
 	bytesEach     = 25_000_000
 	tracedMethods = 20_000
 )
 
-// recordingSizes are megabytes of recordings.
+// recordingSizes are total sizes of recordings, in megabytes.
 var recordingSizes = []int{100, 1000}
 
-// recordingQuestions are what recordings are asked.
+// recordingQuestions are the commands that read the recordings.
 var recordingQuestions = []struct {
 	name string
 	args []string
@@ -39,7 +39,7 @@ var recordingQuestions = []struct {
 	{"group", []string{"group"}},
 }
 
-// recordingsMain makes recordings, of several users and versions, and has them read:
+// recordingsMain makes recordings of several users and versions, and reads them:
 //
 //	go run ./bench recordings
 func recordingsMain(ctx context.Context, args []string) error {
@@ -104,7 +104,7 @@ func recordingsMain(ctx context.Context, args []string) error {
 	return writeFile(filepath.Join(*out, "recordings.md"), func(w io.Writer) error { r.printRecordings(w); return nil })
 }
 
-// printRecordings shows what each question costs.
+// printRecordings writes the cost of each command.
 func (r *record) printRecordings(w io.Writer) {
 	fmt.Fprintf(w, "# What reading recordings costs\n\n")
 	if r.disturbed() {
@@ -113,23 +113,27 @@ func (r *record) printRecordings(w io.Writer) {
 	for _, c := range r.conditions {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\nRecordings of %d MB each, %d methods, raw records of 8 bytes.\n\n", bytesEach/1_000_000, tracedMethods)
-	fmt.Fprintf(w, "| recordings | question | wall s | CPU s | CPU ms a million records | peak MB |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "\nRecordings of %d MB each, %d methods, raw records of 8 bytes.\n\n", bytesEach/1_000_000,
+		tracedMethods)
+	fmt.Fprintf(w, "| recordings | question | wall s | CPU s | CPU ms a million records | peak MB "+
+		"|\n|---|---|---|---|---|---|\n")
 	for i := range r.rows {
 		row := &r.rows[i]
 		var size float64
 		fmt.Sscan(row.input, &size)
-		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.0f | %.0f |\n", row.input, row.name, row.median(wallSeconds), row.median(cpuSeconds),
+		fmt.Fprintf(w, "| %s | %s | %.2f | %.2f | %.0f | %.0f |\n", row.input, row.name, row.median(wallSeconds),
+			row.median(cpuSeconds),
 			1000*row.median(cpuSeconds)/(size/8), row.median(peakMB))
 	}
 }
 
-// writeRecordedMapping writes the mapping of the recordings' program and gives its digest.
+// writeRecordedMapping writes the mapping of the recordings' program and returns its digest.
 func writeRecordedMapping(path string) (string, error) {
 	methods := make([]mapping.Method, tracedMethods)
 	for i := range methods {
 		methods[i] = mapping.Method{Access: 1, Identity: mapping.Identity{
-			Class: fmt.Sprintf("com/example/feature%d/Screen%d", i/400, i/20), Name: fmt.Sprintf("method%d", i%20), Descriptor: "()V"}}
+			Class: fmt.Sprintf("com/example/feature%d/Screen%d", i/400, i/20), Name: fmt.Sprintf("method%d", i%20),
+			Descriptor: "()V"}}
 	}
 	m, err := mapping.Assign(methods, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
@@ -141,7 +145,7 @@ func writeRecordedMapping(path string) (string, error) {
 	})
 }
 
-// writeRecording writes a recording as trace/FORMAT.md has it: messages on one thread, one in some hundred slow.
+// writeRecording writes a recording as trace/FORMAT.md describes it: messages on one thread, one in some hundred slow.
 func writeRecording(path, digest string, number uint64) error {
 	return writeFile(path, func(w io.Writer) error {
 		r := recordingWriter{w: bufio.NewWriter(w), rnd: rand.New(rand.NewPCG(number, 1))}
@@ -163,7 +167,7 @@ func writeRecording(path, digest string, number uint64) error {
 	})
 }
 
-// recordingWriter makes up what a program does.
+// recordingWriter makes up the calls of a program.
 type recordingWriter struct {
 	w       *bufio.Writer
 	rnd     *rand.Rand
@@ -203,7 +207,8 @@ func (r *recordingWriter) block() {
 	r.chunk(5, append(payload, r.list...))
 }
 
-// calls makes some calls, that call others. What is called follows from the depth mostly, so that paths come again.
+// calls makes some calls, which make calls themselves. The called method depends mostly on the depth, so that paths
+// repeat.
 func (r *recordingWriter) calls(depth int) {
 	for range r.rnd.IntN(4) {
 		id := uint64(1 + (depth*701+r.rnd.IntN(40))%tracedMethods)

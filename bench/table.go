@@ -9,7 +9,7 @@ import (
 
 const mega = 1e6
 
-// printTables writes the page of a record: conditions, and for each input every row and the verdicts.
+// printTables writes the page of a record: conditions, and for each input every row and the targets.
 func (r *record) printTables(w io.Writer) {
 	fmt.Fprintf(w, "# Measured %s: min-**median**-max\n\n", r.condition("date"))
 	for _, c := range r.conditions {
@@ -35,7 +35,8 @@ func (r *record) printTable(w io.Writer, input string) {
 		}
 	}
 	fmt.Fprintf(w, "\n## %s\n\n", title)
-	fmt.Fprintln(w, "| what | runs | wall s | × floor | CPU s | × floor | peak MB | output MB | classes changed | methods | calls | growth % | |")
+	fmt.Fprintln(w, "| what | runs | wall s | × floor | CPU s | × floor | peak MB | output MB | classes changed | "+
+		"methods | calls | growth % | |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	floor := r.row(input, rowFloor)
 	for i := range r.rows {
@@ -50,15 +51,17 @@ func (r *record) printTable(w io.Writer, input string) {
 		low, wall, high := row.spread(wallSeconds)
 		growth := 100 * float64(row.work.after-row.work.before) / float64(max(row.work.before, 1))
 		fmt.Fprintf(w, "| %s | %d | %.2f-**%.2f**-%.2f | %s | %.2f | %s | %.0f | %.2f | %d | %d | %d | %.2f | %s |\n",
-			row.name, len(row.runs), low, wall, high, times(row, floor, wallOf), row.median(cpuSeconds), times(row, floor, cpuOf),
-			row.median(peakMB), float64(row.work.size)/mega, row.work.changed, row.work.methods, row.work.calls, growth, cell(row.note))
+			row.name, len(row.runs), low, wall, high, times(row, floor, wallOf), row.median(cpuSeconds),
+			times(row, floor, cpuOf),
+			row.median(peakMB), float64(row.work.size)/mega, row.work.changed, row.work.methods, row.work.calls, growth,
+			cell(row.note))
 	}
 }
 
-// cell makes what others have said fit into a table.
+// cell returns a text with which a cell of a Markdown table can begin and end.
 func cell(note string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(note) }
 
-// times says how many times another row's a row's median is.
+// times returns the quotient of the medians of two rows.
 func times(r, other *row, of func(*row) float64) string {
 	if other == nil || of(other) == 0 {
 		return ""
@@ -66,12 +69,12 @@ func times(r, other *row, of func(*row) float64) string {
 	return figure(of(r) / of(other))
 }
 
-// shown are the rows of the README's table and of the picture, in their order, with the names they have there.
+// shown are the rows of the README's table and of the picture, in order, with their names there.
 func shown() [][2]string {
 	return [][2]string{
 		{rowFloor, "the floor: unzip and zip"},
 		{rowEquivalence, "tracegen, equivalence only"},
-		{rowTracegen, "tracegen, both referees"},
+		{rowTracegen, "tracegen, both checks"},
 		{rowExpertC1, "ASM by hand, tuned JVM"},
 		{rowExpert, "ASM by hand"},
 		{rowJacoco, "JaCoCo"},
@@ -81,7 +84,7 @@ func shown() [][2]string {
 	}
 }
 
-// shownRows are the rows with runs that are shown of an input, under their names there. Matrix is there once.
+// shownRows returns the rows with runs that are shown for an input, with their names there. Matrix is shown once.
 func (r *record) shownRows(input string) (rows []*row, names []string) {
 	for _, s := range shown() {
 		if row := r.row(input, s[0]); row != nil && !slices.Contains(names, s[1]) {
@@ -91,7 +94,7 @@ func (r *record) shownRows(input string) (rows []*row, names []string) {
 	return rows, names
 }
 
-// shownInputs are the first input and the corpus.
+// shownInputs returns the first input and the corpus.
 func (r *record) shownInputs() []string {
 	inputs := r.inputs()
 	if len(inputs) > 1 && slices.Contains(inputs[1:], corpusInput) {
@@ -100,7 +103,7 @@ func (r *record) shownInputs() []string {
 	return inputs[:min(len(inputs), 1)]
 }
 
-// printSection writes the README's section on speed; dir is where the record lies, as links name it there.
+// printSection writes the README's section on speed. dir is the directory of the record, for links.
 func (r *record) printSection(w io.Writer, dir string) {
 	fmt.Fprintf(w, "![wall time and peak memory, beside peers](%s/peers.svg)\n", dir)
 	if r.disturbed() {
@@ -111,19 +114,23 @@ func (r *record) printSection(w io.Writer, dir string) {
 		if len(rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "\n**%s**, %d classes, %.0f MB inflated:\n\n", input, rows[0].work.classes, float64(rows[0].work.before)/mega)
-		fmt.Fprintln(w, "| | wall s | × floor | CPU s | peak MB | output MB | methods traced |\n|---|---|---|---|---|---|---|")
+		fmt.Fprintf(w, "\n**%s**, %d classes, %.0f MB inflated:\n\n", input, rows[0].work.classes,
+			float64(rows[0].work.before)/mega)
+		fmt.Fprintln(w, "| | wall s | × floor | CPU s | peak MB | output MB | methods traced "+
+			"|\n|---|---|---|---|---|---|---|")
 		floor := r.row(input, rowFloor)
 		for i, row := range rows {
 			methods := "–"
 			if row.work.calls > 0 {
 				methods = fmt.Sprint(row.work.methods)
 			}
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %.0f | %.1f | %s |\n", names[i], figure(row.median(wallSeconds)), times(row, floor, wallOf),
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %.0f | %.1f | %s |\n", names[i], figure(row.median(wallSeconds)),
+				times(row, floor, wallOf),
 				figure(row.median(cpuSeconds)), row.median(peakMB), float64(row.work.size)/mega, methods)
 		}
 	}
-	fmt.Fprintf(w, "\nMedians of one run in which all took turns, on %s, %s, %s. Every row, every run and which targets are met: [%s/peers.md](%s/peers.md);\n"+
+	fmt.Fprintf(w, "\nMedians of one run in which all took turns, on %s, %s, %s. Every row, every run and which "+
+		"targets are met: [%s/peers.md](%s/peers.md);\n"+
 		"how it is measured, and how you do it: [bench/README.md](bench/README.md).\n",
 		r.condition("cpu"), r.condition("memory"), r.condition("kernel"), dir, dir)
 }

@@ -21,30 +21,30 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// verifyCommand measures the type verifier beside parsing and injecting the same classes:
+// verifyCommand measures the type checker, and parsing and injecting of the same classes:
 //
 //	go run ./bench verify            the full corpus
 //	go run ./bench verify NAME...    some rows
 //
-// All is done in this process, on one thread, in CPU time, a few classes at a time and in turns: parse and inject, judge,
-// parse and inject, judge. The garbage collector's work falls on whoever is at work.
+// Everything runs in this process, on one thread, in CPU time, a few classes at a time and in turns: parse and inject,
+// check, parse and inject, check. The garbage collector's work counts for the step in which it happens.
 const verifyCommand = "verify"
 
 const (
-	verifyRounds = 3   // turns; the first, in which the hierarchy is read, is told apart
+	verifyRounds = 3   // turns; the first, in which the class hierarchy is read, is reported separately
 	verifyBatch  = 256 // classes that are in memory at once
 )
 
-// verifyCost is what one jar cost.
+// verifyCost is the cost of one jar.
 type verifyCost struct {
 	jar                   string
 	classes, rejected     int
 	bytes                 int64
-	inject, check, reread time.Duration // the last is check when nothing of the hierarchy was read yet
+	inject, check, reread time.Duration // reread is the first check, which reads the class hierarchy
 	injectOnce            time.Duration // in the same turn as that
 }
 
-// ratio is what the promise is about: at most 1.5.
+// ratio is the value that the target bounds: at most 1.5.
 func (c *verifyCost) ratio() float64 { return c.check.Seconds() / max(c.inject.Seconds(), 1e-9) }
 
 func (c *verifyCost) cold() float64 { return c.reread.Seconds() / max(c.injectOnce.Seconds(), 1e-9) }
@@ -183,7 +183,7 @@ func (b *costBatch) add(data []byte) error {
 	return b.measure()
 }
 
-// traceAll asks for all that the injector takes of a class.
+// traceAll returns a request for all calls that the injector accepts in a class.
 func traceAll(injector *inject.Injector, c *classfile.Class) inject.Request {
 	var candidates []int
 	for i := range c.Methods() {
@@ -204,7 +204,7 @@ func traceAll(injector *inject.Injector, c *classfile.Class) inject.Request {
 	return request
 }
 
-// measure lets both work on the batch in turns, and empties it.
+// measure runs both on the batch in turns, and empties it.
 func (b *costBatch) measure() error {
 	for round := range verifyRounds {
 		start := cpuTime()

@@ -22,23 +22,24 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// How big the app of the warm runs is, and what issue 5 lets one cost beside hashing the inputs and copying a jar.
+// The size of the app for the warm runs, and the cost that a warm run may have, compared with hashing the inputs and
+// copying a jar.
 const (
 	warmJars    = 200
 	warmClasses = 60_000
 	warmShare   = 0.05 // of a run without a cache
 )
 
-// hashCommand makes this program hash the files that a list names, on all cores, and copyCommand copy one: what a warm run
-// cannot do without, in a process of its own as the run is.
+// hashCommand makes this program hash the files that a list names, on all cores, and copyCommand copy one: the work
+// that a warm run cannot avoid, in a process of its own as the run is.
 const (
 	warmCommand = "warm"
 	hashCommand = "hash"
 	copyCommand = "copy"
 )
 
-// warmMain measures runs with --cache: one that finds nothing, such as find all but the jar that changed since, one that finds
-// all. Rounds are interleaved, and each changes the class again.
+// warmMain measures runs with --cache: one with an empty cache, some in which one jar has changed, one in which nothing
+// has. Rounds are interleaved, and each changes the class again.
 //
 //	go run ./bench warm -runs 5
 func warmMain(ctx context.Context, args []string) error {
@@ -76,11 +77,11 @@ func warmMain(ctx context.Context, args []string) error {
 	return writeFile(filepath.Join(*out, "warm.tsv"), func(w io.Writer) error { return printLookupRuns(w, all) })
 }
 
-// warmApp is an app of many jars, made of the classes of the corpus.
+// warmApp is an app of many jars, made from the classes of the corpus.
 type warmApp struct {
 	tool, dir string
 	opened    []*zip.ReadCloser
-	first     []*zip.File // the classes of the jar that changes, but for the one that does
+	first     []*zip.File // the unchanged classes of the jar that changes
 	bytes     int64       // of all jars
 
 	methods, nops int // of the class that changes
@@ -96,7 +97,7 @@ func (a *warmApp) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *warmApp) jar(i int) string { return a.path(fmt.Sprintf("in%03d.jar", i)) }
 
-// deal gives the corpus's classes to the jars as they come, each name once, compressed as they are.
+// deal distributes the corpus's classes to the jars in their order, each name once, without compressing them anew.
 func (a *warmApp) deal(ctx context.Context) error {
 	known, err := corpus.Load()
 	if err != nil {
@@ -110,7 +111,7 @@ func (a *warmApp) deal(ctx context.Context) error {
 	seen := map[string]bool{}
 	for _, j := range jars {
 		if j.Module != "" {
-			continue // of a JDK, other classes on every machine
+			continue // the classes of a JDK differ between machines
 		}
 		r, err := zip.OpenReader(j.Classes)
 		if err != nil {
@@ -118,7 +119,8 @@ func (a *warmApp) deal(ctx context.Context) error {
 		}
 		a.opened = append(a.opened, r)
 		for _, f := range r.File {
-			if strings.HasSuffix(f.Name, ".class") && !strings.HasPrefix(f.Name, "META-INF/") && f.Name != "module-info.class" && !seen[f.Name] {
+			if strings.HasSuffix(f.Name, ".class") && !strings.HasPrefix(f.Name, "META-INF/") &&
+				f.Name != "module-info.class" && !seen[f.Name] {
 				seen[f.Name] = true
 				all = append(all, f)
 			}
@@ -150,7 +152,7 @@ func (a *warmApp) deal(ctx context.Context) error {
 	return os.WriteFile(a.path("inputs.txt"), []byte(names.String()), 0o666)
 }
 
-// writeClasses writes a jar of classes as they are, and one of ours unless it is empty.
+// writeClasses writes a jar of unchanged classes, and one of ours unless it is empty.
 func writeClasses(path string, classes []*zip.File, ours []byte) error {
 	out, err := os.Create(path)
 	if err != nil {
@@ -175,13 +177,14 @@ func writeClasses(path string, classes []*zip.File, ours []byte) error {
 func (a *warmApp) writeFirst() error {
 	c := assembly.Class{Name: "warm/Edited"}
 	for i := range a.methods {
-		c.Methods = append(c.Methods, assembly.Method{Access: classfile.AccPublic | classfile.AccStatic, Name: fmt.Sprintf("m%d", i),
+		c.Methods = append(c.Methods, assembly.Method{Access: classfile.AccPublic | classfile.AccStatic,
+			Name:       fmt.Sprintf("m%d", i),
 			Descriptor: "()V", Code: strings.Repeat("nop | ", 20+a.nops) + "return"})
 	}
 	return writeClasses(a.jar(0), a.first, c.Bytes())
 }
 
-// warmRow is one kind of run, and what is done before each.
+// warmRow is one kind of run, and the preparation before each.
 type warmRow struct {
 	name   string
 	before func() error
@@ -194,7 +197,8 @@ func (a *warmApp) rows() ([]warmRow, error) {
 		return nil, err
 	}
 	instrument := func(out string, more ...string) []string {
-		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-o", a.path(out) + string(filepath.Separator), "-q", "--runtime-external"}, more...)
+		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-o", a.path(out) +
+			string(filepath.Separator), "-q", "--runtime-external"}, more...)
 	}
 	remove := func(names ...string) func() error {
 		return func() error {
@@ -218,7 +222,7 @@ func (a *warmApp) rows() ([]warmRow, error) {
 	}, nil
 }
 
-// The rows that the verdict is about.
+// The rows that the target compares.
 const (
 	rowNoCache     = "without a cache"
 	rowCodeChanged = "warm: the code of one class changed"
@@ -233,9 +237,10 @@ func (a *warmApp) measure(ctx context.Context, runs int) ([]series, error) {
 	}
 	all := make([]series, len(rows))
 	for i, r := range rows {
-		all[i] = series{row: row{input: a.path("inputs.txt"), name: r.name}, contestant: contestant{command: func(job) *exec.Cmd {
-			return exec.CommandContext(ctx, r.args[0], r.args[1:]...)
-		}}}
+		all[i] = series{row: row{input: a.path("inputs.txt"), name: r.name},
+			contestant: contestant{command: func(job) *exec.Cmd {
+				return exec.CommandContext(ctx, r.args[0], r.args[1:]...)
+			}}}
 	}
 	for n := range runs {
 		fmt.Fprintf(os.Stderr, "bench: warm runs: round %d of %d\n", n+1, runs)
@@ -252,11 +257,13 @@ func (a *warmApp) measure(ctx context.Context, runs int) ([]series, error) {
 }
 
 func (a *warmApp) print(w io.Writer, said []string, all []series) error {
-	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n", time.Now().UTC().Format(time.DateOnly), len(all[0].runs))
+	fmt.Fprintf(w, "# Measured %s, %d runs each, interleaved: min-**median**-max\n\n",
+		time.Now().UTC().Format(time.DateOnly), len(all[0].runs))
 	for _, c := range said {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", warmClasses, warmJars, float64(a.bytes)/mega)
+	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", warmClasses, warmJars,
+		float64(a.bytes)/mega)
 	fmt.Fprintln(w, "| run | wall ms | user+sys ms | peak MB |")
 	fmt.Fprintln(w, "|---|---|---|---|")
 	milliseconds := map[string][2]float64{} // wall, CPU
@@ -264,17 +271,19 @@ func (a *warmApp) print(w io.Writer, said []string, all []series) error {
 		low, wall, high := s.spread(wallSeconds)
 		cpu := s.median(cpuSeconds)
 		milliseconds[s.name] = [2]float64{1000 * wall, 1000 * cpu}
-		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high, 1000*cpu, s.median(peakMB))
+		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high, 1000*cpu,
+			s.median(peakMB))
 	}
-	fmt.Fprintf(w, "\nA warm run may take as long as to hash the inputs and copy one jar, and %.0f %% of a run without a cache:\n\n", 100*warmShare)
+	fmt.Fprintf(w, "\nA warm run may take as long as to hash the inputs and copy one jar, and %.0f %% of a run without "+
+		"a cache:\n\n", 100*warmShare)
 	for i, what := range []string{"wall", "user+sys"} {
 		most := milliseconds[rowHash][i] + milliseconds[rowCopy][i] + warmShare*milliseconds[rowNoCache][i]
 		took := milliseconds[rowCodeChanged][i]
-		verdict := "met"
+		result := "met"
 		if took > most {
-			verdict = "missed"
+			result = "missed"
 		}
-		if _, err := fmt.Fprintf(w, "- %s: %.0f ms of %.0f: %s\n", what, took, most, verdict); err != nil {
+		if _, err := fmt.Fprintf(w, "- %s: %.0f ms of %.0f: %s\n", what, took, most, result); err != nil {
 			return err
 		}
 	}
@@ -306,7 +315,7 @@ func hashMain(args []string) error {
 	return group.Wait()
 }
 
-// copyMain copies a file, onto the disk as an output is.
+// copyMain copies a file and syncs it to the disk, as the tool does with outputs.
 func copyMain(args []string) error {
 	if len(args) != 2 {
 		return errors.New("usage: copy FILE TO")

@@ -12,7 +12,7 @@ type Attribute struct {
 	Info      []byte // the attribute_length bytes after the header; shared with the class file
 }
 
-// Location is a set of the structures that an attribute may stand in (JVMS tables 4.7-A to 4.7-C).
+// Location is a set of structures in which an attribute may appear (JVMS tables 4.7-A to 4.7-C).
 type Location uint8
 
 // The structures that have an attribute table.
@@ -29,9 +29,10 @@ const inMember = InField | InMethod
 // attributeHeader is the length of attribute_name_index and attribute_length (JVMS 4.7).
 const attributeHeader = 6
 
-// KnownAttribute tells where an attribute of this name may stand. It is 0 for a name that is not known.
+// KnownAttribute returns the structures in which an attribute with this name may appear, or 0 for a name that is
+// not known.
 //
-// Known are those of JVMS table 4.7-C and two more that hold code offsets and are found in released jars:
+// The attributes of JVMS table 4.7-C are known, and two more that hold code offsets and occur in released jars:
 // CharacterRangeTable (javac -Xjcov) and StackMap (CLDC 1.1, appendix 1).
 func KnownAttribute(name string) Location {
 	switch name {
@@ -56,7 +57,7 @@ func KnownAttribute(name string) Location {
 	return 0
 }
 
-// FindAttribute gives the first attribute of that name, or false.
+// FindAttribute returns the first attribute with that name, or false if there is none.
 func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {
 	for i := range attributes {
 		if attributes[i].Name == name {
@@ -66,7 +67,7 @@ func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// checkAttributes walks over the attribute table at offset at, its count first, and gives the number of
+// checkAttributes checks the attribute table at offset at, which begins with its count. It returns the number of
 // attributes and the offset behind them. Its error has no path yet.
 func (p *ConstantPool) checkAttributes(data []byte, at int) (n, end int, bad *FormatError) {
 	if at+2 > len(data) {
@@ -95,8 +96,8 @@ func (p *ConstantPool) checkAttributes(data []byte, at int) (n, end int, bad *Fo
 	return n, at, nil
 }
 
-// fillAttributes reads the attributes at offset at, behind their count, which checkAttributes has checked,
-// and gives the offset behind them.
+// fillAttributes decodes into table the attributes that checkAttributes has checked; the first one starts at offset
+// at, behind the count. It returns the offset behind them.
 func (p *ConstantPool) fillAttributes(table []Attribute, data []byte, at int) int {
 	for i := range table {
 		nameIndex := binary.BigEndian.Uint16(data[at:])
@@ -120,18 +121,18 @@ type Code struct {
 // codeHeader is the length of what stands before the code array: max_stack, max_locals and code_length.
 const codeHeader = 8
 
-// firstWideCodeMinor is the minor version of major 45 since which Code has the layout of JVMS 4.7.3.
+// firstWideCodeMinor is the first minor version of major version 45 in which Code has the layout of JVMS 4.7.3.
 const firstWideCodeMinor = 3
 
-// Code reads the method's Code attribute; ok is false if it has none (abstract and native methods). A
-// second Code attribute is an error, as for every JVM (JVMS 4.7.3).
+// Code decodes the Code attribute of method m of this class; ok is false if m has none (abstract and native
+// methods). A second Code attribute is an error, as for every JVM (JVMS 4.7.3).
 func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
 	ok, err = c.ReadCode(m, &code)
 	return code, ok, err
 }
 
-// ReadCode is [Class.Code] in the memory of a Code that was read before: its Attributes are overwritten. Without ok
-// it is empty.
+// ReadCode is [Class.Code] without an allocation for each method: it decodes into *code and uses the memory of
+// code.Attributes again. If ok is false, *code is empty.
 func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 	*code = Code{Attributes: code.Attributes[:0]}
 	a, found := FindAttribute(m.Attributes, "Code")
@@ -163,7 +164,8 @@ func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 	handlers := 8 * int(binary.BigEndian.Uint16(info[bytecodeEnd:]))
 	tablesAt := bytecodeEnd + 2 + handlers
 	if tablesAt > len(info) {
-		return fail(a.Offset+bytecodeEnd, "exception_table_length %d does not fit the %d bytes left", handlers/8, len(info)-bytecodeEnd-2)
+		return fail(a.Offset+bytecodeEnd, "exception_table_length %d does not fit the %d bytes left",
+			handlers/8, len(info)-bytecodeEnd-2)
 	}
 	end := a.Offset + len(info)
 	n, at, bad := c.pool.checkAttributes(c.data[:end], a.Offset+tablesAt)
@@ -174,7 +176,7 @@ func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 		return fail(at, "%d bytes are left over", end-at)
 	}
 	*code = Code{
-		Attributes:     room(code.Attributes, n),
+		Attributes:     reuse(code.Attributes, n),
 		MaxStack:       binary.BigEndian.Uint16(info),
 		MaxLocals:      binary.BigEndian.Uint16(info[2:]),
 		Bytecode:       info[codeHeader:bytecodeEnd:bytecodeEnd],

@@ -60,7 +60,7 @@ func TestKnownAttribute(t *testing.T) {
 			want |= locations[place]
 		}
 		if got := classfile.KnownAttribute(name); got != want || got == 0 {
-			t.Errorf("%s may stand in %b, want %b", name, got, want)
+			t.Errorf("%s may appear in %b, want %b", name, got, want)
 		}
 	}
 	for _, name := range []string{"", "code", "Code ", "ScalaSig", "LocalVariableTables", "TypeAnnotations"} {
@@ -70,8 +70,8 @@ func TestKnownAttribute(t *testing.T) {
 	}
 }
 
-// TestKnownAttributeJDK compares with the attributes that a JDK 25 knows; those of its own, which the JVMS
-// does not have, are listed.
+// TestKnownAttributeJDK compares with the attributes of a JDK 25's java.lang.classfile. Those that the JVMS does
+// not have are listed.
 func TestKnownAttributeJDK(t *testing.T) {
 	jdk, err := oracle.FindJDK(25)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestKnownAttributeJDK(t *testing.T) {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(jvmsAttributes), "\n") {
 		if name, _, _ := strings.Cut(line, ":"); !slices.Contains(names, name) {
-			t.Errorf("the JDK does not know %s", name)
+			t.Errorf("%s is not among the JDK's attributes", name)
 		}
 	}
 }

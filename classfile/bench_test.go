@@ -7,7 +7,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// benchParsed gives the classes that benchmarks work on, their size, and how many methods they have.
+// benchParsed returns the classes that the benchmarks use, parsed, their total size in bytes and their number of
+// methods.
 func benchParsed(b *testing.B) (classes []*classfile.Class, size int64, methods int) {
 	b.Helper()
 	for _, data := range corpus.BenchClasses(b) {
@@ -21,7 +22,7 @@ func benchParsed(b *testing.B) (classes []*classfile.Class, size int64, methods 
 	return classes, size, methods
 }
 
-// perMethod reports what a method took.
+// perMethod reports the time for each method.
 func perMethod(b *testing.B, methods int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*methods), "ns/method")
 }
@@ -38,7 +39,7 @@ func BenchmarkParse(b *testing.B) {
 	perMethod(b, methods)
 }
 
-// BenchmarkCode reads every Code attribute, as each class that is worked on needs it.
+// BenchmarkCode decodes every Code attribute, which is done for every class that is instrumented.
 func BenchmarkCode(b *testing.B) {
 	classes, _, methods := benchParsed(b)
 	var code classfile.Code
@@ -54,8 +55,8 @@ func BenchmarkCode(b *testing.B) {
 	perMethod(b, methods)
 }
 
-// BenchmarkWrite writes each class with every Code attribute replaced by itself: what writing costs when the work on the
-// code is done.
+// BenchmarkWrite writes each class with every Code attribute replaced by itself. It measures writing alone, without
+// the work on the code.
 func BenchmarkWrite(b *testing.B) {
 	classes, _, methods := benchParsed(b)
 	edits := make([]classfile.Edit, len(classes))

@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// source is a class file in the making, in pieces that tests can spoil one by one.
+// source describes a class file in parts, so that tests can damage one part at a time.
 type source struct {
 	magic               uint32
 	minor, major        uint16
@@ -30,8 +30,8 @@ type attributeSource struct {
 	info []byte
 }
 
-// newSource starts a public class a/B extends java/lang/Object of Java 8, with four constants: 1 "a/B",
-// 2 its Class, 3 "java/lang/Object", 4 its Class.
+// newSource returns a public class a/B extends java/lang/Object of Java 8, with four constants: 1 "a/B", 2 its
+// Class, 3 "java/lang/Object", 4 its Class.
 func newSource() *source {
 	s := &source{magic: 0xCAFEBABE, major: 52, count: 1, access: classfile.AccPublic}
 	s.this = s.class("a/B")
@@ -39,7 +39,7 @@ func newSource() *source {
 	return s
 }
 
-// constant adds an entry with this info, which must be complete.
+// constant adds an entry with this info, which must be complete, and returns its index.
 func (s *source) constant(tag classfile.Tag, info ...byte) uint16 {
 	s.pool = append(append(s.pool, byte(tag)), info...)
 	s.count++

@@ -16,7 +16,7 @@ const (
 // (JVMS 4.1).
 const PreviewMinor = 0xFFFF
 
-// The access and property flags that this project asks for (JVMS tables 4.1-B, 4.5-A and 4.6-A).
+// The access and property flags that this project uses (JVMS tables 4.1-B, 4.5-A and 4.6-A).
 const (
 	AccPublic       = 0x0001
 	AccPrivate      = 0x0002
@@ -35,8 +35,8 @@ const (
 	AccModule       = 0x8000
 )
 
-// Class is a parsed class file. It and all it gives out share the memory that was parsed; none of it may be
-// changed. It is safe for concurrent use.
+// Class is a parsed class file. The class, and every slice and string that its methods return, share the memory
+// that was parsed; none of it may be changed. A Class is safe for concurrent use.
 type Class struct {
 	data         []byte
 	minor, major uint16
@@ -60,15 +60,15 @@ type Member struct {
 	Offset      int // of the structure in the class file
 }
 
-// Parse reads one class file that fills data. The class keeps data and gives out views into it: data must
-// not change as long as anything taken from the class is in use.
+// Parse reads one class file, which must fill data. The class keeps data and returns views into it: data must not
+// change as long as the class or anything taken from it is in use.
 //
-// The errors are *[FormatError]; see [ErrMagic] and [ErrVersion] for two that callers tell apart. A class
-// that HotSpot would refuse for more than its structure parses without error.
+// The error is a *[FormatError]. It wraps [ErrMagic] or [ErrVersion] for data in another format. A class whose
+// structure is sound parses without error, even if HotSpot would reject it for another reason.
 func Parse(data []byte) (*Class, error) { return new(Parser).Parse(data) }
 
-// Parser reads one class after another in the same memory: there is one class at a time. The zero value is ready. It is
-// used by one goroutine.
+// Parser parses one class after another and uses the same memory for each, so that only the last class is valid.
+// The zero Parser is ready for use, by one goroutine at a time.
 type Parser struct {
 	members    []Member
 	attributes []Attribute
@@ -76,8 +76,9 @@ type Parser struct {
 	interfaces []string
 }
 
-// Parse is [Parse]. The class, and all that it gave out but strings and the bytes of data, is good until the next call. Its
-// address, and that of its pool, are its own: who remembers what was found out about a class tells it by them.
+// Parse does what the function [Parse] does. The next call makes the class invalid, and every slice that its
+// methods returned; strings, and slices of data, stay valid. Each call returns a *[Class] and a *[ConstantPool]
+// with new addresses, so that a caller may use these addresses as the keys of what it has found out about a class.
 func (p *Parser) Parse(data []byte) (*Class, error) {
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != 0xCAFEBABE {
 		return nil, &FormatError{Err: ErrMagic}
@@ -91,7 +92,8 @@ func (p *Parser) Parse(data []byte) (*Class, error) {
 	}
 	c := &Class{data: data, minor: binary.BigEndian.Uint16(data[4:]), major: binary.BigEndian.Uint16(data[6:])}
 	if c.major < MinMajor || c.major > MaxMajor {
-		return nil, formatErrorf(6, "", "%w %d.%d (known are %d to %d)", ErrVersion, c.major, c.minor, MinMajor, MaxMajor)
+		return nil, formatErrorf(6, "", "%w %d.%d (supported: %d to %d)",
+			ErrVersion, c.major, c.minor, MinMajor, MaxMajor)
 	}
 	var err error
 	if c.pool, err = parseConstantPool(data, 8, p.offsets); err != nil {
@@ -110,8 +112,8 @@ func (p *Parser) Parse(data []byte) (*Class, error) {
 	return c, nil
 }
 
-// room gives n elements, whatever is in them: in the memory of s if that is enough.
-func room[T any](s []T, n int) []T {
+// reuse returns a slice of n elements with unspecified values. It uses the memory of s if that is large enough.
+func reuse[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
@@ -139,7 +141,7 @@ func (c *Class) parseHeader(at int) (int, error) {
 	if n*2 > len(data)-at {
 		return 0, formatErrorf(at-2, c.path(""), "interfaces_count %d does not fit the %d bytes left", n, len(data)-at)
 	}
-	c.interfaces = room(c.interfaces, n)
+	c.interfaces = reuse(c.interfaces, n)
 	for i := range c.interfaces {
 		if c.interfaces[i], err = c.pool.ClassName(binary.BigEndian.Uint16(data[at:])); err != nil {
 			return 0, formatErrorf(at, c.path(fmt.Sprintf("interface %d", i)), "%w", err)
@@ -149,9 +151,9 @@ func (c *Class) parseHeader(at int) (int, error) {
 	return at, nil
 }
 
-// parseBody reads fields, methods and attributes, which must end where the data ends. A first walk checks
-// them all and counts, so that the second can fill one array of members and one of attributes, each of the
-// right size: that is most of the memory a class takes.
+// parseBody reads fields, methods and attributes, which must end where the data ends. A first walk checks and
+// counts them all. The second walk fills one array of members and one of attributes, each allocated in its exact
+// size: these arrays are most of the memory that a class takes.
 func (p *Parser) parseBody(c *Class, at int) error {
 	fieldsAt := at
 	nFields, inFields, at, err := c.checkMembers("field", at)
@@ -172,8 +174,8 @@ func (p *Parser) parseBody(c *Class, at int) error {
 	if at != len(c.data) {
 		return formatErrorf(at, c.path(""), "%d bytes follow the class", len(c.data)-at)
 	}
-	members := room(p.members, nFields+nMethods)
-	attributes := room(p.attributes, inFields+inMethods+own)
+	members := reuse(p.members, nFields+nMethods)
+	attributes := reuse(p.attributes, inFields+inMethods+own)
 	p.members, p.attributes = members, attributes
 	c.fields = members[:nFields:nFields]
 	c.methods = members[nFields:]
@@ -184,8 +186,8 @@ func (p *Parser) parseBody(c *Class, at int) error {
 	return nil
 }
 
-// checkMembers walks over the fields or methods whose count stands at offset at. It gives their number, how
-// many attributes they have together and the offset behind them.
+// checkMembers checks the fields or methods whose count stands at offset at. It returns their number, the number of
+// all their attributes and the offset behind them.
 func (c *Class) checkMembers(kind string, at int) (members, attributes, end int, err error) {
 	data := c.data
 	if at+2 > len(data) {
@@ -194,7 +196,8 @@ func (c *Class) checkMembers(kind string, at int) (members, attributes, end int,
 	members = int(binary.BigEndian.Uint16(data[at:]))
 	at += 2
 	if members*8 > len(data)-at {
-		return 0, 0, 0, formatErrorf(at-2, c.path(""), "%ss_count %d does not fit the %d bytes left", kind, members, len(data)-at)
+		return 0, 0, 0, formatErrorf(at-2, c.path(""), "%ss_count %d does not fit the %d bytes left",
+			kind, members, len(data)-at)
 	}
 	for i := range members {
 		if at+8 > len(data) {
@@ -222,8 +225,8 @@ func (c *Class) checkMembers(kind string, at int) (members, attributes, end int,
 	return members, attributes, at, nil
 }
 
-// fillMembers reads what checkMembers has checked, from the first member on. table is where their attributes
-// go.
+// fillMembers decodes the members that checkMembers has checked; the first one starts at offset at. Their
+// attributes go into table.
 func (c *Class) fillMembers(members []Member, at int, table []Attribute) {
 	for i := range members {
 		info := c.data[at : at+8]
@@ -239,7 +242,7 @@ func (c *Class) fillMembers(members []Member, at int, table []Attribute) {
 	}
 }
 
-// path is the path of a structure in error messages, the class itself if inner is empty.
+// path returns the path of a structure inside the class for error messages, or that of the class if inner is empty.
 func (c *Class) path(inner string) string {
 	if inner == "" {
 		return "class " + c.name
@@ -249,36 +252,36 @@ func (c *Class) path(inner string) string {
 
 func (m *Member) path(kind string) string { return kind + " " + m.Name + m.Descriptor }
 
-// Bytes gives the class file as it was parsed.
+// Bytes returns the class file as it was parsed.
 func (c *Class) Bytes() []byte { return c.data }
 
-// Version gives minor_version and major_version (JVMS 4.1).
+// Version returns minor_version and major_version (JVMS 4.1).
 func (c *Class) Version() (minor, major uint16) { return c.minor, c.major }
 
-// IsPreview says whether the class file depends on preview features of its Java release (JVMS 4.1).
+// IsPreview reports whether the class file depends on preview features of its Java release (JVMS 4.1).
 func (c *Class) IsPreview() bool { return c.minor == PreviewMinor && c.major >= 56 }
 
-// ConstantPool gives the constant pool.
+// ConstantPool returns the constant pool.
 func (c *Class) ConstantPool() *ConstantPool { return &c.pool }
 
-// AccessFlags gives access_flags (JVMS table 4.1-B).
+// AccessFlags returns access_flags (JVMS table 4.1-B).
 func (c *Class) AccessFlags() uint16 { return c.accessFlags }
 
-// Name gives the name of this_class in internal form.
+// Name returns the name of this_class in internal form.
 func (c *Class) Name() string { return c.name }
 
-// SuperName gives the name of super_class in internal form, "" if there is none (java/lang/Object,
+// SuperName returns the name of super_class in internal form, "" if there is none (java/lang/Object,
 // module-info).
 func (c *Class) SuperName() string { return c.super }
 
-// Interfaces gives the names of the direct superinterfaces in internal form.
+// Interfaces returns the names of the direct superinterfaces in internal form.
 func (c *Class) Interfaces() []string { return c.interfaces }
 
-// Fields gives the fields in class file order.
+// Fields returns the fields in class file order.
 func (c *Class) Fields() []Member { return c.fields }
 
-// Methods gives the methods in class file order.
+// Methods returns the methods in class file order.
 func (c *Class) Methods() []Member { return c.methods }
 
-// Attributes gives the attributes of the class itself.
+// Attributes returns the attributes of the class itself.
 func (c *Class) Attributes() []Attribute { return c.attributes }

@@ -41,7 +41,8 @@ func TestParse(t *testing.T) {
 		got, want any
 	}{
 		{"fields", c.Fields(), []classfile.Member{
-			{AccessFlags: classfile.AccStatic, Name: "f", Descriptor: "J", Attributes: []classfile.Attribute{deprecated}},
+			{AccessFlags: classfile.AccStatic, Name: "f", Descriptor: "J",
+				Attributes: []classfile.Attribute{deprecated}},
 		}},
 		{"methods", c.Methods(), []classfile.Member{
 			{AccessFlags: classfile.AccPublic, Name: "run", Descriptor: "()V", Attributes: []classfile.Attribute{
@@ -63,8 +64,8 @@ func TestParse(t *testing.T) {
 	exercise(t, c)
 }
 
-// exercise asks for everything that a class can be asked for and checks what must hold for any class that
-// parses: positions agree with the bytes, and writing it unchanged changes nothing.
+// exercise calls every method of the class and checks what must hold for any class that parses: positions agree
+// with the bytes, and writing it unchanged changes nothing.
 func exercise(t testing.TB, c *classfile.Class) {
 	t.Helper()
 	data := c.Bytes()
@@ -120,7 +121,7 @@ func exercisePoolEntry(t testing.TB, data []byte, pool *classfile.ConstantPool, 
 	if (utf8Err == nil) != (tag == classfile.TagUtf8) || (integerErr == nil) != (tag == classfile.TagInteger) {
 		t.Errorf("constant %d, %v: Utf8 says %v, Integer %v", i, tag, utf8Err, integerErr)
 	}
-	// What these give depends on other entries too; they must only return.
+	// The results of these depend on other entries too; here they must only return.
 	_, _ = pool.ClassName(i)
 	_, _ = pool.Ref(i)
 	_, _, _ = pool.NameAndType(i)
@@ -136,9 +137,9 @@ func TestParseErrors(t *testing.T) {
 		{"magic", func(s *source) { s.magic = 0xCAFED00D },
 			"not a class file: magic is not 0xCAFEBABE at offset 0x0"},
 		{"version 44", func(s *source) { s.major = 44 },
-			"unsupported class file version 44.0 (known are 45 to 70) at offset 0x6"},
+			"unsupported class file version 44.0 (supported: 45 to 70) at offset 0x6"},
 		{"version 71", func(s *source) { s.major, s.minor = 71, 65535 },
-			"unsupported class file version 71.65535 (known are 45 to 70) at offset 0x6"},
+			"unsupported class file version 71.65535 (supported: 45 to 70) at offset 0x6"},
 		{"no constant count", func(s *source) { s.count = 0 },
 			"constant pool: count 0 does not fit a class file of 55 bytes at offset 0x8"},
 		{"too many constants", func(s *source) { s.count = 65535 },
@@ -163,8 +164,11 @@ func TestParseErrors(t *testing.T) {
 			"class a/B: name of field 0: constant pool index 2 is Class, want Utf8 at offset 0x35"},
 		{"method descriptor", func(s *source) { s.methods = []memberSource{{0, 1, 0, nil}} },
 			"class a/B: descriptor of method 0 a/B: constant pool index 0 is unusable, want Utf8 at offset 0x39"},
-		{"attribute name", func(s *source) { s.methods = []memberSource{{0, 1, 3, []attributeSource{{1, nil}, {4, nil}}}} },
-			"class a/B: method a/Bjava/lang/Object: name of attribute 1: constant pool index 4 is Class, want Utf8 at offset 0x43"},
+		{"attribute name", func(s *source) {
+			s.methods = []memberSource{{0, 1, 3, []attributeSource{{1, nil}, {4, nil}}}}
+		},
+			"class a/B: method a/Bjava/lang/Object: name of attribute 1: " +
+				"constant pool index 4 is Class, want Utf8 at offset 0x43"},
 		{"attribute of the class", func(s *source) { s.attributes = []attributeSource{{9, nil}} },
 			"class a/B: name of attribute 0: constant pool index 9 is unusable, want Utf8 at offset 0x37"},
 		{"trailing bytes", func(s *source) { s.tail = []byte("xyz") },
@@ -184,7 +188,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestParseLengths spoils counts and lengths, which bytes of a good class cannot do through source.
+// TestParseLengths changes counts and lengths in the bytes of a valid class, since a source always writes correct
+// ones.
 func TestParseLengths(t *testing.T) {
 	const interfaces, fields, methods, attributes = 0x2F, 0x31, 0x33, 0x35
 	tests := []struct {
@@ -239,8 +244,10 @@ func TestParseSentinels(t *testing.T) {
 		supported    bool
 		preview      bool
 	}{
-		{0, 0, false, false}, {44, 65535, false, false}, {45, 0, true, false}, {45, 3, true, false}, {45, 65535, true, false},
-		{55, 65535, true, false}, {56, 65535, true, true}, {56, 0, true, false}, {70, 65535, true, true}, {70, 0, true, false},
+		{0, 0, false, false}, {44, 65535, false, false}, {45, 0, true, false}, {45, 3, true, false},
+		{45, 65535, true, false},
+		{55, 65535, true, false}, {56, 65535, true, true}, {56, 0, true, false}, {70, 65535, true, true},
+		{70, 0, true, false},
 		{71, 0, false, false}, {65535, 65535, false, false},
 	} {
 		s.major, s.minor = test.major, test.minor
@@ -252,17 +259,18 @@ func TestParseSentinels(t *testing.T) {
 			t.Errorf("%d.%d: preview is %v", test.major, test.minor, c.IsPreview())
 		}
 	}
-	for _, data := range []string{"", "\xCA", "\xCA\xFE\xBA", "PK\x03\x04", "\xBE\xBA\xFE\xCA\x00\x00\x00\x34\x00\x01"} {
+	for _, data := range []string{"", "\xCA", "\xCA\xFE\xBA", "PK\x03\x04",
+		"\xBE\xBA\xFE\xCA\x00\x00\x00\x34\x00\x01"} {
 		if _, err := classfile.Parse([]byte(data)); !errors.Is(err, classfile.ErrMagic) {
 			t.Errorf("%q: %v", data, err)
 		}
 	}
 	if _, err := classfile.Parse([]byte("\xCA\xFE\xBA\xBE\x00\x00\x00\x34\x00")); errors.Is(err, classfile.ErrMagic) {
-		t.Errorf("a truncated class file is none at all: %v", err)
+		t.Errorf("a truncated class file is reported as no class file: %v", err)
 	}
 }
 
-// TestTruncated: every proper prefix of a class file is an error, none a panic.
+// TestTruncated checks that every proper prefix of a class file is an error, and none causes a panic.
 //
 // Invariant: No bytes make the class file parser panic.
 func TestTruncated(t *testing.T) {
@@ -277,8 +285,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestFlipped: a class file with any one byte spoiled is an error, or a class that can be used like any
-// other; none is a panic.
+// TestFlipped changes each byte of a class file. The result must be an error or a class that can be used like any
+// other; none may cause a panic.
 //
 // Invariant: No bytes make the class file parser panic.
 func TestFlipped(t *testing.T) {
@@ -304,13 +312,13 @@ func TestFlipped(t *testing.T) {
 			}
 		}
 		if parsed == 0 {
-			t.Errorf("%s: no spoiled class parses, names and access flags should", name)
+			t.Errorf("%s: no changed class parses, but classes with changed names or access flags should", name)
 		}
 	}
 }
 
-// TestAllocation: what a count promises is not allocated before it is there, and what is there costs no more
-// than ten times its size.
+// TestAllocation checks that Parse allocates nothing because of a count alone, without the bytes that it counts,
+// and at most ten times the size of the class file.
 //
 // Invariant: The class file parser allocates at most ten times the size of the class file.
 func TestAllocation(t *testing.T) {
@@ -323,7 +331,8 @@ func TestAllocation(t *testing.T) {
 		full.utf8("")
 	}
 	inputs := map[string][]byte{"all kinds of entries": full.bytes()}
-	for name, at := range map[string]int{"constants": 8, "interfaces": 0x2F, "fields": 0x31, "methods": 0x33, "attributes": 0x35} {
+	for name, at := range map[string]int{"constants": 8, "interfaces": 0x2F, "fields": 0x31, "methods": 0x33,
+		"attributes": 0x35} {
 		data := s.bytes()
 		binary.BigEndian.PutUint16(data[at:], 0xFFFF)
 		inputs[name] = data
@@ -345,7 +354,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// sampleClasses are the hand-made class and those of testdata, by name.
+// sampleClasses returns the hand-made class and those of testdata, by name.
 func sampleClasses(t testing.TB) map[string][]byte {
 	t.Helper()
 	classes := map[string][]byte{"everything": everything().bytes()}
@@ -370,7 +379,7 @@ func sampleClasses(t testing.TB) map[string][]byte {
 	return classes
 }
 
-// TestCodeBeforeWide holds that Code of the layout before 45.3 is refused rather than misread.
+// TestCodeBeforeWide checks that Code of the layout before 45.3 is refused rather than misread.
 func TestCodeBeforeWide(t *testing.T) {
 	for _, minor := range []uint16{0, 2, 3} {
 		s := everything()
@@ -383,7 +392,8 @@ func TestCodeBeforeWide(t *testing.T) {
 	}
 }
 
-// TestReadCodeForgets: of a method without code, nothing is left of the one that was read before.
+// TestReadCodeForgets checks that ReadCode of a method without code leaves nothing of the code that was read
+// before.
 func TestReadCodeForgets(t *testing.T) {
 	c := parse(t, everything().bytes())
 	var code classfile.Code

@@ -16,8 +16,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// corpusJars gives the released jars that this run is to look at: the small set, all with TRACEGEN_CORPUS=full,
-// none with off.
+// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with
+// TRACEGEN_CORPUS=off none.
 func corpusJars(t testing.TB) []corpus.Jar {
 	t.Helper()
 	set := os.Getenv("TRACEGEN_CORPUS")
@@ -57,7 +57,8 @@ func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
 	}
 }
 
-// TestCorpusLossless: every released class parses and is written again as it was, also taken apart.
+// TestCorpusLossless checks that every released class parses and is written back to the same bytes, also if every
+// part is replaced by itself.
 //
 // Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestCorpusLossless(t *testing.T) {
@@ -76,7 +77,7 @@ func TestCorpusLossless(t *testing.T) {
 				t.Errorf("%s!%s: an empty edit changes it (%v)", jar.Name, name, err)
 			}
 			if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-				t.Errorf("%s!%s: reassembled it is another class (%v)", jar.Name, name, err)
+				t.Errorf("%s!%s: reassembling changes it (%v)", jar.Name, name, err)
 			}
 			for i := range c.Methods() {
 				if _, _, err := c.Code(&c.Methods()[i]); err != nil {
@@ -135,7 +136,7 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-// differences lists what the two decoders see differently.
+// differences lists where the results of the two decoders differ.
 func differences(ours *classfile.Class, theirs *jvmgo.ClassFile) (diff []string) {
 	check := func(what string, same bool) {
 		if !same {

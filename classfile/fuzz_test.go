@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// FuzzParse: no input panics or allocates more than it is worth; what is accepted can be used and is written
-// again as it was, in one piece and in many.
+// FuzzParse checks that no input makes Parse panic or allocate more than a fixed multiple of its size, and that an
+// accepted class can be used and is written back to the same bytes, also if every part is replaced by itself.
 //
 // Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 //
@@ -36,7 +36,7 @@ func FuzzParse(f *testing.F) {
 		}
 		exercise(t, c)
 		if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("reassembled it is another class (%v)", err)
+			t.Errorf("reassembling changes it (%v)", err)
 		}
 		if !bytes.Equal(data, input) {
 			t.Error("the input was written to")
@@ -44,8 +44,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// leastAllocated is what Parse allocates: the least of some runs, since the fuzzing engine allocates at the same
-// time. Most inputs need one run.
+// leastAllocated returns the number of bytes that Parse allocates: the least of some runs, since the fuzzing engine
+// allocates at the same time. Most inputs need one run.
 func leastAllocated(data []byte) uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	least := uint64(math.MaxUint64)
@@ -59,7 +59,8 @@ func leastAllocated(data []byte) uint64 {
 	return least
 }
 
-// FuzzMUTF8: decoding and encoding never panic and undo each other; what cannot be decoded is given back.
+// FuzzMUTF8 checks that decoding and encoding never panic and undo each other; what cannot be decoded is returned
+// unchanged.
 //
 // Invariant: Modified UTF-8 is the same after decoding and encoding, and malformed bytes are kept.
 func FuzzMUTF8(f *testing.F) {
@@ -78,7 +79,7 @@ func FuzzMUTF8(f *testing.F) {
 			t.Errorf("% x decodes to %q, which encodes to % x", s, decoded, classfile.EncodeMUTF8(decoded))
 		}
 		if back, ok := classfile.DecodeMUTF8(classfile.EncodeMUTF8(s)); !ok || back != string([]rune(s)) {
-			t.Errorf("%q encodes to what decodes to %q, %v", s, back, ok)
+			t.Errorf("%q encodes and decodes to %q, %v", s, back, ok)
 		}
 	})
 }

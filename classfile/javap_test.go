@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestRewriteJavap: javap reads a class with constants and a method added, and finds them.
+// TestRewriteJavap checks that javap reads a class with added constants and an added method, and finds them.
 func TestRewriteJavap(t *testing.T) {
 	jdk, err := oracle.FindJDK(11)
 	oracle.Require(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// mutf8Golden holds strings with their modified UTF-8, as Java's DataOutputStream.writeUTF has it.
+// mutf8Golden has strings and their modified UTF-8, as Java's DataOutputStream.writeUTF writes it.
 var mutf8Golden = []struct{ text, mutf8 string }{
 	{"", ""},
 	{"java/lang/Object", "java/lang/Object"},
@@ -156,7 +156,7 @@ func TestMUTF8RoundTrip(t *testing.T) {
 	}
 }
 
-// TestMUTF8Java asks Java for the same strings.
+// TestMUTF8Java compares with what Java writes for the same strings.
 func TestMUTF8Java(t *testing.T) {
 	jdk, err := oracle.FindJDK(11)
 	oracle.Require(t, err)

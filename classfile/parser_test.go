@@ -9,8 +9,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// TestParserReuse: what a class is does not depend on which others were read in the same memory before, bigger ones,
-// smaller ones, and ones that are no class from some byte on.
+// TestParserReuse checks that the parsed class does not depend on what was parsed in the same memory before: bigger
+// and smaller classes, and data that is malformed from some byte on.
 func TestParserReuse(t *testing.T) {
 	samples := sampleClasses(t)
 	names := slices.Sorted(maps.Keys(samples))
@@ -29,10 +29,10 @@ func TestParserReuse(t *testing.T) {
 				t.Fatalf("%s, cut at %d: error %v, want %v", name, end, gotErr, wantErr)
 			}
 			if wantErr == nil && (got == before || got.ConstantPool() == before.ConstantPool()) {
-				t.Fatalf("%s: it has the address of the class before", name)
+				t.Fatalf("%s: it has the address of the previous class", name)
 			}
 			if wantErr == nil && fmt.Sprintf("%+v", *got) != fmt.Sprintf("%+v", *want) {
-				t.Fatalf("%s: read after others, it is another class:\n%+v\nwant\n%+v", name, *got, *want)
+				t.Fatalf("%s: parsed after others, it differs:\n%+v\nwant\n%+v", name, *got, *want)
 			}
 			if wantErr == nil {
 				before = got

@@ -41,15 +41,15 @@ var tagNames = [...]string{
 	TagPackage: "Package",
 }
 
-// infoSizes tells of each tag how many bytes follow the tag byte, those of a Utf8's string not counted; 0
-// for what is no tag. It has a row for every byte so that measuring a pool needs no bounds check.
+// infoSizes has the number of bytes that follow each tag, without those of a Utf8's string, and 0 for a byte that
+// is not a tag. It has an element for every byte, so that reading a pool needs no bounds check.
 var infoSizes = [256]uint8{
 	TagUtf8: 2, TagInteger: 4, TagFloat: 4, TagLong: 8, TagDouble: 8, TagClass: 2, TagString: 2, TagFieldref: 4,
 	TagMethodref: 4, TagInterfaceMethodref: 4, TagNameAndType: 4, TagMethodHandle: 3, TagMethodType: 2,
 	TagDynamic: 4, TagInvokeDynamic: 4, TagModule: 2, TagPackage: 2,
 }
 
-// String gives the JVMS name of the kind, or "tag N".
+// String returns the JVMS name of the kind, or "tag N".
 func (t Tag) String() string {
 	if infoSizes[t] != 0 {
 		return tagNames[t]
@@ -57,9 +57,9 @@ func (t Tag) String() string {
 	return fmt.Sprintf("tag %d", uint8(t))
 }
 
-// ConstantPool is the constant pool of a parsed class (JVMS 4.4): views into the class file, decoded when
-// asked for. An index that is 0, past the end, or the second slot of a Long or Double is unusable, and so is
-// one whose entry is of another kind than the accessor's; accessors then return an error.
+// ConstantPool is the constant pool of a parsed class (JVMS 4.4): a view into the class file, whose entries are
+// decoded by each call. An index is unusable if it is 0, past the end, or the second slot of a Long or Double. For
+// an unusable index, or an entry of another kind than expected, the methods that can fail return an error.
 type ConstantPool struct {
 	data    []byte
 	offsets []uint32 // of each entry's tag in data; 0 for unusable indices
@@ -68,7 +68,7 @@ type ConstantPool struct {
 // Len is constant_pool_count: one more than the greatest index.
 func (p *ConstantPool) Len() int { return len(p.offsets) }
 
-// Tag gives the kind of entry i, and 0 for an unusable index.
+// Tag returns the kind of entry i, and 0 for an unusable index.
 func (p *ConstantPool) Tag(i uint16) Tag {
 	if int(i) >= len(p.offsets) || p.offsets[i] == 0 {
 		return 0
@@ -76,8 +76,8 @@ func (p *ConstantPool) Tag(i uint16) Tag {
 	return Tag(p.data[p.offsets[i]])
 }
 
-// Offset gives the position of entry i's tag in the class file. For an i of Len or more it is the end of
-// the pool; for an unusable index below, that of the next usable entry.
+// Offset returns the position of entry i's tag in the class file. If i is Len or more, it returns the end of the
+// pool; if i is another unusable index, the position of the next usable entry.
 func (p *ConstantPool) Offset(i int) int {
 	for ; i < len(p.offsets); i++ {
 		if p.offsets[i] != 0 {
@@ -97,8 +97,8 @@ func (p *ConstantPool) entry(i uint16, want Tag) ([]byte, error) {
 	return p.data[p.offsets[i]+1:], nil
 }
 
-// Utf8 gives the bytes of a Utf8 entry (JVMS 4.4.7), in modified UTF-8 as they are, sharing the memory of the
-// class file.
+// Utf8 returns the bytes of the Utf8 entry i (JVMS 4.4.7), which are modified UTF-8. The string shares the memory
+// of the class file.
 func (p *ConstantPool) Utf8(i uint16) (string, error) {
 	b, err := p.entry(i, TagUtf8)
 	if err != nil {
@@ -107,13 +107,13 @@ func (p *ConstantPool) Utf8(i uint16) (string, error) {
 	return view(b[2 : 2+int(binary.BigEndian.Uint16(b))]), nil
 }
 
-// utf8 is Utf8 for an index that is known to be one of a Utf8 entry.
+// utf8 is Utf8 for the index of an entry that was already checked to be a Utf8.
 func (p *ConstantPool) utf8(i uint16) string {
 	at := int(p.offsets[i]) + 3
 	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:]))])
 }
 
-// NamedBy gives the string that entry i, of kind Class, String, MethodType, Module or Package, refers to
+// NamedBy returns the string that entry i, of kind Class, String, MethodType, Module or Package, refers to
 // (JVMS 4.4.1, 4.4.3, 4.4.9, 4.4.11, 4.4.12).
 func (p *ConstantPool) NamedBy(i uint16, kind Tag) (string, error) {
 	b, err := p.entry(i, kind)
@@ -127,11 +127,11 @@ func (p *ConstantPool) NamedBy(i uint16, kind Tag) (string, error) {
 	return s, nil
 }
 
-// ClassName gives the name of the Class entry i in internal form, an array class as its descriptor (JVMS
+// ClassName returns the name of the Class entry i in internal form, an array class as its descriptor (JVMS
 // 4.4.1).
 func (p *ConstantPool) ClassName(i uint16) (string, error) { return p.NamedBy(i, TagClass) }
 
-// NameAndType gives the name and descriptor of the NameAndType entry i (JVMS 4.4.6).
+// NameAndType returns the name and descriptor of the NameAndType entry i (JVMS 4.4.6).
 func (p *ConstantPool) NameAndType(i uint16) (name, descriptor string, err error) {
 	b, err := p.entry(i, TagNameAndType)
 	if err != nil {
@@ -146,8 +146,8 @@ func (p *ConstantPool) NameAndType(i uint16) (name, descriptor string, err error
 	return name, descriptor, nil
 }
 
-// Ref is a resolved Fieldref, Methodref or InterfaceMethodref (JVMS 4.4.2). For Dynamic and InvokeDynamic
-// (JVMS 4.4.10) Class is empty.
+// Ref is what a Fieldref, Methodref or InterfaceMethodref (JVMS 4.4.2), a Dynamic or an InvokeDynamic (JVMS 4.4.10)
+// refers to. For the last two, Class is empty.
 type Ref struct {
 	Tag        Tag    // the kind of the entry
 	Class      string // the class named, in internal form or as an array descriptor
@@ -155,12 +155,13 @@ type Ref struct {
 	Descriptor string // of the member (JVMS 4.3)
 }
 
-// Ref resolves entry i, which must be one of the five kinds that name a member and its descriptor.
+// Ref reads entry i and the entries that it refers to. It fails if i is not one of the five kinds that name a
+// member and its descriptor.
 func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 	r := Ref{Tag: p.Tag(i)}
 	hasClass := r.Tag == TagFieldref || r.Tag == TagMethodref || r.Tag == TagInterfaceMethodref
 	if !hasClass && r.Tag != TagDynamic && r.Tag != TagInvokeDynamic {
-		return r, fmt.Errorf("constant pool index %d is no reference to a member (%v)", i, r.Tag)
+		return r, fmt.Errorf("constant pool index %d does not refer to a member (%v)", i, r.Tag)
 	}
 	b := p.data[p.offsets[i]+1:]
 	var err error
@@ -175,7 +176,7 @@ func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 	return r, nil
 }
 
-// Integer gives the value of the Integer entry i (JVMS 4.4.4).
+// Integer returns the value of the Integer entry i (JVMS 4.4.4).
 func (p *ConstantPool) Integer(i uint16) (int32, error) {
 	b, err := p.entry(i, TagInteger)
 	if err != nil {
@@ -184,7 +185,7 @@ func (p *ConstantPool) Integer(i uint16) (int32, error) {
 	return int32(binary.BigEndian.Uint32(b)), nil
 }
 
-// Raw gives the bytes of entry i after its tag: cp_info's info (JVMS 4.4). It is nil for an unusable index.
+// Raw returns the bytes of entry i after its tag: cp_info's info (JVMS 4.4). It is nil for an unusable index.
 func (p *ConstantPool) Raw(i uint16) []byte {
 	t := p.Tag(i)
 	if t == 0 {
@@ -211,7 +212,8 @@ func (p *ConstantPool) infoSize(t Tag, start int) int {
 	return int(infoSizes[t])
 }
 
-// parseConstantPool measures the pool that starts at offset start with its count, in the memory of an earlier one's offsets.
+// parseConstantPool finds the entries of the pool that starts at offset start with its count. It uses the memory of
+// offsets again, which may be those of an earlier pool.
 func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, error) {
 	const path = "constant pool"
 	if start+2 > len(data) {
@@ -222,9 +224,10 @@ func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, 
 	// An index takes three bytes at least (a Long or Double nine for two): a count that the file cannot hold
 	// must not be allocated.
 	if count == 0 || (count-1)*3 > len(data)-at {
-		return ConstantPool{}, formatErrorf(start, path, "count %d does not fit a class file of %d bytes", count, len(data))
+		return ConstantPool{}, formatErrorf(start, path, "count %d does not fit a class file of %d bytes",
+			count, len(data))
 	}
-	offsets = room(offsets, count)
+	offsets = reuse(offsets, count)
 	offsets[0] = 0
 	for i := 1; i < count; i++ {
 		if at+3 > len(data) {
@@ -254,8 +257,8 @@ func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, 
 	return ConstantPool{data: data[:at:at], offsets: offsets}, nil
 }
 
-// PoolBuilder collects constants to append to a pool. Every method that adds one returns its index; once
-// [PoolBuilder.Err] is not nil, the indices mean nothing.
+// PoolBuilder collects constants to append to a pool. Every method that adds a constant returns its index; once
+// [PoolBuilder.Err] is not nil, the indices are meaningless.
 type PoolBuilder struct {
 	base  *ConstantPool
 	next  int
@@ -264,27 +267,28 @@ type PoolBuilder struct {
 	found []foundConstant
 }
 
-// foundConstant remembers an entry that Utf8, Class or NameAndType gave out, of the base pool or appended.
+// foundConstant is an entry that Utf8, Class or NameAndType returned, of the base pool or appended.
 type foundConstant struct {
 	tag              Tag
 	name, descriptor string
 	index            uint16
 }
 
-// NewPoolBuilder starts an empty block of constants behind those of base.
+// NewPoolBuilder returns a builder that appends to base and has no constants yet.
 func NewPoolBuilder(base *ConstantPool) *PoolBuilder {
 	return &PoolBuilder{base: base, next: base.Len()}
 }
 
-// Reset makes the builder one of an empty block behind base, in the memory of what was added before.
+// Reset makes b what [NewPoolBuilder] returns for base, and keeps b's memory.
 func (b *PoolBuilder) Reset(base *ConstantPool) {
 	*b = PoolBuilder{base: base, next: base.Len(), added: b.added[:0], found: b.found[:0]}
 }
 
-// Len is the constant_pool_count of the pool with what was added.
+// Len returns the constant_pool_count of the pool with the constants that were added.
 func (b *PoolBuilder) Len() int { return b.next }
 
-// Err reports a pool that outgrew its u2 count (JVMS 4.1), and a string longer than a Utf8 entry holds.
+// Err returns an error if the pool would outgrow its u2 count (JVMS 4.1), or if a string was added that is longer
+// than a Utf8 entry can be.
 func (b *PoolBuilder) Err() error {
 	if b.err == nil && b.next > math.MaxUint16 {
 		return fmt.Errorf("constant_pool_count would be %d, the limit is %d", b.next, math.MaxUint16)
@@ -292,8 +296,8 @@ func (b *PoolBuilder) Err() error {
 	return b.err
 }
 
-// Utf8 gives a Utf8 entry of these bytes: of the base pool or of a call before if there is one, or else an
-// appended one.
+// Utf8 returns the index of a Utf8 entry with these bytes. It appends one unless the base pool has one or an
+// earlier call of Utf8 has returned one.
 func (b *PoolBuilder) Utf8(s string) uint16 {
 	return b.once(TagUtf8, s, "", func() uint16 {
 		if i, ok := b.base.FindUtf8(s); ok {
@@ -303,7 +307,7 @@ func (b *PoolBuilder) Utf8(s string) uint16 {
 	})
 }
 
-// Class gives a Class entry of that name, like Utf8.
+// Class returns the index of a Class entry with that name; like Utf8, it appends one only if needed.
 func (b *PoolBuilder) Class(name string) uint16 {
 	return b.once(TagClass, name, "", func() uint16 {
 		utf8 := b.Utf8(name)
@@ -314,7 +318,8 @@ func (b *PoolBuilder) Class(name string) uint16 {
 	})
 }
 
-// NameAndType gives a NameAndType entry of these two strings, like Utf8.
+// NameAndType returns the index of a NameAndType entry of these two strings; like Utf8, it appends one only if
+// needed.
 func (b *PoolBuilder) NameAndType(name, descriptor string) uint16 {
 	return b.once(TagNameAndType, name, descriptor, func() uint16 {
 		n, d := b.Utf8(name), b.Utf8(descriptor)
@@ -325,8 +330,8 @@ func (b *PoolBuilder) NameAndType(name, descriptor string) uint16 {
 	})
 }
 
-// find looks into the base pool for an entry whose operands are of the base pool too. One of a malformed class
-// may name an index past its end, where now something is.
+// find looks in the base pool for an entry with these operands, which must be in the base pool too: an entry of a
+// malformed class may name an index past the end of its pool, where there is now an appended constant.
 func (b *PoolBuilder) find(tag Tag, operands ...uint16) (uint16, bool) {
 	if int(slices.Max(operands)) >= b.base.Len() {
 		return 0, false
@@ -345,7 +350,8 @@ func (b *PoolBuilder) once(tag Tag, name, descriptor string, get func() uint16) 
 	return i
 }
 
-// AddUtf8 appends a Utf8 entry of at most 65,535 bytes; a longer string is an error of Err.
+// AddUtf8 appends a Utf8 entry, even if an equal one exists. For a string of more than 65,535 bytes, Err returns an
+// error.
 func (b *PoolBuilder) AddUtf8(s string) uint16 {
 	if len(s) > math.MaxUint16 {
 		b.err = fmt.Errorf("a string of %d bytes does not fit a Utf8 constant, which holds %d", len(s), math.MaxUint16)
@@ -356,10 +362,10 @@ func (b *PoolBuilder) AddUtf8(s string) uint16 {
 	return b.index()
 }
 
-// AddClass appends a Class entry named by the Utf8 entry name.
+// AddClass appends a Class entry whose name is the Utf8 entry name.
 func (b *PoolBuilder) AddClass(name uint16) uint16 { return b.add(TagClass, name) }
 
-// AddModule appends a Module entry (JVMS 4.4.11) named by the Utf8 entry name.
+// AddModule appends a Module entry (JVMS 4.4.11) whose name is the Utf8 entry name.
 func (b *PoolBuilder) AddModule(name uint16) uint16 { return b.add(TagModule, name) }
 
 // AddNameAndType appends a NameAndType entry of two Utf8 entries.
@@ -390,13 +396,13 @@ func (b *PoolBuilder) index() uint16 {
 	return uint16(b.next - 1)
 }
 
-// FindUtf8 gives the index of the first Utf8 entry with these bytes.
+// FindUtf8 returns the index of the first Utf8 entry with these bytes, or false if there is none.
 func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 	if len(s) > math.MaxUint16 {
 		return 0, false
 	}
-	// Tag and length are compared at once. An unusable index has the offset 0, where no tag stands but the first byte
-	// of the magic.
+	// Tag and length are compared as one number. An unusable index has the offset 0, where the class file begins
+	// with its magic number, whose first byte is not TagUtf8.
 	header := uint32(TagUtf8)<<16 | uint32(len(s))
 	for i, at := range p.offsets {
 		entry := p.data[at:]
@@ -407,8 +413,8 @@ func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 	return 0, false
 }
 
-// Find gives the index of the first entry of the kind tag whose info is these two-byte values, as it is of
-// all kinds but Utf8 and MethodHandle.
+// Find returns the index of the first entry of kind tag whose info (JVMS 4.4) consists of these two-byte values, or
+// false if there is none. It finds entries of all kinds but Utf8 and MethodHandle.
 func (p *ConstantPool) Find(tag Tag, operands ...uint16) (uint16, bool) {
 	if 2*len(operands) != int(infoSizes[tag]) || tag == TagUtf8 {
 		return 0, false
@@ -428,7 +434,7 @@ next:
 	return 0, false
 }
 
-// view shares b's memory as a string: the input of Parse never changes.
+// view returns a string that shares the memory of b, which must be the input of Parse: that never changes.
 func view(b []byte) string {
 	if len(b) == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// errorText is the text of err, "" for none.
+// errorText returns the text of err, "" for nil.
 func errorText(err error) string {
 	if err == nil {
 		return ""
@@ -23,7 +23,7 @@ func TestConstantPool(t *testing.T) {
 	type entry struct {
 		tag  classfile.Tag
 		raw  string
-		text string // what the kind's own accessor gives
+		text string // the result of the kind's own accessor
 	}
 	want := []entry{
 		{},
@@ -129,8 +129,8 @@ func TestConstantPoolErrors(t *testing.T) {
 		{ref, badClass, "Methodref at index 10: constant pool index 1 is Utf8, want Class"},
 		{ref, badType, "Dynamic at index 11: NameAndType at index 8: constant pool index 5 is Long, want Utf8"},
 		{ref, noType, "Fieldref at index 12: constant pool index 2 is Class, want NameAndType"},
-		{ref, 1, "constant pool index 1 is no reference to a member (Utf8)"},
-		{ref, 0, "constant pool index 0 is no reference to a member (tag 0)"},
+		{ref, 1, "constant pool index 1 does not refer to a member (Utf8)"},
+		{ref, 0, "constant pool index 0 does not refer to a member (tag 0)"},
 		{named, 0, "constant pool index 0 is unusable, want tag 0"},
 		{named, 65535, "constant pool index 65535 is unusable, want tag 0"},
 	} {
@@ -166,7 +166,7 @@ func TestFind(t *testing.T) {
 		{classfile.TagMethodref, []uint16{2, 7}, 16},
 		{classfile.TagInteger, []uint16{0xFFFF, 0xFFFE}, 8},
 		{classfile.TagLong, []uint16{0, 0x100, 0, 0}, 10},
-		// What has another size is not there, whatever the bytes behind it happen to be.
+		// An entry of another size is not found, whatever bytes follow it.
 		{classfile.TagPackage, []uint16{5, 0, 0, 0, 0, 0, 0, 0}, 0},
 		{classfile.TagClass, nil, 0},
 		{classfile.TagUtf8, []uint16{3}, 0},
@@ -219,7 +219,8 @@ func TestPoolBuilder(t *testing.T) {
 	exercise(t, grown)
 	pool := grown.ConstantPool()
 	ref, err := pool.Ref(method)
-	if want := (classfile.Ref{Tag: classfile.TagMethodref, Class: "x/Y\xC0\x80", Name: "run", Descriptor: "()V"}); err != nil || ref != want {
+	want := classfile.Ref{Tag: classfile.TagMethodref, Class: "x/Y\xC0\x80", Name: "run", Descriptor: "()V"}
+	if err != nil || ref != want {
 		t.Errorf("Methodref is %+v (%v), want %+v", ref, err, want)
 	}
 	if v, err := pool.Integer(number); v != -32769 || err != nil {
@@ -229,14 +230,15 @@ func TestPoolBuilder(t *testing.T) {
 		t.Errorf("last Utf8 is %q (%v), count %d, want %d", text, err, pool.Len(), b.Len())
 	}
 	for i := range int(first) {
-		if i := uint16(i); pool.Tag(i) != c.ConstantPool().Tag(i) || string(pool.Raw(i)) != string(c.ConstantPool().Raw(i)) {
+		if i := uint16(i); pool.Tag(i) != c.ConstantPool().Tag(i) ||
+			string(pool.Raw(i)) != string(c.ConstantPool().Raw(i)) {
 			t.Errorf("constant %d has moved", i)
 		}
 	}
-	// Cutting off what was added gives the class as it was.
+	// Cutting off the added constants restores the class.
 	cut, err := grown.Rewrite(classfile.Edit{KeepConstants: int(first)})
 	if err != nil || string(cut) != string(c.Bytes()) {
-		t.Errorf("without the new constants the class is another: %v", err)
+		t.Errorf("cutting off the new constants does not restore the class: %v", err)
 	}
 }
 
@@ -267,12 +269,13 @@ func TestPoolBuilderLimits(t *testing.T) {
 	}
 	long.AddUtf8(strings.Repeat("x", 65536))
 	long.AddInteger(1)
-	if want := "a string of 65536 bytes does not fit a Utf8 constant, which holds 65535"; errorText(long.Err()) != want {
-		t.Errorf("got %v, want %s", long.Err(), want)
+	const tooLong = "a string of 65536 bytes does not fit a Utf8 constant, which holds 65535"
+	if errorText(long.Err()) != tooLong {
+		t.Errorf("got %v, want %s", long.Err(), tooLong)
 	}
 }
 
-// TestPoolBuilderReset: nothing is left of the block before, of whatever class.
+// TestPoolBuilderReset checks that a builder that was reset behaves like a new one, whatever was added before.
 func TestPoolBuilderReset(t *testing.T) {
 	other := parse(t, newSource().bytes())
 	c := parse(t, everything().bytes())
@@ -290,7 +293,7 @@ func TestPoolBuilderReset(t *testing.T) {
 	got, err := c.Rewrite(classfile.Edit{Constants: used})
 	want, _ := c.Rewrite(classfile.Edit{Constants: fresh})
 	if err != nil || string(got) != string(want) {
-		t.Errorf("the class is another: %v", err)
+		t.Errorf("the classes differ: %v", err)
 	}
 }
 

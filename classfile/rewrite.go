@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// Edit says how a class is to be written anew. The zero Edit changes nothing.
+// Edit describes the changes that [Class.Rewrite] makes to a class. The zero Edit changes nothing.
 type Edit struct {
-	// Constants are appended to the pool. The builder must be one of this class's pool.
+	// Constants are appended to the pool. The builder must have been made for this class's pool.
 	Constants *PoolBuilder
-	// KeepConstants, unless 0, cuts the pool to that constant_pool_count. It excludes Constants. That
-	// nothing of what is copied refers to what is cut off is the caller's business.
+	// KeepConstants, unless 0, cuts the pool to that constant_pool_count. It excludes Constants. The caller must
+	// make sure that nothing in the copied bytes refers to a constant that is cut off.
 	KeepConstants int
 	// Codes replaces the info of Code attributes, by index into Methods, in ascending order.
 	Codes []CodeEdit
 	// KeepMethods, unless nil, drops all methods from that index on; Codes may only name others.
 	KeepMethods *int
-	// AddMethods are complete method_info structures (JVMS 4.6) to append, in order. They are not checked.
+	// AddMethods are complete method_info structures (JVMS 4.6) that are appended, in order. They are not checked.
 	AddMethods [][]byte
 	// Attributes replaces the info of the class's own attributes, by index into [Class.Attributes].
 	Attributes map[int][]byte
@@ -34,12 +34,13 @@ type CodeEdit struct {
 	Info   []byte // the attribute's new info (JVMS 4.7.3, from max_stack on)
 }
 
-// Rewrite writes the class with the edit applied; everything else is copied byte by byte. It fails if a
-// count or length would outgrow its field, or the edit names what is not there.
+// Rewrite returns the class file with the edit applied; everything else is copied byte by byte. It fails if a count
+// or length would outgrow its field, or if the edit names something that does not exist.
 func (c *Class) Rewrite(e Edit) ([]byte, error) { return c.AppendRewrite(nil, e) }
 
-// AppendRewrite is [Class.Rewrite] for who has memory for the result: it appends to out, which must not be the class's
-// own. When it fails, what it gives is nil, and behind out may stand anything.
+// AppendRewrite appends the result of [Class.Rewrite] to out, so that a caller can use the same memory for one
+// class after another. out must not share memory with the class. If AppendRewrite fails, it returns nil, and the
+// bytes between the length and the capacity of out are unspecified.
 func (c *Class) AppendRewrite(out []byte, e Edit) ([]byte, error) {
 	count, poolEnd, added, err := c.editPool(&e)
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *Class) AppendRewrite(out []byte, e Edit) ([]byte, error) {
 	}
 	start, size := len(out), c.sizeWith(&e, len(added))
 	if size > cap(out)-start {
-		out = append(make([]byte, 0, start+size), out...) // and no more: many a result is kept
+		out = append(make([]byte, 0, start+size), out...) // the exact size, since callers keep many results
 	}
 	out = append(out, c.data[:8]...)
 	out = binary.BigEndian.AppendUint16(out, uint16(count))
@@ -63,8 +64,8 @@ func (c *Class) AppendRewrite(out []byte, e Edit) ([]byte, error) {
 	return c.rewriteAttributes(out, e.Attributes)
 }
 
-// sizeWith gives the size of the class with an edit that adds constants of so many bytes. It is a guess for an edit that
-// drops something, and for one that is going to fail.
+// sizeWith returns the size of the class file after the edit, if the edit adds constants of that many bytes. The
+// size is only an estimate for an edit that drops something or that is going to fail.
 func (c *Class) sizeWith(e *Edit, constants int) int {
 	size := len(c.data) + constants
 	for _, code := range e.Codes {
@@ -85,7 +86,8 @@ func (c *Class) sizeWith(e *Edit, constants int) int {
 	return max(size, 0)
 }
 
-// sortedKeys gives the keys of a map in order. Most edits replace nothing by a map, and need no memory for it.
+// sortedKeys returns the keys of a map in order. It allocates nothing for an empty map, which is the most common
+// one.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	if len(m) == 0 {
 		return nil
@@ -97,7 +99,8 @@ func (c *Class) rewriteAttributes(out []byte, replacements map[int][]byte) ([]by
 	copied := c.methodsEnd
 	for _, i := range sortedKeys(replacements) {
 		if i < 0 || i >= len(c.attributes) || int64(len(replacements[i])) > math.MaxUint32 {
-			return nil, fmt.Errorf("class %s: edit of attribute %d of %d, of %d bytes", c.name, i, len(c.attributes), len(replacements[i]))
+			return nil, fmt.Errorf("class %s: edit of attribute %d of %d, of %d bytes",
+				c.name, i, len(c.attributes), len(replacements[i]))
 		}
 		a := &c.attributes[i]
 		out = append(out, c.data[copied:a.Offset-4]...)
@@ -108,8 +111,8 @@ func (c *Class) rewriteAttributes(out []byte, replacements map[int][]byte) ([]by
 	return append(out, c.data[copied:]...), nil
 }
 
-// editPool gives the constant_pool_count of the edited class, where the constants to copy end, and the bytes
-// of those to add.
+// editPool returns the constant_pool_count of the edited class, the offset where the constants to copy end, and the
+// bytes of the constants to add.
 func (c *Class) editPool(e *Edit) (count, end int, added []byte, err error) {
 	count, end = c.pool.Len(), len(c.pool.data)
 	keep := e.KeepConstants
@@ -133,7 +136,8 @@ func (c *Class) editPool(e *Edit) (count, end int, added []byte, err error) {
 	return keep, int(c.pool.offsets[keep]), nil, nil
 }
 
-// replaceUtf8 writes into out, which holds the class file up to the end of the constants that are kept.
+// replaceUtf8 replaces Utf8 entries in out, which holds the class file up to the end of the constants that are
+// kept.
 func (c *Class) replaceUtf8(out []byte, replacements map[uint16]string) error {
 	for _, i := range sortedKeys(replacements) {
 		old, err := c.pool.Utf8(i)
@@ -142,7 +146,8 @@ func (c *Class) replaceUtf8(out []byte, replacements map[uint16]string) error {
 		}
 		s, at := replacements[i], int(c.pool.offsets[i])+3
 		if len(old) != len(s) {
-			return fmt.Errorf("class %s: Utf8 at index %d has %d bytes, its replacement %d", c.name, i, len(old), len(s))
+			return fmt.Errorf("class %s: Utf8 at index %d has %d bytes, its replacement %d",
+				c.name, i, len(old), len(s))
 		}
 		if at > len(out) {
 			return fmt.Errorf("class %s: Utf8 at index %d is not kept, so that it cannot be replaced", c.name, i)
@@ -177,7 +182,8 @@ func (c *Class) rewriteMethods(out []byte, e *Edit) ([]byte, error) {
 			return nil, fmt.Errorf("class %s: method %s%s has no Code to replace", c.name, m.Name, m.Descriptor)
 		}
 		if int64(len(code.Info)) > math.MaxUint32 {
-			return nil, fmt.Errorf("class %s: method %s%s: Code of %d bytes", c.name, m.Name, m.Descriptor, len(code.Info))
+			return nil, fmt.Errorf("class %s: method %s%s: Code of %d bytes",
+				c.name, m.Name, m.Descriptor, len(code.Info))
 		}
 		out = append(out, c.data[copied:a.Offset-4]...)
 		out = binary.BigEndian.AppendUint32(out, uint32(len(code.Info)))

@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// reassembled writes the class with every Code attribute replaced by itself, which takes the class apart
-// wherever Rewrite can.
+// reassembled writes the class with every Code attribute and every Utf8 replaced by itself, so that Rewrite copies
+// the class in as many pieces as possible.
 func reassembled(c *classfile.Class) ([]byte, error) {
 	var e classfile.Edit
 	for i := range c.Methods() {
@@ -29,8 +29,8 @@ func reassembled(c *classfile.Class) ([]byte, error) {
 	return c.Rewrite(e)
 }
 
-// TestLossless: what is parsed and written unchanged is the same bytes, also when every part is replaced by
-// itself, or all methods are taken away and appended again.
+// TestLossless checks that a class that is parsed and written unchanged is the same bytes, also if every part is
+// replaced by itself, or if all methods are dropped and appended again.
 //
 // Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestLossless(t *testing.T) {
@@ -39,10 +39,10 @@ func TestLossless(t *testing.T) {
 		c := parse(t, data)
 		exercise(t, c)
 		if !bytes.Equal(c.Bytes(), data) {
-			t.Errorf("%s: Bytes are others", name)
+			t.Errorf("%s: Bytes returns other bytes", name)
 		}
 		if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("%s: reassembled it is another class (%v)", name, err)
+			t.Errorf("%s: reassembling changes it (%v)", name, err)
 		}
 		none := 0
 		moved := classfile.Edit{KeepMethods: &none}
@@ -58,7 +58,7 @@ func TestLossless(t *testing.T) {
 			moved.AddMethods = append(moved.AddMethods, data[m.Offset:end])
 		}
 		if again, err := c.Rewrite(moved); err != nil || !bytes.Equal(again, data) {
-			t.Errorf("%s: with its methods moved it is another class (%v)", name, err)
+			t.Errorf("%s: moving its methods changes it (%v)", name, err)
 		}
 		if !bytes.Equal(data, before) {
 			t.Fatalf("%s: the input was written to", name)
@@ -100,7 +100,7 @@ func TestRewrite(t *testing.T) {
 	exercise(t, parse(t, data))
 }
 
-// TestRewriteTakesItsSize: memory for the result is asked for once, and all of it is used.
+// TestRewriteTakesItsSize checks that Rewrite allocates the result in its exact size.
 func TestRewriteTakesItsSize(t *testing.T) {
 	s := everything()
 	c := parse(t, s.bytes())
@@ -108,7 +108,8 @@ func TestRewriteTakesItsSize(t *testing.T) {
 	pool.AddUtf8("added")
 	for _, edit := range []classfile.Edit{
 		{},
-		{Constants: pool, Codes: []classfile.CodeEdit{{Method: 0, Info: make([]byte, 1000)}}, AddMethods: [][]byte{make([]byte, 30)}},
+		{Constants: pool, Codes: []classfile.CodeEdit{{Method: 0, Info: make([]byte, 1000)}},
+			AddMethods: [][]byte{make([]byte, 30)}},
 		{Codes: []classfile.CodeEdit{{Method: 0}}, Attributes: map[int][]byte{0: make([]byte, 50)}},
 	} {
 		data, err := c.Rewrite(edit)
@@ -148,7 +149,8 @@ func TestRewriteErrors(t *testing.T) {
 			"cannot both add constants and drop some"},
 		{"keep too many", classfile.Edit{KeepConstants: 35}, "cannot keep 35 of 34 constants"},
 		{"keep a negative number", classfile.Edit{KeepConstants: -1}, "cannot keep -1 of 34 constants"},
-		{"cut a Long", classfile.Edit{KeepConstants: long + 1}, "cannot cut the constant pool at 11, inside a constant"},
+		{"cut a Long", classfile.Edit{KeepConstants: long + 1},
+			"cannot cut the constant pool at 11, inside a constant"},
 		{"Utf8 is none", classfile.Edit{Utf8: map[uint16]string{2: "", 0: "", 40000: ""}},
 			"constant pool index 0 is unusable, want Utf8"},
 		{"Utf8 of another length", classfile.Edit{Utf8: map[uint16]string{5: "runs"}},
@@ -176,8 +178,8 @@ func TestRewriteErrors(t *testing.T) {
 	}
 }
 
-// TestRewriteSecondCode: where a method has two Code attributes, which is malformed but parses, it is the
-// first that is replaced.
+// TestRewriteSecondCode checks that if a method has two Code attributes, which is malformed but parses, the first
+// one is replaced.
 func TestRewriteSecondCode(t *testing.T) {
 	s := newSource()
 	code := s.utf8("Code")
@@ -189,12 +191,14 @@ func TestRewriteSecondCode(t *testing.T) {
 	}
 }
 
-// TestRewriteAllocation: one allocation for the class that is written, however large it is.
+// TestRewriteAllocation checks that Rewrite makes one allocation for the class that it writes, however large that
+// is.
 func TestRewriteAllocation(t *testing.T) {
 	s := newSource()
 	s.attributes = []attributeSource{{1, make([]byte, 1<<20)}}
 	c := parse(t, s.bytes())
-	if got, limit := allocated(func() { _, _ = c.Rewrite(classfile.Edit{}) }), uint64(len(c.Bytes())+16384); got > limit {
+	got := allocated(func() { _, _ = c.Rewrite(classfile.Edit{}) })
+	if got > uint64(len(c.Bytes())+16384) {
 		t.Errorf("%d bytes allocated for a class of %d", got, len(c.Bytes()))
 	}
 }
@@ -248,7 +252,7 @@ func TestCodeErrors(t *testing.T) {
 		s := newSource()
 		name := s.utf8("Code")
 		s.methods = []memberSource{{0, 1, 1, []attributeSource{{name, test.info}}}}
-		// The class goes on behind the attribute: nothing of it may be read.
+		// The class continues behind the attribute: nothing of that may be read.
 		s.attributes = []attributeSource{{1, make([]byte, 100)}}
 		c := parse(t, s.bytes())
 		_, ok, err := c.Code(&c.Methods()[0])
@@ -263,7 +267,8 @@ func TestCodeErrors(t *testing.T) {
 	name := s.utf8("Code")
 	s.methods = []memberSource{{0, 1, 1, []attributeSource{{name, good}, {1, nil}, {name, good}, {1, nil}}}}
 	c := parse(t, s.bytes())
-	if _, _, err := c.Code(&c.Methods()[0]); errorText(err) != "class a/B: method a/Ba/B: Code: a second Code attribute at offset 0x72" {
+	const want = "class a/B: method a/Ba/B: Code: a second Code attribute at offset 0x72"
+	if _, _, err := c.Code(&c.Methods()[0]); errorText(err) != want {
 		t.Errorf("two Code attributes: %v", err)
 	}
 }

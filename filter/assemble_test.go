@@ -8,7 +8,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// assembler writes class files that no compiler writes. Its pool has an entry for every request, equal or not.
+// assembler writes class files, also such that no compiler writes. It adds a constant to the pool for every request,
+// even if an equal one exists.
 type assembler struct {
 	pool    []byte
 	next    uint16
@@ -16,7 +17,7 @@ type assembler struct {
 	count   uint16
 }
 
-// method is what an assembler makes a method of.
+// method describes a method for the assembler.
 type method struct {
 	flags            uint16
 	name, descriptor string
@@ -27,7 +28,7 @@ type method struct {
 	synthetic        bool // by the attribute
 }
 
-// shape is what an assembler makes a class of, but for its methods.
+// shape describes a class without its methods for the assembler.
 type shape struct {
 	name, super string // super is java/lang/Object if empty
 	interfaces  []string
@@ -105,8 +106,8 @@ func (a *assembler) add(m method) {
 	a.methods = append(a.methods, info...)
 }
 
-// attributes gives a table of empty attributes and of annotations, the even ones visible, each with an array of
-// an annotation and an enum constant in it.
+// attributes returns an attribute table with empty attributes and with annotations. Annotations with even indexes are
+// visible at run time. Each contains an array of an annotation and an enum constant.
 func (a *assembler) attributes(annotations []string, empty map[string]bool) []byte {
 	b := binary.BigEndian
 	count, table := uint16(0), []byte(nil)
@@ -141,13 +142,13 @@ func (a *assembler) attributes(annotations []string, empty map[string]bool) []by
 	return append(b.AppendUint16(nil, count), table...)
 }
 
-// finish gives the class with the methods that were added.
+// finish returns the class with the methods that were added.
 func (a *assembler) finish(t testing.TB, name string, minor, major, flags uint16) *classfile.Class {
 	t.Helper()
 	return a.shaped(t, shape{name: name, minor: minor, major: major, flags: flags})
 }
 
-// shaped does the same for a class with more to it.
+// shaped is finish for a class of any shape.
 func (a *assembler) shaped(t testing.TB, s shape) *classfile.Class {
 	t.Helper()
 	b := binary.BigEndian
@@ -177,7 +178,7 @@ func (a *assembler) shaped(t testing.TB, s shape) *classfile.Class {
 	return c
 }
 
-// decideAll gives the decision on each method with code.
+// decideAll returns the decision on each method with code.
 func decideAll(t testing.TB, f *Filter, c *classfile.Class) []Decision {
 	t.Helper()
 	var all []Decision

@@ -8,8 +8,9 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// BenchmarkDecide judges 100,000 methods of 10,000 classes in 500 packages: with no rule at all, and with 1,000
-// rules of one kind each and of all kinds mixed. What rules cost is the difference to none.
+// BenchmarkDecide measures the decisions on 100,000 methods of 10,000 classes in 500 packages: without rules, with
+// 1,000 rules of each kind, and with 1,000 rules of all kinds mixed. The cost of rules is the difference to the run
+// without rules.
 func BenchmarkDecide(b *testing.B) {
 	kinds := map[string]func(i int) string{
 		"package":     func(i int) string { return fmt.Sprintf("-com.vendor%d.**", i) },
@@ -45,7 +46,8 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 	run("none", nil)
-	for _, name := range []string{"package", "class", "suffix", "suffixes", "method", "everywhere", "method-glob", "mixed"} {
+	for _, name := range []string{"package", "class", "suffix", "suffixes", "method", "everywhere", "method-glob",
+		"mixed"} {
 		var patterns []string
 		for i := range 1000 {
 			patterns = append(patterns, kinds[name](i))
@@ -54,7 +56,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// decideTraced counts the traced methods. The Code attribute, which the caller reads anyway, is made here.
+// decideTraced counts the traced methods. It makes the Code attributes, which real callers read anyway.
 func decideTraced(f *Filter, classes []*classfile.Class) int {
 	traced := 0
 	for _, c := range classes {

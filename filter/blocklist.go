@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// ParseBlockList reads a block list of the Matrix plugin. A line is empty, a # comment, a [section], which
-// means nothing, or one of
+// ParseBlockList reads a block list of the Matrix plugin. A line is empty, a comment that begins with #, a [section],
+// which has no meaning, or one of
 //
 //	-keepclass a/b/C
 //	-keeppackage a/b/
 //
-// which block a class with its nested classes, and a package with all below it; names may have dots, the slash
-// at the end of a package may be missing. Matrix compares the starts of names; here, as in all rules, whole
-// segments count. name is the file's, for positions; the error joins all faulty lines.
+// They block a class with its nested classes, and a package with all packages below it. Names may have dots, and the
+// slash at the end of a package may be missing. Matrix compares only the beginnings of names; here, as in all rules,
+// whole segments are compared. name is the name of the file, for positions. The error joins the errors of all lines.
 func ParseBlockList(name string, data []byte) ([]Rule, error) {
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%s: not UTF-8 text", name)
@@ -52,7 +52,9 @@ func parseBlockLine(line string, at Position) (Rule, error) {
 	case len(fields) != 2:
 		return Rule{}, fmt.Errorf("%v: %s takes one name, found %d", at, fields[0], len(fields)-1)
 	case strings.ContainsAny(fields[1], "*?#"):
-		return Rule{}, fmt.Errorf("%v: %q: a block list has plain names; wildcards and methods belong into tracegen.yml", at, fields[1])
+		return Rule{}, fmt.Errorf("%v: %q: a block list takes names only; write a rule with wildcards or methods "+
+			"in tracegen.yml",
+			at, fields[1])
 	}
 	pattern := fields[1]
 	if fields[0] == "-keeppackage" {

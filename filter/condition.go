@@ -7,35 +7,35 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// conditions are what a rule asks for besides its pattern. All of them have to hold.
+// conditions are what a rule requires besides its pattern. All of them must hold.
 type conditions struct {
-	annotation *classPattern  // of an annotation of the method or its class; nil asks for none
-	supertypes []classPattern // each is matched by a supertype
-	class      flags          // of the class, as classTraits gives them
+	annotation *classPattern  // of an annotation of the method or its class; nil if there is no such condition
+	supertypes []classPattern // each of them must match some supertype
+	class      flags          // of the class, as classTraits returns them
 	methodConditions
 }
 
-// methodConditions are those on the method itself.
+// methodConditions are conditions on the method alone.
 type methodConditions struct {
-	method flags // as subject.traits
+	method flags // on subject.traits
 	loop   flags // hasLoop
-	sized  bool  // whether least and most count
-	// least and most are the numbers of instructions between which the method's has to lie, both included.
+	sized  bool  // there is a condition on the number of instructions
+	// least and most are bounds, both included, on the number of instructions.
 	least, most int
 }
 
-// flags is a condition on bits.
+// flags is a condition on bits: those in mask must be as in want.
 type flags struct{ mask, want uint32 }
 
 func (f flags) hold(bits uint32) bool { return bits&f.mask == f.want }
 
-// Traits that are no access_flags.
+// Traits that are not access_flags, in bits that access_flags do not use.
 const (
 	isRecord = 1 << 16 // the class has a Record attribute (JVMS 4.7.30)
 	hasLoop  = 1 << 17
 )
 
-// trait is a key of a rule that is true or false.
+// trait is a condition that is true or false: its key, the group of conditions that it belongs to, and its bit there.
 type trait struct {
 	name string
 	of   func(*conditions) *flags
@@ -46,8 +46,9 @@ func ofClass(c *conditions) *flags  { return &c.class }
 func ofMethod(c *conditions) *flags { return &c.method }
 func ofLoop(c *conditions) *flags   { return &c.loop }
 
-// traits are the keys of rules that are true or false. Of ACC_FINAL and what else both classes and methods have,
-// the method's is meant, for rules are about methods; abstract is the class, as no method with code is.
+// traits returns all conditions that are true or false. Flags that both classes and methods can have, such as
+// ACC_FINAL, are those of the method, because rules are about methods. The exception is abstract, which is about the
+// class: a method with code is never abstract.
 func traits() []trait {
 	return []trait{
 		{"public", ofMethod, classfile.AccPublic},
@@ -67,7 +68,7 @@ func traits() []trait {
 	}
 }
 
-// classTraits gives the access_flags of a class and what else rules ask of it.
+// classTraits returns the access_flags of a class, and the other traits of it that conditions need.
 func classTraits(c *classfile.Class) uint32 {
 	bits := uint32(c.AccessFlags())
 	if _, ok := classfile.FindAttribute(c.Attributes(), "Record"); ok {
@@ -79,27 +80,28 @@ func classTraits(c *classfile.Class) uint32 {
 	return bits
 }
 
-// isSynthetic looks for the attribute by which compilers before Java 5 said so (JVMS 4.7.8).
+// isSynthetic reports whether there is a Synthetic attribute (JVMS 4.7.8), which compilers before Java 5 wrote
+// instead of ACC_SYNTHETIC.
 func isSynthetic(attributes []classfile.Attribute) bool {
 	_, ok := classfile.FindAttribute(attributes, "Synthetic")
 	return ok
 }
 
-// subject is a method that rules are asked about.
+// subject is a method that rules are matched against. What rarely matters is computed when it is first needed.
 type subject struct {
 	member *classfile.Member
 	code   *classfile.Code
-	name   string // as matchable gives it
-	traits uint32 // of the method; ACC_SYNTHETIC also if its class is
+	traits uint32 // access_flags of the method; ACC_SYNTHETIC is set also if the class is synthetic
 
-	annotated []int32 // rules whose annotation the method has
-	measured  bool    // whether what follows is known
+	annotated []int32 // rules whose annotation the method has, ascending
+	measured  bool    // the fields below are set
 	decodable bool
 	loops     bool
 	size      int // in instructions
 }
 
-// measure counts the instructions as javap does: one with a wide prefix is one.
+// measure counts the instructions and looks for loops. It counts as javap does: a wide prefix and its instruction are
+// one.
 func (s *subject) measure() {
 	s.measured = true
 	for pc := 0; pc < len(s.code.Bytecode); s.size++ {
@@ -119,21 +121,21 @@ func (s *subject) measure() {
 	s.decodable = true
 }
 
-// none says whether there are no conditions.
+// none reports whether there is no condition at all.
 func (c *conditions) none() bool {
 	return c.annotation == nil && len(c.supertypes) == 0 && c.class.mask == 0 && !c.needMethod()
 }
 
-// onlySupertypes says whether there is no other condition.
+// onlySupertypes reports whether there are conditions on supertypes and no others.
 func (c *conditions) onlySupertypes() bool {
 	return len(c.supertypes) > 0 && c.annotation == nil && c.class.mask == 0 && !c.needMethod()
 }
 
-// needMethod says whether the conditions, but for that on annotations, ask for more than the class.
+// needMethod reports whether there is a condition on the method itself.
 func (c *methodConditions) needMethod() bool { return c.method.mask|c.loop.mask != 0 || c.sized }
 
-// holdFor says whether the conditions on the method itself hold, but for that on annotations. Nothing is said of
-// the size of code that cannot be decoded: no such condition holds.
+// holdFor reports whether the conditions on the method itself hold. On code that cannot be decoded, no condition on
+// loops or size holds.
 func (c *methodConditions) holdFor(s *subject) bool {
 	if !c.method.hold(s.traits) {
 		return false
@@ -141,7 +143,7 @@ func (c *methodConditions) holdFor(s *subject) bool {
 	if c.loop.mask == 0 && !c.sized {
 		return true
 	}
-	if c.least > len(s.code.Bytecode) { // each instruction has a byte
+	if c.least > len(s.code.Bytecode) { // each instruction has at least one byte
 		return false
 	}
 	if !s.measured {
@@ -154,9 +156,9 @@ func (c *methodConditions) holdFor(s *subject) bool {
 	return s.decodable && c.loop.hold(bits) && (!c.sized || c.least <= s.size && s.size <= c.most)
 }
 
-// eachAnnotation calls visit with the class name of each annotation in the Runtime(In)VisibleAnnotations of a
-// class or method (JVMS 4.7.16, 4.7.17). What follows on a malformed one is left out: to a JVM, too, such an
-// attribute is no fault of the class.
+// eachAnnotation calls visit with the class name of each annotation in the Runtime(In)VisibleAnnotations attributes
+// of a class or method (JVMS 4.7.16, 4.7.17). It skips the rest of an attribute after a malformed annotation, because
+// a JVM links a class with such an attribute, too.
 func eachAnnotation(pool *classfile.ConstantPool, attributes []classfile.Attribute, visit func(name string)) {
 	for i := range attributes {
 		a := &attributes[i]

@@ -15,41 +15,44 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Config is what tracegen.yml says.
+// Config is the content of tracegen.yml and of the files that it includes.
 type Config struct {
-	Rules []Rule // in order, those of included files in front of those of the file that includes them
-	// Options are the values of all other keys, unchecked.
+	Rules []Rule // in order; the rules of included files come before those of the file that includes them
+	// Options are the values of all other keys. They are not checked.
 	Options map[string]Option
-	// Lists holds the values of the keys that have a list instead of one value, at least one each.
+	// Lists are the values of the keys that have a list instead of one value. No list is empty.
 	Lists map[string][]Option
-	// Included are the names of the files that were included, as they were read; one may be there twice.
+	// Included are the names of the files that were included, in the order in which they were read. A file that was
+	// included twice is listed twice.
 	Included []string
 }
 
-// Option is the value of a plain key.
+// Option is the value of a key.
 type Option struct {
-	Value string   // as it was written, without quotes
-	At    Position // for complaints about the value
+	Value string   // as written, without quotes
+	At    Position // for errors about the value
 }
 
-// The keys whose values are not plain ones.
+// The keys that are not options.
 const (
 	rulesKey   = "rules"
 	includeKey = "include"
 )
 
-// maxIncluded is how many files one run reads. Two that include each of the next two, and so on, would otherwise
-// make any number of them.
+// maxIncluded limits the number of files that one run reads. Without a limit, n files that each include the next one
+// twice would be read 2^n times.
 const maxIncluded = 1000
 
-// ParseConfig reads a tracegen.yml: one YAML mapping of option names to plain values, of "rules" to the ordered
-// list, and of "include" to the names of files with further rules, which come before its own. options are the names
-// that the caller knows. name is the file's, for positions, and what included names are relative to; read gives
-// what is in such a file.
+// ParseConfig reads a tracegen.yml: a YAML mapping with the key "rules" for the ordered list of rules, the key
+// "include" for the names of files with further rules, which come before its own, and options as plain values or
+// lists.
 //
-// The error joins all that is wrong, in the order of lines, each with its position: unknown keys (with the
-// nearest that is known), keys given twice, values of another kind, faulty patterns; what is wrong with an included
-// file stands at the line that includes it. An empty file is an empty Config.
+// name is the name of the file: errors use it, and names of included files are relative to it. options are the names
+// of the options that the caller supports. read returns the content of an included file.
+//
+// The error joins all errors in the order of their lines, each with its position: unknown keys (with the nearest
+// known one), repeated keys, values of the wrong kind, invalid patterns. Errors of an included file are reported at
+// the line that includes it. An empty file is an empty Config.
 func ParseConfig(name string, data []byte, options []string, read func(name string) ([]byte, error)) (Config, error) {
 	c := Config{Options: map[string]Option{}, Lists: map[string][]Option{}}
 	r := configReader{name: name, options: options, read: read, config: &c, chain: []string{name}}
@@ -59,17 +62,17 @@ func ParseConfig(name string, data []byte, options []string, read func(name stri
 	return c, nil
 }
 
-// configReader walks the YAML tree of one file and collects what is wrong with it.
+// configReader walks the YAML tree of one file and collects its errors.
 type configReader struct {
 	name    string
 	options []string
 	read    func(string) ([]byte, error)
 	config  *Config
-	chain   []string // the files that include each other, this one last
+	chain   []string // the file, the one that includes it, and so on; this file is the last
 	errs    []lineError
 }
 
-// file reads a file.
+// file reads a file and adds its rules to the configuration.
 func (r *configReader) file(data []byte) error {
 	root, err := r.document(data)
 	if err != nil || root == nil {
@@ -83,7 +86,7 @@ func (r *configReader) file(data []byte) error {
 		case key.Value == includeKey:
 			r.include(value)
 		case len(r.chain) > 1:
-			r.errorf(key, "%s: an included file has rules only; options belong into %s", key.Value, r.chain[0])
+			r.errorf(key, "%s: options are not allowed in an included file; move it to %s", key.Value, r.chain[0])
 		default:
 			r.option(key.Value, value)
 		}
@@ -92,23 +95,23 @@ func (r *configReader) file(data []byte) error {
 	return r.err()
 }
 
-// option reads the value of a plain key, or a list of such.
+// option reads the value of an option, or a list of values.
 func (r *configReader) option(key string, n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		if text, ok := r.plain(key, n); ok {
+		if text, ok := r.scalar(key, n); ok {
 			r.config.Options[key] = Option{text, r.at(n)}
 		}
 		return
 	}
 	for _, item := range n.Content {
 		item = resolve(item)
-		if text, ok := r.plain(key, item); ok {
+		if text, ok := r.scalar(key, item); ok {
 			r.config.Lists[key] = append(r.config.Lists[key], Option{text, r.at(item)})
 		}
 	}
 }
 
-// include reads the files that one names.
+// include reads the files that the value of include names.
 func (r *configReader) include(n *yaml.Node) {
 	names := []*yaml.Node{n}
 	switch {
@@ -119,7 +122,7 @@ func (r *configReader) include(n *yaml.Node) {
 	}
 	for _, item := range names {
 		item = resolve(item)
-		name, ok := r.plain(includeKey, item)
+		name, ok := r.scalar(includeKey, item)
 		if !ok {
 			continue
 		}
@@ -130,10 +133,11 @@ func (r *configReader) include(n *yaml.Node) {
 	}
 }
 
-// includeFile reads a file that is named at n.
+// includeFile reads the file called name, which is included at n.
 func (r *configReader) includeFile(n *yaml.Node, name string) {
 	if start := slices.IndexFunc(r.chain, func(open string) bool { return filepath.Clean(open) == name }); start >= 0 {
-		r.errorf(n, "include: %s includes itself: %s", name, strings.Join(append(slices.Clone(r.chain[start:]), name), " -> "))
+		cycle := append(slices.Clone(r.chain[start:]), name)
+		r.errorf(n, "include: %s includes itself: %s", name, strings.Join(cycle, " -> "))
 		return
 	}
 	if len(r.config.Included) == maxIncluded {
@@ -146,7 +150,9 @@ func (r *configReader) includeFile(n *yaml.Node, name string) {
 		r.errorf(n, "include: %w", err)
 		return
 	}
-	inner := configReader{name: name, options: r.options, read: r.read, config: r.config, chain: append(slices.Clip(r.chain), name)}
+	inner := configReader{
+		name: name, options: r.options, read: r.read, config: r.config, chain: append(slices.Clip(r.chain), name),
+	}
 	if err := inner.file(data); err != nil {
 		r.errs = append(r.errs, lineError{n.Line, err})
 	}
@@ -175,7 +181,7 @@ func (r *configReader) err() error {
 	return errors.Join(errs...)
 }
 
-// document parses the YAML; the node is nil if there is nothing in it.
+// document parses the YAML. The node is nil if the file is empty.
 func (r *configReader) document(data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var root, more yaml.Node
@@ -186,7 +192,7 @@ func (r *configReader) document(data []byte) (*yaml.Node, error) {
 		return nil, r.syntaxError(err)
 	}
 	if err := d.Decode(&more); err == nil {
-		return nil, fmt.Errorf("%v: a second document starts here; only one is read", r.at(&more))
+		return nil, fmt.Errorf("%v: a second YAML document starts here; a file must have one only", r.at(&more))
 	} else if !errors.Is(err, io.EOF) {
 		return nil, r.syntaxError(err)
 	}
@@ -196,7 +202,7 @@ func (r *configReader) document(data []byte) (*yaml.Node, error) {
 	return root.Content[0], nil
 }
 
-// syntaxError turns the YAML parser's "yaml: line N: MESSAGE" into a position and message.
+// syntaxError converts an error of the YAML parser, "yaml: line N: MESSAGE", into position and message.
 func (r *configReader) syntaxError(err error) error {
 	at, message := Position{File: r.name}, strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
@@ -207,19 +213,20 @@ func (r *configReader) syntaxError(err error) error {
 	}
 	hint := ""
 	if strings.Contains(message, "anchor") || strings.Contains(message, "alphabetic or numeric") {
-		hint = ` (a pattern that starts with * has to stand in quotes: "**.*Binding")`
+		hint = ` (quote a pattern that begins with *: "**.*Binding")`
 	}
 	if strings.Contains(message, "comment or line break") {
-		hint = ` (what starts with > has to stand in quotes: ">200")`
+		hint = ` (quote a value that begins with >: ">200")`
 	}
 	return fmt.Errorf("%v: not YAML: %s%s", at, message, hint)
 }
 
-// entries yields the entries of a mapping whose keys are known and not repeated, aliases resolved.
+// entries yields the entries of a YAML mapping. It reports keys that are unknown or repeated and leaves them out.
+// Aliases are resolved.
 func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		if n.Kind != yaml.MappingNode {
-			r.errorf(n, "%s is found where KEY: VALUE lines are expected (keys: %s)", kindOf(n), strings.Join(known, ", "))
+			r.errorf(n, "found %s, want KEY: VALUE lines (keys: %s)", kindOf(n), strings.Join(known, ", "))
 			return
 		}
 		seen := map[string]int{}
@@ -228,11 +235,11 @@ func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[*yaml.Nod
 			first, again := seen[key.Value]
 			switch {
 			case key.Kind != yaml.ScalarNode:
-				r.errorf(key, "%s is no key (keys: %s)", kindOf(key), strings.Join(known, ", "))
+				r.errorf(key, "%s cannot be a key (keys: %s)", kindOf(key), strings.Join(known, ", "))
 			case !slices.Contains(known, key.Value):
 				r.errorf(key, "%s", unknown("key", key.Value, known))
 			case again:
-				r.errorf(key, "%s is given again, first on line %d", key.Value, first)
+				r.errorf(key, "%s is given twice, first on line %d", key.Value, first)
 			case !yield(key, resolve(n.Content[i+1])):
 				return
 			}
@@ -243,11 +250,11 @@ func (r *configReader) entries(n *yaml.Node, known []string) iter.Seq2[*yaml.Nod
 	}
 }
 
-// plain gives the value of a scalar.
-func (r *configReader) plain(key string, n *yaml.Node) (string, bool) {
+// scalar returns the value of a YAML scalar. If n is not one, or is empty, it reports an error.
+func (r *configReader) scalar(key string, n *yaml.Node) (string, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		r.errorf(n, "%s: %s is found where a single value is expected", key, kindOf(n))
+		r.errorf(n, "%s: found %s, want a single value", key, kindOf(n))
 	case isNull(n) || n.Value == "":
 		r.errorf(n, "%s: the value is missing", key)
 	default:
@@ -262,19 +269,19 @@ func (r *configReader) rules(n *yaml.Node) []Rule {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.errorf(n, "rules: %s is found where a list is expected, of lines like \"- block: com.example.**\"", kindOf(n))
+		r.errorf(n, "rules: found %s, want a list such as \"- block: com.example.**\"", kindOf(n))
 		return nil
 	}
 	rules := make([]Rule, 0, len(n.Content))
 	for _, item := range n.Content {
 		item = resolve(item)
-		// With two verbs in one mapping, their order would be lost on readers.
+		// The order of rules matters, and the keys of a YAML mapping have no order: one rule, one mapping.
 		if item.Kind == yaml.MappingNode && len(item.Content) > 2 {
-			hint := "start a new \"- \" for each rule"
+			hint := "begin each rule with \"- \""
 			if item.Style&yaml.FlowStyle != 0 {
-				hint = "in { } a pattern with a comma has to stand in quotes"
+				hint = "inside { }, quote a pattern that has a comma"
 			}
-			r.errorf(item, "a rule has one key, block or allow, and this %d: %s", len(item.Content)/2, hint)
+			r.errorf(item, "a rule with %d keys, want one, block or allow: %s", len(item.Content)/2, hint)
 			continue
 		}
 		for verb, value := range r.entries(item, []string{"block", "allow"}) {
@@ -284,7 +291,7 @@ func (r *configReader) rules(n *yaml.Node) []Rule {
 				}
 				continue
 			}
-			text, ok := r.plain(verb.Value, value)
+			text, ok := r.scalar(verb.Value, value)
 			if !ok {
 				continue
 			}
@@ -299,8 +306,8 @@ func (r *configReader) rules(n *yaml.Node) []Rule {
 	return rules
 }
 
-// resolve follows an alias (*name) to its anchor. One step is enough, for an anchor cannot stand on an alias,
-// and never a loop.
+// resolve returns the node that an alias (*name) stands for. One step is enough, and there is no endless loop,
+// because YAML does not allow an anchor on an alias.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
@@ -322,7 +329,8 @@ func kindOf(n *yaml.Node) string {
 	return fmt.Sprintf("%q", n.Value)
 }
 
-// unknown complains about a word and names the nearest known one, if it is near enough to be meant.
+// unknown returns an error text about an unknown word. It names the nearest known word if that is near enough to be
+// meant, else all known words.
 func unknown(what, word string, known []string) string {
 	nearest, best := "", max(2, len(word)/3)+1
 	for _, k := range known {
@@ -336,7 +344,7 @@ func unknown(what, word string, known []string) string {
 	return fmt.Sprintf("unknown %s %q; did you mean %s?", what, word, nearest)
 }
 
-// Distance is the Levenshtein distance of a and b in characters, or limit if it is not less.
+// Distance returns the Levenshtein distance of a and b in characters, or limit if the distance is not less.
 func Distance(a, b string, limit int) int {
 	from, to := []rune(a), []rune(b)
 	if d := len(from) - len(to); d >= limit || -d >= limit {

@@ -8,22 +8,22 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// descriptorPattern is the part of a method pattern from its parenthesis on.
+// descriptorPattern is the part of a method pattern that begins with the parenthesis.
 type descriptorPattern struct {
 	params []typePattern
-	more   bool   // any parameters may follow
+	more   bool   // any number of parameters may follow
 	result string // the return descriptor, "" for any
 }
 
 // typePattern is the pattern of one parameter's type.
 type typePattern struct {
-	exact string // a field descriptor (JVMS 4.3.2), "" if it is none of these two:
+	exact string // a field descriptor (JVMS 4.3.2); "" if any or class is the pattern
 	any   bool
-	class classPattern // of the element, with wildcards
-	dims  int          // of an array of class
+	class classPattern // with wildcards; of an array, the pattern of its element type
+	dims  int          // array dimensions
 }
 
-// primitive gives the field descriptor (JVMS table 4.3-A) of Java's primitive type, "" for another name.
+// primitive returns the field descriptor (JVMS table 4.3-A) of a primitive type of Java; "" for any other name.
 func primitive(name string) string {
 	switch name {
 	case "boolean":
@@ -46,7 +46,7 @@ func primitive(name string) string {
 	return ""
 }
 
-// parseDescriptorPattern reads what follows the opening parenthesis.
+// parseDescriptorPattern parses what follows the opening parenthesis.
 func parseDescriptorPattern(s string) (*descriptorPattern, error) {
 	inside, result, closed := strings.Cut(s, ")")
 	if !closed {
@@ -68,7 +68,7 @@ func parseDescriptorPattern(s string) (*descriptorPattern, error) {
 		param = strings.TrimSpace(param)
 		if param == spanning {
 			if i < len(params)-1 {
-				return nil, errors.New("** for any number of parameters has to be the last")
+				return nil, errors.New("** for any number of parameters must come last")
 			}
 			d.more = true
 			break
@@ -94,7 +94,7 @@ func (d *descriptorPattern) parseResult(s string) error {
 	return nil
 }
 
-// parseFields reads parameters in the JVM's form; false if they are not.
+// parseFields reads parameters in the JVM's form. It returns false if s is not in that form.
 func (d *descriptorPattern) parseFields(s string) bool {
 	var params []typePattern
 	for s != "" {
@@ -114,7 +114,7 @@ func parseType(s string) (typePattern, error) {
 	element := strings.TrimRight(s, "[] ")
 	dims := strings.ReplaceAll(s[len(element):], " ", "")
 	if dims != strings.Repeat("[]", len(dims)/2) {
-		return typePattern{}, fmt.Errorf("parameter %q: arrays are written TYPE[]", s)
+		return typePattern{}, fmt.Errorf("parameter %q: write an array as TYPE[]", s)
 	}
 	if element == "*" && dims == "" {
 		return typePattern{any: true}, nil
@@ -158,10 +158,10 @@ func (t *typePattern) match(field string) bool {
 	if len(field)-len(element) != t.dims || element[0] != 'L' {
 		return false
 	}
-	return t.class.match(matchable(element[1 : len(element)-1]))
+	return t.class.match(element[1 : len(element)-1])
 }
 
-// cutField cuts the first field descriptor (JVMS 4.3.2) off s; field is "" if s does not start with one.
+// cutField cuts the first field descriptor (JVMS 4.3.2) off s. field is "" if s does not begin with one.
 func cutField(s string) (field, rest string) {
 	i := 0
 	for i < len(s) && s[i] == '[' {

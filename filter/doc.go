@@ -1,91 +1,83 @@
-// Package filter decides which methods are traced, and says why the others are
-// not.
+// Package filter decides which methods are traced and reports why the other methods are skipped.
 //
-// A [Filter] is made once, by [New], from rules, a trivial mode and the name of
-// the runtime class. [Filter.ForClass] looks at all that depends on a class;
-// [ClassFilter.Decide] then judges its methods. A [Decision] is either "traced"
-// or one [Reason] with a detail for people. Nothing but the class itself is
-// looked at. Reasons that need more (a trial injection, all inputs, a verifier)
-// have their constants here and are found by others.
+// A [Filter] is made once, by [New], from rules, a trivial mode and the name of the runtime class. [Filter.ForClass]
+// computes what holds for a whole class; [ClassFilter.Decide] then decides about each of its methods. A [Decision] is
+// "traced", or a [Reason] with a detail for the report. The decision depends on the class file and the options only.
+// Some reasons need more than that: a trial injection, all inputs, or verification. Their constants are declared
+// here, and other packages find them.
 //
-// Rules on supertypes need all inputs. A decision that they have a say in is
-// [Pending]: it names the rules that may match, and holds the reason, if there is
-// any, that the method has in case that none of them blocks it. It can be stored,
-// and is made final by [Filter.Resolve] when the supertypes of the class are known.
+// Rules on supertypes need the whole class hierarchy. If such a rule could change a decision, the decision is
+// [Pending]: it lists the rules that may match, and its reason is the one that holds if none of these rules blocks
+// the method. A pending decision can be stored. [Filter.Resolve] makes it final when all supertypes of the class are
+// known.
 //
-// # Order
+// # Order of reasons
 //
-// A method that several reasons fit gets the first of unsupported-version,
-// module-info, runtime, blocked, generated, bridge, synthetic-accessor,
-// inline-template, trivial, unknown-attribute: first what no option can change,
-// then what the user said, then what is not worth measuring, and last what
-// could not be measured, so that this last list holds real losses only. A rule
-// that allows takes back rules that block, nothing else: an allowed getter is
-// still trivial. Code that cannot be decoded is malformed as soon as an
-// instruction is read that is not one; a decision that is made earlier reads no
-// further, and leaves the rest to injection, which reads all.
+// If several reasons fit a method, it gets the first of: unsupported-version, module-info, runtime, blocked,
+// generated, bridge, synthetic-accessor, inline-template, trivial, unknown-attribute. First come the reasons that no
+// option can change, then what the user configured, then what is not worth measuring, and last what could not be
+// measured. So the last part of the list contains only real losses.
+//
+// A rule with allow cancels earlier rules with block and does nothing else: a trivial getter that a rule allows is
+// still skipped as trivial. Code that cannot be decoded is "malformed" when a check reads an invalid instruction. If
+// an earlier check already decides, the remaining code is not read here; injection reads all of it.
 //
 // # Rules
 //
-// Rules are one ordered list. The last one that matches a method wins; a method
-// that none matches is not blocked. A rule is made from a pattern:
+// Rules form one ordered list. The last rule that matches a method wins. A method that no rule matches is not
+// blocked. A rule has a pattern:
 //
 //	com.example.Foo            the class and its nested classes, at any depth
 //	com.example.*              the classes of one package
-//	com.example.**             those of the packages below it as well
-//	**.*Binding                in any package, the unnamed one included
-//	com.example.Feed#get*      the methods of these names; <init> and <clinit> are names
+//	com.example.**             the classes of the package and of all packages below it
+//	**.*Binding                classes of any package, the unnamed package included
+//	com.example.Feed#get*      methods by name; <init> and <clinit> are names
 //	com.example.Feed#get*(**)  the same: any parameters
 //	Feed#put(int, **.Key[])    parameters as in Java, with full class names
-//	Feed#put(I[Lcom/Key;)V     or as a descriptor of the JVM
+//	Feed#put(I[Lcom/Key;)V     parameters and return type as a JVM descriptor
 //
-// Dots and slashes are the same. A segment is what stands between two of them,
-// and patterns match whole segments: org is a class called org, not a package,
-// and never organizer. In a segment * stands for any characters, none included;
-// $ is a character like any other. A segment ** stands for any number of
-// packages, at the end for at least the class. Every class pattern covers nested
-// classes too, that is what has its match and then a $ in front.
+// Dots and slashes mean the same. The parts between them are segments, and a pattern matches whole segments: org
+// matches a class named org, but not the package org and not organizer. Within a segment, * matches any number of
+// characters, also none; $ is an ordinary character. The segment ** matches any number of packages; as the last
+// segment it matches at least a class name. A class pattern also matches nested classes: names that begin with a
+// match and continue with $.
 //
-// In Java form, * is one parameter of any type, ** at the end any number, and a
-// class name may hold wildcards but stands for itself alone, without its nested
-// classes. The return type is not part of it. What can be read as field
-// descriptors (JVMS 4.3.2) is: (I) is an int. After the closing parenthesis a
-// return descriptor may follow, or * for any; (**)V is any method without a
-// result.
+// In a parameter list in Java form, * is one parameter of any type, and ** at the end is any number of parameters. A
+// class name may contain wildcards there and does not include nested classes. The list says nothing about the return
+// type. A list that can be read as field descriptors (JVMS 4.3.2) is read so: (I) is one int. After the closing
+// parenthesis there may be a return descriptor, or * for any: (**)V matches methods that return nothing.
 //
 // # Conditions
 //
-// Instead of a pattern, a rule may have conditions, all of which have to hold:
+// Instead of a pattern, a rule may have conditions. All of them must hold.
 //
 //	class, method         the two halves of a pattern
-//	annotation            a class pattern: the method or its class has an annotation, visible at run time or not
-//	                      (JVMS 4.7.16, 4.7.17), whose type it matches
-//	extends, implements   a class pattern that matches a supertype, at any distance; both words mean the same, as
-//	                      they do to R8, and each has to be met if both are there
+//	annotation            a class pattern: the method or its class has an annotation whose type the pattern
+//	                      matches, visible at run time or not (JVMS 4.7.16, 4.7.17)
+//	extends, implements   a class pattern that matches a direct or indirect supertype. Both keys mean the same,
+//	                      as for R8; if both are given, both must hold
 //	public, protected, private, static, final, synchronized, varargs, strictfp
-//	                      true or false: the flag of the method (JVMS table 4.6-A)
-//	synthetic             likewise, the method's or its class's
+//	                      true or false: whether the method has the flag (JVMS table 4.6-A)
+//	synthetic             true or false: whether the method or its class is synthetic
 //	abstract, interface, enum, record
-//	                      likewise, what the class is; interfaces are abstract too
-//	loop                  likewise, whether a branch of the method goes to itself or backward
-//	instructions          comparisons with their number, such as ">200" or ">=10 <50"; a wide prefix is
-//	                      a part of its instruction, as for javap
+//	                      true or false: whether the class is one; interfaces are abstract too
+//	loop                  true or false: whether a branch of the method goes to itself or backward
+//	instructions          comparisons with the number of instructions, such as ">200" or ">=10 <50"; a wide
+//	                      prefix and its instruction count as one, as in javap
 //
-// Types in annotation, extends and implements are matched alone, without what is nested in them, and what they say
-// of a class they do not say of its nested classes. A class is not its own supertype. Of code that cannot be decoded,
-// neither loop nor instructions says anything.
+// The patterns of annotation, extends and implements do not match nested classes of the type, and a class does not
+// inherit these conditions from the class around it. A class is not its own supertype. On code that cannot be
+// decoded, neither loop nor instructions ever holds.
 //
 // # Speed
 //
-// Patterns are compiled into a tree of packages with tables of class names, so
-// that a class is only held against rules that its package has; rules for every
-// class (**#toString) are found by the method's name, rules on annotations and
-// supertypes by the names of those. Only conditions that name nothing are asked of
-// every class.
+// Patterns are compiled into a tree of packages with tables of class names, so that a class is compared only with the
+// rules for its own package and the packages around it. Rules for all classes (**#toString) are found by the method's
+// name, rules on annotations and supertypes by the names of those types. Only conditions without any name are
+// evaluated for every class. See the type ruleIndex.
 //
 // # Files
 //
-// [ParseConfig] reads tracegen.yml: the rules, and options as plain strings whose
-// meaning is the caller's. [ParseBlockList] reads the block lists of Matrix. All
-// errors of a file are reported together, each with its line.
+// [ParseConfig] reads tracegen.yml: the rules, and options as plain strings, whose meaning is up to the caller.
+// [ParseBlockList] reads the block lists of Matrix. All errors of a file are reported together, each with its line.
 package filter

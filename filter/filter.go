@@ -9,26 +9,23 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// DefaultRuntime is the runtime class, in internal form, if [Options] name no other. Its package is protected
-// in any case: it holds what else the runtime brings along.
-const DefaultRuntime = contract.RuntimeClass
-
 const matrixPackage = "com/tencent/matrix/"
 
-// Options say what a [Filter] goes by. The zero Options are those of a run without any.
+// Options configure a [Filter]. The zero value has no rules, the trivial mode [Smart] and the default runtime class.
 type Options struct {
-	// Rules in order, those of a block list before those of tracegen.yml.
+	// Rules in order: the rules of block lists come before those of tracegen.yml.
 	Rules []Rule
-	// Trivial is what is too small to be worth measuring.
+	// Trivial says which methods are too small to be traced.
 	Trivial TrivialMode
-	// RuntimeClass is the class that is called at entries and exits, with dots or slashes; "" for the
-	// [DefaultRuntime]. Its package and all below it are never traced; of one in the unnamed package, only
-	// the class and its nested classes.
+	// RuntimeClass is the class that entry and exit calls call, with dots or slashes; "" is the default,
+	// dev.tracegen.runtime.AppMethodBeat. Its package and all packages below it are never traced. For a class in the
+	// unnamed package, only the class and its nested classes are never traced. The package of the default class is
+	// never traced, whatever class is called.
 	RuntimeClass string
-	// MatrixRuntime protects com.tencent.matrix and all below it as well.
+	// MatrixRuntime excludes com.tencent.matrix and all packages below it as well.
 	MatrixRuntime bool
-	// R8 says what classes and methods were called before they were renamed; rules and RuntimeClass go by these
-	// names. nil if they have their own.
+	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
+	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
 }
 
@@ -40,20 +37,21 @@ type Filter struct {
 	r8        *r8.Mapping
 }
 
-// protection is a prefix of class names that are the runtime's.
+// protection is a prefix of the names of classes that belong to the runtime.
 type protection struct {
-	prefix string // ends in a slash, but for a class in the unnamed package
+	prefix string // ends in a slash, unless it is a class in the unnamed package
 	detail string
 }
 
-// New makes a filter.
+// New returns the filter for the options.
 func New(o Options) *Filter {
 	f := &Filter{index: newRuleIndex(o.Rules), trivial: o.Trivial, r8: o.R8}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
-		runtime = DefaultRuntime
+		runtime = contract.RuntimeClass
 	}
-	f.protect(DefaultRuntime)
+	// The package of the default runtime class contains other classes of the runtime, whatever class is called.
+	f.protect(contract.RuntimeClass)
 	if f.runtimeDetail(runtime) == "" {
 		f.protect(runtime)
 	}
@@ -63,7 +61,7 @@ func New(o Options) *Filter {
 	return f
 }
 
-// protect adds the package of a class; a name that ends in a slash is one.
+// protect excludes the package of a class from tracing. A name that ends in a slash is a package.
 func (f *Filter) protect(class string) {
 	prefix := class[:strings.LastIndexByte(class, '/')+1]
 	if prefix == "" {
@@ -74,7 +72,7 @@ func (f *Filter) protect(class string) {
 	f.protected = append(f.protected, protection{prefix, "the runtime's package " + dotted[:len(dotted)-1]})
 }
 
-// runtimeDetail says what makes a class a part of the runtime; "" if it is none.
+// runtimeDetail returns the detail of the reason runtime if the class belongs to the runtime, else "".
 func (f *Filter) runtimeDetail(class string) string {
 	for i := range f.protected {
 		p := &f.protected[i]
@@ -86,37 +84,37 @@ func (f *Filter) runtimeDetail(class string) string {
 	return ""
 }
 
-// ClassFilter judges the methods of one class. It holds on to the class, and allocates nothing unless rules ask for
-// supertypes. It is not safe for use by several goroutines.
+// ClassFilter decides about the methods of one class. It keeps a reference to the class. It allocates no memory
+// unless rules have conditions on supertypes. It is not safe for use by several goroutines.
 type ClassFilter struct {
-	filter  *Filter
-	class   *classfile.Class
-	name    string   // of the class, before it was renamed
-	before  *renamed // nil if nothing was
-	whole   Decision
-	decided bool // whole holds for every method
-	rules   classRules
-	flags   map[signature]uint16 // access_flags of methods, nil for a class with few
+	filter    *Filter
+	class     *classfile.Class
+	name      string         // of the class, the original one if it was renamed
+	originals *originalNames // nil unless the filter has an R8 mapping
+	whole     Decision
+	decided   bool // whole holds for every method
+	rules     classRules
+	flags     map[signature]uint16 // access_flags of methods, nil for a class with few
 
-	// What rules with conditions ask of the class.
+	// What rules with conditions need of the class.
 	traits    uint32
 	annotated []int32    // rules whose annotation the class has, ascending
-	own       Supertypes // what holds by the supertypes that the class names
-	complete  bool       // and it has no others
-	pending   struct {   // what was written down last
+	own       Supertypes // conditions that hold by the direct supertypes of the class
+	complete  bool       // the class has no supertypes but the direct ones
+	pending   struct {   // the Pending that was made last, as most methods of a class have the same one
 		rule int32
 		text Pending
 	}
 }
 
-// signature is what tells methods of one class apart (JVMS 4.6).
+// signature identifies a method within its class (JVMS 4.6).
 type signature struct{ name, descriptor string }
 
-// fewMethods is the number up to which looking through all methods of a class is cheaper than a table of them.
-// Above it, a class of methods that all call each other would cost its square.
+// fewMethods is the number of methods up to which a search through all methods of a class is cheaper than a table.
+// With more methods and no table, a class whose methods all call each other would take quadratic time.
 const fewMethods = 500
 
-// ForClass looks at what depends on the class alone.
+// ForClass returns the filter for the methods of a class.
 func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 	if f.r8 != nil {
 		return f.forRenamed(c)
@@ -124,7 +122,7 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 	return f.forName(c, c.Name())
 }
 
-// forName does so for a class that rules call by that name.
+// forName is [Filter.ForClass] for a class that rules know by the given original name.
 func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 	cf := ClassFilter{filter: f, class: c, name: name}
 	if cf.whole, cf.decided = f.wholeClass(c, name); cf.decided {
@@ -134,16 +132,16 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 	if f.index.hasConditions {
 		cf.applyConditions()
 	}
-	// Other rules may still say otherwise of some methods, or of all.
-	alike := len(cf.rules.methods)+len(cf.rules.waiting) == 0 && f.index.lastForMethods <= cf.rules.class
-	cf.whole = f.byRule(cf.rules.class)
-	if alike && !cf.whole.Traced() {
+	// A later rule that is not on whole classes, or that needs supertypes, may decide otherwise about some methods.
+	sameForAll := len(cf.rules.methods)+len(cf.rules.undecided) == 0 && f.index.lastForMethods <= cf.rules.class
+	cf.whole = f.ruleDecision(cf.rules.class)
+	if sameForAll && !cf.whole.Traced() {
 		cf.decided = true
 		return cf
 	}
 	if isGenerated(c, name) {
 		cf.whole = Decision{Reason: ReasonGenerated, Detail: "only constants and initialisers"}
-		cf.decided = alike
+		cf.decided = sameForAll
 		return cf
 	}
 	if methods := c.Methods(); len(methods) > fewMethods && f.trivial == Smart {
@@ -156,11 +154,12 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 	return cf
 }
 
-// wholeClass finds the reasons that no rule can change.
+// wholeClass returns the reasons that hold for a whole class and that no rule can change.
 func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 	if c.IsPreview() {
 		_, major := c.Version()
-		return Decision{Reason: ReasonUnsupportedVersion, Detail: fmt.Sprintf("preview features of class file version %d", major)}, true
+		detail := fmt.Sprintf("preview features of class file version %d", major)
+		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}
 	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {
 		return Decision{Reason: ReasonModuleInfo}, true
@@ -171,8 +170,8 @@ func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 	return Decision{}, false
 }
 
-// byRule is the decision of rule number i; "traced" for -1.
-func (f *Filter) byRule(i int32) Decision {
+// ruleDecision returns the decision that rule number i makes; "traced" for -1.
+func (f *Filter) ruleDecision(i int32) Decision {
 	if i < 0 {
 		return Decision{}
 	}
@@ -183,39 +182,39 @@ func (f *Filter) byRule(i int32) Decision {
 	return d
 }
 
-// Whole gives the decision on all methods of the class, if there is one: none of them is traced then, and none
-// need be looked at.
+// Whole returns the decision that holds for all methods of the class; ok is false if there is no such decision. If ok
+// is true, no method of the class is traced, and the methods need not be read.
 func (cf *ClassFilter) Whole() (d Decision, ok bool) {
-	return cf.whole, cf.decided && (cf.before == nil || !cf.before.scattered)
+	return cf.whole, cf.decided && (cf.originals == nil || !cf.originals.merged)
 }
 
-// Decide judges a method of the class, given its Code attribute. Methods without one are not to be asked about.
+// Decide returns the decision on a method of the class. The method must have a Code attribute, which is c.
 func (cf *ClassFilter) Decide(m *classfile.Member, c classfile.Code) Decision {
-	if cf.before != nil {
-		cf, m = cf.asBefore(m)
+	if cf.originals != nil {
+		cf, m = cf.underOriginalName(m)
 	}
 	return cf.decide(m, &c)
 }
 
-// decide is Decide for a method under its original names.
+// decide is [ClassFilter.Decide] for a method under its original name.
 func (cf *ClassFilter) decide(m *classfile.Member, c *classfile.Code) Decision {
 	if cf.decided {
 		return cf.whole
 	}
-	rule, pending := cf.ruled(m, c)
-	d := cf.filter.byRule(rule)
+	rule, pending := cf.lastMatchingRule(m, c)
+	d := cf.filter.ruleDecision(rule)
 	if pending == "" && !d.Traced() {
 		return d
 	}
-	if other := cf.unlessBlocked(m, c); !other.Traced() || pending != "" {
+	if other := cf.decideUnblocked(m, c); !other.Traced() || pending != "" {
 		d = other
 	}
 	d.Pending = pending
 	return d
 }
 
-// unlessBlocked judges a method that no rule blocks.
-func (cf *ClassFilter) unlessBlocked(m *classfile.Member, c *classfile.Code) Decision {
+// decideUnblocked returns the decision on a method that no rule blocks.
+func (cf *ClassFilter) decideUnblocked(m *classfile.Member, c *classfile.Code) Decision {
 	switch {
 	case cf.whole.Reason == ReasonGenerated:
 		return cf.whole
@@ -241,7 +240,7 @@ func (cf *ClassFilter) unlessBlocked(m *classfile.Member, c *classfile.Code) Dec
 	return Decision{}
 }
 
-// flagsOf gives the access_flags of a method of the class; ok is false if the class does not have it.
+// flagsOf returns the access_flags of a method of the class; ok is false if the class does not have the method.
 func (cf *ClassFilter) flagsOf(name, descriptor string) (flags uint16, ok bool) {
 	if cf.flags != nil {
 		flags, ok = cf.flags[signature{name, descriptor}]

@@ -15,8 +15,8 @@ const (
 	acc = classfile.AccStatic | classfile.AccSynthetic
 )
 
-// TestAssembledMethods has the methods that javac does not write. Each is judged in the modes smart, matrix
-// and none.
+// TestAssembledMethods checks the decisions, in the modes smart, matrix and none, on methods that javac does not
+// write.
 func TestAssembledMethods(t *testing.T) {
 	var a assembler
 	long := a.pair(classfile.TagDynamic, 0, a.nameAndType("c", "J"))
@@ -75,8 +75,9 @@ func TestAssembledMethods(t *testing.T) {
 		{"delegation cut off", method{code: join([]byte{iconst1}, index(code.Invokestatic, own))}, traced},
 		{"delegation through a bad index", method{code: append(index(code.Invokestatic, 60000), ret)}, traced},
 
-		{"bridge", method{flags: classfile.AccBridge | classfile.AccSynthetic, name: "get", descriptor: "()Ljava/lang/Object;",
-			code: append(index(code.Invokestatic, call), ret)}, all(ReasonBridge)},
+		{"bridge", method{flags: classfile.AccBridge | classfile.AccSynthetic, name: "get",
+			descriptor: "()Ljava/lang/Object;",
+			code:       append(index(code.Invokestatic, call), ret)}, all(ReasonBridge)},
 		{"accessor", method{flags: acc, name: "access$run", code: append(index(code.Invokestatic, call), ret)},
 			all(ReasonSyntheticAccessor)},
 		{"accessor that is not static", method{flags: classfile.AccSynthetic, name: "access$run",
@@ -87,16 +88,23 @@ func TestAssembledMethods(t *testing.T) {
 			code: join(index(code.Invokestatic, call), index(code.Invokestatic, call), []byte{ret})}, traced},
 		{"accessor without any", method{flags: acc, name: "access$run", code: []byte{ret}}, trivial},
 		{"accessor that computes", method{flags: acc, name: "access$run",
-			code: join([]byte{iconst1, iconst1, byte(code.Iadd)}, index(code.Invokestatic, call), []byte{ret})}, traced},
-		{"accessor that cannot be decoded", method{flags: acc, name: "access$run", code: []byte{0xfd}}, all(ReasonMalformed)},
-		{"inline template", method{name: "run$$forInline", code: append(index(code.Invokestatic, call), ret)}, all(ReasonInlineTemplate)},
-		{"$default", method{flags: acc, name: "run$default", code: append(index(code.Invokestatic, call), ret)}, traced},
+			code: join([]byte{iconst1, iconst1, byte(code.Iadd)}, index(code.Invokestatic, call), []byte{ret})},
+			traced},
+		{"accessor that cannot be decoded", method{flags: acc, name: "access$run", code: []byte{0xfd}},
+			all(ReasonMalformed)},
+		{"inline template", method{name: "run$$forInline", code: append(index(code.Invokestatic, call), ret)},
+			all(ReasonInlineTemplate)},
+		{"$default", method{flags: acc, name: "run$default", code: append(index(code.Invokestatic, call), ret)},
+			traced},
 		{"invokeSuspend", method{name: "invokeSuspend", descriptor: "(Ljava/lang/Object;)Ljava/lang/Object;",
 			code: append(index(code.Invokestatic, call), ret)}, traced},
-		{"class initialiser", method{flags: classfile.AccStatic, name: "<clinit>", code: append(index(code.Invokestatic, call), ret)}, traced},
-		{"unknown attribute", method{code: append(index(code.Invokestatic, call), ret), attribute: "com.example.Offsets"},
+		{"class initialiser", method{flags: classfile.AccStatic, name: "<clinit>",
+			code: append(index(code.Invokestatic, call), ret)}, traced},
+		{"unknown attribute", method{code: append(index(code.Invokestatic, call), ret),
+			attribute: "com.example.Offsets"},
 			all(ReasonUnknownAttribute)},
-		{"known attribute of another place", method{code: append(index(code.Invokestatic, call), ret), attribute: "Signature"},
+		{"known attribute of another place", method{code: append(index(code.Invokestatic, call), ret),
+			attribute: "Signature"},
 			all(ReasonUnknownAttribute)},
 		{"known attribute", method{code: append(index(code.Invokestatic, call), ret), attribute: "StackMap"}, traced},
 		{"unknown attribute of a trivial method", method{code: []byte{ret}, attribute: "com.example.Offsets"},
@@ -122,7 +130,7 @@ func TestAssembledMethods(t *testing.T) {
 	t.Logf("measured: %d assembled methods in %d trivial modes", len(cases), len(trivialModes))
 }
 
-// busy is a method that nothing but its class or a rule keeps from being traced.
+// busy adds methods that are traced unless their class or a rule prevents it.
 func (a *assembler) busy(names ...string) {
 	i := a.ref(classfile.TagMethodref, "a/Other", "run", "()V")
 	for _, name := range names {
@@ -146,15 +154,21 @@ func TestClasses(t *testing.T) {
 		{about: "preview", class: "a/B", minor: 0xFFFF, major: 61, methods: "run", want: ReasonUnsupportedVersion,
 			detail: "preview features of class file version 61"},
 		{about: "preview bits before previews", class: "a/B", minor: 0xFFFF, major: 52, methods: "run"},
-		{about: "module-info", class: "module-info", major: 53, flags: classfile.AccModule, methods: "run", want: ReasonModuleInfo},
+		{about: "module-info", class: "module-info", major: 53, flags: classfile.AccModule, methods: "run",
+			want: ReasonModuleInfo},
 		{about: "its name without the flag", class: "module-info", methods: "run", want: ReasonModuleInfo},
 		{about: "a class of that name in a package", class: "a/module-info", methods: "run"},
 
-		{about: "R", class: "com/example/R", methods: "<init> <clinit>", want: ReasonGenerated, detail: "only constants and initialisers"},
-		{about: "R without a package", class: "R", methods: "<clinit>", want: ReasonGenerated, detail: "only constants and initialisers"},
-		{about: "R$id", class: "com/example/R$id", methods: "<init>", want: ReasonGenerated, detail: "only constants and initialisers"},
-		{about: "BuildConfig", class: "com/example/BuildConfig", methods: "<clinit>", want: ReasonGenerated, detail: "only constants and initialisers"},
-		{about: "Manifest", class: "com/example/Manifest", methods: "<init>", want: ReasonGenerated, detail: "only constants and initialisers"},
+		{about: "R", class: "com/example/R", methods: "<init> <clinit>", want: ReasonGenerated,
+			detail: "only constants and initialisers"},
+		{about: "R without a package", class: "R", methods: "<clinit>", want: ReasonGenerated,
+			detail: "only constants and initialisers"},
+		{about: "R$id", class: "com/example/R$id", methods: "<init>", want: ReasonGenerated,
+			detail: "only constants and initialisers"},
+		{about: "BuildConfig", class: "com/example/BuildConfig", methods: "<clinit>", want: ReasonGenerated,
+			detail: "only constants and initialisers"},
+		{about: "Manifest", class: "com/example/Manifest", methods: "<init>", want: ReasonGenerated,
+			detail: "only constants and initialisers"},
 		{about: "Manifest with a method", class: "java/util/jar/Manifest", methods: "<init> read"},
 		{about: "BuildConfig with a method", class: "com/example/BuildConfig", methods: "run"},
 		{about: "CalendarR$1", class: "com/example/CalendarR$1", methods: "<init>"},
@@ -167,9 +181,11 @@ func TestClasses(t *testing.T) {
 		{about: "below its package", class: "dev/tracegen/runtime/a/b/C", methods: "run", want: ReasonRuntime,
 			detail: "the runtime's package dev.tracegen.runtime"},
 		{about: "beside its package", class: "dev/tracegen/runtimes/C", methods: "run"},
-		{about: "another runtime", options: Options{RuntimeClass: "com.beat.Beat"}, class: "com/beat/Ring", methods: "run",
-			want: ReasonRuntime, detail: "the runtime's package com.beat"},
-		{about: "the default beside another", options: Options{RuntimeClass: "com/beat/Beat"}, class: "dev/tracegen/runtime/Ring",
+		{about: "another runtime", options: Options{RuntimeClass: "com.beat.Beat"}, class: "com/beat/Ring",
+			methods: "run",
+			want:    ReasonRuntime, detail: "the runtime's package com.beat"},
+		{about: "the default beside another", options: Options{RuntimeClass: "com/beat/Beat"},
+			class:   "dev/tracegen/runtime/Ring",
 			methods: "run", want: ReasonRuntime, detail: "the runtime's package dev.tracegen.runtime"},
 		{about: "runtime without a package", options: Options{RuntimeClass: "Beat"}, class: "Beat", methods: "i",
 			want: ReasonRuntime, detail: "the runtime class Beat"},
@@ -182,7 +198,8 @@ func TestClasses(t *testing.T) {
 		{about: "runtime and allowed", options: Options{Rules: parseRules(t, "+**")}, class: "dev/tracegen/runtime/B",
 			methods: "run", want: ReasonRuntime, detail: "the runtime's package dev.tracegen.runtime"},
 
-		{about: "blocked", options: Options{Rules: parseRules(t, "-a.**")}, class: "a/B", methods: "run", want: ReasonBlocked,
+		{about: "blocked", options: Options{Rules: parseRules(t, "-a.**")}, class: "a/B", methods: "run",
+			want:   ReasonBlocked,
 			detail: "rules:1: block a.**"},
 		{about: "allowed", options: Options{Rules: parseRules(t, "-a.**", "+a.B")}, class: "a/B", methods: "run",
 			detail: "rules:2: allow a.B"},
@@ -204,8 +221,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestWholeAgreesWithDecide: what is said of a class as a whole is what is said of each of its methods, and it is
-// said when there is nothing else to say.
+// TestWholeAgreesWithDecide checks that the decision on a whole class is also that on each of its methods, and that
+// there is one whenever all methods have the same.
 //
 // Invariant: A decision about a whole class is the decision about each of its methods.
 func TestWholeAgreesWithDecide(t *testing.T) {
@@ -241,7 +258,7 @@ func TestWholeAgreesWithDecide(t *testing.T) {
 	}
 }
 
-// TestManyMethods finds delegates where methods are looked up in a table.
+// TestManyMethods checks delegations in classes with so many methods that a table of them is used.
 func TestManyMethods(t *testing.T) {
 	for _, n := range []int{fewMethods - 1, fewMethods + 2} {
 		var a assembler
@@ -268,11 +285,13 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	var a assembler
 	a.busy("run", "stop", "<init>")
 	class := a.finish(t, "a/B", 0, 52, 0)
-	conditional, err := ParseConfig("t.yml", []byte("rules: [{block: {annotation: q.Q}}, {block: {loop: true}}, {block: {enum: true, instructions: '>3'}}]"), nil, nil)
+	conditional, err := ParseConfig("t.yml", []byte("rules: [{block: {annotation: q.Q}}, {block: {loop: true}}, "+
+		"{block: {enum: true, instructions: '>3'}}]"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := New(Options{Rules: append(parseRules(t, "-b.**", "-**.*Binding", "-**#stop", "-a.C#run", "+a.*"), conditional.Rules...)})
+	f := New(Options{Rules: append(parseRules(t, "-b.**", "-**.*Binding", "-**#stop", "-a.C#run", "+a.*"),
+		conditional.Rules...)})
 	codes := make([]classfile.Code, len(class.Methods()))
 	for i := range codes {
 		codes[i], _, _ = class.Code(&class.Methods()[i])
@@ -289,14 +308,8 @@ func TestDecideAllocatesNothing(t *testing.T) {
 }
 
 func TestTrivialModeNames(t *testing.T) {
-	for _, name := range trivialModes {
-		mode, err := ParseTrivialMode(name)
-		if err != nil || mode.String() != name {
-			t.Errorf("%s: got %v, %v", name, mode, err)
-		}
-	}
-	if _, err := ParseTrivialMode("Smart"); err == nil || err.Error() != `unknown trivial mode "Smart": it is smart, matrix or none` {
-		t.Errorf("Smart: %v", err)
+	if got := fmt.Sprint(Smart, Matrix, None, TrivialMode(9)); got != "smart matrix none trivial mode 9" {
+		t.Errorf("got %s", got)
 	}
 	var zero TrivialMode
 	if zero != Smart {
@@ -304,8 +317,7 @@ func TestTrivialModeNames(t *testing.T) {
 	}
 }
 
-// TestReasons holds the names of the reasons against those of the contract, which are in reports for others to
-// read.
+// TestReasons compares the reasons with the names that are documented. Programs read them in reports.
 func TestReasons(t *testing.T) {
 	const contract = `blocked trivial bridge synthetic-accessor inline-template runtime generated too-large pool-full
 		jit-limit unknown-attribute already-instrumented unverifiable malformed unsupported-version no-entry

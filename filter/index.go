@@ -5,62 +5,79 @@ import (
 	"strings"
 )
 
-// ruleIndex finds the rules that match a class. It is a tree of the packages that patterns start with; a class
-// is held against the rules on the path to its own package, and most of these are found by its name.
+// ruleIndex finds the rules that may match a class and its methods. What it computes is what a loop over all rules
+// computes, backward from the last one until one matches; the index only skips rules that cannot match. A rule is
+// identified by its number in the ordered list, so that the greater of two numbers wins. All lists of numbers are
+// ascending.
 //
-// Rules are known by their number in the ordered list. Every list of numbers is ascending.
+// Each rule is stored in exactly one place, by the property that the fewest classes and methods have:
+//
+//   - A rule with a condition on an annotation is in annotations, by the name of the annotation's type. Each
+//     annotation of a class or method is looked up there.
+//   - A rule on methods of all classes (**#name) is in everywhere, by the name of the method.
+//   - A rule of conditions only is in supertypesOnly, perMethod or general.
+//   - Every other rule is in the tree at root, which has a node for each package that some pattern begins with. A
+//     pattern is stored at the node of its longest literal prefix of packages: a.b.**.Foo* at a.b. The patterns
+//     that can match a class are therefore on the path from the root to the node of its own package. At a node,
+//     names without wildcards are found in a map, the others by the literal text that they begin or end with
+//     (globRules).
+//
+// A look-up for a class therefore takes time for the depth of its package, the $ signs in its name and the rules
+// that are found, and is independent of the number of all rules. The exceptions are evaluated one by one: globs
+// that begin and end with *, and the rules in general and perMethod. Memory is linear in the text of the rules.
 type ruleIndex struct {
 	rules   []Rule
-	details []string // String of each rule, so that a decision allocates nothing
+	details []string // the text of each rule, made once, so that a decision allocates no memory
 	root    packageRules
-	// everywhere are rules for methods of all classes (**#name). Collecting them for each class anew would
-	// make their cost the product of their number and that of the classes.
+	// everywhere has the rules on methods of all classes. They are looked up for each method instead of being
+	// collected for each class, which would cost the number of these rules times the number of classes.
 	everywhere methodRules
 
-	// Rules with conditions are found by the annotation, if they ask for one, or else by their pattern, as others
-	// are. Of those that have no pattern:
-	extending     []int32      // ask for supertypes and nothing else
-	perMethod     []methodRule // ask only for what a method has
-	general       []int32      // the rest
-	hasConditions bool
+	// Rules that have conditions, but neither a pattern nor a condition on an annotation:
+	supertypesOnly []int32      // conditions on supertypes only
+	perMethod      []methodRule // conditions on the method only
+	general        []int32      // all others: they are evaluated for every class
+	hasConditions  bool
 
-	lastForMethods int32 // the greatest number in everywhere, perMethod and annotations, -1 if there is none
+	lastForMethods int32 // the last rule in everywhere, perMethod and annotations, -1 if there is none
 
-	annotations typeIndex // by the numbers of rules
-	supertypes  typeIndex // by the numbers of conditions, which are those of all rules one after the other
-	askedBy     []int32   // the rule of each condition
-	asking      []int32   // rules that ask for supertypes
+	annotations    typeIndex // the patterns' numbers are those of their rules
+	supertypes     typeIndex // the patterns' numbers count the conditions on supertypes of all rules
+	conditionRule  []int32   // the rule of each condition on supertypes, ascending
+	withSupertypes []int32   // rules with conditions on supertypes
 }
 
-// methodRule is a rule of conditions on the method alone. They are kept in one place: every method is asked for them.
+// methodRule is a rule of conditions on the method alone. These rules have a slice of their own with their
+// conditions, because each of them is evaluated for every method.
 type methodRule struct {
 	rule int32
 	methodConditions
 }
 
-// packageRules holds the rules whose patterns start with the same literal packages, by what comes next.
+// packageRules is a node of the tree: the rules whose patterns begin with the same literal packages, by what follows.
 type packageRules struct {
 	packages map[string]*packageRules
-	here     map[string][]int32 // a literal class name
-	below    map[string][]int32 // ** and a literal class name
-	all      []int32            // ** alone
-	globs    globRules          // the rest, by the last segment
+	here     map[string][]int32 // packages and then a literal class name
+	below    map[string][]int32 // packages, ** and a literal class name
+	all      []int32            // packages and ** only
+	globs    globRules          // all others, by their last segment
 	longest  int                // the length of the longest key of here and below
 }
 
-// methodRules finds rules by a method's name.
+// methodRules finds rules by the name of a method.
 type methodRules struct {
 	named map[string][]int32
 	globs globRules
-	last  int32 // the greatest number in it, -1 if there is none
+	last  int32 // the last rule in it, -1 if there is none
 }
 
-// globRules finds the rules whose glob could match a name by what the glob ends with, or else starts with.
-// What it finds still has to be matched.
+// globRules finds the rules whose globs may match a name. Each glob is stored under the literal text after its last
+// *, or if there is none, under the text before its first *. A look-up takes as many map accesses as there are
+// different lengths of such texts. The globs that it finds must still be matched.
 type globRules struct {
-	byTail, byHead map[string][]int32
-	tails, heads   []int // the lengths of the keys
-	rest           []int32
+	byTail, byHead map[string][]int32 // by the text after the last *, before the first *
+	tails, heads   []int              // the lengths of the keys
+	rest           []int32            // globs that begin and end with *
 }
 
 func (g *globRules) add(rule int32, glob string) {
@@ -86,8 +103,8 @@ func addKey(m map[string][]int32, lengths []int, key string, rule int32) (map[st
 	return m, lengths
 }
 
-// each calls visit with lists that together hold all rules whose glob matches the name or, if nested is true,
-// the start of the name up to some $.
+// each calls visit with lists that contain all rules whose glob matches the name. If nested is true, the lists also
+// contain those that match the beginning of the name up to some $.
 func (g *globRules) each(name string, nested bool, visit func([]int32)) {
 	for _, n := range g.heads {
 		if n <= len(name) {
@@ -126,17 +143,17 @@ func newRuleIndex(rules []Rule) *ruleIndex {
 	return x
 }
 
-// add puts a rule where it is found by what it asks for that the fewest classes and methods have.
+// add stores a rule at the place that the comment on ruleIndex describes.
 func (x *ruleIndex) add(rule int32, r *Rule) {
 	k := r.conditions
 	if k != nil {
 		x.hasConditions = true
 		for i := range k.supertypes {
-			x.supertypes.add(int32(len(x.askedBy)), &k.supertypes[i])
-			x.askedBy = append(x.askedBy, rule)
+			x.supertypes.add(int32(len(x.conditionRule)), &k.supertypes[i])
+			x.conditionRule = append(x.conditionRule, rule)
 		}
 		if len(k.supertypes) > 0 {
-			x.asking = append(x.asking, rule)
+			x.withSupertypes = append(x.withSupertypes, rule)
 		}
 	}
 	switch everyClass := r.pattern.class.matchesAll(); {
@@ -147,7 +164,7 @@ func (x *ruleIndex) add(rule int32, r *Rule) {
 		x.everywhere.add(rule, r.pattern.method.name)
 		x.lastForMethods = rule
 	case everyClass && k != nil && k.onlySupertypes():
-		x.extending = append(x.extending, rule)
+		x.supertypesOnly = append(x.supertypesOnly, rule)
 	case everyClass && k != nil && k.class.mask == 0 && len(k.supertypes) == 0:
 		x.perMethod = append(x.perMethod, methodRule{rule, k.methodConditions})
 		x.lastForMethods = rule
@@ -158,6 +175,7 @@ func (x *ruleIndex) add(rule int32, r *Rule) {
 	}
 }
 
+// insert stores a rule in the tree of packages.
 func (x *ruleIndex) insert(rule int32) {
 	segments := x.rules[rule].pattern.class.segments
 	n, first := &x.root, 0
@@ -196,8 +214,8 @@ func (x *ruleIndex) appendTo(m map[string][]int32, key string, rule int32) map[s
 	return m
 }
 
-// append adds a rule to a list of rules that match the same classes: one for whole classes overrides all
-// before it.
+// append appends a rule to a list of rules that all match the same classes. A rule on whole classes replaces the
+// rules before it, because it wins over them.
 func (x *ruleIndex) append(list []int32, rule int32) []int32 {
 	if x.rules[rule].isWhole() {
 		list = list[:0]
@@ -217,28 +235,28 @@ func (r *methodRules) add(rule int32, name string) {
 	r.named[name] = append(r.named[name], rule)
 }
 
-// classRules is what the index knows of one class.
+// classRules are the rules for one class.
 type classRules struct {
-	class   int32   // the last rule that matches the whole class, -1 if none does
-	methods []int32 // later rules that may match some of its methods, the last first
-	waiting []int32 // later rules that match the whole class if it has certain supertypes, which it may have
+	class     int32   // the last rule that matches all of its methods, -1 if there is none
+	methods   []int32 // later rules that may match some of its methods, descending
+	undecided []int32 // later rules that match all of its methods if it has certain supertypes, ascending
 }
 
-// match finds the rules for a class, but those for methods everywhere.
+// match returns the rules in the tree that may match a class or its methods.
 func (x *ruleIndex) match(name string) classRules {
-	found, whole := classRules{class: -1}, matchable(name)
+	found := classRules{class: -1}
 	simple := name[strings.LastIndexByte(name, '/')+1:]
 	for n, rest := &x.root, name; n != nil; {
-		x.take(&found, n.all)
-		x.takeNamed(&found, n.below, simple, n.longest)
+		x.collect(&found, n.all)
+		x.collectNamed(&found, n.below, simple, n.longest)
 		pkg, below, isBelow := strings.Cut(rest, "/")
 		if !isBelow {
-			x.takeNamed(&found, n.here, simple, n.longest)
+			x.collectNamed(&found, n.here, simple, n.longest)
 		}
 		n.globs.each(simple, true, func(list []int32) {
 			for i := len(list) - 1; i >= 0 && list[i] > found.class; i-- {
-				if x.rules[list[i]].pattern.class.match(whole) {
-					x.takeRule(&found, list[i])
+				if x.rules[list[i]].pattern.class.match(name) {
+					x.collectRule(&found, list[i])
 				}
 			}
 		})
@@ -251,26 +269,26 @@ func (x *ruleIndex) match(name string) classRules {
 	return found
 }
 
-// takeNamed takes the rules for a class's simple name, and those for the classes that it is nested in.
-func (x *ruleIndex) takeNamed(found *classRules, rules map[string][]int32, simple string, longest int) {
+// collectNamed adds the rules for the simple name of a class, and those for the names of the classes around it.
+func (x *ruleIndex) collectNamed(found *classRules, rules map[string][]int32, simple string, longest int) {
 	if len(rules) == 0 {
 		return
 	}
 	for end := 0; end < len(simple) && end <= longest; end++ {
 		if simple[end] == '$' {
-			x.take(found, rules[simple[:end]])
+			x.collect(found, rules[simple[:end]])
 		}
 	}
-	x.take(found, rules[simple])
+	x.collect(found, rules[simple])
 }
 
-func (x *ruleIndex) take(found *classRules, list []int32) {
+func (x *ruleIndex) collect(found *classRules, list []int32) {
 	for i := len(list) - 1; i >= 0 && list[i] > found.class; i-- {
-		x.takeRule(found, list[i])
+		x.collectRule(found, list[i])
 	}
 }
 
-func (x *ruleIndex) takeRule(found *classRules, rule int32) {
+func (x *ruleIndex) collectRule(found *classRules, rule int32) {
 	if x.rules[rule].isWhole() {
 		found.class = rule
 		return
@@ -278,7 +296,7 @@ func (x *ruleIndex) takeRule(found *classRules, rule int32) {
 	found.methods = append(found.methods, rule)
 }
 
-// order forgets what the rule for the whole class overrides, and puts the others in order.
+// order removes the rules that the rule for the whole class wins over, and sorts the others in descending order.
 func (r *classRules) order() {
 	if len(r.methods) > 0 {
 		r.methods = slices.DeleteFunc(r.methods, func(rule int32) bool { return rule < r.class })
@@ -286,7 +304,7 @@ func (r *classRules) order() {
 	}
 }
 
-// after gives those of ascending rules that come after one.
+// after returns those of ascending rules that come after the given one.
 func after(rules []int32, rule int32) []int32 {
 	at, _ := slices.BinarySearch(rules, rule+1)
 	return rules[at:]

@@ -7,33 +7,30 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
-// spanning is the segment that stands for any number of packages.
+// spanning is the segment that matches any number of packages.
 const spanning = "**"
 
-// pattern is a parsed rule pattern; see the package comment for what it means.
+// pattern is the parsed pattern of a rule; the package comment says what it means.
 type pattern struct {
 	class  classPattern
-	method *methodPattern // nil: all methods, and the class as a whole
+	method *methodPattern // nil: all methods of the class
 }
 
-// classPattern is a class name cut at its slashes, each segment with wildcards. A ** at the end has become a
-// ** and a *, so that the last segment is always one for the class's simple name; doublestar would take
-// com/example/** to match com/example as well.
+// classPattern is a class name, cut at its slashes into segments with wildcards. A ** at the end is stored as ** and
+// *, so that the last segment is always one for the class's simple name.
 type classPattern struct {
 	segments []string
-	glob     string // the segments, for matchGlob
-	nested   string // the same for the nested classes; "" to leave them out
+	glob     string // the segments, joined by slashes
+	nested   string // the same for nested classes; "" if they do not match
 }
 
-// methodPattern is what follows the #.
+// methodPattern is the part of a pattern after the #.
 type methodPattern struct {
-	name       string
-	glob       string             // the name, for matchGlob
+	name       string             // may contain *
 	descriptor *descriptorPattern // nil: any
 }
 
@@ -43,7 +40,7 @@ func parsePattern(s string) (pattern, error) {
 	}
 	class, method, hasMethod := strings.Cut(s, "#")
 	if class == "" && hasMethod {
-		return pattern{}, fmt.Errorf("no class in front of #: write %q for that of every class", "**"+s)
+		return pattern{}, fmt.Errorf("no class before #: to match a method of every class, write %q", "**"+s)
 	}
 	var p pattern
 	var err error
@@ -54,7 +51,8 @@ func parsePattern(s string) (pattern, error) {
 	return p, err
 }
 
-// checkText refuses what no name can hold, or what could not be told from a slip of the pen.
+// checkText refuses text that is empty or not UTF-8, and characters that are more likely a mistake than part of a
+// name: control characters, and ?, which is a wildcard elsewhere.
 func checkText(s string) error {
 	switch {
 	case s == "":
@@ -64,30 +62,32 @@ func checkText(s string) error {
 	}
 	for _, r := range s {
 		if r == '?' || unicode.IsControl(r) {
-			return fmt.Errorf("pattern %q holds %q: * is the wildcard, and stands for any characters", s, r)
+			return fmt.Errorf("pattern %q contains %q: the only wildcard is *, for any number of characters", s, r)
 		}
 	}
 	return nil
 }
 
-// parseClassPattern reads a class name with dots or slashes and wildcards.
+// parseClassPattern parses a class name with dots or slashes and wildcards.
 func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	var p classPattern
 	segments := strings.Split(strings.ReplaceAll(classfile.EncodeMUTF8(s), ".", "/"), "/")
 	for i, segment := range segments {
 		switch {
 		case segment == "" && i == len(segments)-1 && i > 0:
-			return p, fmt.Errorf("class pattern %q ends in a separator: write %q for all classes below a package", s, s+"**")
+			return p, fmt.Errorf("class pattern %q ends in a separator: to match all classes below a package, write %q",
+				s, s+"**")
 		case segment == "":
 			return p, fmt.Errorf("class pattern %q has an empty segment", s)
 		case segment == spanning:
 			if i > 0 && segments[i-1] == spanning {
-				continue // ** of any number of packages twice is once
+				continue // **.** means the same as **
 			}
 		case strings.Contains(segment, spanning):
-			return p, fmt.Errorf("class pattern %q: ** has to be a segment of its own, as in **.*Name; use * inside one", s)
+			return p, fmt.Errorf("class pattern %q: ** must be a whole segment, as in **.*Name; use * within a segment",
+				s)
 		case strings.Contains(segment, "#"):
-			return p, fmt.Errorf("class pattern %q holds #: write the method behind the key \"method\"", s)
+			return p, fmt.Errorf("class pattern %q contains #: give the method by the key \"method\"", s)
 		case strings.ContainsAny(segment, ";[]()<>, "):
 			return p, fmt.Errorf("class pattern %q: %q is not the name of a class or package", s, segment)
 		}
@@ -96,7 +96,7 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	if p.segments[len(p.segments)-1] == spanning {
 		p.segments = append(p.segments, "*")
 	}
-	p.glob = makeGlob(strings.Join(p.segments, "/"))
+	p.glob = strings.Join(p.segments, "/")
 	if withNested {
 		p.nested = p.glob + "$*"
 	}
@@ -107,16 +107,16 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 	name, descriptor, hasDescriptor := strings.Cut(s, "(")
 	switch {
 	case name == "":
-		return nil, fmt.Errorf("no method name behind #: write * for any")
-	case name != "<init>" && name != "<clinit>" && (strings.ContainsAny(name, ".;[/<>#)") || strings.TrimSpace(name) != name):
+		return nil, fmt.Errorf("no method name after #: write * for any name")
+	case name != "<init>" && name != "<clinit>" &&
+		(strings.ContainsAny(name, ".;[/<>#)") || strings.TrimSpace(name) != name):
 		return nil, fmt.Errorf("method pattern %q: %q is not the name of a method", s, name)
 	}
-	// One * says as much as several, which at the end of a name doublestar would not take for nothing.
+	// Several * mean the same as one, as a name has no segments that ** could cross.
 	m := &methodPattern{name: classfile.EncodeMUTF8(name)}
 	for strings.Contains(m.name, spanning) {
 		m.name = strings.ReplaceAll(m.name, spanning, "*")
 	}
-	m.glob = makeGlob(m.name)
 	if !hasDescriptor {
 		return m, nil
 	}
@@ -128,48 +128,20 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 	return m, nil
 }
 
-// matchesAll says whether the pattern is ** alone.
+// matchesAll reports whether the pattern is just **.
 func (p *classPattern) matchesAll() bool {
 	return len(p.segments) == 2 && p.segments[0] == spanning && p.segments[1] == "*"
 }
 
-// match says whether the pattern matches an internal name, given as matchable gives it.
+// match reports whether the pattern matches an internal name.
 func (p *classPattern) match(name string) bool {
-	return matchGlob(p.glob, name) || p.nested != "" && matchGlob(p.nested, name)
+	return glob.Match(p.glob, name, '/') || p.nested != "" && glob.Match(p.nested, name, '/')
 }
 
-// match says whether the pattern matches a method; its name is given as matchable gives it.
+// match reports whether the pattern matches a method.
 func (m *methodPattern) match(name, descriptor string) bool {
-	return matchGlob(m.glob, name) && (m.descriptor == nil || m.descriptor.match(descriptor))
+	return glob.Match(m.name, name, '/') && (m.descriptor == nil || m.descriptor.match(descriptor))
 }
 
-// matchGlob matches a name that came from matchable against what makeGlob made. On a mismatch doublestar tries
-// only the last * and the last ** again, so the time is bounded by the product of the two lengths and the number
-// of the name's segments. Braces would double it each, which is why nested is a glob of its own.
-func matchGlob(glob, name string) bool { return doublestar.MatchUnvalidated(glob, name) }
-
-// metaCharacters is what means something to doublestar and is part of a name to us.
-var metaCharacters = strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `?`, `\?`)
-
-// makeGlob writes a pattern whose only wildcards are * and ** as doublestar wants it.
-func makeGlob(pattern string) string { return metaCharacters.Replace(matchable(pattern)) }
-
-// matchable gives modified UTF-8 with a character for each byte. doublestar compares characters, and to it, all
-// bytes that are not UTF-8 are the same one; surrogates consist of such.
-func matchable(s string) string {
-	ascii := true
-	for i := 0; i < len(s) && ascii; i++ {
-		ascii = s[i] < utf8.RuneSelf
-	}
-	if ascii {
-		return s
-	}
-	runes := make([]rune, len(s))
-	for i := range runes {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
-}
-
-// isLiteral says whether a segment or name has no wildcard.
+// isLiteral reports whether a segment or name has no wildcard.
 func isLiteral(s string) bool { return strings.IndexByte(s, '*') < 0 }

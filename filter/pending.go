@@ -9,23 +9,30 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Pending names the rules that a decision waits for: those that match if the class has certain supertypes, which
-// nobody can tell who sees that class alone. It is text that may be stored, and means something to a filter of the
-// same rules only. The empty Pending waits for nothing.
+// Pending lists the rules that a decision depends on and that match only if the class has certain supertypes, which
+// cannot be known from that class alone. It is text that can be stored, and is valid only for a filter with the same
+// rules. The empty Pending means that the decision is final.
 //
-// Rules have their numbers in the ordered list, from 0. Those that may match come first, the last first, separated
-// by commas; 9-3 stands for the rules 9 to 3 as far as they ask for supertypes. Behind a colon stands the rule that
-// matches if none of them does; without a colon there is none.
+// Rules are given by their numbers in the ordered list, from 0. First come the rules that may match, in descending
+// order and separated by commas; 9-3 stands for those of the rules 9 to 3 that have conditions on supertypes. After a
+// colon follows the rule that matches if none of them does; without a colon there is no such rule.
+//
+// Why this is enough: a condition on supertypes that the direct supertypes of a class meet stays met, however many
+// other supertypes turn up. So when the class is read, each rule either matches, or cannot match, or is undecided
+// because only a condition on supertypes is not met yet. The last rule that matches in the end is the greatest of the
+// undecided rules that turns out to match, or if there is none, the greatest that matched at once. Undecided rules
+// before the latter never matter and are left out. All conditions but those on supertypes have been evaluated then,
+// so that [Filter.Resolve] needs neither the class nor the method.
 type Pending string
 
-// Supertypes says which conditions of a [Filter]'s rules hold for a class by its supertypes, that is all that it
-// extends and implements, directly or not, but itself. The zero Supertypes is that of a class of which nothing holds.
-// It is immutable.
+// Supertypes is the set of those conditions on supertypes of a [Filter]'s rules that a class meets by all that it
+// extends and implements, directly or not, but itself. The zero value is the set of a class that meets none. It is
+// immutable.
 type Supertypes struct {
-	held []int32 // numbers of conditions, ascending
+	held []int32 // the numbers of the conditions that hold, ascending; see ruleIndex.supertypes
 }
 
-// Union gives what holds by either.
+// Union returns the conditions that hold by s or by t.
 func (s Supertypes) Union(t Supertypes) Supertypes {
 	switch {
 	case len(t.held) == 0:
@@ -38,37 +45,38 @@ func (s Supertypes) Union(t Supertypes) Supertypes {
 	return Supertypes{slices.Compact(held)}
 }
 
-// Len is the number of conditions that hold. It grows with each Union that adds something.
+// Len returns the number of conditions that hold. A Union that adds a condition has a greater Len.
 func (s Supertypes) Len() int { return len(s.held) }
 
-// AsksForSupertypes says whether decisions of the filter can be pending.
-func (f *Filter) AsksForSupertypes() bool { return len(f.index.asking) > 0 }
+// NeedsSupertypes reports whether a rule has conditions on supertypes. If none has, no decision of the filter is
+// pending.
+func (f *Filter) NeedsSupertypes() bool { return len(f.index.withSupertypes) > 0 }
 
-// Supertype gives what holds for a class that has one supertype, of that internal name.
+// Supertype returns the conditions that hold for a class because it has a supertype of the given internal name.
 func (f *Filter) Supertype(name string) Supertypes {
 	held := f.index.supertypes.appendMatches(nil, f.original(name))
 	slices.Sort(held)
 	return Supertypes{held}
 }
 
-// Resolve makes a pending decision final, given all supertypes of the method's class. One that is not pending stays
-// as it is. It fails if the decision comes from a filter of other rules.
+// Resolve makes a pending decision final, given all supertypes of the method's class. It returns a decision that is
+// not pending unchanged. It fails if the decision was made by a filter with other rules.
 func (f *Filter) Resolve(d Decision, s Supertypes) (Decision, error) {
 	if d.Pending == "" {
 		return d, nil
 	}
 	p, err := f.index.parsePending(d.Pending)
 	if err != nil {
-		return Decision{}, fmt.Errorf("decision waits for rules %q: %w; it was made with other rules than these", string(d.Pending), err)
+		return Decision{}, fmt.Errorf("pending decision %q: %w; it was made with other rules", string(d.Pending), err)
 	}
 	rule := p.otherwise
 	for i := len(s.held) - 1; i >= 0; i-- {
-		if r := f.index.askedBy[s.held[i]]; p.has(r) && f.index.heldBy(r, s) {
+		if r := f.index.conditionRule[s.held[i]]; p.has(r) && f.index.conditionsHold(r, s) {
 			rule = r
 			break
 		}
 	}
-	switch byRule := f.byRule(rule); {
+	switch byRule := f.ruleDecision(rule); {
 	case !byRule.Traced() || d.Traced():
 		return byRule, nil
 	default:
@@ -76,38 +84,40 @@ func (f *Filter) Resolve(d Decision, s Supertypes) (Decision, error) {
 	}
 }
 
-// heldBy says whether all conditions of a rule on supertypes hold.
-func (x *ruleIndex) heldBy(rule int32, s Supertypes) bool {
+// conditionsHold reports whether all conditions of a rule on supertypes hold.
+func (x *ruleIndex) conditionsHold(rule int32, s Supertypes) bool {
 	held := 0
 	for _, condition := range s.held {
-		if x.askedBy[condition] == rule {
+		if x.conditionRule[condition] == rule {
 			held++
 		}
 	}
 	return held == len(x.rules[rule].conditions.supertypes)
 }
 
-// waiting is a parsed [Pending].
-type waiting struct {
-	runs      [][2]int32 // from greater to less, each as well
-	otherwise int32      // -1 for none
+// parsedPending is a parsed [Pending].
+type parsedPending struct {
+	runs      [][2]int32 // first and last rule of each run; descending
+	otherwise int32      // the rule that matches if no other does; -1 if there is none
 }
 
-func (w *waiting) has(rule int32) bool {
+func (w *parsedPending) has(rule int32) bool {
 	return slices.ContainsFunc(w.runs, func(run [2]int32) bool { return rule <= run[0] && rule >= run[1] })
 }
 
-// pending writes down the rules, ascending, of which all ask for supertypes, and what holds otherwise.
+// pending returns the Pending of rules, ascending, all of which have conditions on supertypes, and of the rule that
+// matches if none of them does. Neighbours among such rules are written as one run, so that the text is short even
+// with many rules.
 func (x *ruleIndex) pending(rules []int32, otherwise int32) Pending {
 	if len(rules) == 0 {
 		return ""
 	}
 	var text []byte
 	for end := len(rules); end > 0; {
-		// A run goes on as long as no other rule that asks for supertypes is between two.
+		// A run ends where a rule with conditions on supertypes is missing.
 		start := end - 1
-		at, _ := slices.BinarySearch(x.asking, rules[start])
-		for start > 0 && at > 0 && rules[start-1] == x.asking[at-1] {
+		at, _ := slices.BinarySearch(x.withSupertypes, rules[start])
+		for start > 0 && at > 0 && rules[start-1] == x.withSupertypes[at-1] {
 			start, at = start-1, at-1
 		}
 		if len(text) > 0 {
@@ -125,9 +135,9 @@ func (x *ruleIndex) pending(rules []int32, otherwise int32) Pending {
 	return Pending(text)
 }
 
-func (x *ruleIndex) parsePending(p Pending) (waiting, error) {
+func (x *ruleIndex) parsePending(p Pending) (parsedPending, error) {
 	list, otherwise, hasOtherwise := strings.Cut(string(p), ":")
-	w, before := waiting{otherwise: -1}, int32(len(x.rules))
+	w, before := parsedPending{otherwise: -1}, int32(len(x.rules))
 	for run := range strings.SplitSeq(list, ",") {
 		from, to, isRun := strings.Cut(run, "-")
 		if !isRun {
@@ -137,10 +147,10 @@ func (x *ruleIndex) parsePending(p Pending) (waiting, error) {
 		for i, text := range []string{from, to} {
 			rule, err := strconv.ParseInt(text, 10, 32)
 			if err != nil || rule < 0 || int32(rule) > before || int32(rule) == before && i == 0 {
-				return w, fmt.Errorf("%q is no rule before number %d", text, before)
+				return w, fmt.Errorf("%q is not the number of a rule below %d", text, before)
 			}
-			if _, asks := slices.BinarySearch(x.asking, int32(rule)); !asks {
-				return w, fmt.Errorf("rule %d does not ask for supertypes", rule)
+			if _, asks := slices.BinarySearch(x.withSupertypes, int32(rule)); !asks {
+				return w, fmt.Errorf("rule %d has no condition on supertypes", rule)
 			}
 			before = int32(rule)
 			limits[i] = before
@@ -150,7 +160,7 @@ func (x *ruleIndex) parsePending(p Pending) (waiting, error) {
 	if hasOtherwise {
 		rule, err := strconv.ParseInt(otherwise, 10, 32)
 		if err != nil || rule < 0 || int32(rule) >= before {
-			return w, fmt.Errorf("%q is no rule before number %d", otherwise, before)
+			return w, fmt.Errorf("%q is not the number of a rule below %d", otherwise, before)
 		}
 		w.otherwise = int32(rule)
 	}
@@ -159,7 +169,8 @@ func (x *ruleIndex) parsePending(p Pending) (waiting, error) {
 
 const objectName = "java/lang/Object"
 
-// ownSupertypes gives what holds by the supertypes that a class names itself, and whether there are no others.
+// ownSupertypes returns the conditions that hold by the direct supertypes of a class. complete reports whether these
+// are all of its supertypes.
 func (f *Filter) ownSupertypes(c *classfile.Class) (s Supertypes, complete bool) {
 	var held []int32
 	held = f.index.supertypes.appendMatches(held, f.original(c.SuperName()))

@@ -11,10 +11,10 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// world is a random set of classes with all that rules can ask of them.
+// world is a random set of classes with all properties that rules have conditions on.
 type world struct {
 	classes []worldClass
-	direct  map[string][]string // supertypes of classes, also of some that are no inputs
+	direct  map[string][]string // direct supertypes of classes, also of some that are not inputs
 }
 
 type worldClass struct {
@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// some gives a random subset.
-func some(r *rand.Rand, of []string, chance float64) (picked []string) {
+// subset returns a random subset.
+func subset(r *rand.Rand, of []string, chance float64) (picked []string) {
 	for _, s := range of {
 		if r.Float64() < chance {
 			picked = append(picked, s)
@@ -52,14 +52,18 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	w := &world{direct: map[string][]string{"lib/Base": {"lib/Far", "java/lang/Object"}, "lib/Face": {"lib/Base"}}}
 	types := append(slices.Clone(worldNames), worldOutside...)
 	for _, name := range worldNames {
-		c := worldClass{shape: shape{name: name, super: pick(r, types), interfaces: some(r, types, 0.1),
-			annotations: some(r, worldAnnotations, 0.2), record: r.IntN(5) == 0,
-			flags: pick(r, []uint16{0, classfile.AccEnum, classfile.AccAbstract, classfile.AccInterface | classfile.AccAbstract, classfile.AccSynthetic})}}
+		c := worldClass{shape: shape{name: name, super: pick(r, types), interfaces: subset(r, types, 0.1),
+			annotations: subset(r, worldAnnotations, 0.2), record: r.IntN(5) == 0,
+			flags: pick(r, []uint16{0, classfile.AccEnum, classfile.AccAbstract,
+				classfile.AccInterface | classfile.AccAbstract, classfile.AccSynthetic})}}
 		for i := range 6 {
 			c.methods = append(c.methods, method{
-				name: pick(r, []string{"get", "set", "<init>"}), descriptor: fmt.Sprintf("(%s)V", strings.Repeat("I", i)),
-				flags: uint16(r.Uint32()) & (classfile.AccPublic | classfile.AccStatic | classfile.AccSynchronized | classfile.AccStrict),
-				code:  pick(r, worldBodies), annotations: some(r, worldAnnotations, 0.2), synthetic: r.IntN(8) == 0,
+				name:       pick(r, []string{"get", "set", "<init>"}),
+				descriptor: fmt.Sprintf("(%s)V", strings.Repeat("I", i)),
+				flags: uint16(r.Uint32()) & (classfile.AccPublic | classfile.AccStatic |
+					classfile.AccSynchronized | classfile.AccStrict),
+				code: pick(r, worldBodies), annotations: subset(r, worldAnnotations, 0.2),
+				synthetic: r.IntN(8) == 0,
 			})
 			if strings.HasSuffix(name, "R") {
 				c.methods[i].name = "<init>"
@@ -80,8 +84,8 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 	return w
 }
 
-// above gives all supertypes of a class, in the plainest way.
-func (w *world) above(c *worldClass) map[string]bool {
+// supertypesOf returns all supertypes of a class, computed in the simplest way.
+func (w *world) supertypesOf(c *worldClass) map[string]bool {
 	above := map[string]bool{}
 	var climb func(names []string)
 	climb = func(names []string) {
@@ -96,11 +100,13 @@ func (w *world) above(c *worldClass) map[string]bool {
 	return above
 }
 
-// randomRules gives the text of a configuration.
+// randomRules returns the text of a random configuration.
 func randomRules(r *rand.Rand) string {
-	types := []string{"a.A", "a.B", "a.*", "b.**", "**.R", "**.*", "lib.Base", "lib.Face", "lib.F*", "**.Far", "java.lang.Object"}
+	types := []string{"a.A", "a.B", "a.*", "b.**", "**.R", "**.*", "lib.Base", "lib.Face", "lib.F*", "**.Far",
+		"java.lang.Object"}
 	values := map[string][]string{
-		"class": {"a.*", "a.B", "b.**", "**.A", "**", "b.c.R"}, "method": {"get", "<init>", "*e*", "'get(int, **)'", "'*(**)V'"},
+		"class":      {"a.*", "a.B", "b.**", "**.A", "**", "b.c.R"},
+		"method":     {"get", "<init>", "*e*", "'get(int, **)'", "'*(**)V'"},
 		"annotation": {"q.Generated", "q.*", "**.Fast", "**"}, "extends": types, "implements": types,
 		"instructions": {"'>1'", "'<=3'", "'=22'", "'>=2 <22'"},
 	}
@@ -124,9 +130,10 @@ func randomRules(r *rand.Rand) string {
 	return text
 }
 
-// naive says whether a rule matches, by what the classes were made of.
-func naive(rule *Rule, c *worldClass, m *method, above map[string]bool) bool {
-	if !rule.pattern.class.match(c.name) || rule.pattern.method != nil && !rule.pattern.method.match(m.name, m.descriptor) {
+// matchesPlainly reports whether a rule matches, computed from the description of the class instead of its bytes.
+func matchesPlainly(rule *Rule, c *worldClass, m *method, above map[string]bool) bool {
+	if !rule.pattern.class.match(c.name) || rule.pattern.method != nil &&
+		!rule.pattern.method.match(m.name, m.descriptor) {
 		return false
 	}
 	k := rule.conditions
@@ -165,8 +172,8 @@ func naive(rule *Rule, c *worldClass, m *method, above map[string]bool) bool {
 	return !k.sized || size > 0 && k.least <= size && size <= k.most
 }
 
-// TestResolveAgreesWithFullKnowledge: what is decided of a class alone and made final with its supertypes is what
-// trying every rule on every method with all that is known says.
+// TestResolveAgreesWithFullKnowledge compares the decisions that are made for a class alone and resolved with its
+// supertypes with a loop over all rules that knows the supertypes from the start.
 //
 // Invariant: A decision that is made from a class alone and completed with its supertypes is the same as one made
 // with all facts at once.
@@ -182,7 +189,7 @@ func TestResolveAgreesWithFullKnowledge(t *testing.T) {
 		f, without := New(Options{Rules: config.Rules}), New(Options{})
 		for i := range w.classes {
 			c := &w.classes[i]
-			above := w.above(c)
+			above := w.supertypesOf(c)
 			var supertypes Supertypes
 			for name := range above {
 				supertypes = supertypes.Union(f.Supertype(name))
@@ -193,7 +200,7 @@ func TestResolveAgreesWithFullKnowledge(t *testing.T) {
 			for j := range c.methods {
 				want := other[j]
 				for n := len(config.Rules) - 1; n >= 0; n-- {
-					if rule := &config.Rules[n]; naive(rule, c, &c.methods[j], above) {
+					if rule := &config.Rules[n]; matchesPlainly(rule, c, &c.methods[j], above) {
 						if !rule.allow {
 							want = Decision{Reason: ReasonBlocked, Detail: rule.String()}
 						} else if want.Traced() {
@@ -229,7 +236,8 @@ func TestResolveAgreesWithFullKnowledge(t *testing.T) {
 	t.Logf("measured: %v", counts)
 }
 
-// TestPendingForm: the text is stored by others, and short even with many rules.
+// TestPendingForm checks the text of pending decisions. Other packages store it, and it must be short even with many
+// rules.
 func TestPendingForm(t *testing.T) {
 	text := "rules:\n- block: a.**\n"
 	for i := range 300 {
@@ -241,7 +249,8 @@ func TestPendingForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := New(Options{Rules: config.Rules})
-	for class, want := range map[string]Pending{"a/B": "602,599-1:0", "c/D": "602-1", "b/Other150": "602,599-303:302", "b/Other299": "602:600"} {
+	for class, want := range map[string]Pending{"a/B": "602,599-1:0", "c/D": "602-1", "b/Other150": "602,599-303:302",
+		"b/Other299": "602:600"} {
 		var a assembler
 		a.busy("run")
 		d := decideAll(t, f, a.shaped(t, shape{name: class, super: "lib/Some"}))[0]
@@ -252,13 +261,16 @@ func TestPendingForm(t *testing.T) {
 }
 
 func TestResolveRefusesRulesOfOthers(t *testing.T) {
-	config, err := ParseConfig("t.yml", []byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C}}]"), nil, nil)
+	config, err := ParseConfig("t.yml",
+		[]byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C}}]"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := New(Options{Rules: config.Rules})
-	for _, p := range []Pending{"1", "3", "-1", "2,2", "0,2", "0-2", "x", "2:2", "2:", "2:-1", ",", "2,", "2-", ":1", "2:1:0", "99999999999", "2-1"} {
-		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err == nil || !strings.Contains(err.Error(), "other rules than these") {
+	for _, p := range []Pending{"1", "3", "-1", "2,2", "0,2", "0-2", "x", "2:2", "2:", "2:-1", ",", "2,", "2-", ":1",
+		"2:1:0", "99999999999", "2-1"} {
+		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err == nil ||
+			!strings.Contains(err.Error(), "it was made with other rules") {
 			t.Errorf("%q: got %+v, %v", p, d, err)
 		}
 	}
@@ -270,7 +282,8 @@ func TestResolveRefusesRulesOfOthers(t *testing.T) {
 }
 
 func FuzzResolve(f *testing.F) {
-	config, err := ParseConfig("t.yml", []byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C, implements: '**'}}]"), nil, nil)
+	config, err := ParseConfig("t.yml",
+		[]byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C, implements: '**'}}]"), nil, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -285,14 +298,16 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// everyKind are rules with all conditions that there are.
+// everyKind returns rules with all conditions that exist.
 func everyKind(t testing.TB) []Rule {
 	t.Helper()
 	text := "rules:\n"
 	for _, trait := range traits() {
-		text += "- block: { " + trait.name + ": true, method: get }\n- allow: { " + trait.name + ": false, instructions: '>3' }\n"
+		text += "- block: { " + trait.name + ": true, method: get }\n- allow: { " + trait.name +
+			": false, instructions: '>3' }\n"
 	}
-	text += "- block: { annotation: q.Generated }\n- block: { annotation: '**.*e*', extends: '**.Base', method: 's*' }\n" +
+	text += "- block: { annotation: q.Generated }\n- block: { annotation: '**.*e*', extends: '**.Base', method: " +
+		"'s*' }\n" +
 		"- allow: { implements: lib.Face, class: '**.*B*' }\n- block: { instructions: '>=2 <9', loop: true }\n"
 	c, err := ParseConfig("t.yml", []byte(text), nil, nil)
 	if err != nil {
@@ -301,7 +316,7 @@ func everyKind(t testing.TB) []Rule {
 	return c.Rules
 }
 
-// FuzzDecide reads whatever a class file says, with rules that ask for all of it.
+// FuzzDecide reads random class files with rules that have all conditions.
 func FuzzDecide(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
@@ -335,7 +350,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// TestMalformedAnnotations: what can be read of annotations counts, and the rest is nothing.
+// TestMalformedAnnotations checks that annotations before a malformed one count, and that nothing after it does.
 func TestMalformedAnnotations(t *testing.T) {
 	var a assembler
 	keep := a.utf8("Lq/Keep;")
@@ -355,11 +370,12 @@ func TestMalformedAnnotations(t *testing.T) {
 	} {
 		class := a.shaped(t, shape{name: "a/B"})
 		n := 0
-		eachAnnotation(class.ConstantPool(), []classfile.Attribute{{Name: "RuntimeInvisibleAnnotations", Info: c.info}}, func(name string) {
-			if name == "q/Keep" {
-				n++
-			}
-		})
+		eachAnnotation(class.ConstantPool(),
+			[]classfile.Attribute{{Name: "RuntimeInvisibleAnnotations", Info: c.info}}, func(name string) {
+				if name == "q/Keep" {
+					n++
+				}
+			})
 		if n != c.want {
 			t.Errorf("%s: %d annotations, want %d", c.about, n, c.want)
 		}

@@ -1,55 +1,55 @@
 package filter
 
-// Reason says why a method with code is not traced. Its value is what reports and skip lists show. The empty
-// Reason means that the method is traced.
+// Reason says why a method with code is not traced. Its value is what reports and lists of skipped methods show. The
+// empty Reason means that the method is traced.
 type Reason string
 
-// The reasons, in the order of [Reasons]. Those marked so are found outside of this package.
+// The reasons, in the order of [Reasons]. Where another package finds a reason, its comment says so.
 const (
-	// ReasonBlocked is a rule; the detail has the rule, its file and line.
+	// ReasonBlocked: a rule blocks the method. The detail is the rule with its file and line.
 	ReasonBlocked Reason = "blocked"
-	// ReasonTrivial is a method too small to be worth measuring; see [TrivialMode].
+	// ReasonTrivial: the method is too small to be worth measuring; see [TrivialMode].
 	ReasonTrivial Reason = "trivial"
-	// ReasonBridge is a method with ACC_BRIDGE (JVMS 4.6): it only passes on to one that is traced, and
-	// would double its count.
+	// ReasonBridge: the method has ACC_BRIDGE (JVMS 4.6). It only calls a method that is traced, and tracing it would
+	// count each call twice.
 	ReasonBridge Reason = "bridge"
-	// ReasonSyntheticAccessor is a static synthetic access$… method with one member access, by which
-	// compilers let nested classes reach private members.
+	// ReasonSyntheticAccessor: a static synthetic access$… method with one field access or call. Compilers generate
+	// it to let nested classes reach private members.
 	ReasonSyntheticAccessor Reason = "synthetic-accessor"
-	// ReasonInlineTemplate is a Kotlin …$$forInline method, which only the compiler reads.
+	// ReasonInlineTemplate: a Kotlin …$$forInline method, which only the compiler reads.
 	ReasonInlineTemplate Reason = "inline-template"
-	// ReasonRuntime is code that the tracing calls themselves run. What they reach outside the protected
-	// packages is found by injection.
+	// ReasonRuntime: the runtime itself executes the method. Classes outside of the runtime's packages that the
+	// runtime calls are found by package pipeline.
 	ReasonRuntime Reason = "runtime"
-	// ReasonGenerated is a class R, R$…, BuildConfig or Manifest that has no methods but initialisers.
+	// ReasonGenerated: a class R, R$…, BuildConfig or Manifest that has no methods but initialisers.
 	ReasonGenerated Reason = "generated"
-	// ReasonTooLarge is code that would grow past 65,535 bytes (JVMS 4.9.1). Found by injection.
+	// ReasonTooLarge: the code would grow beyond 65,535 bytes (JVMS 4.9.1). Found by injection.
 	ReasonTooLarge Reason = "too-large"
-	// ReasonPoolFull is a class whose constant pool would grow past 65,535 (JVMS 4.1). Found by injection.
+	// ReasonPoolFull: the constant pool would grow beyond 65,535 entries (JVMS 4.1). Found by injection.
 	ReasonPoolFull Reason = "pool-full"
-	// ReasonJITLimit is code that would cross the 8,000 bytes up to which HotSpot compiles. Found by injection.
+	// ReasonJITLimit: the code would grow beyond 8,000 bytes, the limit up to which HotSpot compiles. Found by
+	// injection.
 	ReasonJITLimit Reason = "jit-limit"
-	// ReasonUnknownAttribute is an attribute inside Code that is not known there, and may hold offsets.
+	// ReasonUnknownAttribute: Code has an attribute that is unknown there and may contain offsets.
 	ReasonUnknownAttribute Reason = "unknown-attribute"
-	// ReasonAlreadyInstrumented is a class with tracing calls of another tool. Found by injection.
+	// ReasonAlreadyInstrumented: the class has tracing calls of another tool. Found by injection.
 	ReasonAlreadyInstrumented Reason = "already-instrumented"
-	// ReasonUnverifiable is a class that a referee refuses after injection. Found by the pipeline.
+	// ReasonUnverifiable: the rewritten class fails verification. Found by package pipeline.
 	ReasonUnverifiable Reason = "unverifiable"
-	// ReasonMalformed is a class or code that cannot be decoded. Also found by injection.
+	// ReasonMalformed: the class or its code cannot be decoded. Also found by injection.
 	ReasonMalformed Reason = "malformed"
-	// ReasonUnsupportedVersion is a class file with preview bits, or of a version that is not known yet; the
-	// latter do not parse, so that the pipeline finds them.
+	// ReasonUnsupportedVersion: a class file with preview features, or of a version that is not supported yet. The
+	// latter cannot be parsed; package pipeline finds them.
 	ReasonUnsupportedVersion Reason = "unsupported-version"
-	// ReasonNoEntry is a constructor that never reaches super() or this(). Found by injection.
+	// ReasonNoEntry: a constructor that never reaches super() or this(). Found by injection.
 	ReasonNoEntry Reason = "no-entry"
-	// ReasonModuleInfo is a module-info, which is no class that could run.
+	// ReasonModuleInfo: a module-info, which is not a class that can run.
 	ReasonModuleInfo Reason = "module-info"
-	// ReasonDuplicateClass is a class that an earlier input has too, when inputs are merged. Found by the
-	// pipeline.
+	// ReasonDuplicateClass: inputs are merged, and an earlier input has the same class. Found by package pipeline.
 	ReasonDuplicateClass Reason = "duplicate-class"
 )
 
-// Reasons gives every reason, in a fixed order for tables.
+// Reasons returns all reasons, in a fixed order for tables.
 func Reasons() []Reason {
 	return []Reason{
 		ReasonBlocked, ReasonTrivial, ReasonBridge, ReasonSyntheticAccessor, ReasonInlineTemplate, ReasonRuntime,
@@ -59,17 +59,17 @@ func Reasons() []Reason {
 	}
 }
 
-// Decision is the verdict on one method. The zero Decision is "traced, and no rule speaks of it".
+// Decision is the result for one method. The zero Decision means that the method is traced and no rule matches it.
 type Decision struct {
 	Reason Reason // empty if the method is traced
-	// Detail is for people: of a blocked method, and of one that is traced because a rule allows it, the
-	// rule as "FILE:LINE: TEXT"; else what exactly fits the reason. It may be empty.
+	// Detail is text for people. For a blocked method, and for a traced one that a rule allows, it is the rule as
+	// "FILE:LINE: TEXT"; else it explains the reason. It may be empty.
 	Detail string
-	// Pending, unless empty, says that rules have a say that cannot be told from the class alone. Reason and
-	// Detail are then what holds if no rule blocks the method; reasons that are found later go there as ever.
-	// [Filter.Resolve] makes the decision final.
+	// Pending, if not empty, lists rules whose result depends on supertypes that are not known yet. Reason and Detail
+	// are then those that hold if none of these rules blocks the method; other packages may still set a reason in
+	// them. [Filter.Resolve] makes the decision final.
 	Pending Pending
 }
 
-// Traced says whether the method is traced; of one whose decision is pending, whether it may be.
+// Traced reports whether the method is traced. For a pending decision, it reports whether the method may be traced.
 func (d Decision) Traced() bool { return d.Reason == "" }

@@ -5,16 +5,18 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// renamed is what a class was before R8 or ProGuard renamed it.
-type renamed struct {
-	members map[signature]classfile.Member // methods as the class has them, but for their original names
-	classes map[signature]string           // where a method comes from, if not from the class itself
-	// scattered says that there are such. Merging classes does that.
-	scattered bool
-	others    map[string]*ClassFilter // what rules say of those classes
+// originalNames are the names that the methods of a class had before R8 or ProGuard renamed them. A shrinker also
+// moves methods from one class into another, and merges classes. Rules must then apply to a method as part of its
+// original class, so each original class gets a ClassFilter of its own.
+type originalNames struct {
+	members map[signature]classfile.Member // the methods of the class, with their original names
+	classes map[signature]string           // the original class of a method, if it is another one
+	// merged reports that classes is not empty.
+	merged  bool
+	byClass map[string]*ClassFilter // the filters for these original classes
 }
 
-// original gives the name that a class had.
+// original returns the original name of a class.
 func (f *Filter) original(class string) string {
 	if f.r8 != nil {
 		if original, ok := f.r8.OriginalClass(class); ok {
@@ -24,8 +26,8 @@ func (f *Filter) original(class string) string {
 	return class
 }
 
-// forRenamed is ForClass where rules go by original names. Those of methods are the ones that they have in the
-// method mapping.
+// forRenamed is [Filter.ForClass] if rules use original names. The original names of methods are those that the
+// method mapping shows.
 func (f *Filter) forRenamed(c *classfile.Class) ClassFilter {
 	cf := f.forName(c, f.original(c.Name()))
 	methods := c.Methods()
@@ -33,35 +35,39 @@ func (f *Filter) forRenamed(c *classfile.Class) ClassFilter {
 	for i := range methods {
 		names[i] = r8.Method{Class: c.Name(), Name: methods[i].Name, Descriptor: methods[i].Descriptor}
 	}
-	cf.before = &renamed{members: make(map[signature]classfile.Member, len(methods)), classes: map[signature]string{}, others: map[string]*ClassFilter{}}
+	cf.originals = &originalNames{
+		members: make(map[signature]classfile.Member, len(methods)),
+		classes: map[signature]string{},
+		byClass: map[string]*ClassFilter{},
+	}
 	for i, original := range f.r8.Identify(names) {
 		m := methods[i]
 		at := signature{m.Name, m.Descriptor}
 		m.Name, m.Descriptor = original.Name, original.Descriptor
-		cf.before.members[at] = m
+		cf.originals.members[at] = m
 		if original.Class != cf.name && original.Class != c.Name() {
-			cf.before.classes[at] = original.Class
-			cf.before.scattered = true
+			cf.originals.classes[at] = original.Class
+			cf.originals.merged = true
 		}
 	}
 	return cf
 }
 
-// asBefore gives a method under its original names, and the filter of the class that it was in.
-func (cf *ClassFilter) asBefore(m *classfile.Member) (*ClassFilter, *classfile.Member) {
+// underOriginalName returns a method with its original name, and the filter of its original class.
+func (cf *ClassFilter) underOriginalName(m *classfile.Member) (*ClassFilter, *classfile.Member) {
 	at := signature{m.Name, m.Descriptor}
-	if member, ok := cf.before.members[at]; ok {
+	if member, ok := cf.originals.members[at]; ok {
 		m = &member
 	}
-	name, elsewhere := cf.before.classes[at]
+	name, elsewhere := cf.originals.classes[at]
 	if !elsewhere {
 		return cf, m
 	}
-	other := cf.before.others[name]
+	other := cf.originals.byClass[name]
 	if other == nil {
 		made := cf.filter.forName(cf.class, name)
 		other = &made
-		cf.before.others[name] = other
+		cf.originals.byClass[name] = other
 	}
 	return other, m
 }

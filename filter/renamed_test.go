@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// TestRenamedClasses asks rules in original names about classes that have others.
+// TestRenamedClasses checks rules with original names on classes that a shrinker has renamed.
 //
 // Invariant: Rules match renamed classes by their original names.
 func TestRenamedClasses(t *testing.T) {
@@ -61,8 +61,9 @@ dev.tracegen.runtime.Clock -> a.t:
 			t.Errorf("%s: %s: as a whole %q, %s %q", row.rule, row.class, whole.Reason, row.method, got.Reason)
 		}
 	}
-	// Rules on supertypes and annotations go by original names, too.
-	config, err := ParseConfig("t.yml", []byte("rules:\n  - block: { extends: com.example.BaseScreen }\n  - block: { annotation: com.example.Slow }\n"), nil, nil)
+	// Rules on supertypes and annotations use original names, too.
+	config, err := ParseConfig("t.yml", []byte("rules:\n  - block: { extends: com.example.BaseScreen }\n  - block: "+
+		"{ annotation: com.example.Slow }\n"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

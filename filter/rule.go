@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Position is a line of a file that people edit.
+// Position is a line of a file that a user has written.
 type Position struct {
-	File string // as its reader was told
+	File string // the name that was given to the parser
 	Line int    // from 1
 }
 
-// String gives "FILE:LINE", or the file alone if there is no line.
+// String returns "FILE:LINE", or the file alone if Line is 0.
 func (p Position) String() string {
 	if p.Line <= 0 {
 		return p.File
@@ -19,19 +19,19 @@ func (p Position) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
-// Rule is one entry of the ordered list: whether what its pattern and conditions match is traced. It comes from [ParseRule],
-// [ParseConfig] or [ParseBlockList]; the zero Rule matches nothing.
+// Rule is one entry of the ordered list: methods that match its pattern and conditions are blocked or allowed.
+// [ParseRule], [ParseConfig] and [ParseBlockList] make rules; the zero Rule matches nothing.
 type Rule struct {
 	allow   bool
 	text    string
 	at      Position
 	pattern pattern
-	// conditions are nil for a rule of a pattern alone.
+	// conditions is nil for a rule that has only a pattern.
 	conditions *conditions
 }
 
-// ParseRule makes a rule that allows or blocks what a pattern matches; see the package comment for patterns. The
-// position is where it was written; an error starts with it.
+// ParseRule returns the rule that allows or blocks what a pattern matches; the package comment describes patterns. at
+// is the place where the rule was written; an error begins with it.
 func ParseRule(allow bool, pattern string, at Position) (Rule, error) {
 	verb := "block "
 	if allow {
@@ -48,14 +48,8 @@ func parseRule(allow bool, pattern, text string, at Position) (Rule, error) {
 	return Rule{allow: allow, text: text, at: at, pattern: p}, nil
 }
 
-// Allow says whether the rule allows what it matches; if not, it blocks it.
-func (r Rule) Allow() bool { return r.allow }
-
-// Position gives the place the rule was read from.
-func (r Rule) Position() Position { return r.at }
-
-// String gives the rule as "FILE:LINE: TEXT", its text as it was written.
+// String returns the rule as "FILE:LINE: TEXT", where TEXT is the rule as it was written.
 func (r Rule) String() string { return r.at.String() + ": " + r.text }
 
-// isWhole says whether the rule matches either all methods of a class or none, by the class's name alone.
+// isWhole reports whether the class's name alone decides that the rule matches all methods of a class, or none.
 func (r *Rule) isWhole() bool { return r.pattern.method == nil && r.conditions == nil }

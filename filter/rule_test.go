@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// parseRules makes rules of patterns with a + in front to allow and a - to block; the file is called "rules".
+// parseRules returns rules for patterns that begin with + to allow and - to block. Their file is called "rules".
 func parseRules(t testing.TB, patterns ...string) []Rule {
 	t.Helper()
 	var rules []Rule
@@ -23,10 +23,10 @@ func parseRules(t testing.TB, patterns ...string) []Rule {
 	return rules
 }
 
-// lastRule gives the last of rules without conditions that matches a method, -1 if none does.
+// lastRule returns the number of the last rule that matches a method, -1 if none does. The rules have no conditions.
 func lastRule(f *Filter, class, method, descriptor string) int32 {
 	cf := ClassFilter{filter: f, rules: f.index.match(class)}
-	rule, _ := cf.ruled(&classfile.Member{Name: method, Descriptor: descriptor}, nil)
+	rule, _ := cf.lastMatchingRule(&classfile.Member{Name: method, Descriptor: descriptor}, nil)
 	return rule
 }
 
@@ -37,19 +37,22 @@ func TestClassPatterns(t *testing.T) {
 		differ  string
 	}{
 		{"com.example.Foo", "com/example/Foo com/example/Foo$Bar com/example/Foo$Bar$1 com/example/Foo$",
-			"com/example/Food com/example/foo com/example/Foo/Bar a/com/example/Foo example/Foo Foo com/example/Fo com/example"},
+			"com/example/Food com/example/foo com/example/Foo/Bar a/com/example/Foo example/Foo Foo com/example/Fo " +
+				"com/example"},
 		{"com/example/Foo", "com/example/Foo com/example/Foo$1", "com/example/Foo1"},
 		{"com/example.Foo", "com/example/Foo", ""},
 		{"org", "org org$A", "organizer organizer/A org/A a/org org1"},
 		{"org.**", "org/A org/a/b/C org/A$B", "org organizer/A organizer a/org/A"},
-		{"com.example.*", "com/example/Foo com/example/Foo$Bar", "com/example/a/Foo com/Foo com/example com/examples/Foo"},
+		{"com.example.*", "com/example/Foo com/example/Foo$Bar",
+			"com/example/a/Foo com/Foo com/example com/examples/Foo"},
 		{"com.example.**", "com/example/Foo com/example/a/b/Foo", "com/example com/examples/Foo com/Foo"},
 		{"**", "A a/B a/b/C$D", ""},
 		{"**.**", "A a/B a/b/C$D", ""},
 		{"**.*", "A a/B a/b/C$D", ""},
 		{"*", "A A$B", "a/B"},
 		{"*.*", "a/B a/B$C", "A a/b/C"},
-		{"**.*Binding", "FooBinding a/FooBinding a/b/Binding a/FooBinding$1 a/Foo$BarBinding", "a/FooBindings a/Binding/Foo a/Bindingx$1"},
+		{"**.*Binding", "FooBinding a/FooBinding a/b/Binding a/FooBinding$1 a/Foo$BarBinding",
+			"a/FooBindings a/Binding/Foo a/Bindingx$1"},
 		{"**.R", "R a/R a/b/R$id", "a/RR a/R/B"},
 		{"**.Foo$Bar", "Foo$Bar a/Foo$Bar a/Foo$Bar$1", "a/Foo a/Foo$Baz a/Foo$Barn"},
 		{"com.**.Foo", "com/Foo com/a/Foo com/a/b/Foo com/a/b/Foo$1", "Foo a/com/Foo com/a/Foo/b com/a/Fool"},
@@ -61,9 +64,11 @@ func TestClassPatterns(t *testing.T) {
 		{"**.a.**.b.C", "a/b/C x/a/b/C a/x/y/b/C a/a/b/b/C a/b/a/b/C", "b/C a/C a/b/x/C a/b/c/C"},
 		{"**.a.*.C", "a/x/C a/a/C x/a/a/C", "a/C a/x/y/C"},
 		{"com.example.Foo$*", "com/example/Foo$Bar com/example/Foo$", "com/example/Foo com/example/Food$1"},
-		{"com.example.*Foo*Bar", "com/example/FooBar com/example/aFooFoobBar com/example/FooBar$1 com/example/FooBarBar", "com/example/FooBa com/example/BarFoo"},
+		{"com.example.*Foo*Bar", "com/example/FooBar com/example/aFooFoobBar com/example/FooBar$1 " +
+			"com/example/FooBarBar", "com/example/FooBa com/example/BarFoo"},
 		{"com.example.Fo*", "com/example/Fo com/example/Foo$1", "com/example/F"},
-		{"com.exämple.😀", "com/exämple/\xed\xa0\xbd\xed\xb8\x80 com/exämple/\xed\xa0\xbd\xed\xb8\x80$1", "com/exämple/😀 com/example/A com/exämple/\xed\xa0\xbd\xed\xb8\x81 com/exämple/\ufffd"},
+		{"com.exämple.😀", "com/exämple/\xed\xa0\xbd\xed\xb8\x80 com/exämple/\xed\xa0\xbd\xed\xb8\x80$1",
+			"com/exämple/😀 com/example/A com/exämple/\xed\xa0\xbd\xed\xb8\x81 com/exämple/\ufffd"},
 		{"com.*😀", "com/\xed\xa0\xbd\xed\xb8\x80 com/ä\xed\xa0\xbd\xed\xb8\x80$ö", "com/\xed\xa0\xbd\xed\xb8\x81"},
 		{"**.a{b}*", "a{b} x/a{b}d a{b}$1", "ab x/ab a{b/d"},
 		{`a*\b`, `a\b ax\b a\\b$1`, `ab a*b axb a\bc a\\`},
@@ -100,10 +105,13 @@ func TestMethodPatterns(t *testing.T) {
 		{"a.B#f(int)", "f(I)V f(I)J", "f()V f(II)V f(J)V f([I)V"},
 		{"a.B#f(int, long[])", "f(I[J)V", "f(IJ)V f(I[[J)V f([JI)V"},
 		{"a.B#f(boolean,byte,char,double,float,int,long,short)", "f(ZBCDFIJS)V", "f(ZBCDFIJ)V f(ZBCDFIJSS)V"},
-		{"a.B#f(java.lang.String)", "f(Ljava/lang/String;)V", "f(Ljava/lang/StringBuilder;)V f([Ljava/lang/String;)V f(Ljava/lang/String$A;)V f(Ljava/lang/String;I)V"},
+		{"a.B#f(java.lang.String)", "f(Ljava/lang/String;)V",
+			"f(Ljava/lang/StringBuilder;)V f([Ljava/lang/String;)V f(Ljava/lang/String$A;)V f(Ljava/lang/String;I)V"},
 		{"a.B#f(java/util/Map$Entry)", "f(Ljava/util/Map$Entry;)V", "f(Ljava/util/Map;)V"},
-		{"a.B#f(java.util.*)", "f(Ljava/util/List;)V f(Ljava/util/Map$Entry;)V", "f(Ljava/util/a/B;)V f(I)V f([Ljava/util/List;)V"},
-		{"a.B#f(**.String[][])", "f([[Ljava/lang/String;)V f([[LString;)V", "f([Ljava/lang/String;)V f(Ljava/lang/String;)V"},
+		{"a.B#f(java.util.*)", "f(Ljava/util/List;)V f(Ljava/util/Map$Entry;)V",
+			"f(Ljava/util/a/B;)V f(I)V f([Ljava/util/List;)V"},
+		{"a.B#f(**.String[][])", "f([[Ljava/lang/String;)V f([[LString;)V",
+			"f([Ljava/lang/String;)V f(Ljava/lang/String;)V"},
 		{"a.B#f(*)", "f(I)V f([[J)V f(La/B;)V", "f()V f(II)V"},
 		{"a.B#f(*, int, **)", "f(JI)V f([JILa/B;J)V", "f(J)V f(JJ)V f()V f(I)V"},
 		{"a.B#f(I)", "f(I)V f(I)J", "f(LI;)V f(J)V"},
@@ -179,7 +187,7 @@ func TestLastRuleWins(t *testing.T) {
 	}
 	for _, c := range cases {
 		f := New(Options{Rules: parseRules(t, c.rules...)})
-		d := f.byRule(lastRule(f, c.class, c.method, "(I)V"))
+		d := f.ruleDecision(lastRule(f, c.class, c.method, "(I)V"))
 		got, at := silent, ""
 		if d.Detail != "" {
 			got, at = allowed, fmt.Sprintf("rules:%d: ", c.line)
@@ -188,7 +196,8 @@ func TestLastRuleWins(t *testing.T) {
 			got = blocked
 		}
 		if got != c.want || !strings.HasPrefix(d.Detail, at) {
-			t.Errorf("%v of %s#%s: got %q by %q, want %q by line %d", c.rules, c.class, c.method, got, d.Detail, c.want, c.line)
+			t.Errorf("%v of %s#%s: got %q by %q, want %q by line %d", c.rules, c.class, c.method, got, d.Detail,
+				c.want, c.line)
 		}
 	}
 }
@@ -198,27 +207,32 @@ func TestFaultyPatterns(t *testing.T) {
 		{"", "the pattern is empty"},
 		{"com..Foo", `class pattern "com..Foo" has an empty segment`},
 		{".Foo", `class pattern ".Foo" has an empty segment`},
-		{"com.example.", `class pattern "com.example." ends in a separator: write "com.example.**" for all classes below a package`},
-		{"com.example**", `class pattern "com.example**": ** has to be a segment of its own, as in **.*Name; use * inside one`},
-		{"**Binding", `class pattern "**Binding": ** has to be a segment of its own, as in **.*Name; use * inside one`},
-		{"com.Fo?", `pattern "com.Fo?" holds '?': * is the wildcard, and stands for any characters`},
-		{"com.Fo\n", `pattern "com.Fo\n" holds '\n': * is the wildcard, and stands for any characters`},
+		{"com.example.",
+			`class pattern "com.example." ends in a separator: to match all classes below a package, ` +
+				`write "com.example.**"`},
+		{"com.example**",
+			`class pattern "com.example**": ** must be a whole segment, as in **.*Name; use * within a segment`},
+		{"**Binding", `class pattern "**Binding": ** must be a whole segment, as in **.*Name; use * within a segment`},
+		{"com.Fo?", `pattern "com.Fo?" contains '?': the only wildcard is *, for any number of characters`},
+		{"com.Fo\n", `pattern "com.Fo\n" contains '\n': the only wildcard is *, for any number of characters`},
 		{"com.\xff", `pattern "com.\xff" is not valid UTF-8`},
 		{"com.Foo bar", `class pattern "com.Foo bar": "Foo bar" is not the name of a class or package`},
 		{"com.Foo;", `class pattern "com.Foo;": "Foo;" is not the name of a class or package`},
 		{"com.Foo()", `class pattern "com.Foo()": "Foo()" is not the name of a class or package`},
-		{"#foo", `no class in front of #: write "**#foo" for that of every class`},
-		{"Foo#", "no method name behind #: write * for any"},
-		{"Foo#(int)", "no method name behind #: write * for any"},
+		{"#foo", `no class before #: to match a method of every class, write "**#foo"`},
+		{"Foo#", "no method name after #: write * for any name"},
+		{"Foo#(int)", "no method name after #: write * for any name"},
 		{"Foo#a.b", `method pattern "a.b": "a.b" is not the name of a method`},
 		{"Foo#<in*", `method pattern "<in*": "<in*" is not the name of a method`},
 		{"Foo#a#b", `method pattern "a#b": "a#b" is not the name of a method`},
 		{"Foo#a ()", `method pattern "a ()": "a " is not the name of a method`},
 		{"Foo#a(int", `method pattern "a(int": the parenthesis is not closed`},
-		{"Foo#a(**, int)", `method pattern "a(**, int)": ** for any number of parameters has to be the last`},
+		{"Foo#a(**, int)", `method pattern "a(**, int)": ** for any number of parameters must come last`},
 		{"Foo#a(int,)", `method pattern "a(int,)": parameter "": class pattern "" has an empty segment`},
-		{"Foo#a(int[)", `method pattern "a(int[)": parameter "int[": arrays are written TYPE[]`},
-		{"Foo#a(List<String>)", `method pattern "a(List<String>)": parameter "List<String>": class pattern "List<String>": "List<String>" is not the name of a class or package`},
+		{"Foo#a(int[)", `method pattern "a(int[)": parameter "int[": write an array as TYPE[]`},
+		{"Foo#a(List<String>)",
+			`method pattern "a(List<String>)": parameter "List<String>": class pattern "List<String>": ` +
+				`"List<String>" is not the name of a class or package`},
 		{"Foo#a()X", `method pattern "a()X": "X" is not a return descriptor, such as V, I or Ljava/lang/String;`},
 		{"Foo#a()int", `method pattern "a()int": "int" is not a return descriptor, such as V, I or Ljava/lang/String;`},
 		{"Foo#a()VV", `method pattern "a()VV": "VV" is not a return descriptor, such as V, I or Ljava/lang/String;`},
@@ -231,7 +245,7 @@ func TestFaultyPatterns(t *testing.T) {
 	}
 }
 
-// A pattern of many wildcards must not take exponential time.
+// TestManyWildcards checks that a pattern with many wildcards does not take exponential time.
 func TestManyWildcards(t *testing.T) {
 	wide, deep := strings.Repeat("a", 65535), strings.Repeat("aaa/", 16383)+"aaa"
 	for _, text := range []string{
@@ -250,8 +264,8 @@ func TestManyWildcards(t *testing.T) {
 	}
 }
 
-// TestPatternsAgreeWithRegexp holds class patterns against regular expressions that say the same, over all short
-// patterns and names of a small alphabet.
+// TestPatternsAgreeWithRegexp compares class patterns with equivalent regular expressions, for all short patterns and
+// names over a small alphabet.
 func TestPatternsAgreeWithRegexp(t *testing.T) {
 	names := shortNames()
 	for _, text := range shortPatterns() {
@@ -297,7 +311,7 @@ func shortNames() []string {
 	return names
 }
 
-// TestIndexAgreesWithPatterns holds the index against matching every rule by itself.
+// TestIndexAgreesWithPatterns compares the index with matching every rule separately.
 //
 // Invariant: The last rule that matches a method decides.
 func TestIndexAgreesWithPatterns(t *testing.T) {

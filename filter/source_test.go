@@ -12,14 +12,14 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// expectation is what a //= comment says of methods whose code starts on its line.
+// expectation is what a //= comment expects of the methods whose code starts on its line.
 type expectation struct {
 	method string // "" for any
 	want   [2]Reason
 	used   bool
 }
 
-// inModes gives the reason in each mode. Reasons that are not trivial are the same in all.
+// inModes returns the reason in each mode. A reason other than trivial is the same in all modes.
 func (e *expectation) inModes() [3]Reason {
 	none := e.want[Matrix]
 	if none == ReasonTrivial {
@@ -28,7 +28,7 @@ func (e *expectation) inModes() [3]Reason {
 	return [3]Reason{Smart: e.want[Smart], Matrix: e.want[Matrix], None: none}
 }
 
-// expectations reads the //= comments of a source, by line.
+// expectations returns the //= comments of a source, by line.
 func expectations(t *testing.T, path string) map[int][]*expectation {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -64,7 +64,7 @@ func expectations(t *testing.T, path string) map[int][]*expectation {
 	return found
 }
 
-// firstLine gives the source line of a method's first instruction.
+// firstLine returns the source line of a method's first instruction.
 func firstLine(code classfile.Code) int {
 	table, ok := classfile.FindAttribute(code.Attributes, "LineNumberTable")
 	for e := table.Info[min(2, len(table.Info)):]; ok && len(e) >= 4; e = e[4:] {
@@ -88,8 +88,8 @@ func parseFile(t testing.TB, path string) *classfile.Class {
 	return c
 }
 
-// TestSmallMethods holds the classes of testdata against the comments in their sources: every method with
-// code has to have one, and every one a method.
+// TestSmallMethods compares the decisions on the classes of testdata with the comments in their sources. Every method
+// with code must have a comment, and every comment a method.
 func TestSmallMethods(t *testing.T) {
 	for source, dir := range map[string]string{
 		"testdata/release8/Small.java":   "testdata/release8",
@@ -123,7 +123,8 @@ func TestSmallMethods(t *testing.T) {
 					cf := New(Options{Trivial: TrivialMode(mode)}).ForClass(c)
 					if got := cf.Decide(m, code); got.Reason != want {
 						t.Errorf("%s:%d: %s.%s%s: --trivial %v: got %q (%s), want %q",
-							source, line, c.Name(), m.Name, m.Descriptor, TrivialMode(mode), got.Reason, got.Detail, want)
+							source, line, c.Name(), m.Name, m.Descriptor, TrivialMode(mode), got.Reason, got.Detail,
+							want)
 					}
 				}
 			}

@@ -9,39 +9,31 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// TrivialMode is a definition of "too small to be worth measuring". Each looks at the bytes of one method,
-// and of its class at names and flags only.
+// TrivialMode is a definition of methods that are too small to be worth measuring. All modes look only at the bytes
+// of the method, and at names and flags in its class.
 type TrivialMode uint8
 
 const (
-	// Smart takes these three for trivial, unless they are synchronized:
-	// at most 12 instructions that neither loop, call, allocate, lock, throw, nor run code unseen (by
-	// invokedynamic, a Dynamic constant, or the initialiser of another class behind a static field);
-	// a constructor that only hands arguments and constants to the one of its superclass;
-	// a method that only hands them to a private or static method of its own class, which is measured itself, and
-	// so may not be native.
+	// Smart skips a method that is not synchronized and has one of three forms:
+	//
+	//   - A plain method: at most 12 instructions that do not loop, call, allocate, lock or throw, and that cannot
+	//     run other code implicitly (invokedynamic, a Dynamic constant, or a static field of another class, whose
+	//     initialiser may run).
+	//   - A constructor that only passes arguments and constants to a constructor of its superclass.
+	//   - A delegation: a method that only passes arguments and constants to a private or static method of its own
+	//     class. That method is traced in its place, and must therefore not be native.
 	Smart TrivialMode = iota
-	// Matrix is the rule of the Matrix plugin: no call at all, loops or not; or nothing but loads, field
-	// accesses and returns, with one invokespecial in a constructor.
+	// Matrix is the rule of the Matrix plugin. It skips a method without any call, loops or not, and a method that
+	// consists of loads, field accesses and returns only; a constructor may have one invokespecial besides.
 	Matrix
-	// None takes nothing for trivial.
+	// None skips no method as trivial.
 	None
 )
 
-// trivialModes are the names of the modes, as options have them.
+// trivialModes are the names of the modes.
 var trivialModes = [...]string{Smart: "smart", Matrix: "matrix", None: "none"}
 
-// ParseTrivialMode gives the mode called smart, matrix or none.
-func ParseTrivialMode(name string) (TrivialMode, error) {
-	for mode, known := range trivialModes {
-		if name == known {
-			return TrivialMode(mode), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown trivial mode %q: it is smart, matrix or none", name)
-}
-
-// String gives the name of the mode, as [ParseTrivialMode] reads it.
+// String returns the name of the mode: smart, matrix or none.
 func (t TrivialMode) String() string {
 	if int(t) < len(trivialModes) {
 		return trivialModes[t]
@@ -49,12 +41,13 @@ func (t TrivialMode) String() string {
 	return fmt.Sprintf("trivial mode %d", uint8(t))
 }
 
-// maxSmart is the most instructions that a plain method may have to be trivial.
+// maxSmart is the greatest number of instructions of a plain method.
 const maxSmart = 12
 
 var errNoCode = errors.New("code_length is 0 (JVMS 4.7.3)")
 
-// trivial says by what a method is trivial; "" if it is not. An error is code that cannot be decoded.
+// trivial returns the detail of the reason why a method is trivial; "" if it is not. It fails if the code cannot be
+// decoded.
 func (cf *ClassFilter) trivial(m *classfile.Member, c *classfile.Code) (string, error) {
 	mode := cf.filter.trivial
 	switch {
@@ -67,13 +60,14 @@ func (cf *ClassFilter) trivial(m *classfile.Member, c *classfile.Code) (string, 
 	case m.AccessFlags&classfile.AccSynchronized != 0:
 		return "", nil
 	}
-	if n, err := cf.plain(c); n > 0 || err != nil {
+	if n, err := cf.plainSize(c); n > 0 || err != nil {
 		return plainDetails[n], err
 	}
-	return cf.passesOn(m, c)
+	return cf.delegation(m, c)
 }
 
-// plainDetails are what to say of a plain method, by its number of instructions: once, as there are so many.
+// plainDetails are the details for plain methods, by number of instructions. They are made once because there are
+// many such methods.
 var plainDetails = func() (details [maxSmart + 1]string) {
 	for n := range details {
 		details[n] = fmt.Sprintf("smart: %d instructions, no loop, call or allocation", n)
@@ -82,9 +76,9 @@ var plainDetails = func() (details [maxSmart + 1]string) {
 	return details
 }()
 
-// plain gives the number of instructions of a method of the first of the three forms of [Smart]; 0 for another.
-func (cf *ClassFilter) plain(c *classfile.Code) (int, error) {
-	// A handler that starts before the end of what it covers can make a loop without a backward branch.
+// plainSize returns the number of instructions of a plain method (see [Smart]); 0 for any other method.
+func (cf *ClassFilter) plainSize(c *classfile.Code) (int, error) {
+	// A handler that starts before the end of the range that it covers can form a loop without a backward branch.
 	for e := c.ExceptionTable; len(e) >= 8; e = e[8:] {
 		if binary.BigEndian.Uint16(e[4:]) < binary.BigEndian.Uint16(e[2:]) {
 			return 0, nil
@@ -99,7 +93,7 @@ func (cf *ClassFilter) plain(c *classfile.Code) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if !cf.isHarmless(in) {
+		if !cf.allowedInPlain(in) {
 			return 0, nil
 		}
 		pc += in.Size
@@ -107,15 +101,15 @@ func (cf *ClassFilter) plain(c *classfile.Code) (int, error) {
 	return n, nil
 }
 
-// isHarmless says whether the instruction may stand in a plain method.
-func (cf *ClassFilter) isHarmless(in code.Instruction) bool {
+// allowedInPlain reports whether the instruction is allowed in a plain method.
+func (cf *ClassFilter) allowedInPlain(in code.Instruction) bool {
 	switch in.Op {
 	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface, code.Invokedynamic,
 		code.New, code.Newarray, code.Anewarray, code.Multianewarray,
 		code.Monitorenter, code.Monitorexit, code.Athrow:
 		return false
 	case code.Jsr, code.JsrW, code.Ret:
-		// A ret goes back to behind its jsr: it is a backward branch without a target to see.
+		// A ret jumps back to the instruction after its jsr: a backward branch, whose target is not in the code.
 		return false
 	case code.Wide:
 		return code.Op(in.U1(0)) != code.Ret
@@ -136,14 +130,15 @@ func (cf *ClassFilter) isHarmless(in code.Instruction) bool {
 	return !branches || target > in.PC
 }
 
-// isDynamic says whether an ldc loads a Dynamic constant (JVMS 4.4.10), for which a bootstrap method runs.
+// isDynamic reports whether an ldc loads a Dynamic constant (JVMS 4.4.10). Loading it runs a bootstrap method.
 func (cf *ClassFilter) isDynamic(in code.Instruction) bool {
 	return cf.class.ConstantPool().Tag(in.Constant()) == classfile.TagDynamic
 }
 
-// passesOn is the second and third form of [Smart]: loads of locals and constants, one call, perhaps a
-// checkcast of what it returned, and a return. As nothing is stored, the locals are parameters.
-func (cf *ClassFilter) passesOn(m *classfile.Member, c *classfile.Code) (string, error) {
+// delegation returns the detail for the second and third form of [Smart]: loads of locals and constants, one call, an
+// optional checkcast of the result, and a return. As such a method stores nothing, the locals that it loads are its
+// parameters. "" if the method has another form.
+func (cf *ClassFilter) delegation(m *classfile.Member, c *classfile.Code) (string, error) {
 	detail := ""
 	for pc := 0; pc < len(c.Bytecode); {
 		in, err := code.At(c.Bytecode, pc)
@@ -154,7 +149,7 @@ func (cf *ClassFilter) passesOn(m *classfile.Member, c *classfile.Code) (string,
 		switch {
 		case detail == "" && isLoad(in) && !(in.Op >= code.Ldc && in.Op <= code.Ldc2W && cf.isDynamic(in)):
 		case detail == "" && in.Op >= code.Invokevirtual && in.Op <= code.Invokeinterface:
-			if detail = cf.passedOnTo(m, in); detail == "" {
+			if detail = cf.delegationDetail(m, in); detail == "" {
 				return "", nil
 			}
 		case detail != "" && in.Op == code.Checkcast:
@@ -167,14 +162,16 @@ func (cf *ClassFilter) passesOn(m *classfile.Member, c *classfile.Code) (string,
 	return "", nil
 }
 
-// passedOnTo says what kind of delegation the one call of method m is; "" for one that hides time. A native
-// method cannot be traced, so that its time would be lost with its caller.
-func (cf *ClassFilter) passedOnTo(m *classfile.Member, call code.Instruction) string {
+// delegationDetail returns the detail for a method m whose only call is the given one; "" if the time of the call
+// would be lost without m. A native method cannot be traced: if its only caller were not traced either, its time
+// would show nowhere.
+func (cf *ClassFilter) delegationDetail(m *classfile.Member, call code.Instruction) string {
 	ref, err := cf.class.ConstantPool().Ref(call.Constant())
 	if err != nil {
 		return ""
 	}
-	if call.Op == code.Invokespecial && m.Name == "<init>" && ref.Name == "<init>" && ref.Class == cf.class.SuperName() {
+	if call.Op == code.Invokespecial && m.Name == "<init>" && ref.Name == "<init>" &&
+		ref.Class == cf.class.SuperName() {
 		return "smart: only calls super"
 	}
 	if ref.Class != cf.class.Name() {
@@ -188,7 +185,7 @@ func (cf *ClassFilter) passedOnTo(m *classfile.Member, call code.Instruction) st
 	return "smart: only calls a private or static method of its class"
 }
 
-// isLoad says whether an instruction does no more than push a constant or a local.
+// isLoad reports whether an instruction only pushes a constant or a local.
 func isLoad(in code.Instruction) bool {
 	op := in.Op
 	if op == code.Wide {
@@ -197,8 +194,8 @@ func isLoad(in code.Instruction) bool {
 	return op >= code.AconstNull && op <= code.Aload3
 }
 
-// matrixTrivial has the semantics of isGetSetMethod and isSingleMethod of Matrix's MethodCollector. These see
-// the code through ASM, for which a wide load is a load; opcodes up to saload count as loads, nop among them.
+// matrixTrivial does what isGetSetMethod and isSingleMethod of Matrix's MethodCollector do. These read the code
+// through ASM, for which a wide load is a load; all opcodes up to saload count as loads, also nop.
 func matrixTrivial(m *classfile.Member, c *classfile.Code) (string, error) {
 	calls, specials := 0, 0
 	onlyAccess := true

@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// benchInjection is one class and what is asked for in it: all that the injector takes.
+// benchInjection is one class and the request to instrument every method of it that can be instrumented.
 type benchInjection struct {
 	class      *classfile.Class
 	candidates []int
@@ -35,7 +35,8 @@ func benchInjections(b *testing.B, in *inject.Injector) (all []benchInjection, m
 		}
 		for _, i := range one.candidates {
 			if !refused[i] {
-				one.request.Methods = append(one.request.Methods, inject.Traced{Method: i, ID: uint32(1 + (len(all)*31+i)*2003%(1<<20-3))})
+				one.request.Methods = append(one.request.Methods,
+					inject.Traced{Method: i, ID: uint32(1 + (len(all)*31+i)*2003%(1<<20-3))})
 			}
 		}
 		all = append(all, one)
@@ -47,7 +48,7 @@ func benchInjections(b *testing.B, in *inject.Injector) (all []benchInjection, m
 	return all, methods
 }
 
-// benchModes are exit modes that go about differently.
+// benchModes are the two exit modes whose code paths differ most.
 var benchModes = []struct {
 	name  string
 	exits inject.ExitMode

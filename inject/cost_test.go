@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// runtimeCalls counts the calls of the runtime in a method, and gives the length of its Code attribute.
+// runtimeCalls returns the number of calls of the runtime in a method, and the length of its Code attribute.
 func runtimeCalls(t *testing.T, c *classfile.Class, m *classfile.Member) (calls, length int) {
 	t.Helper()
 	body, ok, err := c.Code(m)
@@ -34,12 +34,13 @@ func runtimeCalls(t *testing.T, c *classfile.Class, m *classfile.Member) (calls,
 	return calls, len(a.Info)
 }
 
-// TestCost counts in the output what each method and the class cost.
+// TestCost compares the Cost of each method and class with the calls and bytes in the output.
 //
 // Invariant: The calls and bytes that are reported as the cost of a method or class are those that are added to it.
 func TestCost(t *testing.T) {
 	activity := assembly.Class{Name: "app/Home", Super: "android/app/Activity", Methods: []assembly.Method{
-		{Access: classfile.AccPublic, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Stack: 1, Code: "return"},
+		{Access: classfile.AccPublic, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Stack: 1,
+			Code: "return"},
 		{Access: static, Name: "f", Descriptor: "()V", Code: "return"},
 	}}.Parse()
 	bare := assembly.Class{Name: "app/Bare", Super: "android/app/Activity", Methods: []assembly.Method{
@@ -54,7 +55,7 @@ func TestCost(t *testing.T) {
 		jobs = append(jobs, job{c, inject.FocusNone})
 	}
 	total := 0
-	for _, exits := range []inject.ExitMode{inject.ExitsNormal, inject.ExitsThrows, inject.ExitsExact} {
+	for _, exits := range inject.ExitModes() {
 		in := inject.New(inject.Options{Exits: exits})
 		for _, j := range jobs {
 			request := inject.Request{Focus: j.focus}
@@ -83,7 +84,7 @@ func TestCost(t *testing.T) {
 				n, length := runtimeCalls(t, out, &out.Methods()[i])
 				calls += n
 				if i >= len(j.class.Methods()) {
-					continue // the one that was added
+					continue // the added method
 				}
 				_, before := runtimeCalls(t, j.class, &j.class.Methods()[i])
 				want := inject.MethodCost{Method: i, Calls: n, Bytes: length - before}
@@ -93,11 +94,12 @@ func TestCost(t *testing.T) {
 					want.Bytes += 5
 				}
 				if byMethod[i] != want {
-					t.Errorf("%s: method %d costs %+v, said to be %+v", j.class.Name(), i, want, byMethod[i])
+					t.Errorf("%s: method %d: got %+v, want %+v", j.class.Name(), i, byMethod[i], want)
 				}
 			}
 			if cost.Calls != calls || cost.Bytes != len(data)-len(j.class.Bytes()) {
-				t.Errorf("%s: %d calls, %d bytes; said to be %d, %d", j.class.Name(), calls, len(data)-len(j.class.Bytes()), cost.Calls, cost.Bytes)
+				t.Errorf("%s: got %d calls, %d bytes, want %d, %d",
+					j.class.Name(), cost.Calls, cost.Bytes, calls, len(data)-len(j.class.Bytes()))
 			}
 			total += calls
 		}

@@ -2,8 +2,8 @@ package inject
 
 import "github.com/tracegen/tracegen/classfile"
 
-// frameworkActivities are the classes of android.jar (API 35) that extend android.app.Activity and may be
-// extended. None makes onWindowFocusChanged final.
+// frameworkActivities are the classes of android.jar (API 35) that extend android.app.Activity and are not final.
+// In none of them is onWindowFocusChanged final.
 var frameworkActivities = map[string]bool{
 	"android/accounts/AccountAuthenticatorActivity": true,
 	"android/app/Activity":                          true,
@@ -17,17 +17,18 @@ var frameworkActivities = map[string]bool{
 	"android/preference/PreferenceActivity":         true,
 }
 
-// Ancestry is what [FocusHooks] needs to know of a class.
+// Ancestry has the facts about a class that [FocusHooks] needs.
 type Ancestry struct {
-	SuperName string // of the superclass in internal form, "" for none
-	// DeclaresFocus says that the class itself has an onWindowFocusChanged(Z)V with code, not static.
+	SuperName string // the superclass in internal form, "" for none
+	// DeclaresFocus reports that the class has its own onWindowFocusChanged(Z)V, to which a call can be added: it
+	// has code and is neither static nor private.
 	DeclaresFocus bool
-	// BarsFocus says that it has one of another kind (static, abstract, native or private), or is no class
-	// to add a method to (an interface).
+	// BarsFocus reports that nothing can be done in this class: it has an onWindowFocusChanged(Z)V that is static,
+	// abstract, native or private, or it is an interface.
 	BarsFocus bool
 }
 
-// AncestryOf extracts the Ancestry of c.
+// AncestryOf returns the Ancestry of c.
 func AncestryOf(c *classfile.Class) Ancestry {
 	a := Ancestry{SuperName: c.SuperName(), BarsFocus: c.AccessFlags()&classfile.AccInterface != 0}
 	if m := findMethod(c, focusName, focusDescriptor); m != nil {
@@ -38,7 +39,8 @@ func AncestryOf(c *classfile.Class) Ancestry {
 	return a
 }
 
-// Focus gives the only action that [FocusHooks] can ask of this class, whatever the others are.
+// Focus returns the action that [FocusHooks] decides on for this class, if it decides on any. It does not depend on
+// other classes.
 func (a Ancestry) Focus() Focus {
 	switch {
 	case a.BarsFocus:
@@ -51,12 +53,13 @@ func (a Ancestry) Focus() Focus {
 	return FocusNone
 }
 
-// FocusHooks decides for every Activity among the inputs what happens to its onWindowFocusChanged. One that
-// is there calls at, first thing; to the topmost input class of a chain that lacks one, one is added, which
-// the classes below inherit. A class is an Activity if its superclasses lead, through inputs only, to a
-// framework class known to be one; below a superclass that is neither, nothing is touched.
+// FocusHooks returns the action for each Activity among the inputs that needs one, by internal name. If an Activity
+// has a method onWindowFocusChanged, a call of at is inserted at its start. If it has none and directly extends an
+// Activity of the framework, one is added, which its subclasses inherit. A class is an Activity if its superclasses
+// lead, through input classes only, to an Activity of the framework; if they lead to another class that is not
+// among the inputs, nothing is done.
 //
-// classes holds every class of the inputs that may be rewritten or stand between others, by internal name.
+// classes has every class of the inputs that may be rewritten or may be a superclass of one, by internal name.
 func FocusHooks(classes map[string]Ancestry) map[string]Focus {
 	hooks := make(map[string]Focus)
 	for name, a := range classes {
@@ -67,8 +70,9 @@ func FocusHooks(classes map[string]Ancestry) map[string]Focus {
 	return hooks
 }
 
+// isActivity reports whether the superclasses of a class lead to an Activity of the framework.
 func isActivity(classes map[string]Ancestry, name string) bool {
-	// A chain longer than there are classes runs in a circle.
+	// A chain that is longer than the number of classes is a cycle.
 	for range len(classes) + 1 {
 		if frameworkActivities[name] {
 			return true

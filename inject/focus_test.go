@@ -25,13 +25,16 @@ func TestFocusHooks(t *testing.T) {
 		{"no class", nil, nil},
 		{"an Activity with the method", classes{"A": has("android/app/Activity")}, map[string]inject.Focus{"A": hook}},
 		{"an Activity without it", classes{"A": lacks("android/app/Activity")}, map[string]inject.Focus{"A": add}},
-		{"other framework Activities", classes{"A": lacks("android/app/ListActivity"), "B": has("android/preference/PreferenceActivity")},
+		{"other framework Activities", classes{"A": lacks("android/app/ListActivity"),
+			"B": has("android/preference/PreferenceActivity")},
 			map[string]inject.Focus{"A": add, "B": hook}},
 		{"the topmost of a chain only", classes{"A": lacks("android/app/Activity"), "B": lacks("A"), "C": lacks("B")},
 			map[string]inject.Focus{"A": add}},
-		{"each of a chain that has it", classes{"A": lacks("android/app/Activity"), "B": has("A"), "C": lacks("B"), "D": has("C")},
+		{"each of a chain that has it", classes{"A": lacks("android/app/Activity"), "B": has("A"), "C": lacks("B"),
+			"D": has("C")},
 			map[string]inject.Focus{"A": add, "B": hook, "D": hook}},
-		{"none is added below one that has it, for that may be final", classes{"A": has("android/app/Activity"), "B": lacks("A")},
+		{"none is added below one that has it, for that may be final",
+			classes{"A": has("android/app/Activity"), "B": lacks("A")},
 			map[string]inject.Focus{"A": hook}},
 		{"one that cannot take it", classes{"A": bars("android/app/Activity")}, nil},
 		{"below one that cannot take it", classes{"A": bars("android/app/Activity"), "B": lacks("A"), "C": has("B")},
@@ -41,7 +44,9 @@ func TestFocusHooks(t *testing.T) {
 		{"no superclass", classes{"A": has("")}, nil},
 		{"extends itself", classes{"A": has("A")}, nil},
 		{"extend each other", classes{"A": has("B"), "B": has("A")}, nil},
-		{"the framework itself among the inputs", classes{"android/app/Activity": has("android/view/ContextThemeWrapper"), "A": lacks("android/app/Activity")},
+		{"the framework itself among the inputs",
+			classes{"android/app/Activity": has("android/view/ContextThemeWrapper"),
+				"A": lacks("android/app/Activity")},
 			map[string]inject.Focus{"A": add}},
 	} {
 		if got := inject.FocusHooks(row.classes); !maps.Equal(got, row.want) {
@@ -73,8 +78,10 @@ func TestAncestryOf(t *testing.T) {
 		{"private", activity(method(classfile.AccPrivate, "return")...), false, true},
 		{"abstract", activity(method(classfile.AccPublic|classfile.AccAbstract, "")...), false, true},
 		{"native", activity(method(classfile.AccPublic|classfile.AccNative, "")...), false, true},
-		{"of another descriptor", activity(assembly.Method{Access: classfile.AccPublic, Name: focusMethod, Descriptor: "(I)V", Locals: 2, Code: "return"}), false, false},
-		{"an interface", assembly.Class{Name: "A", Super: "android/app/Activity", Access: classfile.AccPublic | classfile.AccInterface | classfile.AccAbstract}, false, true},
+		{"of another descriptor", activity(assembly.Method{Access: classfile.AccPublic, Name: focusMethod,
+			Descriptor: "(I)V", Locals: 2, Code: "return"}), false, false},
+		{"an interface", assembly.Class{Name: "A", Super: "android/app/Activity",
+			Access: classfile.AccPublic | classfile.AccInterface | classfile.AccAbstract}, false, true},
 	} {
 		want := inject.Ancestry{SuperName: "android/app/Activity", DeclaresFocus: row.want, BarsFocus: row.bars}
 		if got := inject.AncestryOf(row.class.Parse()); got != want {
@@ -84,22 +91,25 @@ func TestAncestryOf(t *testing.T) {
 }
 
 func TestFocusCode(t *testing.T) {
-	empty := assembly.Method{Access: classfile.AccPublic, Name: focusMethod, Descriptor: "(Z)V", Locals: 2, Code: "return"}
+	empty := assembly.Method{Access: classfile.AccPublic, Name: focusMethod, Descriptor: "(Z)V", Locals: 2,
+		Code: "return"}
 	other := assembly.Method{Access: classfile.AccPublic, Name: "f", Descriptor: "()V", Locals: 1, Code: "return"}
 	ids := func(r inject.Request, f inject.Focus) inject.Request { r.Focus = f; return r }
 	for _, row := range []struct {
 		name    string
 		class   assembly.Class
 		request inject.Request
-		want    []string // of each method
+		want    []string // the listing of each method
 	}{
 		{"untraced", activity(empty), ids(traced(5), inject.FocusHook), []string{
 			"0: aload_0 | 1: iload_1 | 2: invokestatic at | 5: return | stack 2"}},
 		{"traced", activity(empty), ids(traced(5, 0), inject.FocusHook), []string{
-			"0: iconst_5 | 1: invokestatic i | 4: aload_0 | 5: iload_1 | 6: invokestatic at | 9: iconst_5 | 10: invokestatic o | 13: return | stack 2"}},
+			"0: iconst_5 | 1: invokestatic i | 4: aload_0 | 5: iload_1 | 6: invokestatic at | 9: iconst_5 | " +
+				"10: invokestatic o | 13: return | stack 2"}},
 		{"added", activity(other), ids(traced(5, 0), inject.FocusAdd), []string{
 			"0: iconst_5 | 1: invokestatic i | 4: iconst_5 | 5: invokestatic o | 8: return | stack 1",
-			"0: aload_0 | 1: iload_1 | 2: invokespecial android/app/Activity.onWindowFocusChanged(Z)V | 5: aload_0 | 6: iload_1 | 7: invokestatic at | 10: return | stack 2"}},
+			"0: aload_0 | 1: iload_1 | 2: invokespecial android/app/Activity.onWindowFocusChanged(Z)V | 5: aload_0 | " +
+				"6: iload_1 | 7: invokestatic at | 10: return | stack 2"}},
 	} {
 		out := rewrite(t, row.class.Parse(), inject.Options{}, row.request)
 		if len(out.Methods()) != len(row.want) {
@@ -118,8 +128,9 @@ func TestFocusCode(t *testing.T) {
 	}
 }
 
-// TestStamp stamps MappingInfo, and refuses classes whose digest() is not what the runtime's is.
-func TestStamp(t *testing.T) {
+// TestDigest writes digests into MappingInfo, and checks that classes whose method digest differs from the
+// runtime's are refused.
+func TestDigest(t *testing.T) {
 	const digest = "0123456789abcdef"
 	info := func(code string) assembly.Class {
 		return assembly.Class{Name: "dev/tracegen/runtime/MappingInfo", Methods: []assembly.Method{
@@ -138,21 +149,21 @@ func TestStamp(t *testing.T) {
 	}
 	again := rewrite(t, out, inject.Options{}, inject.Request{Digest: "fedcba9876543210"})
 	if _, ok := again.ConstantPool().FindUtf8("fedcba9876543210"); !ok {
-		t.Error("a stamp cannot be replaced")
+		t.Error("a digest cannot be replaced")
 	}
 	for _, row := range []struct {
 		class assembly.Class
 		want  string
 	}{
-		{assembly.Class{Name: "dev/tracegen/runtime/MappingInfo"}, "the method is not there"},
+		{assembly.Class{Name: "dev/tracegen/runtime/MappingInfo"}, "there is no such method"},
 		{info(""), "it has no code"},
 		{info("aconst_null | areturn"), "it does more than return a constant"},
 		{info(`ldc "0000000000000000" | nop | areturn`), "it does more than return a constant"},
 		{info(`ldc "0000000000000000" | areturn | areturn`), "it does more than return a constant"},
 		{info(`ldc "0000000000000000"`), "it does more than return a constant"},
 		{info("ldc 12 | areturn"), "String"},
-		{info(`ldc "0" | areturn`), `its string "0" is not one of 16 hexadecimal digits`},
-		{info(`ldc "000000000000000G" | areturn`), "is not one of 16 hexadecimal digits"},
+		{info(`ldc "0" | areturn`), `its string "0" does not consist of 16 hexadecimal digits`},
+		{info(`ldc "000000000000000G" | areturn`), "does not consist of 16 hexadecimal digits"},
 	} {
 		if err := inject.CheckMappingInfo(row.class.Parse()); err == nil || !strings.Contains(err.Error(), row.want) ||
 			strings.Contains(err.Error(), "%!") {
@@ -161,8 +172,8 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// TestStripUndoes instruments, strips and instruments again: the second time gives the same bytes, also in
-// another mode and with other IDs in between.
+// TestStripUndoes checks that strip restores an instrumented class, and that instrumenting the restored class again
+// writes the same bytes as the first time.
 func TestStripUndoes(t *testing.T) {
 	for _, c := range realClasses(t) {
 		in := inject.New(inject.Options{Exits: inject.ExitsExact})
@@ -173,15 +184,17 @@ func TestStripUndoes(t *testing.T) {
 		first := rewrite(t, c, inject.Options{Exits: inject.ExitsExact}, request)
 		stripped, removed, err := equivalence.Strip(first, inject.DefaultRuntimeClass)
 		if err != nil || (removed == 0) != (len(request.Methods) == 0) || string(stripped) != string(c.Bytes()) {
-			t.Errorf("%s: strip removed %d calls of %d methods and does not give the class back: %v", c.Name(), removed, len(request.Methods), err)
+			t.Errorf("%s: strip removed %d calls of %d methods and does not restore the class: %v",
+				c.Name(), removed, len(request.Methods), err)
 			continue
 		}
 		original, err := classfile.Parse(stripped)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if second := rewrite(t, original, inject.Options{Exits: inject.ExitsExact}, request); string(second.Bytes()) != string(first.Bytes()) {
-			t.Errorf("%s: instrumenting twice gives other bytes", c.Name())
+		second := rewrite(t, original, inject.Options{Exits: inject.ExitsExact}, request)
+		if string(second.Bytes()) != string(first.Bytes()) {
+			t.Errorf("%s: instrumenting again writes other bytes", c.Name())
 		}
 	}
 }

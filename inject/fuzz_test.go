@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/inject"
 )
 
-// FuzzRewrite gives the package whatever parses. Nothing panics or goes on forever, and what Try takes, Rewrite
-// takes with another ID. That the result is right, package verify's fuzzing sees to.
+// FuzzRewrite calls the package with any class that parses. Nothing may panic or go on forever, and Rewrite must
+// not fail for methods that Try accepts. The fuzz tests of package verify check that the result is right.
 func FuzzRewrite(f *testing.F) {
 	for _, c := range append(realClasses(f), nearTheLimits()[:2]...) {
 		if len(c.Bytes()) < 10_000 {
@@ -18,12 +18,14 @@ func FuzzRewrite(f *testing.F) {
 	for _, shape := range shapes {
 		f.Add(shape.class().Bytes(), uint32(5), byte(2))
 	}
+	exits := inject.ExitModes()
 	f.Fuzz(func(t *testing.T, data []byte, id uint32, mode byte) {
 		c, err := classfile.Parse(data)
 		if err != nil {
 			return
 		}
-		o := inject.Options{Exits: inject.ExitMode(mode % 3), ConstructorEntry: inject.ConstructorEntry(mode / 3 % 2), KeepCompilable: mode&64 != 0}
+		o := inject.Options{Exits: exits[int(mode)%len(exits)],
+			ConstructorEntry: inject.ConstructorEntry(int(mode) / len(exits) % 2), KeepCompilable: mode&64 != 0}
 		in := inject.New(o)
 		request := inject.Request{}
 		for _, m := range acceptable(in, c) {

@@ -1,26 +1,34 @@
 // Package inject inserts the calls that report a method's entry and exit to the runtime.
 //
-// An [Injector] is asked twice about each class. [Injector.Try] is asked first, before methods have IDs:
-// would each candidate take the calls, with the longest encoding that an ID can have? What it refuses gets a
-// reason and no ID. [Injector.Rewrite] then does it. Neither looks at any other class: frames are shifted,
-// not computed. Where a class fits among the others (is it reached by the runtime, is it an Activity?) is
-// decided by [Reached] and [FocusHooks], from what the scan of all inputs found.
+// An [Injector] is called twice for each class. First, before methods have IDs, [Injector.Try] finds out which
+// methods cannot be instrumented, by inserting the calls with the longest encoding that an ID can have. A refused
+// method gets no ID. [Injector.FitsWithoutTrial] finds classes for which this call is not needed. Then
+// [Injector.Rewrite] inserts the calls. None of them needs to read another class, since frames are moved and not
+// computed. What depends on other classes is decided by [Reached] (which classes does the runtime use?) and
+// [FocusHooks] (which classes are Activities?), from facts about all classes of the inputs.
+//
+// A method is changed in these places. The entry call stands before the first instruction, or in a constructor with
+// [EntryAfterSuper] behind each call that initialises `this`. A branch to the first instruction jumps behind the
+// entry call, so that a loop does not report the entry again. An exit call stands in front of each instruction that
+// leaves the method and that the [ExitMode] covers; a branch to such an instruction jumps to the exit call. With
+// [ExitsExact] a handler for any exception is appended; it reports the exit and throws the exception again. It
+// covers the code behind the entry call, without the exit calls and returns, so that no path reports an exit twice.
 //
 // # What strip needs
 //
-// The constants that are added form one block at the end of the pool, which starts with the runtime class's
-// name and its Class entry; these two, the Methodrefs, and the Integers of IDs are new even if the pool had
-// equal ones. From the block on, package verify can undo every change. A few facts about the old class do not
-// show in the new one: whether max_stack was greater than needed, whether a frame or branch had a longer
-// form than necessary. Where undoing would guess wrongly, the last constant of the block says so: a Utf8 of
-// "tracegen:" and notes joined by ";", each a method's number, a letter and numbers:
+// The constants that are added form one block at the end of the pool. It starts with the name and the Class of the
+// runtime class; these two, the Methodrefs, and the Integers of IDs are added even if the pool has equal ones. By
+// this block, strip finds and undoes every change. A few facts about the old class do not show in the new one:
+// whether max_stack was greater than needed, and whether a frame or branch had a longer form than necessary. Strip
+// assumes a default for them. Where the default would be wrong, the last constant of the block has a note: it is a
+// Utf8 of "tracegen:" and the notes joined by ";", each of which is a method's number, a letter and numbers:
 //
 //	3s7     method 3 had a max_stack of 7
 //	3f2=247 frame 2 of method 3 had the frame_type 247
 //	3w95    the branch at 95 of method 3 was wide; 3n95 that it was short
 //	3t      method 3 had a StackMapTable without frames
 //	3k2     frame 2 of method 3, behind a branch that was widened, was there before
-//	3h      the last athrow of method 3, though a handler that catches all, is not that of exact exits
+//	3h      the last handler of method 3 is its own, although it looks like that of exact exits
 package inject
 
 import (
@@ -32,22 +40,23 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// ExitMode says which ways out of a method are reported.
+// ExitMode determines which ways out of a method are reported.
 type ExitMode uint8
 
 // The exit modes.
 const (
-	// ExitsThrows reports before every return and before every athrow that no handler of the same method
-	// covers.
+	// ExitsThrows reports the exit before every return, and before every athrow that no handler of the same
+	// method covers.
 	ExitsThrows ExitMode = iota
-	// ExitsNormal reports before every return.
+	// ExitsNormal reports the exit before every return.
 	ExitsNormal
-	// ExitsExact reports once on every path: before returns, and by a handler around the whole method.
+	// ExitsExact reports the exit exactly once on every path: before returns, and in a handler that covers the
+	// rest of the method.
 	ExitsExact
 )
 
-// ExitModes returns all exit modes, those that report less first. Whatever must handle each of them is made from this list
-// or tested with it.
+// ExitModes returns all exit modes, those that report fewer exits first. Code that must handle each of them is made
+// from this list or tested with it.
 func ExitModes() []ExitMode { return []ExitMode{ExitsNormal, ExitsThrows, ExitsExact} }
 
 // String returns the exit mode's name on the command line.
@@ -63,15 +72,15 @@ func (m ExitMode) String() string {
 	return strconv.Itoa(int(m))
 }
 
-// ConstructorEntry says where a constructor's entry is reported.
+// ConstructorEntry determines where a constructor's entry is reported.
 type ConstructorEntry uint8
 
 // The constructor entries.
 const (
-	// EntryAtStart reports before anything else. [ExitsExact] excludes it: a handler may not cover code
-	// where `this` is uninitialised.
+	// EntryAtStart reports the entry before anything else. It cannot be combined with [ExitsExact], since a
+	// handler may not cover code where `this` is uninitialised.
 	EntryAtStart ConstructorEntry = iota
-	// EntryAfterSuper reports behind each call that initialises `this`.
+	// EntryAfterSuper reports the entry behind each call that initialises `this`.
 	EntryAfterSuper
 )
 
@@ -91,18 +100,18 @@ func (e ConstructorEntry) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// Options are what holds for all classes of a run.
+// Options are the settings for all classes of a run. The zero value is ready for use.
 type Options struct {
 	RuntimeClass     string // internal form; "" is [DefaultRuntimeClass]
 	Exits            ExitMode
 	ConstructorEntry ConstructorEntry
-	// KeepCompilable refuses methods that would cross the 8,000 bytes past which HotSpot does not compile
-	// a method (-XX:-DontCompileHugeMethods aside).
+	// KeepCompilable refuses methods whose code would grow past 8,000 bytes: HotSpot does not compile longer ones,
+	// unless it runs with -XX:-DontCompileHugeMethods. Methods that are longer already are not refused.
 	KeepCompilable bool
 }
 
-// Normalized returns o with all that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass], and
-// [ExitsExact] sets [EntryAfterSuper]. Options that mean the same have equal normalized forms.
+// Normalized returns o with everything that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass],
+// and [ExitsExact] sets [EntryAfterSuper]. Options with the same effect have equal normalized forms.
 func (o Options) Normalized() Options {
 	if o.RuntimeClass == "" {
 		o.RuntimeClass = DefaultRuntimeClass
@@ -113,52 +122,53 @@ func (o Options) Normalized() Options {
 	return o
 }
 
-// The reasons for which a method or class is refused; errors of [Refusal] wrap them.
+// The reasons for a refusal. The error of a [Refusal] wraps one of them.
 var (
 	ErrTooLarge         = code.ErrTooLarge         // code past 65,535 bytes or another limit of Code
-	ErrUnknownAttribute = code.ErrUnknownAttribute // an attribute inside Code that may hold offsets
+	ErrUnknownAttribute = code.ErrUnknownAttribute // an attribute inside Code that might hold code offsets
 	ErrJITLimit         = errors.New("method would grow past the 8,000 bytes that HotSpot compiles")
 	ErrPoolFull         = errors.New("class would need too many constants")
-	ErrNoEntry          = errors.New("constructor never calls another constructor, so that its entry has no place")
+	ErrNoEntry          = errors.New("constructor calls no other constructor: there is no place for its entry call")
 	ErrMalformed        = errors.New("malformed code")
 )
 
-// Refusal says that one method must stay as it is, and why.
+// Refusal is a method that cannot be instrumented, and the reason.
 type Refusal struct {
 	Method int // index into [classfile.Class.Methods]
 	Err    error
 }
 
-// Injector rewrites classes, one at a time; it keeps working memory. Make one for each goroutine.
+// Injector rewrites classes, one at a time. It uses the same memory for one class after another. Make one for each
+// goroutine.
 type Injector struct {
 	options   Options
 	relocator code.Relocator
 	plan      methodPlan
 	block     block
-	infos     []byte // of Code attributes: in a trial the last, else all of the class's
+	infos     []byte // the new infos of Code attributes: in a trial the last one, else all of the class
 	codes     []classfile.CodeEdit
-	notes     []byte // joined
+	notes     []byte // the notes of the class, joined
 	traced    []Traced
 	cost      Cost
 }
 
-// Cost is what a class was given by [Injector.Rewrite].
+// Cost is what [Injector.Rewrite] has added to a class.
 type Cost struct {
-	Calls   int          // of the runtime class, those of an added method included
-	Bytes   int          // that the class file grew by
-	Methods []MethodCost // of the methods that were changed, in their order
+	Calls   int          // calls of the runtime class, those of an added method included
+	Bytes   int          // bytes by which the class file grew
+	Methods []MethodCost // the methods that were changed, in class file order
 }
 
-// MethodCost is the part of a [Cost] that one method has.
+// MethodCost is the part of a [Cost] that belongs to one method.
 type MethodCost struct {
 	Method int // index into [classfile.Class.Methods]
 	Calls  int
-	// Bytes that its Code attribute grew by, and those of the constant that holds its ID, if there is one. The
-	// rest of the class's are constants that its methods share, and an added method.
+	// Bytes is the growth of its Code attribute, and the size of the constant with its ID if there is one. The
+	// other bytes of the class's Cost are constants that methods share, and an added method.
 	Bytes int
 }
 
-// Cost gives what the last [Injector.Rewrite] cost, if it succeeded. It is overwritten by the next.
+// Cost returns the cost of the last [Injector.Rewrite], which must have succeeded. The next call overwrites it.
 func (in *Injector) Cost() Cost { return in.cost }
 
 // New returns an Injector with the options in their [Options.Normalized] form.
@@ -166,14 +176,14 @@ func New(o Options) *Injector {
 	return &Injector{options: o.Normalized()}
 }
 
-// Focus says what is done about onWindowFocusChanged in a class.
+// Focus is the action for onWindowFocusChanged in a class.
 type Focus uint8
 
 // The focus actions.
 const (
 	FocusNone Focus = iota
-	FocusHook       // the class has the method: it calls at
-	FocusAdd        // the class gets the method
+	FocusHook       // the class has the method: a call of at is inserted into it
+	FocusAdd        // the method is added to the class
 )
 
 // Traced is a method that gets an ID.
@@ -182,16 +192,17 @@ type Traced struct {
 	ID     uint32 // 1 to 1,048,573
 }
 
-// Request says what one class gets.
+// Request is what [Injector.Rewrite] inserts into one class.
 type Request struct {
 	Methods []Traced // by ascending Method
 	Focus   Focus
 	Digest  string // 16 hexadecimal digits for the class MappingInfo, "" for none
 }
 
-// Try finds out which of the methods, given by index in ascending order, would not take the calls whatever
-// their IDs, and whether the class would take the focus action. Refusals are in method order; a class whose
-// pool would overflow refuses them all.
+// Try finds out which methods cannot be instrumented. methods are indices into [classfile.Class.Methods] in
+// ascending order; focus is the action that Rewrite will get. A method is refused unless it can be instrumented
+// with every ID; all methods are refused if the class would need too many constants. The refusals are in method
+// order.
 func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusal {
 	in.traced = in.traced[:0]
 	for _, m := range methods {
@@ -207,14 +218,15 @@ func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusa
 	return w.refusals
 }
 
-// Rewrite gives the class file with the request carried out. The error of a method names it; one that
-// [Injector.Try] refused fails here too.
+// Rewrite returns the class file with the request carried out. It fails for a method that [Injector.Try] refuses,
+// unless the ID in the request is short enough, and the error names the method.
 func (in *Injector) Rewrite(c *classfile.Class, request Request) ([]byte, error) {
 	return in.AppendRewrite(nil, c, request)
 }
 
-// AppendRewrite is [Injector.Rewrite] for who has memory for the result: it appends to out, which must not be the
-// class's own. When it fails, what it gives is nil, and behind out may stand anything.
+// AppendRewrite appends the result of [Injector.Rewrite] to out, so that a caller can use the same memory for one
+// class after another. out must not share memory with the class. If AppendRewrite fails, it returns nil, and the
+// bytes between the length and the capacity of out are unspecified.
 func (in *Injector) AppendRewrite(out []byte, c *classfile.Class, request Request) ([]byte, error) {
 	w := in.newWriter(c, false)
 	edit, err := w.write(request)
@@ -233,7 +245,7 @@ type writer struct {
 	*Injector
 	class    *classfile.Class
 	edit     classfile.Edit
-	refusals []Refusal // of a trial
+	refusals []Refusal // in a trial
 }
 
 func (in *Injector) newWriter(c *classfile.Class, trial bool) writer {
@@ -242,7 +254,8 @@ func (in *Injector) newWriter(c *classfile.Class, trial bool) writer {
 	return writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]}}
 }
 
-// refuse notes that the method must stay as it is. Where that is no trial, it is the error that ends it.
+// refuse records in a trial that the method cannot be instrumented. In a rewrite, it returns the error that ends
+// it.
 func (w *writer) refuse(method int, err error) error {
 	if w.block.trial {
 		w.refusals = append(w.refusals, Refusal{method, err})
@@ -257,7 +270,8 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 	traced := request.Methods
 	for _, t := range traced {
 		if t.ID < 1 || t.ID > lastID {
-			return w.edit, fmt.Errorf("class %s: ID %d for method %d: IDs run from 1 to %d", w.class.Name(), t.ID, t.Method, lastID)
+			return w.edit, fmt.Errorf("class %s: ID %d for method %d: IDs run from 1 to %d",
+				w.class.Name(), t.ID, t.Method, lastID)
 		}
 	}
 	w.block.reserve(traced)
@@ -278,7 +292,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 		}
 	}
 	if len(traced) > 0 {
-		return w.edit, fmt.Errorf("class %s: request for method %d, which is out of order or not one of %d",
+		return w.edit, fmt.Errorf("class %s: request for method %d, which is out of order or not one of %d methods",
 			w.class.Name(), traced[0].Method, len(w.class.Methods()))
 	}
 	if request.Focus == FocusAdd {
@@ -290,11 +304,11 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 		w.cost.Calls++
 	}
 	if request.Digest != "" {
-		if err := w.stamp(request.Digest); err != nil {
+		if err := w.writeDigest(request.Digest); err != nil {
 			return w.edit, err
 		}
 	}
-	// Other IDs may take notes that the trial's do not: their constant has to have room too.
+	// Other IDs may need notes that those of the trial do not need, so a trial always counts the constant.
 	if len(w.notes) > 0 || w.block.trial {
 		w.block.AddUtf8(notesPrefix + string(w.notes))
 	}
@@ -302,11 +316,12 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 	return w.edit, w.block.Err()
 }
 
-// methodOrTrial adds the edit of one method. In a trial, a method in which a branch could need widening is tried
-// with every length of push: behind a shorter one, the padding of a switch may be longer, and be what pushes a
-// branch out of reach.
+// methodOrTrial adds the edit of one method. In a trial, it tries a method that is long enough to need wide
+// branches with every length of the instruction that pushes the ID. The longest one is not always the worst case:
+// behind a shorter one the padding of a switch may be longer, and put a branch out of reach.
 func (w *writer) methodOrTrial(index int, m *classfile.Member, id uint32, focus bool) error {
-	if a, ok := classfile.FindAttribute(m.Attributes, "Code"); w.block.trial && id != 0 && ok && len(a.Info) > shortBranches {
+	if a, ok := classfile.FindAttribute(m.Attributes, "Code"); w.block.trial && id != 0 && ok &&
+		len(a.Info) > shortBranches {
 		for _, short := range []uint32{iconstID, bipushID} {
 			if err := w.method(index, m, short, focus); err != nil {
 				return err
@@ -316,14 +331,15 @@ func (w *writer) methodOrTrial(index int, m *classfile.Member, id uint32, focus 
 	return w.method(index, m, id, focus)
 }
 
+// superIndex returns the index of a Class constant of the superclass.
 func (w *writer) superIndex() (uint16, error) {
 	if w.class.SuperName() == "" {
-		return 0, fmt.Errorf("class %s has no superclass whose %s could be called", w.class.Name(), focusName)
+		return 0, fmt.Errorf("class %s has no superclass with an %s to call", w.class.Name(), focusName)
 	}
 	return w.block.Class(w.class.SuperName()), nil
 }
 
-// note writes down what strip could not tell about the method.
+// note adds a note for strip about a method.
 func (w *writer) note(method int, kind code.NoteKind, numbers ...int) {
 	if len(w.notes) > 0 {
 		w.notes = append(w.notes, ';')

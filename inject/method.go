@@ -9,30 +9,31 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// methodPlan is what is going to be inserted into one method. Its memory serves one method after another.
+// methodPlan is what will be inserted into one method. Its memory is used for one method after another.
 type methodPlan struct {
 	method     *classfile.Member
 	code       classfile.Code
 	depths     code.Depths
-	entries    []code.Insertion // only those of entries
-	insertions []code.Insertion
-	push       []byte       // the instruction that pushes the ID
-	entry      []byte       // the bytecode that reports the entry
-	exit       []byte       // the bytecode that reports the exit, empty until there is one
-	around     code.Handler // of the exact mode
-	handler    []byte       // its bytecode
-	ranges     [][2]int     // and what it covers
-	need       int          // stack words that the inserted code needs
+	entries    []code.Insertion // the entry calls
+	insertions []code.Insertion // the entry and exit calls, in order
+	push       []byte           // the instruction that pushes the ID
+	entry      []byte           // the bytecode that reports the entry
+	exit       []byte           // the bytecode that reports the exit, empty until it is needed
+	around     code.Handler     // the handler of exact exits
+	handler    []byte           // its bytecode
+	ranges     [][2]int         // what it covers
+	need       int              // the max_stack that the inserted code needs
 }
 
-// reset makes it an empty plan for another method.
+// reset empties the plan, which keeps its memory, for another method.
 func (p *methodPlan) reset(m *classfile.Member) {
 	p.method, p.need = m, 0
 	p.entries, p.insertions, p.ranges = p.entries[:0], p.insertions[:0], p.ranges[:0]
 	p.push, p.entry, p.exit, p.handler = p.push[:0], p.entry[:0], p.exit[:0], p.handler[:0]
 }
 
-// method adds the edit of one method: calls with the ID, unless that is 0, and the focus call.
+// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, and with focus the focus
+// call.
 func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) error {
 	plan := &w.plan
 	if err := w.planMethod(m, id, focus); err != nil {
@@ -42,7 +43,8 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	if len(plan.ranges) > 0 {
 		plan.makeExit(&w.block)
 		plan.handler = appendHandler(plan.handler, plan.exit)
-		plan.around = code.Handler{Bytecode: plan.handler, Ranges: plan.ranges, Throwable: w.block.Class(throwableClass)}
+		plan.around = code.Handler{Bytecode: plan.handler, Ranges: plan.ranges,
+			Throwable: w.block.Class(throwableClass)}
 		patch.Handler = &plan.around
 	}
 	stack, misleading, err := plan.maxStack()
@@ -78,23 +80,23 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 		return nil
 	}
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
-	w.charge(index, id, focus, info)
+	w.addCost(index, id, focus, info)
 	return nil
 }
 
-// charge notes what the new Code attribute of a method costs.
-func (w *writer) charge(index int, id uint32, focus bool, info []byte) {
+// addCost adds what the new Code attribute of a method costs to the cost of the class.
+func (w *writer) addCost(index int, id uint32, focus bool, info []byte) {
 	p := &w.plan
-	old, _ := classfile.FindAttribute(p.method.Attributes, "Code") // or there would be no plan
+	old, _ := classfile.FindAttribute(p.method.Attributes, "Code") // planMethod has found it
 	cost := MethodCost{Method: index, Calls: len(p.insertions), Bytes: len(info) - len(old.Info)}
 	if id > largestSipush {
 		cost.Bytes += integerConstant
 	}
 	if len(p.ranges) > 0 {
-		cost.Calls++ // that of the handler
+		cost.Calls++ // in the handler
 	}
 	if focus && id != 0 {
-		cost.Calls++ // it stands behind that of the entry
+		cost.Calls++ // it is in the same insertion as the entry call
 	}
 	w.cost.Calls += cost.Calls
 	w.cost.Methods = append(w.cost.Methods, cost)
@@ -133,8 +135,8 @@ func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
 	return w.planExits(entered)
 }
 
-// planEntries inserts the entry code, which needs so many words of stack, and gives the analysis of where the method
-// counts as entered, nil for everywhere.
+// planEntries plans the entry calls, which need that many words of stack. It returns the analysis that determines
+// where the method counts as entered: where `this` is initialised, or everywhere if the analysis is nil.
 func (w *writer) planEntries(words int) (*code.Initialised, error) {
 	p, atStart := &w.plan, w.options.ConstructorEntry == EntryAtStart
 	if p.method.Name != "<init>" || atStart || w.class.SuperName() == "" {
@@ -158,8 +160,9 @@ func (w *writer) planEntries(words int) (*code.Initialised, error) {
 	return &initialised, nil
 }
 
-// planExits inserts the exit code as the exit mode demands, in front of the instructions where the method
-// counts as entered, and lays out the ranges of the exact mode's handler.
+// planExits plans the exit calls of the exit mode, in front of those instructions that leave the method where it
+// counts as entered. It merges entry and exit calls by their position, and plans the ranges of the handler of exact
+// exits.
 func (w *writer) planExits(entered *code.Initialised) error {
 	p := &w.plan
 	entries, bytecode := p.entries, p.code.Bytecode
@@ -192,11 +195,13 @@ func (w *writer) planExits(entered *code.Initialised) error {
 	return nil
 }
 
-// isEntered says whether the method counts as entered at pc, by what planEntries gave.
+// isEntered reports whether the method counts as entered at pc. entered is the result of planEntries.
 func isEntered(entered *code.Initialised, pc int) bool { return entered == nil || entered.At(pc) }
 
-// planRanges lays out the ranges of the exact mode's handler: all that counts as entered but the returns, of a byte
-// each, before which planExits has inserted code.
+// planRanges computes the ranges of the handler of exact exits: all code where the method counts as entered, but
+// not the returns. In front of each of these planExits has inserted an exit call, which must not be covered either:
+// since the end of a range moves to the front of inserted code, the range that ends at a return also leaves out the
+// call. A return is one byte long.
 func (p *methodPlan) planRanges(entered *code.Initialised) {
 	start, end := 0, len(p.code.Bytecode)
 	leaveOut := func(from, to int) {
@@ -224,8 +229,9 @@ func (p *methodPlan) planRanges(entered *code.Initialised) {
 	}
 }
 
-// endsLikeExact says whether the exit in front of the last athrow makes it look like the handler of
-// [ExitsExact]: the last entry of the exception table leads there and catches everything.
+// endsLikeExact reports whether the method now ends like a method with the handler of [ExitsExact] although it has
+// none: with an exit call and an athrow, to which the last entry of the exception table leads for any exception. A
+// note must say to strip that the handler is the method's own.
 func (p *methodPlan) endsLikeExact() bool {
 	table, n := p.code.ExceptionTable, len(p.insertions)
 	if len(p.ranges) > 0 || n == 0 || len(table) < 8 {
@@ -236,39 +242,47 @@ func (p *methodPlan) endsLikeExact() bool {
 		int(binary.BigEndian.Uint16(entry[4:])) == last.PC && binary.BigEndian.Uint16(entry[6:]) == 0
 }
 
-// insertEntry puts the entry code, which needs so many words of stack, in front of the instruction at pc.
+// insertEntry plans an entry call, which needs that many words of stack, in front of the instruction at pc.
 func (p *methodPlan) insertEntry(pc, words int) {
 	depth, _ := p.depths.At(pc)
 	p.need = max(p.need, depth+words)
 	p.entries = append(p.entries, code.Insertion{PC: pc, Bytecode: p.entry, Entry: true})
 }
 
+// makeExit makes the bytecode of the exit call unless it is made already.
 func (p *methodPlan) makeExit(b *block) {
 	if len(p.exit) == 0 {
 		p.exit = b.appendExitCall(p.exit, p.push)
 	}
 }
 
-// insertExit puts the exit code in front of the instruction at pc, which leaves the method. In code that nothing
-// leads to, the stack is taken to hold what the instruction needs.
+// insertExit plans an exit call in front of the instruction at pc, which leaves the method. In code that no path
+// reaches, the stack is assumed to hold what the instruction needs.
 func (p *methodPlan) insertExit(op code.Op, pc int) {
 	depth, reached := p.depths.At(pc)
 	if !reached {
-		depth, _, _ = code.Instruction{Op: op, PC: pc}.StackWords(nil) // of a return or an athrow: no pool is asked
+		depth, _, _ = code.Instruction{Op: op, PC: pc}.StackWords(nil) // a return or athrow needs no pool
 	}
 	p.need = max(p.need, depth+entryStackWords)
 	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: p.exit})
 }
 
-// maxStack gives the new max_stack, exact where the depths are. misleading says that strip could not tell the
-// old one from it.
+// maxStack returns the new max_stack. misleading reports that strip would derive a wrong old max_stack from it, so
+// that it needs a note.
+//
+// The new max_stack is the old one, or the greatest depth at an inserted call plus the words that the call needs,
+// if that is more. In a method with a jsr, depths are only assumed, and the new max_stack is one more than the old
+// one: the stack of a valid method is never deeper than its max_stack, and an entry or exit call needs one word.
+// Strip assumes that a max_stack equal to what the inserted code needs was raised, and that the old one was the
+// greatest depth of the old code.
 func (p *methodPlan) maxStack() (stack uint16, misleading bool, err error) {
 	old := int(p.code.MaxStack)
 	n := max(old, p.need)
 	if p.depths.Subroutines {
-		n = old + 1 // depths behind a jsr are assumptions
+		n = old + 1
 		if n < p.need {
-			return 0, false, fmt.Errorf("%w: operand stack of %d words, of a max_stack of %d", ErrMalformed, p.need, old)
+			return 0, false, fmt.Errorf("%w: the inserted code needs %d words of stack, but max_stack is %d",
+				ErrMalformed, p.need, old)
 		}
 	} else if n == p.need {
 		misleading = min(n, p.depths.Max) != old
@@ -279,7 +293,8 @@ func (p *methodPlan) maxStack() (stack uint16, misleading bool, err error) {
 	return uint16(n), misleading, nil
 }
 
-// covered says whether a handler of the method guards the instruction at pc, whatever it catches.
+// covered reports whether an exception handler of the method covers the instruction at pc, whatever type it
+// catches.
 func covered(c *classfile.Code, pc int) bool {
 	for entry := c.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
 		if pc >= int(binary.BigEndian.Uint16(entry)) && pc < int(binary.BigEndian.Uint16(entry[2:])) {

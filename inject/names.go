@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// All that tracegen ever writes into a class is in this file: names, descriptors and opcodes.
+// This file has everything that tracegen inserts into classes: names, descriptors and opcodes.
 
 // The runtime classes that are called, in internal form.
 const (
@@ -40,30 +40,30 @@ const (
 	focusStackWords   = 2
 	exactHandlerStack = 2
 	largestSipush     = math.MaxInt16
-	placeholderID     = 1 << 16 // of trials: behind sipush, so that it needs a constant and the longest push
+	placeholderID     = 1 << 16 // the ID in trials, which needs a constant and the longest push
 	iconstID          = 1       // pushed by one byte
 	bipushID          = 6       // pushed by two bytes
-	shortBranches     = 32000   // bytes of code in which every branch stays short
+	shortBranches     = 32000   // in code of at most this many bytes, every branch fits two bytes
 	entryStackWords   = 1
 	maxStackLimit     = math.MaxUint16
 	lastID            = contract.LastMethodID
 )
 
-// block is what is appended to a class's constant pool. Its first two constants are the name and the Class
-// of the runtime class, always new ones: by them the block is found again.
+// block is the block of constants that is appended to a class's constant pool. Its first two constants are the name
+// and the Class of the runtime class, which are added even if the class has them: by them strip finds the block.
 type block struct {
 	classfile.PoolBuilder
 	runtimeClass string
 	class        uint16
-	entry        uint16 // Methodrefs, 0 until asked for
+	entry        uint16 // Methodrefs, 0 until they are added
 	exit         uint16
 	focus        uint16
-	integers     []uint16 // of the IDs, in their order
-	pushed       int      // how many of them have been pushed
-	trial        bool     // the placeholder is pushed in the longest way
+	integers     []uint16 // the indices of the IDs' Integers, in the order of the methods
+	pushed       int      // how many of integers have been used
+	trial        bool     // the ID is pushed by the longest instruction
 }
 
-// reset makes it an empty block behind a pool, in the memory of the one before.
+// reset empties the block, which keeps its memory, for another class.
 func (b *block) reset(pool *classfile.ConstantPool, runtimeClass string, trial bool) {
 	*b = block{PoolBuilder: b.PoolBuilder, runtimeClass: runtimeClass, integers: b.integers[:0], trial: trial}
 	b.Reset(pool)
@@ -71,7 +71,8 @@ func (b *block) reset(pool *classfile.ConstantPool, runtimeClass string, trial b
 
 func (b *block) start() { b.class = b.AddClass(b.AddUtf8(b.runtimeClass)) }
 
-// runtimeMethod gives the Methodref of a method of the runtime class, kept in *index.
+// runtimeMethod returns the index of the Methodref of a method of the runtime class. It adds it if *index is 0, and
+// stores the index there.
 func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
 	if b.class == 0 {
 		b.start()
@@ -82,18 +83,18 @@ func (b *block) runtimeMethod(index *uint16, name, descriptor string) uint16 {
 	return *index
 }
 
-// appendEntryCall appends the bytecode that reports an entry, of the ID that push pushes.
+// appendEntryCall appends the bytecode that reports the entry of the method whose ID push pushes.
 func (b *block) appendEntryCall(out, push []byte) []byte {
 	return appendInvoke(append(out, push...), code.Invokestatic, b.runtimeMethod(&b.entry, entryName, callDescriptor))
 }
 
-// appendExitCall appends the bytecode that reports an exit, of the ID that push pushes.
+// appendExitCall appends the bytecode that reports the exit of the method whose ID push pushes.
 func (b *block) appendExitCall(out, push []byte) []byte {
 	return appendInvoke(append(out, push...), code.Invokestatic, b.runtimeMethod(&b.exit, exitName, callDescriptor))
 }
 
-// reserve adds the Integers of the IDs that need one. They come before all else that the calls need, so that as
-// many as possible have an index that ldc can hold, which is a byte shorter than ldc_w.
+// reserve adds the Integers of the IDs that need one. They come before the other constants of the calls, so that as
+// many as possible have an index below 256, which ldc can load; the alternative, ldc_w, is one byte longer.
 func (b *block) reserve(methods []Traced) {
 	for _, m := range methods {
 		if m.ID <= largestSipush {
@@ -106,7 +107,8 @@ func (b *block) reserve(methods []Traced) {
 	}
 }
 
-// appendPush appends the shortest instruction that pushes id, the next of those that were reserved.
+// appendPush appends the shortest instruction that pushes id. If id needs an Integer, it must be the next one that
+// was reserved.
 func (b *block) appendPush(out []byte, id uint32) []byte {
 	switch {
 	case id <= 5:
@@ -128,14 +130,14 @@ func appendInvoke(out []byte, op code.Op, methodref uint16) []byte {
 	return binary.BigEndian.AppendUint16(append(out, byte(op)), methodref)
 }
 
-// appendFocusCall appends at(this, hasFocus), for the start of onWindowFocusChanged, where local 0 and 1 are
-// sure to hold what the method was called with.
+// appendFocusCall appends at(this, hasFocus), for the start of onWindowFocusChanged, where local variables 0 and 1
+// are certain to hold `this` and the argument.
 func (b *block) appendFocusCall(out []byte) []byte {
 	out = append(out, byte(code.Aload0), byte(code.Iload1))
 	return appendInvoke(out, code.Invokestatic, b.runtimeMethod(&b.focus, focusCallName, focusCallDescriptor))
 }
 
-// focusMethod gives the method_info (JVMS 4.6) of an onWindowFocusChanged that calls the superclass's and
+// focusMethod returns the method_info (JVMS 4.6) of an onWindowFocusChanged that calls that of the superclass and
 // then at.
 func (b *block) focusMethod(superClass uint16) []byte {
 	call := b.appendFocusCall(nil)
@@ -157,5 +159,6 @@ func (b *block) focusMethod(superClass uint16) []byte {
 	return out
 }
 
-// appendHandler appends what reports the exit and throws on, for code that any exception may leave.
+// appendHandler appends the bytecode of the handler of [ExitsExact]: it reports the exit and throws the exception
+// again.
 func appendHandler(out, exit []byte) []byte { return append(append(out, exit...), byte(code.Athrow)) }

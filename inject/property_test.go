@@ -16,30 +16,31 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// realClasses are those that compilers made, in the repository's testdata.
+// realClasses returns the classes in the repository's testdata, which compilers made.
 func realClasses(t testing.TB) (classes []*classfile.Class) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join("..", "testdata", "classes", "bin"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".class" {
+	err := filepath.WalkDir(filepath.Join("..", "testdata", "classes", "bin"),
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".class" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			c, err := classfile.Parse(data)
+			if err == nil && c.Name() != "module-info" {
+				classes = append(classes, c)
+			}
 			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		c, err := classfile.Parse(data)
-		if err == nil && c.Name() != "module-info" {
-			classes = append(classes, c)
-		}
-		return err
-	})
+		})
 	if err != nil || len(classes) < 20 {
 		t.Fatalf("%d classes: %v", len(classes), err)
 	}
 	return classes
 }
 
-// tracedAll asks for all methods that the injector takes, with IDs of all lengths.
+// tracedAll returns a request for all methods that can be instrumented, with IDs of all lengths.
 func tracedAll(in *inject.Injector, c *classfile.Class) (request inject.Request) {
 	for i, m := range acceptable(in, c) {
 		id := [...]uint32{3, 100, 30_000, 1_000_000}[i%4]
@@ -48,7 +49,7 @@ func tracedAll(in *inject.Injector, c *classfile.Class) (request inject.Request)
 	return request
 }
 
-// TestAppendRewrite: in whatever memory, the class is the one that Rewrite gives.
+// TestAppendRewrite checks that AppendRewrite appends what Rewrite returns, whatever memory it appends to.
 //
 // Invariant: Rewriting and checking one class after another allocates memory for the first ones only, and reused
 // memory does not change the result.
@@ -64,13 +65,14 @@ func TestAppendRewrite(t *testing.T) {
 		grown := in.Cost().Bytes
 		memory, err = in.AppendRewrite(append(memory[:0], "before"...), c, request)
 		if err != nil || string(memory) != "before"+string(want) || in.Cost().Bytes != grown {
-			t.Errorf("%s: another class, or grown by %d bytes instead of %d (%v)", c.Name(), in.Cost().Bytes, grown, err)
+			t.Errorf("%s: the class differs, or grew by %d bytes instead of %d (%v)",
+				c.Name(), in.Cost().Bytes, grown, err)
 		}
 	}
 }
 
-// TestRewritingAllocatesNothing: who rewrites one class after another and holds it against the original needs memory for
-// the first ones only.
+// TestRewritingAllocatesNothing checks that rewriting a class and checking its equivalence allocate nothing once
+// their memory is large enough.
 //
 // Invariant: Rewriting and checking one class after another allocates memory for the first ones only, and reused
 // memory does not change the result.
@@ -101,7 +103,7 @@ func TestRewritingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// acceptable gives the methods that Try takes.
+// acceptable returns the methods that Try does not refuse.
 func acceptable(in *inject.Injector, c *classfile.Class) (methods []int) {
 	for i := range c.Methods() {
 		if _, ok, err := c.Code(&c.Methods()[i]); ok && err == nil {
@@ -121,13 +123,14 @@ func acceptable(in *inject.Injector, c *classfile.Class) (methods []int) {
 	return accepted
 }
 
-// nearTheLimits are classes for which one byte or one constant decides.
+// nearTheLimits returns classes that are close to a limit, on both sides of it, by one byte or one constant.
 func nearTheLimits() []*classfile.Class {
 	var classes []*classfile.Class
 	for _, size := range []int{65500, 65521, 65522, 65523} {
 		classes = append(classes, assembly.Class{Name: "Long", Methods: []assembly.Method{
 			{Access: static, Name: "f", Descriptor: "()V", Code: "nops " + strconv.Itoa(size) + " | return"},
-			{Access: static, Name: "g", Descriptor: "(I)V", Stack: 1, Locals: 1, Code: "iload_0 | ifeq end | nops 30000 | iload_0 | ifne far | return | far: nops 2755 | end: return"},
+			{Access: static, Name: "g", Descriptor: "(I)V", Stack: 1, Locals: 1,
+				Code: "iload_0 | ifeq end | nops 30000 | iload_0 | ifne far | return | far: nops 2755 | end: return"},
 		}}.Parse())
 	}
 	for constants := 65515; constants < 65528; constants++ {
@@ -139,8 +142,8 @@ func nearTheLimits() []*classfile.Class {
 	return classes
 }
 
-// TestRewriteTakesWhatTryTakes holds Try to its promise: what it accepts is rewritten without error whatever the
-// IDs, and the referee has no objection.
+// TestRewriteTakesWhatTryTakes checks that Rewrite does not fail for a method that Try accepts, whatever the IDs,
+// and that the result is equivalent.
 //
 // Invariant: A method that a trial injection accepts is accepted with every ID.
 func TestRewriteTakesWhatTryTakes(t *testing.T) {
@@ -190,9 +193,9 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 	}
 }
 
-// TestPaddingWidensBranch has a method whose only branch needs widening with a two-byte push and with no other:
-// then the padding of the switch behind it is the longest. With room for that, Try takes the method, without it
-// does not.
+// TestPaddingWidensBranch has a method whose only branch must be widened if the push takes two bytes, since the
+// padding of the switch behind it is longest then, and with no other push. Try must accept the method only if the
+// widened branch still fits.
 //
 // Invariant: A method that a trial injection accepts is accepted with every ID.
 func TestPaddingWidensBranch(t *testing.T) {

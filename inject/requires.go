@@ -10,12 +10,14 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// accSynthetic marks a requires that no source declares (JVMS 4.7.25): how strip knows it for tracegen's own.
+// accSynthetic marks a requires that is not declared in the source (JVMS 4.7.25). By it strip recognises the one
+// that tracegen has added.
 const accSynthetic = 0x1000
 
-// AddRequires gives the module-info c with `requires module` as its last dependence, so that its code may call
-// a runtime class in that module. A module that is it, or requires it already, is returned as it is. It fails
-// for a class without a Module attribute (JVMS 4.7.25) that can be read.
+// AddRequires returns the class file of the module-info c with `requires module` added as its last dependence, so
+// that the code of c's module may call a runtime class in the other module. If c is that module itself, or requires
+// it already, the result is c unchanged. AddRequires fails if c has no Module attribute (JVMS 4.7.25), or a
+// malformed one.
 func AddRequires(c *classfile.Class, module string) ([]byte, error) {
 	index := slices.IndexFunc(c.Attributes(), func(a classfile.Attribute) bool { return a.Name == "Module" })
 	if index < 0 {
@@ -42,7 +44,7 @@ func AddRequires(c *classfile.Class, module string) ([]byte, error) {
 		}
 	}
 	if count == math.MaxUint16 {
-		return nil, errors.New("module cannot require more than 65,535 others")
+		return nil, errors.New("a module cannot require more than 65,535 others")
 	}
 	added := classfile.NewPoolBuilder(pool)
 	entry := added.AddModule(added.AddUtf8(module))

@@ -13,7 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// moduleInfo is what javac made of testdata/classes/src/module/module-info.java.
+// moduleInfo returns the class that javac made of testdata/classes/src/module/module-info.java.
 func moduleInfo(t *testing.T) *classfile.Class {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "testdata", "classes", "bin", "module", "module-info.class"))
@@ -27,7 +27,7 @@ func moduleInfo(t *testing.T) *classfile.Class {
 	return c
 }
 
-// required lists what a module requires, read by hand (JVMS 4.7.25).
+// required lists what a module requires. It decodes the attribute (JVMS 4.7.25) independently of the package.
 func required(t *testing.T, c *classfile.Class) (names []string) {
 	t.Helper()
 	a, ok := classfile.FindAttribute(c.Attributes(), "Module")
@@ -55,25 +55,28 @@ func TestAddRequires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(required(t, out), " "), strings.Join(required(t, c), " ")+" dev.tracegen.runtime"; got != want {
+	if got, want := strings.Join(required(t, out), " "), strings.Join(required(t, c),
+		" ")+" dev.tracegen.runtime"; got != want {
 		t.Errorf("requires %s, want %s", got, want)
 	}
 	if findings := equivalence.CheckModule(c, out, "dev.tracegen.runtime"); len(findings) > 0 {
 		t.Error(findings[0])
 	}
-	if stripped, removed, err := equivalence.Strip(out, inject.DefaultRuntimeClass); err != nil || removed != 1 || !bytes.Equal(stripped, c.Bytes()) {
-		t.Errorf("strip removed %d and does not give the module back: %v", removed, err)
+	stripped, removed, err := equivalence.Strip(out, inject.DefaultRuntimeClass)
+	if err != nil || removed != 1 || !bytes.Equal(stripped, c.Bytes()) {
+		t.Errorf("strip removed %d and does not restore the module: %v", removed, err)
 	}
 	for _, module := range append(required(t, c), "tracegen.sample") {
 		if data, err := inject.AddRequires(c, module); err != nil || !bytes.Equal(data, c.Bytes()) {
-			t.Errorf("to require %s, which it is or requires, changes the module: %v", module, err)
+			t.Errorf("requiring %s, which it is or requires already, changes the module: %v", module, err)
 		}
 	}
 	if data, err := inject.AddRequires(out, "dev.tracegen.runtime"); err != nil || !bytes.Equal(data, out.Bytes()) {
-		t.Errorf("to require the same again changes the module: %v", err)
+		t.Errorf("requiring the same module again changes it: %v", err)
 	}
 	module := func(attributes ...assembly.Attribute) *classfile.Class {
-		return assembly.Class{Name: "module-info", Super: "-", Access: classfile.AccModule, Attributes: attributes}.Parse()
+		return assembly.Class{Name: "module-info", Super: "-", Access: classfile.AccModule,
+			Attributes: attributes}.Parse()
 	}
 	for _, row := range []struct {
 		class *classfile.Class
@@ -81,10 +84,13 @@ func TestAddRequires(t *testing.T) {
 	}{
 		{module(), "class module-info has no Module attribute"},
 		{module(assembly.Attribute{Name: "Module"}), "Module attribute ends in its requires"},
-		{module(assembly.Attribute{Name: "Module", Info: []byte{0, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 0, 0, 0}}), "Module attribute ends in its requires"},
-		{module(assembly.Attribute{Name: "Module", Info: []byte{0, 1, 0, 0, 0, 0, 0, 0}}), "class module-info: Module attribute: "},
+		{module(assembly.Attribute{Name: "Module", Info: []byte{0, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 0, 0, 0}}),
+			"Module attribute ends in its requires"},
+		{module(assembly.Attribute{Name: "Module", Info: []byte{0, 1, 0, 0, 0, 0, 0, 0}}),
+			"class module-info: Module attribute: "},
 	} {
-		if data, err := inject.AddRequires(row.class, "m"); data != nil || err == nil || !strings.Contains(err.Error(), row.want) {
+		if data, err := inject.AddRequires(row.class, "m"); data != nil || err == nil ||
+			!strings.Contains(err.Error(), row.want) {
 			t.Errorf("got %v, want %q", err, row.want)
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// CheckRuntime says what the runtime class c lacks of what instrumented code calls: the methods i and o, and
-// with focus at, each public and static. The class itself must be public, or no other package could call it.
+// CheckRuntime returns an error if instrumented code could not call the runtime class c. It must be a public class
+// with public static methods i and o, and with focus also at.
 func CheckRuntime(c *classfile.Class, focus bool) error {
 	needed := [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor}}
 	if focus {
 		needed = append(needed, [2]string{focusCallName, focusCallDescriptor})
 	}
 	if c.AccessFlags()&classfile.AccInterface != 0 {
-		return fmt.Errorf("runtime class %s is an interface, whose methods are called in another way", c.Name())
+		return fmt.Errorf("runtime class %s is an interface; it must be a class", c.Name())
 	}
 	if c.AccessFlags()&classfile.AccPublic == 0 {
 		return fmt.Errorf("runtime class %s is not public", c.Name())
@@ -45,31 +45,32 @@ func findMethod(c *classfile.Class, name, descriptor string) *classfile.Member {
 	return nil
 }
 
-// MethodRef names a method as a call does.
+// MethodRef names a method like a call instruction.
 type MethodRef struct {
 	Class, Name, Descriptor string // as in the constant pool
 }
 
-// compare orders by class, name and descriptor.
+// compare compares by class, then name, then descriptor.
 func (m MethodRef) compare(o MethodRef) int {
-	return cmp.Or(strings.Compare(m.Class, o.Class), strings.Compare(m.Name, o.Name), strings.Compare(m.Descriptor, o.Descriptor))
+	return cmp.Or(strings.Compare(m.Class, o.Class), strings.Compare(m.Name, o.Name),
+		strings.Compare(m.Descriptor, o.Descriptor))
 }
 
-// Calls is what [Reached] needs to know of a class.
+// Calls has the facts about a class that [Reached] needs.
 type Calls struct {
 	Name, SuperName string // in internal form; SuperName is "" for none
 	Methods         []MethodCalls
 }
 
-// MethodCalls is what a method leads to.
+// MethodCalls has the calls of one method.
 type MethodCalls struct {
 	Name, Descriptor string // as in the constant pool
-	// Targets are what it calls, and the initialisers of classes whose static fields it accesses; sorted, each
-	// once. Of code that cannot be decoded, they are those before the fault.
+	// Targets are the methods that it calls, and the initialisers of the classes whose static fields it accesses,
+	// sorted and without duplicates. If the code cannot be decoded, they are those in front of the fault.
 	Targets []MethodRef
 }
 
-// CallsOf extracts the Calls of c. It shares memory with c.
+// CallsOf returns the Calls of c. They share memory with c.
 func CallsOf(c *classfile.Class) Calls {
 	calls := Calls{Name: c.Name(), SuperName: c.SuperName(), Methods: make([]MethodCalls, len(c.Methods()))}
 	for i := range c.Methods() {
@@ -82,7 +83,7 @@ func CallsOf(c *classfile.Class) Calls {
 func targets(c *classfile.Class, m *classfile.Member) []MethodRef {
 	body, ok, err := c.Code(m)
 	if err != nil || !ok {
-		return nil // malformed code is for the verifier to report; it calls nothing that we could follow
+		return nil // the type checker reports malformed code
 	}
 	var found []MethodRef
 	for in, err := range code.Instructions(body.Bytecode) {
@@ -104,7 +105,7 @@ func targets(c *classfile.Class, m *classfile.Member) []MethodRef {
 	return slices.Compact(found)
 }
 
-// initialiserOf is what runs when a class is first used.
+// initialiserOf returns the class initialiser, which runs when a class is first used (JVMS 5.5).
 func initialiserOf(class string) MethodRef { return MethodRef{class, "<clinit>", "()V"} }
 
 func (c *Calls) method(name, descriptor string) *MethodCalls {
@@ -116,16 +117,24 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 	return nil
 }
 
-// Reached finds every class that runs when i, o or at of the runtime class runs, by direct calls: the classes
-// of the methods called, found in the class named or its superclasses, and those whose initialisers the calls,
-// allocations and static field accesses run. Instrumented, they would call the runtime without end.
+// Reached finds the classes that the runtime class uses: every class with code that may run when one of the runtime
+// class's methods i, o and at is called. If these classes were instrumented, their calls of the runtime would call
+// it again, without end.
 //
-// find gives the classes of the inputs of an internal name: none, one, or several, in any order, if it is there
-// more than once, as under META-INF/versions; all of them are followed. The result maps each class, the runtime
-// class not included, to the path of calls that leads there, one of the shortest: "AppMethodBeat.i -> Foo.bar".
+// It follows direct calls, breadth first, from these three methods. A called method is looked up in the named class
+// and its superclasses. Calls, those of constructors included, and accesses of static fields also run the
+// initialisers of classes. Interface and virtual calls are followed only to the class that the instruction names,
+// since overriding methods are not looked for. Each method is followed once, so the time is linear in the code that
+// is reached.
+//
+// find returns the classes of the inputs with an internal name, in any order: none, one, or several if the inputs
+// contain the name more than once, as under META-INF/versions. All of them are followed. The result maps the name
+// of each class, without the runtime class, to one of the shortest paths of calls that lead there, such as
+// "AppMethodBeat.i -> Foo.bar".
 func Reached(runtimeClass string, find func(name string) ([]Calls, error)) (map[string]string, error) {
 	r := reach{seen: make(map[MethodRef]bool), classes: map[string]string{}}
-	for _, m := range [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor}, {focusCallName, focusCallDescriptor}} {
+	for _, m := range [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor},
+		{focusCallName, focusCallDescriptor}} {
 		r.push(MethodRef{runtimeClass, m[0], m[1]}, methodPath(runtimeClass, m[0]))
 	}
 	for len(r.pending) > 0 {
@@ -139,7 +148,10 @@ func Reached(runtimeClass string, find func(name string) ([]Calls, error)) (map[
 		for i := range classes {
 			next = r.follow(next, step, &classes[i])
 		}
-		slices.SortFunc(next, func(a, b reachStep) int { return cmp.Or(a.compare(b.MethodRef), strings.Compare(a.path, b.path)) })
+		slices.SortFunc(next, func(a, b reachStep) int {
+			return cmp.Or(a.compare(b.MethodRef),
+				strings.Compare(a.path, b.path))
+		})
 		for _, n := range next {
 			r.push(n.MethodRef, n.path)
 		}
@@ -154,11 +166,11 @@ func methodPath(class, name string) string {
 
 type reach struct {
 	seen    map[MethodRef]bool
-	pending []reachStep // breadth first, so that paths are the shortest
+	pending []reachStep // first in, first out, so that paths are the shortest
 	classes map[string]string
 }
 
-// reachStep is a method to be looked up and followed; path leads to it.
+// reachStep is a method to be looked up and followed, and the path of calls that leads to it.
 type reachStep struct {
 	MethodRef
 	path string
@@ -171,10 +183,9 @@ func (r *reach) push(m MethodRef, path string) {
 	}
 }
 
-// follow looks the method up in a class where the JVM would (JVMS 5.4.3.3), interfaces aside, and appends what it
-// leads to.
+// follow looks a method up in class c (JVMS 5.4.3.3, without interfaces) and appends to next the methods that it
+// leads to: those that it calls, or the method of the superclass if c does not have it.
 func (r *reach) follow(next []reachStep, step reachStep, c *Calls) []reachStep {
-	// A class is not reached by being initialised alone: if it has no initialiser, nothing of it runs.
 	call := func(m MethodRef) {
 		next = append(next, reachStep{m, step.path + " -> " + methodPath(m.Class, m.Name)})
 	}
@@ -183,7 +194,7 @@ func (r *reach) follow(next []reachStep, step reachStep, c *Calls) []reachStep {
 	if !initialiser {
 		r.enter(c.Name, step.path)
 		call(initialiserOf(c.Name))
-	} else if m != nil {
+	} else if m != nil { // without an initialiser, initialising a class runs none of its code
 		r.enter(c.Name, step.path)
 	}
 	if m != nil {
@@ -201,7 +212,7 @@ func (r *reach) follow(next []reachStep, step reachStep, c *Calls) []reachStep {
 	return next
 }
 
-// enter notes that a class is reached.
+// enter records that a class is reached.
 func (r *reach) enter(class, path string) {
 	if _, known := r.classes[class]; !known {
 		r.classes[class] = path

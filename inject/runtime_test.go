@@ -31,12 +31,17 @@ func TestCheckRuntime(t *testing.T) {
 		{"at is needed", 0, []assembly.Method{i, o}, true, "runtime class R has no method at" + atDescriptor},
 		{"no i", 0, []assembly.Method{o}, false, "runtime class R has no method i(I)V"},
 		{"no o", 0, []assembly.Method{i}, false, "runtime class R has no method o(I)V"},
-		{"i of another descriptor", 0, []assembly.Method{method("i", "(J)V", static), o}, false, "runtime class R has no method i(I)V"},
-		{"i not static", 0, []assembly.Method{method("i", "(I)V", classfile.AccPublic), o}, false, "method i(I)V of runtime class R is not public and static"},
-		{"o not public", 0, []assembly.Method{i, method("o", "(I)V", classfile.AccStatic)}, false, "method o(I)V of runtime class R is not public and static"},
-		{"at private", 0, []assembly.Method{i, o, method("at", atDescriptor, classfile.AccPrivate|classfile.AccStatic)}, true, "method at" + atDescriptor + " of runtime class R is not"},
+		{"i of another descriptor", 0, []assembly.Method{method("i", "(J)V", static), o}, false,
+			"runtime class R has no method i(I)V"},
+		{"i not static", 0, []assembly.Method{method("i", "(I)V", classfile.AccPublic), o}, false,
+			"method i(I)V of runtime class R is not public and static"},
+		{"o not public", 0, []assembly.Method{i, method("o", "(I)V", classfile.AccStatic)}, false,
+			"method o(I)V of runtime class R is not public and static"},
+		{"at private", 0, []assembly.Method{i, o, method("at", atDescriptor, classfile.AccPrivate|classfile.AccStatic)},
+			true, "method at" + atDescriptor + " of runtime class R is not"},
 		{"class not public", classfile.AccFinal, []assembly.Method{i, o}, false, "runtime class R is not public"},
-		{"an interface", classfile.AccPublic | classfile.AccInterface | classfile.AccAbstract, []assembly.Method{i, o}, false, "runtime class R is an interface"},
+		{"an interface", classfile.AccPublic | classfile.AccInterface | classfile.AccAbstract, []assembly.Method{i, o},
+			false, "runtime class R is an interface"},
 	} {
 		c := assembly.Class{Name: "R", Access: row.access, Methods: row.methods}.Parse()
 		err := inject.CheckRuntime(c, row.focus)
@@ -46,7 +51,7 @@ func TestCheckRuntime(t *testing.T) {
 	}
 }
 
-// calling is a method of name and descriptor ()V that calls each of the methods named.
+// calling returns a method with that name and the descriptor ()V that calls each of the methods named.
 func calling(name string, methods ...string) assembly.Method {
 	var b strings.Builder
 	for _, m := range methods {
@@ -76,35 +81,52 @@ func TestReached(t *testing.T) {
 	}{
 		{"nothing", []assembly.Class{runtime()}, paths{}},
 		{"not among the inputs", nil, paths{}},
-		{"a call, and one behind it", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f", "a/B.g()V")), class("a/B", "", calling("g"))},
+		{"a call, and one behind it", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f", "a/B.g()V")),
+			class("a/B", "", calling("g"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> A.f -> B.g"}},
 		{"another method of a class reached is not followed", []assembly.Class{runtime("a/A.f()V"),
-			class("a/A", "", calling("f"), calling("g", "a/B.g()V")), class("a/B", "", calling("g"))}, paths{"a/A": "Beat.i -> A.f"}},
-		{"the shortest path", []assembly.Class{runtime("a/A.f()V", "a/B.g()V"), class("a/A", "", calling("f", "a/B.g()V")), class("a/B", "", calling("g"))},
+			class("a/A", "", calling("f"), calling("g", "a/B.g()V")), class("a/B", "",
+				calling("g"))}, paths{"a/A": "Beat.i -> A.f"}},
+		{"the shortest path", []assembly.Class{runtime("a/A.f()V", "a/B.g()V"),
+			class("a/A", "", calling("f", "a/B.g()V")), class("a/B", "", calling("g"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> B.g"}},
-		{"methods that call each other", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f", "a/B.g()V")), class("a/B", "", calling("g", "a/A.f()V", "r/Beat.i(I)V"))},
+		{"methods that call each other", []assembly.Class{runtime("a/A.f()V"),
+			class("a/A", "", calling("f", "a/B.g()V")), class("a/B", "", calling("g", "a/A.f()V", "r/Beat.i(I)V"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> A.f -> B.g"}},
-		{"found in a superclass", []assembly.Class{runtime("a/A.f()V"), class("a/A", "a/B"), class("a/B", "", calling("f", "a/C.h()V")), class("a/C", "", calling("h"))},
+		{"found in a superclass", []assembly.Class{runtime("a/A.f()V"), class("a/A", "a/B"),
+			class("a/B", "", calling("f", "a/C.h()V")), class("a/C", "", calling("h"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> A.f", "a/C": "Beat.i -> A.f -> C.h"}},
-		{"the initialiser of a class called", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f"), calling("<clinit>", "a/B.g()V")), class("a/B", "", calling("g"))},
+		{"the initialiser of a class called", []assembly.Class{runtime("a/A.f()V"),
+			class("a/A", "", calling("f"), calling("<clinit>", "a/B.g()V")), class("a/B", "", calling("g"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> A.f -> A.<clinit> -> B.g"}},
-		{"the initialiser of a superclass", []assembly.Class{runtime("a/A.f()V"), class("a/A", "a/S", calling("f")), class("a/S", "", calling("<clinit>", "a/B.g()V")), class("a/B", "", calling("g"))},
-			paths{"a/A": "Beat.i -> A.f", "a/S": "Beat.i -> A.f -> A.<clinit> -> S.<clinit>", "a/B": "Beat.i -> A.f -> A.<clinit> -> S.<clinit> -> B.g"}},
-		{"a superclass of which nothing runs", []assembly.Class{runtime("a/A.f()V"), class("a/A", "a/S", calling("f")), class("a/S", "", calling("g"))},
+		{"the initialiser of a superclass", []assembly.Class{runtime("a/A.f()V"), class("a/A", "a/S", calling("f")),
+			class("a/S", "", calling("<clinit>", "a/B.g()V")), class("a/B", "", calling("g"))},
+			paths{"a/A": "Beat.i -> A.f", "a/S": "Beat.i -> A.f -> A.<clinit> -> S.<clinit>",
+				"a/B": "Beat.i -> A.f -> A.<clinit> -> S.<clinit> -> B.g"}},
+		{"a superclass of which nothing runs", []assembly.Class{runtime("a/A.f()V"), class("a/A", "a/S", calling("f")),
+			class("a/S", "", calling("g"))},
 			paths{"a/A": "Beat.i -> A.f"}},
-		{"a static field's class is initialised", []assembly.Class{runtime("a/A.x:I"), class("a/A", "", calling("<clinit>", "a/B.g()V")), class("a/B", "", calling("g"))},
+		{"a static field's class is initialised", []assembly.Class{runtime("a/A.x:I"),
+			class("a/A", "", calling("<clinit>", "a/B.g()V")), class("a/B", "", calling("g"))},
 			paths{"a/A": "Beat.i -> A.<clinit>", "a/B": "Beat.i -> A.<clinit> -> B.g"}},
-		{"the runtime's own initialiser", []assembly.Class{{Name: "r/Beat", Methods: []assembly.Method{calling("<clinit>", "a/A.f()V"), {Access: static, Name: "o", Descriptor: "(I)V", Locals: 1, Code: "return"}}},
+		{"the runtime's own initialiser", []assembly.Class{{Name: "r/Beat",
+			Methods: []assembly.Method{calling("<clinit>", "a/A.f()V"),
+				{Access: static, Name: "o", Descriptor: "(I)V", Locals: 1, Code: "return"}}},
 			class("a/A", "", calling("f"))}, paths{"a/A": "Beat.i -> Beat.<clinit> -> A.f"}},
-		{"classes that extend each other", []assembly.Class{runtime("a/A.none()V"), class("a/A", "a/B"), class("a/B", "a/A")},
+		{"classes that extend each other", []assembly.Class{runtime("a/A.none()V"), class("a/A", "a/B"),
+			class("a/B", "a/A")},
 			paths{"a/A": "Beat.i -> A.none", "a/B": "Beat.i -> A.none"}},
-		{"every copy of a class", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f", "a/B.g()V")), class("a/A", "", calling("f", "a/C.h()V")),
+		{"every copy of a class", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", calling("f", "a/B.g()V")),
+			class("a/A", "", calling("f", "a/C.h()V")),
 			class("a/B", "", calling("g")), class("a/C", "", calling("h"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> A.f -> B.g", "a/C": "Beat.i -> A.f -> C.h"}},
-		{"of paths as short the first, whichever copy it goes through", []assembly.Class{runtime("a/B.g()V", "a/A.f()V"),
-			class("a/A", "", calling("f", "a/X.h()V")), class("a/B", "", calling("g", "a/X.h()V")), class("a/X", "", calling("h"))},
+		{"of paths as short the first, whichever copy it goes through",
+			[]assembly.Class{runtime("a/B.g()V", "a/A.f()V"),
+				class("a/A", "", calling("f", "a/X.h()V")), class("a/B", "", calling("g", "a/X.h()V")), class("a/X", "",
+					calling("h"))},
 			paths{"a/A": "Beat.i -> A.f", "a/B": "Beat.i -> B.g", "a/X": "Beat.i -> A.f -> X.h"}},
-		{"malformed code ends the path", []assembly.Class{runtime("a/A.f()V"), class("a/A", "", assembly.Method{Access: static, Name: "f", Descriptor: "()V", Code: "byte 254"})},
+		{"malformed code ends the path", []assembly.Class{runtime("a/A.f()V"),
+			class("a/A", "", assembly.Method{Access: static, Name: "f", Descriptor: "()V", Code: "byte 254"})},
 			paths{"a/A": "Beat.i -> A.f"}},
 	} {
 		// Neither the order of classes nor that of copies may matter.
@@ -125,8 +147,9 @@ func TestReached(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk on fire")
-	if _, err := inject.Reached("r/Beat", func(string) ([]inject.Calls, error) { return nil, broken }); !errors.Is(err, broken) {
-		t.Errorf("got %v, want what find said", err)
+	if _, err := inject.Reached("r/Beat", func(string) ([]inject.Calls, error) { return nil, broken }); !errors.Is(err,
+		broken) {
+		t.Errorf("got %v, want the error of find", err)
 	}
 }
 
@@ -142,7 +165,8 @@ func TestReachedThroughEverything(t *testing.T) {
 		case name == "Beat":
 			return []inject.Calls{inject.CallsOf(runtime.Parse())}, nil
 		case strings.HasPrefix(name, "a/"):
-			return []inject.Calls{inject.CallsOf(assembly.Class{Name: name, Methods: []assembly.Method{calling("f")}}.Parse())}, nil
+			return []inject.Calls{inject.CallsOf(assembly.Class{Name: name,
+				Methods: []assembly.Method{calling("f")}}.Parse())}, nil
 		}
 		return nil, nil
 	})

@@ -7,43 +7,41 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// Order says where a method that the base does not know gets its ID.
+// Order is the way in which methods that the base mapping does not contain get IDs.
 type Order int
 
 const (
-	// OrderHash places a method by the hash of its identity, so that builds
-	// without a common base agree on nearly all IDs.
+	// OrderHash places a method by the hash of its key, so that builds without a common base mapping agree on nearly
+	// all IDs.
 	OrderHash Order = iota
-	// OrderCompact gives the lowest free IDs in sorted order, so that IDs need
-	// the fewest bytes.
+	// OrderCompact uses the lowest free IDs in sorted order, so that IDs take the fewest bytes in class files.
 	OrderCompact
 )
 
-// Options are the choices of [Assign]. The zero value places by hash, without a
-// base, for the default runtime.
+// Options are the options of [Assign]. The zero value places by hash, without a base mapping, for the default
+// runtime.
 type Options struct {
-	// Base is the mapping of an earlier build, or nil. Its methods keep their
-	// IDs, those that are gone are retired. Methods in it without a descriptor,
-	// the native ones aside, make it useless as a base: that is an error.
+	// Base is the mapping of an earlier build, or nil. Its methods keep their IDs; those that are gone are retired.
+	// Every method in it but native ones must have a descriptor, or assigning fails.
 	Base *Mapping
-	// Prune, unless empty, gives up retired IDs: all that Base has as retired and
-	// none of these mappings has as living. Those of methods that come back, or
-	// are gone only now, are kept. It needs a Base.
+	// Prune, if not empty, frees retired IDs: those that Base has as retired and that no living method of these
+	// mappings has. The IDs of methods that come back, and of methods that are gone for the first time, are not
+	// freed. It needs a Base.
 	Prune []*Mapping
 	Order Order
-	// Runtime is the class that methods report to, in internal form;
-	// [DefaultRuntime] if empty.
+	// Runtime is the class that methods call, in internal form; dev/tracegen/runtime/AppMethodBeat if empty.
 	Runtime string
-	// Focus is recorded in the mapping, in any order.
+	// Focus is stored in the mapping. It may be in any order.
 	Focus []Focus
 }
 
-// Assign gives each of the methods an ID. They may come in any order and more
-// than once; one that comes with several access flags is recorded with the
-// lowest. It fails with a [*FullError] when IDs run out, and on a method
-// without class, name or descriptor. The mapping keeps the strings of methods.
+// Assign returns a mapping that has an ID for each of the methods. They may be in any order, and may be repeated; if
+// a method has several access flags, the lowest are stored. Assign fails with a [*FullError] if there are not enough
+// IDs, and if a method has no class, name or descriptor. The mapping keeps the strings of methods.
 func Assign(methods []Method, o Options) (*Mapping, error) {
 	m, _, err := AssignEach(func(yield func(Method, uint64) bool) {
 		for i := range methods {
@@ -55,27 +53,28 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 	return m, err
 }
 
-// AssignEach is [Assign] for who knows more, and wants to: with each method comes what its code is told by, a number
-// that a later build gives the same code too, whatever its name; 0 is none. It is recorded of the methods whose names
-// are [Numbered], as their names alone do not tell; of one that comes with several the lowest. The result has the ID of
-// each of the methods, in their order. The methods are gone through twice, and must be the same both times.
+// AssignEach is [Assign] for callers that have fingerprints of code and need all IDs. Each method comes with the
+// fingerprint of its code: a number that a later build computes for the same code, too, whatever its name; 0 means
+// that it is unknown. The mapping stores the fingerprints of methods whose names are [Numbered], because those names
+// alone do not identify code; if a method is repeated, it stores the lowest. The second result has the ID of each of
+// the methods, in their order. methods is iterated twice, and must yield the same both times.
 func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint32, error) {
 	focus, err := sortFocus(o.Focus)
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := gather(methods)
+	t, err := newMethodTable(methods)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := o.checkBase(); err != nil {
 		return nil, nil, err
 	}
-	living, repeats := g.sorted()
-	retired, fresh := keep(g, living, o)
+	living, duplicates := t.sorted()
+	retired, fresh := keepIDs(t, living, o)
 	if need := len(living) + len(retired); need > Capacity {
-		g.arrange(living)
-		return nil, nil, &FullError{demandOf(g.perClass(), len(living), len(retired))}
+		t.arrange(living)
+		return nil, nil, &FullError{idUsage(t.perClass(), len(living), len(retired))}
 	}
 	free := newFreeIDs()
 	for i := range living {
@@ -88,7 +87,7 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	}
 	switch o.Order {
 	case OrderHash:
-		placeByHash(g, living, fresh, free)
+		placeByHash(t, living, fresh, free)
 	case OrderCompact:
 		for _, i := range fresh {
 			living[i].id = free.from(1)
@@ -97,38 +96,39 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	default:
 		return nil, nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
 	}
-	ids := make([]uint32, len(g.methods))
+	ids := make([]uint32, len(t.methods))
 	for _, s := range living {
 		ids[s.method] = s.id
 	}
-	for _, r := range repeats {
+	for _, r := range duplicates {
 		ids[r.method] = ids[r.of]
 	}
-	bodies := g.bodiesByID(ids)
-	g.arrange(sortByID(living, func(s *slot) uint32 { return s.id }))
-	// keep leaves every key once, so that the index may wait until it is asked.
-	m := &Mapping{given: g, assigned: len(living), living: len(living), records: retired,
-		runtime: cmp.Or(o.Runtime, DefaultRuntime), focus: focus, bodies: bodies}
-	m.digest = m.sum()
+	fingerprints := t.fingerprintsByID(ids)
+	t.arrange(sortByID(living, func(s *assignment) uint32 { return s.id }))
+	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
+	m := &Mapping{table: t, inTable: len(living), living: len(living), records: retired,
+		runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus, fingerprints: fingerprints}
+	m.digest = m.computeDigest()
 	return m, ids, nil
 }
 
-// bodiesByID gives the bodies by ID, where there are several the lowest.
-func (g *given) bodiesByID(ids []uint32) map[uint32]uint64 {
-	bodies := make(map[uint32]uint64, len(g.bodies))
-	for _, b := range g.bodies {
+// fingerprintsByID returns the fingerprints by ID; if a method has several, the lowest.
+func (t *methodTable) fingerprintsByID(ids []uint32) map[uint32]uint64 {
+	fingerprints := make(map[uint32]uint64, len(t.fingerprints))
+	for _, b := range t.fingerprints {
 		id := ids[b.method]
-		if lowest := bodies[id]; lowest == 0 || b.body < lowest {
-			bodies[id] = b.body
+		if lowest := fingerprints[id]; lowest == 0 || b.fingerprint < lowest {
+			fingerprints[id] = b.fingerprint
 		}
 	}
-	return bodies
+	return fingerprints
 }
 
-// errNoDescriptors is about a base that names methods by class and name alone.
-var errNoDescriptors = errors.New("methods without descriptors: which of several of one name an ID belongs to cannot be told; take a mapping that has them, as tracegen and Matrix write it")
+// errNoDescriptors is the error about a base mapping that identifies methods by class and name alone.
+var errNoDescriptors = errors.New("the method has no descriptor, so that its ID may belong to any method of that " +
+	"name; give a base mapping with descriptors, as tracegen and Matrix write it")
 
-// checkBase refuses what IDs could not be kept by.
+// checkBase returns an error if IDs cannot be kept with the base mapping.
 func (o *Options) checkBase() error {
 	if o.Base == nil {
 		if len(o.Prune) > 0 {
@@ -136,7 +136,7 @@ func (o *Options) checkBase() error {
 		}
 		return nil
 	}
-	for i := range o.Base.records { // those that were given to Assign have one
+	for i := range o.Base.records { // methods that came from Assign have a descriptor
 		// Matrix leaves out the descriptors of native methods, which are never traced.
 		const native = 0x0100
 		if r := &o.Base.records[i]; strings.Count(r.key, " ") < 2 && r.access&native == 0 {
@@ -146,10 +146,10 @@ func (o *Options) checkBase() error {
 	return nil
 }
 
-// keep gives the living the IDs that the base has for them. It returns
-// the records of the base that are not among the living and whose IDs stay
-// taken, by ID, and the indexes of the living that the base does not know.
-func keep(g *given, living []slot, o Options) (retired []record, fresh []int32) {
+// keepIDs sets the IDs of the living methods that the base mapping contains. It returns the records of the base
+// mapping that are not living and whose IDs stay taken, by ID, and the indexes of the living methods that the base
+// mapping does not contain. It takes one look-up in the base mapping for each living method.
+func keepIDs(t *methodTable, living []assignment, o Options) (retired []record, fresh []int32) {
 	if o.Base == nil || o.Base.size() == 0 {
 		fresh = make([]int32, len(living))
 		for i := range fresh {
@@ -157,11 +157,11 @@ func keep(g *given, living []slot, o Options) (retired []record, fresh []int32) 
 		}
 		return nil, fresh
 	}
-	known := make([]int32, len(living)) // by the base's record of that number, or -1
-	inParts(len(living), func(from, to int) {
+	known := make([]int32, len(living)) // index in the base mapping, or -1
+	parallel(len(living), func(from, to int) {
 		var buf []byte
 		for i := from; i < to; i++ {
-			buf = g.appendKey(buf[:0], int(living[i].method))
+			buf = t.appendKey(buf[:0], int(living[i].method))
 			known[i] = int32(o.Base.find(view(buf)))
 		}
 	})
@@ -174,7 +174,7 @@ func keep(g *given, living []slot, o Options) (retired []record, fresh []int32) 
 		living[i].id, kept[j] = o.Base.id(int(j)), true
 	}
 	for j := range kept {
-		if !kept[j] && (j < o.Base.living || !o.frees(o.Base.id(j))) {
+		if !kept[j] && (j < o.Base.living || !o.prunes(o.Base.id(j))) {
 			retired = append(retired, o.Base.record(j))
 		}
 	}
@@ -182,9 +182,9 @@ func keep(g *given, living []slot, o Options) (retired []record, fresh []int32) 
 	return retired, fresh
 }
 
-// frees reports whether pruning gives up a retired ID. It is the ID that counts
-// and not what has it: where an app still reports it, it must mean nothing else.
-func (o *Options) frees(id uint32) bool {
+// prunes reports whether pruning frees a retired ID. Whether a given mapping contains the ID decides, not the method
+// that has it there: as long as some app still records the ID, the ID must not mean another method.
+func (o *Options) prunes(id uint32) bool {
 	for _, m := range o.Prune {
 		if i := m.seek(0, m.living, id); i < m.living && m.id(i) == id {
 			return false
@@ -193,7 +193,7 @@ func (o *Options) frees(id uint32) bool {
 	return len(o.Prune) > 0
 }
 
-// sortFocus returns a sorted copy of the focus decisions.
+// sortFocus returns a sorted copy of the focus decisions. It fails if they contradict each other.
 func sortFocus(focus []Focus) ([]Focus, error) {
 	focus = slices.Clone(focus)
 	for _, f := range focus {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// synthetic makes n different methods, class by class.
+// synthetic returns n different methods, ordered by class.
 func synthetic(n int) []Method {
 	list := make([]Method, 0, n)
 	for i := range n {
@@ -63,8 +63,8 @@ func TestCompactIsSortedAndDense(t *testing.T) {
 	}
 }
 
-// TestPlacement places by the words of the documentation, slot by slot, among
-// IDs whose first tenth is taken so that many methods collide.
+// TestPlacement compares placement with a literal implementation of the documentation that tries ID after ID. The
+// first tenth of the IDs is taken, so that many methods collide.
 func TestPlacement(t *testing.T) {
 	base := mustAssign(t, synthetic(100_000), Options{Order: OrderCompact})
 	fresh := oddNames
@@ -96,7 +96,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// TestFreeIDs takes IDs at random until few are left, and compares with a walk.
+// TestFreeIDs takes IDs at random until few are left, and compares the set with a linear search.
 func TestFreeIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	free := newFreeIDs()
@@ -148,7 +148,8 @@ func TestFull(t *testing.T) {
 		next++
 	}
 	var edge *FullError
-	if _, err := Assign(append(methods("More|one|()V"), list...), Options{}); !errors.As(err, &edge) || edge.Methods != Capacity+1 {
+	if _, err := Assign(append(methods("More|one|()V"), list...), Options{}); !errors.As(err, &edge) ||
+		edge.Methods != Capacity+1 {
 		t.Errorf("one method too many: %v", err)
 	}
 	one := methods("com/example/more/More|one|()V", "More|one|()V")
@@ -157,12 +158,14 @@ func TestFull(t *testing.T) {
 		base *Mapping
 		want []string
 	}{
-		"too many": {append(one, list...), nil, []string{"1048575 methods", "0 retired", "make 1048575", "1048573 IDs exist", "- block: com.example.app.feature"}},
-		"retired":  {one, full, []string{"2 methods", "1048573 retired", "com.example.more (1)", "the unnamed package (1)", "- block: com.example.more.*", "without a base"}},
+		"too many": {append(one, list...), nil, []string{"1048575 methods", "0 retired", "make 1048575",
+			"1048573 IDs exist", "- block: com.example.app.feature"}},
+		"retired": {one, full, []string{"2 methods", "1048573 retired", "com.example.more (1)",
+			"the unnamed package (1)", "- block: com.example.more.*", "without a base"}},
 	} {
 		m, err := Assign(test.list, Options{Base: test.base})
 		var fullErr *FullError
-		if m != nil || !errors.As(err, &fullErr) || !errors.Is(err, ErrFull) {
+		if m != nil || !errors.As(err, &fullErr) {
 			t.Fatalf("%s: %v, want a FullError", name, err)
 		}
 		for _, want := range test.want {
@@ -170,15 +173,16 @@ func TestFull(t *testing.T) {
 				t.Errorf("%s: %q does not say %q", name, err, want)
 			}
 		}
-		if len(fullErr.Packages) > 10 || !slices.IsSortedFunc(fullErr.Packages, func(a, b PackageCount) int { return b.Methods - a.Methods }) {
+		if len(fullErr.Packages) > 10 || !slices.IsSortedFunc(fullErr.Packages,
+			func(a, b PackageCount) int { return b.Methods - a.Methods }) {
 			t.Errorf("%s: packages %v", name, fullErr.Packages)
 		}
 	}
 }
 
-// TestDemand counts by hand: rules that divide the packages, none of them too
-// wide, and endings that generated classes have in common.
-func TestDemand(t *testing.T) {
+// TestIDUsage compares the usage with one that was counted by hand: rules that block all packages without overlap, none
+// of them too wide, and endings that generated classes have in common.
+func TestIDUsage(t *testing.T) {
 	var list []Method
 	add := func(n int, class string) {
 		for i := range n {
@@ -192,15 +196,18 @@ func TestDemand(t *testing.T) {
 	add(3, "org/lib/deep/inside/er/B$$Lambda")
 	add(4, "Main")
 	add(2, "odd name/C")
-	d := mustAssign(t, list, Options{}).Demand()
-	want := Demand{Methods: 104,
-		Packages: []PackageCount{{"com.app.feed", 40}, {"com.app.feed.row", 30}, {"com.app.home", 20}, {"org.lib.deep.inside", 5},
+	d := mustAssign(t, list, Options{}).IDUsage()
+	want := IDUsage{Methods: 104,
+		Packages: []PackageCount{{"com.app.feed", 40}, {"com.app.feed.row", 30}, {"com.app.home", 20},
+			{"org.lib.deep.inside", 5},
 			{"", 4}, {"org.lib.deep.inside.er", 3}, {"odd%20name", 2}},
-		Rules: []RuleCount{{"**.*Binding", 70}, {"com.app.feed.*", 40}, {"com.app.feed.row.**", 30}, {"**.*_Factory", 20}, {"com.app.home.**", 20}}}
+		Rules: []RuleCount{{"**.*Binding", 70}, {"com.app.feed.*", 40}, {"com.app.feed.row.**", 30},
+			{"**.*_Factory", 20}, {"com.app.home.**", 20}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
-	for _, text := range []string{"104 methods and 0 retired IDs make 104", "com.app.feed (40)", `free the most: "- block: **.*Binding" (70), "- block: com.app.feed.*" (40)`} {
+	for _, text := range []string{"104 methods and 0 retired IDs make 104", "com.app.feed (40)",
+		`free the most: "- block: **.*Binding" (70), "- block: com.app.feed.*" (40)`} {
 		if !strings.Contains(d.String(), text) {
 			t.Errorf("%q does not say %q", d.String(), text)
 		}
@@ -210,7 +217,7 @@ func TestDemand(t *testing.T) {
 	}
 }
 
-// TestPrune frees what no given mapping has alive, and nothing else.
+// TestPrune checks that pruning frees the IDs that no living method of the given mappings has, and no others.
 //
 // Invariant: An ID is freed only by pruning, and only if no given mapping uses it.
 func TestPrune(t *testing.T) {
@@ -230,11 +237,12 @@ func TestPrune(t *testing.T) {
 		prune   []*Mapping
 		retired []string
 	}{
-		"not asked for":                        {methods("a/A|stays|()V"), nil, []string{"one", "three", "two"}},
-		"nobody has them":                      {methods("a/A|stays|()V"), []*Mapping{other}, []string{"three"}},
-		"what is retired elsewhere is not had": {methods("a/A|stays|()V"), []*Mapping{second}, []string{"three", "two"}},
-		"one is enough":                        {methods("a/A|stays|()V"), []*Mapping{other, first}, []string{"one", "three", "two"}},
-		"back again":                           {methods("a/A|stays|()V", "a/A|one|()V"), []*Mapping{other}, []string{"three"}},
+		"not asked for":       {methods("a/A|stays|()V"), nil, []string{"one", "three", "two"}},
+		"no mapping has them": {methods("a/A|stays|()V"), []*Mapping{other}, []string{"three"}},
+		"what is retired elsewhere is not had": {methods("a/A|stays|()V"), []*Mapping{second},
+			[]string{"three", "two"}},
+		"one is enough": {methods("a/A|stays|()V"), []*Mapping{other, first}, []string{"one", "three", "two"}},
+		"back again":    {methods("a/A|stays|()V", "a/A|one|()V"), []*Mapping{other}, []string{"three"}},
 	} {
 		m := mustAssign(t, test.list, Options{Base: third, Prune: test.prune})
 		if got := names(m); !slices.Equal(got, test.retired) {
@@ -249,23 +257,25 @@ func TestPrune(t *testing.T) {
 			}
 		}
 	}
-	// The ID counts: another method has it there, and would be taken for this one.
+	// What counts is the ID: in that mapping another method has it, and its recordings would be read wrongly.
 	id, _ := first.ByMethod(methods("a/A|one|()V")[0].Identity)
 	foreign, err := Parse("foreign", fmt.Sprintf("%d,1,b.B x ()V\n", id))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := names(mustAssign(t, nil, Options{Base: third, Prune: []*Mapping{foreign}})); !slices.Equal(got, []string{"one", "stays", "three"}) {
+	if got := names(mustAssign(t, nil, Options{Base: third, Prune: []*Mapping{foreign}})); !slices.Equal(got,
+		[]string{"one", "stays", "three"}) {
 		t.Errorf("retired %v", got)
 	}
-	// An ID that was freed is free.
+	// An ID that was freed can be used again.
 	full := mustAssign(t, synthetic(Capacity), Options{})
 	gone := mustAssign(t, synthetic(Capacity)[1:], Options{Base: full})
 	more := append(synthetic(Capacity)[1:], methods("a/A|new|()V")...)
-	if _, err := Assign(more, Options{Base: gone}); !errors.Is(err, ErrFull) {
+	if _, err := Assign(more, Options{Base: gone}); !errors.As(err, new(*FullError)) {
 		t.Errorf("without pruning: %v", err)
 	}
-	if m := mustAssign(t, more, Options{Base: gone, Prune: []*Mapping{other}}); m.Headroom() != 0 || m.Freed(gone) != 1 {
+	if m := mustAssign(t, more, Options{Base: gone, Prune: []*Mapping{other}}); m.Headroom() != 0 ||
+		m.Freed(gone) != 1 {
 		t.Errorf("%d left, %d freed", m.Headroom(), m.Freed(gone))
 	}
 }
@@ -280,7 +290,7 @@ func TestAssignRefuses(t *testing.T) {
 		{list: methods("a/A||()V"), want: `class "a.A", method ""`},
 		{list: methods("a/A|f|"), want: `descriptor ""`},
 		{o: Options{Prune: []*Mapping{mustAssign(t, nil, Options{})}}, want: "without a base"},
-		{o: Options{Base: matrixBase(t, "1,1,a.A f\n")}, want: "a.A f (ID 1): methods without descriptors"},
+		{o: Options{Base: matrixBase(t, "1,1,a.A f\n")}, want: "a.A f (ID 1): the method has no descriptor"},
 		{o: Options{Order: 7}, want: "ID order 7"},
 		{o: Options{Focus: []Focus{{"a/A", "ad"}}}, want: `action "ad" is neither`},
 		{o: Options{Focus: []Focus{{"", FocusAdd}}}, want: `class ""`},
@@ -292,7 +302,7 @@ func TestAssignRefuses(t *testing.T) {
 	}
 }
 
-// matrixBase reads a mapping as Matrix writes it.
+// matrixBase parses a mapping in the format of Matrix.
 func matrixBase(t *testing.T, text string) *Mapping {
 	t.Helper()
 	m, err := Parse("base", text)
@@ -302,7 +312,7 @@ func matrixBase(t *testing.T, text string) *Mapping {
 	return m
 }
 
-// Matrix leaves out the descriptor of a native method: that does not spoil a base.
+// Matrix omits the descriptor of a native method. Such a mapping is still valid as a base mapping.
 func TestNativeMethodsOfMatrixBase(t *testing.T) {
 	base := matrixBase(t, "7,257,a.A nat\n8,1,a.A f ()V\n")
 	m := mustAssign(t, methods("a/A|f|()V"), Options{Base: base})
@@ -311,9 +321,8 @@ func TestNativeMethodsOfMatrixBase(t *testing.T) {
 	}
 }
 
-// TestEvolutions lets an app change a thousand times, each build on the base of
-// the one before: a method that stays keeps its ID, a method that comes back
-// gets its own again, and no ID ever has two methods.
+// TestEvolutions changes an app a thousand times; the base mapping of each build is that of the build before. A method
+// that stays keeps its ID, a method that comes back gets its old ID, and no ID ever belongs to two methods.
 //
 // Invariant: A method that stays in the app keeps its ID, and no ID ever stands for two methods.
 func TestEvolutions(t *testing.T) {
@@ -346,7 +355,8 @@ func TestEvolutions(t *testing.T) {
 				}
 			}
 			if m.Len() != len(app) || len(slices.Collect(m.Retired())) != len(ids)+news(list, ids)-len(app) {
-				t.Fatalf("step %d: %d methods of %d, %d retired", step, m.Len(), len(app), Capacity-m.Headroom()-m.Len())
+				t.Fatalf("step %d: %d methods of %d, %d retired", step, m.Len(), len(app),
+					Capacity-m.Headroom()-m.Len())
 			}
 			for e := range m.All() {
 				if !app[e.Identity] {
@@ -383,7 +393,7 @@ func news(list []Method, ids map[Identity]uint32) int {
 	return n
 }
 
-// Without a base, what moves when methods come is what collides with them.
+// Without a base mapping, the only methods whose IDs change when methods are added are those that collide with them.
 func TestHashPlacementIsStableWithoutBase(t *testing.T) {
 	list := synthetic(30_000)
 	a, b := mustAssign(t, list, Options{}), mustAssign(t, list[300:], Options{})

@@ -6,58 +6,54 @@ import (
 	"strings"
 )
 
-// Difference is what two mappings say of one method, or of one ID. An Entry with
-// ID 0 stands for: nothing.
+// Difference is what two mappings contain about one method, or about one ID. An Entry with ID 0 means that the
+// mapping contains nothing about it.
 type Difference struct {
-	// Old is what the old mapping says, New what the new one says.
+	// Old is the entry in the old mapping, New that in the new one.
 	Old, New Entry
 }
 
-// Comparison is how two mappings differ. All lists are sorted, Reused by ID, the
-// others by method. To compare the other way round gives the same with old and
-// new exchanged: Added is Removed, Freed is Reserved.
+// Comparison is the difference between two mappings. All lists are sorted: Reused by ID, the others by method.
+// Comparing in the other direction returns the same with old and new exchanged: Added and Removed, and Freed and
+// Reserved, are exchanged, too.
 type Comparison struct {
-	// Kept is the number of methods that are alive in both, with one ID.
+	// Kept is the number of methods that are living in both mappings, with the same ID.
 	Kept int
-	// Added are the methods that are alive in the new mapping only; Old is there
-	// if the old one had it as retired.
+	// Added are the methods that are living in the new mapping only. Old is set if the old mapping has the method as
+	// retired.
 	Added []Difference
-	// Removed are those that are alive in the old mapping only; New is there if
-	// the new one keeps its ID.
+	// Removed are the methods that are living in the old mapping only. New is set if the new mapping has the method
+	// as retired.
 	Removed []Difference
-	// Moved are the methods that both know, alive or retired, with different IDs.
+	// Moved are the methods that both mappings have, living or retired, with different IDs.
 	Moved []Difference
-	// Reused are the IDs that stand for one method in the old mapping and for
-	// another in the new one, alive or retired. What was recorded with the one
-	// would be read wrongly with the other. There is none if the old mapping was
-	// the new one's base, or that base's, and nothing was pruned.
+	// Reused are the IDs that belong to different methods in the two mappings, living or retired. A recording of one
+	// build would be read wrongly with the mapping of the other. There are none if the old mapping is the base
+	// mapping of the new one, directly or over several builds, and no ID was pruned.
 	Reused []Difference
-	// Access are the methods that stayed where they were, with other access flags.
+	// Access are the methods that have the same ID in both mappings but different access flags.
 	Access []Difference
-	// Renumbered are methods of different names, both [Numbered] and of one
-	// outermost class, that have one body which no other there has: the same code,
-	// which a compiler has given another number. Old and New are alive, and are in
-	// other lists too if their names came or went. There are none if one of the
-	// mappings does not tell bodies.
+	// Renumbered are methods with different names but the same fingerprint: the same code, to which a compiler gave
+	// another number. Both names are [Numbered], both methods are living and have the same outermost class, and no
+	// other method of that class has the fingerprint. A method can be in other lists as well. There are none if one
+	// of the mappings has no fingerprints.
 	Renumbered []Difference
-	// Suspicious are the kept methods that may stand for other code: their names
-	// are [Numbered], and their bodies differ. Where a mapping does not tell the
-	// body: a method with such a name came to or went from the same class or one
-	// nested with it; then one that takes the number of another which goes at the
-	// same time cannot be told from one that stays.
+	// Suspicious are the kept methods that may be other code: their names are [Numbered], and their fingerprints
+	// differ. If a mapping has no fingerprint for a method, the method is suspicious if a method with a numbered name
+	// was added to or removed from the same outermost class. Without fingerprints, a method that takes the number of
+	// a removed one cannot be distinguished from one that stays.
 	Suspicious []Difference
-	// Freed are retired methods of the old mapping that the new one does not know.
+	// Freed are the retired methods of the old mapping that the new one does not have.
 	Freed []Difference
-	// Reserved are retired methods of the new mapping that the old one does not know.
+	// Reserved are the retired methods of the new mapping that the old one does not have.
 	Reserved []Difference
-	// FocusAdded and FocusRemoved are the focus lines of one mapping only.
+	// FocusAdded and FocusRemoved are the focus lines of the new and the old mapping only.
 	FocusAdded, FocusRemoved []Focus
-	// Runtime tells whether the runtime classes differ, Digest whether the digests do.
+	// Runtime reports whether the runtime classes differ, Digest whether the digests differ.
 	Runtime, Digest bool
 }
 
-// Equal reports whether there is no difference at all: the mappings would be
-// written as the same text, but for comments.
+// Equal reports whether there is no difference: the mapping files would have the same text, except for comments.
 func (c *Comparison) Equal() bool {
 	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Reused, c.Access, c.Freed, c.Reserved} {
 		if len(list) > 0 {
@@ -67,9 +63,8 @@ func (c *Comparison) Equal() bool {
 	return len(c.FocusAdded)+len(c.FocusRemoved) == 0 && !c.Runtime && !c.Digest
 }
 
-// Compare tells how two mappings differ. Methods are matched by class, name and
-// descriptor; a mapping of Matrix's without descriptors has other methods than
-// one with them.
+// Compare returns how two mappings differ. Methods are matched by class, name and descriptor. A mapping of Matrix
+// without descriptors therefore has no methods in common with one that has them.
 func Compare(old, new *Mapping) *Comparison {
 	c := &Comparison{Runtime: old.runtime != new.runtime, Digest: old.digest != new.digest}
 	var buf, otherBuf []byte
@@ -83,7 +78,7 @@ func Compare(old, new *Mapping) *Comparison {
 			c.Freed = append(c.Freed, Difference{Old: old.entryAt(i)})
 		}
 		if j >= 0 {
-			c.both(old, i, new, j)
+			c.compareBoth(old, i, new, j)
 		}
 		if other := new.position(old.id(i)); other >= 0 && new.key(other, &otherBuf) != key {
 			c.Reused = append(c.Reused, Difference{old.entryAt(i), new.entryAt(other)})
@@ -98,21 +93,23 @@ func Compare(old, new *Mapping) *Comparison {
 			c.Reserved = append(c.Reserved, Difference{New: new.entryAt(j)})
 		}
 	}
-	c.suspect(old, new)
-	c.renumber(old, new)
+	c.findSuspicious(old, new)
+	c.findRenumbered(old, new)
 	c.FocusRemoved, c.FocusAdded = focusWithout(old.focus, new.focus), focusWithout(new.focus, old.focus)
-	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Renumbered, c.Suspicious, c.Freed, c.Reserved} {
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Renumbered, c.Suspicious, c.Freed,
+		c.Reserved} {
 		slices.SortFunc(list, func(a, b Difference) int {
 			x, y := a.Method(), b.Method()
-			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name), strings.Compare(x.Descriptor, y.Descriptor))
+			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name),
+				strings.Compare(x.Descriptor, y.Descriptor))
 		})
 	}
 	slices.SortFunc(c.Reused, func(a, b Difference) int { return cmp.Compare(a.Old.ID, b.Old.ID) })
 	return c
 }
 
-// both notes a method that both mappings have.
-func (c *Comparison) both(old *Mapping, i int, new *Mapping, j int) {
+// compareBoth adds the differences of a method that both mappings have.
+func (c *Comparison) compareBoth(old *Mapping, i int, new *Mapping, j int) {
 	alive := i < old.living && j < new.living
 	switch {
 	case old.id(i) != new.id(j):
@@ -126,8 +123,8 @@ func (c *Comparison) both(old *Mapping, i int, new *Mapping, j int) {
 	}
 }
 
-// suspect fills in Suspicious, from Added and Removed where there are no bodies.
-func (c *Comparison) suspect(old, new *Mapping) {
+// findSuspicious sets Suspicious. For methods without fingerprints it uses Added and Removed.
+func (c *Comparison) findSuspicious(old, new *Mapping) {
 	renumbered := map[string]bool{} // outermost classes
 	for _, list := range [][]Difference{c.Added, c.Removed} {
 		for _, d := range list {
@@ -136,7 +133,7 @@ func (c *Comparison) suspect(old, new *Mapping) {
 			}
 		}
 	}
-	if len(renumbered) == 0 && len(old.bodies) == 0 {
+	if len(renumbered) == 0 && len(old.fingerprints) == 0 {
 		return
 	}
 	var buf []byte
@@ -145,7 +142,7 @@ func (c *Comparison) suspect(old, new *Mapping) {
 		if i < 0 || i >= old.living || old.id(i) != new.id(j) {
 			continue
 		}
-		was, is := old.bodies[old.id(i)], new.bodies[new.id(j)]
+		was, is := old.fingerprints[old.id(i)], new.fingerprints[new.id(j)]
 		if was != 0 && is == was {
 			continue
 		}
@@ -156,15 +153,15 @@ func (c *Comparison) suspect(old, new *Mapping) {
 	}
 }
 
-// place is where a body is looked for.
-type place struct {
-	outermost string
-	body      uint64
+// fingerprintKey identifies code within an outermost class.
+type fingerprintKey struct {
+	outermost   string
+	fingerprint uint64
 }
 
-// renumber fills in Renumbered.
-func (c *Comparison) renumber(old, new *Mapping) {
-	before, after := old.byBody(), new.byBody()
+// findRenumbered sets Renumbered.
+func (c *Comparison) findRenumbered(old, new *Mapping) {
+	before, after := old.byFingerprint(), new.byFingerprint()
 	var buf, otherBuf []byte
 	for at, i := range before {
 		if j, found := after[at]; found && i >= 0 && j >= 0 && old.key(i, &buf) != new.key(j, &otherBuf) {
@@ -173,12 +170,12 @@ func (c *Comparison) renumber(old, new *Mapping) {
 	}
 }
 
-// byBody gives the methods whose bodies are known; -1 stands for several.
-func (m *Mapping) byBody() map[place]int {
-	found := make(map[place]int, len(m.bodies))
-	for id, body := range m.bodies {
+// byFingerprint returns the indexes of the methods with fingerprints; -1 if several methods have the same.
+func (m *Mapping) byFingerprint() map[fingerprintKey]int {
+	found := make(map[fingerprintKey]int, len(m.fingerprints))
+	for id, fingerprint := range m.fingerprints {
 		i := m.position(id)
-		at := place{outermost(m.entryAt(i).Class), body}
+		at := fingerprintKey{outermost(m.entryAt(i).Class), fingerprint}
 		if _, again := found[at]; again {
 			i = -1
 		}
@@ -187,8 +184,7 @@ func (m *Mapping) byBody() map[place]int {
 	return found
 }
 
-// outermost gives the class around all classes that a class is nested in, as
-// far as its name tells.
+// outermost returns the outermost class that a class is nested in, as its name shows.
 func outermost(class string) string {
 	simple := strings.LastIndexByte(class, '/') + 1
 	if i := strings.IndexByte(class[simple:], '$'); i > 0 {
@@ -197,7 +193,7 @@ func outermost(class string) string {
 	return class
 }
 
-// Method gives the method that the difference is about: of Reused, that of the new mapping.
+// Method returns the method that the difference is about; for Reused, that of the new mapping.
 func (d Difference) Method() Identity {
 	if d.New.ID != 0 {
 		return d.New.Identity
@@ -205,7 +201,7 @@ func (d Difference) Method() Identity {
 	return d.Old.Identity
 }
 
-// focusWithout gives the lines of list that others lacks.
+// focusWithout returns the lines of list that others does not contain.
 func focusWithout(list, others []Focus) []Focus {
 	known := map[Focus]bool{}
 	for _, f := range others {

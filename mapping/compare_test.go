@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown gives a difference in a short form: the lines of both sides.
+// shown returns a difference in a short form: the lines of both sides.
 func shown(list []Difference) string {
 	var b strings.Builder
 	for _, d := range list {
@@ -40,22 +40,28 @@ func TestCompare(t *testing.T) {
 	}
 	old := parse("1,1,a.A kept ()V", "2,1,a.A goes ()V", "3,1,a.A lost ()V", "4,1,a.A moves ()V", "5,1,a.B access ()V",
 		"6,1,a.C lambda$f$0 ()V", "7,1,a.C$1 run ()V", "8,1,a.D lambda$f$0 ()V",
-		"# focus a.A add", "# focus a.B add", "# retired 20,1,a.E back ()V", "# retired 21,1,a.E freed ()V", "# retired 22,1,a.E stays ()V")
-	new := parse("1,1,a.A kept ()V", "3,1,a.F taken ()V", "5,9,a.B access ()V", "6,1,a.C lambda$f$0 ()V", "7,1,a.C$1 run ()V",
-		"8,1,a.D lambda$f$0 ()V", "9,1,a.A moves ()V", "10,1,a.C lambda$f$1 ()V", "20,1,a.E back ()V", "30,1,a.A new ()V",
-		"# focus a.B hook", "# focus a.A add", "# retired 2,1,a.A goes ()V", "# retired 22,1,a.E stays ()V", "# retired 31,1,a.E foreign ()V")
+		"# focus a.A add", "# focus a.B add", "# retired 20,1,a.E back ()V", "# retired 21,1,a.E freed ()V",
+		"# retired 22,1,a.E stays ()V")
+	new := parse("1,1,a.A kept ()V", "3,1,a.F taken ()V", "5,9,a.B access ()V", "6,1,a.C lambda$f$0 ()V",
+		"7,1,a.C$1 run ()V",
+		"8,1,a.D lambda$f$0 ()V", "9,1,a.A moves ()V", "10,1,a.C lambda$f$1 ()V", "20,1,a.E back ()V",
+		"30,1,a.A new ()V",
+		"# focus a.B hook", "# focus a.A add", "# retired 2,1,a.A goes ()V", "# retired 22,1,a.E stays ()V",
+		"# retired 31,1,a.E foreign ()V")
 	c := Compare(old, new)
 	for _, list := range []struct {
 		name string
 		got  []Difference
 		want string
 	}{
-		{"Added", c.Added, ">30,1,a.A new ()V >10,1,a.C lambda$f$1 ()V <retired 20,1,a.E back ()V >20,1,a.E back ()V >3,1,a.F taken ()V"},
+		{"Added", c.Added, ">30,1,a.A new ()V >10,1,a.C lambda$f$1 ()V <retired 20,1,a.E back ()V >20,1,a.E back " +
+			"()V >3,1,a.F taken ()V"},
 		{"Removed", c.Removed, "<2,1,a.A goes ()V >retired 2,1,a.A goes ()V <3,1,a.A lost ()V"},
 		{"Moved", c.Moved, "<4,1,a.A moves ()V >9,1,a.A moves ()V"},
 		{"Reused", c.Reused, "<3,1,a.A lost ()V >3,1,a.F taken ()V"},
 		{"Access", c.Access, "<5,1,a.B access ()V >5,9,a.B access ()V"},
-		{"Suspicious", c.Suspicious, "<6,1,a.C lambda$f$0 ()V >6,1,a.C lambda$f$0 ()V <7,1,a.C$1 run ()V >7,1,a.C$1 run ()V"},
+		{"Suspicious", c.Suspicious,
+			"<6,1,a.C lambda$f$0 ()V >6,1,a.C lambda$f$0 ()V <7,1,a.C$1 run ()V >7,1,a.C$1 run ()V"},
 		{"Freed", c.Freed, "<retired 21,1,a.E freed ()V"},
 		{"Reserved", c.Reserved, ">retired 31,1,a.E foreign ()V"},
 	} {
@@ -66,12 +72,13 @@ func TestCompare(t *testing.T) {
 	if c.Kept != 5 || c.Runtime || !c.Digest || c.Equal() {
 		t.Errorf("kept %d, runtime differs %v, digest %v, equal %v", c.Kept, c.Runtime, c.Digest, c.Equal())
 	}
-	if diff := cmp.Diff([][]Focus{{{"a/B", FocusHook}}, {{"a/B", FocusAdd}}}, [][]Focus{c.FocusAdded, c.FocusRemoved}); diff != "" {
+	if diff := cmp.Diff([][]Focus{{{"a/B", FocusHook}}, {{"a/B", FocusAdd}}},
+		[][]Focus{c.FocusAdded, c.FocusRemoved}); diff != "" {
 		t.Errorf("focus (-want +got):\n%s", diff)
 	}
 }
 
-// mirrored exchanges old and new.
+// mirrored returns the comparison with old and new exchanged.
 func mirrored(c *Comparison) *Comparison {
 	turn := func(list []Difference) []Difference {
 		var turned []Difference
@@ -87,8 +94,8 @@ func mirrored(c *Comparison) *Comparison {
 	}
 }
 
-// TestCompareMirrored: the comparison says the same both ways, its counts add up,
-// and there is no difference exactly if the texts are equal.
+// TestCompareMirrored checks that comparing in both directions finds the same, that the counts add up, and that two
+// mappings are Equal exactly if their texts are equal.
 //
 // Invariant: Comparing two mappings reports the same in both directions, its counts add up, and it reports no
 // difference only for equal texts.
@@ -144,7 +151,8 @@ func TestCompareMirrored(t *testing.T) {
 			}
 		}
 		if a.Len() != c.Kept+movedAlive+len(c.Removed) || b.Len() != c.Kept+movedAlive+len(c.Added) {
-			t.Fatalf("%d and %d methods, but %d kept, %d moved, %d removed, %d added", a.Len(), b.Len(), c.Kept, movedAlive, len(c.Removed), len(c.Added))
+			t.Fatalf("%d and %d methods, but %d kept, %d moved, %d removed, %d added", a.Len(), b.Len(), c.Kept,
+				movedAlive, len(c.Removed), len(c.Added))
 		}
 		same := written(t, a) == written(t, b)
 		if c.Equal() != same {
@@ -159,6 +167,7 @@ func TestCompareMirrored(t *testing.T) {
 	}
 }
 
-// cmpEmptyEqual takes an empty list for none.
+// cmpEmptyEqual lets an empty list equal nil.
 var cmpEmptyEqual = cmp.FilterValues(
-	func(a, b []Difference) bool { return len(a) == 0 && len(b) == 0 }, cmp.Comparer(func(a, b []Difference) bool { return true }))
+	func(a, b []Difference) bool { return len(a) == 0 && len(b) == 0 },
+	cmp.Comparer(func(a, b []Difference) bool { return true }))

@@ -16,31 +16,37 @@ import (
 	"sync/atomic"
 )
 
-// File is a mapping file that is asked without being loaded. It gives the
-// answers that [Load] and [Mapping.Find] give, for less:
+// File looks up methods in a mapping file without loading it. It returns what [Load] and [Mapping.Find] return, at a
+// lower cost:
 //
-//   - IDs, of which there are not many, are searched for among the sorted lines.
-//     If all are found that can be, nothing else is read.
-//   - A first other question is answered from one pass over the file.
-//   - At the second, or if the file is not as [Mapping.WriteTo] writes it and the
-//     answer may depend on that, the mapping is loaded.
+//   - IDs are searched for among the sorted lines, if the pattern has at most a few thousand of them. If every ID of
+//     the pattern is found, nothing else is read. This takes some twenty reads for each search, whatever the size of
+//     the file.
+//   - Otherwise the first pattern is answered by one scan of the whole file, in parallel and with little memory.
+//   - For the second such pattern, the mapping is loaded. It is also loaded if the file is not as [Mapping.WriteTo]
+//     writes it and the answer may depend on that.
 //
-// What is not read is not verified. A search takes the lines that it finds for
-// what they are, in a file that may be damaged elsewhere. A pass finds all
-// damage that Load finds, but for a digest that is not that of the lines and for
-// a method with two IDs that was not asked for. A File is for one goroutine.
+// Why the answers are the same: binary search finds a line only if the lines around it are sorted. The search
+// therefore only counts if it finds as many entries as there are IDs in the pattern: an ID has one method, so that
+// there can be no others in a valid file. If any is missing, it may have no method, or its line may be at a wrong
+// place; the whole file is read then. The scan parses all lines with the parser of Load and checks all that Load
+// checks, except for the digest and for identities that the pattern does not match. On any doubt the mapping is
+// loaded, and the result or the error is that of Load.
+//
+// What is not read is not checked: a search can answer from a file that is damaged elsewhere, and a scan does not
+// notice a wrong digest. A File is not safe for use by several goroutines.
 type File struct {
-	path   string
-	f      *os.File
-	size   int64
-	whole  bool // a regular file that ends in a whole line: it can be read in parts
-	native bool // see parser
-	chunk  int64
-	passed bool     // the one pass was made
-	loaded *Mapping // nil until it is needed
+	path      string
+	f         *os.File
+	size      int64
+	whole     bool     // a regular file that ends in a newline: it can be read in parts
+	ownFormat bool     // see parser.ownFormat
+	chunk     int64    // the size of the parts of a scan
+	scanned   bool     // the file was scanned
+	loaded    *Mapping // nil until it is needed
 }
 
-// Open opens the mapping file at path. Whether it is one shows when it is asked.
+// Open opens the mapping file at path. It does not check whether the file is a mapping; [File.Find] does.
 func Open(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -49,12 +55,12 @@ func Open(path string) (*File, error) {
 	file := &File{path: path, f: f, chunk: 1 << 20}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxSize {
-		return file, nil // for Find to judge
+		return file, nil // Find loads it, and returns the error
 	}
 	file.size = info.Size()
 	head := make([]byte, len(byteOrderMark)+len(versionPrefix))
 	n, _ := f.ReadAt(head, 0)
-	file.native = bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte(byteOrderMark)), []byte(versionPrefix))
+	file.ownFormat = bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte(byteOrderMark)), []byte(versionPrefix))
 	var last [1]byte
 	if _, err := f.ReadAt(last[:], file.size-1); err == nil {
 		file.whole = last[0] == '\n'
@@ -62,16 +68,15 @@ func Open(path string) (*File, error) {
 	return file, nil
 }
 
-// Close releases the file. The entries that it gave stay as they are.
+// Close closes the file. Entries that Find returned remain valid.
 func (f *File) Close() error { return f.f.Close() }
 
-// Find gives the entries that p asks for, in the order of [Mapping.Find]. For
-// errors see [Load].
+// Find returns the entries that p matches, in the order of [Mapping.Find]. For errors see [Load].
 func (f *File) Find(p *Pattern) (iter.Seq[Entry], error) {
 	if f.loaded == nil {
 		part := f.search(p)
-		if part == nil && !f.passed {
-			part, f.passed = f.scan(p), true
+		if part == nil && !f.scanned {
+			part, f.scanned = f.scan(p), true
 		}
 		if part != nil {
 			return part.Find(p), nil
@@ -87,10 +92,9 @@ func (f *File) Find(p *Pattern) (iter.Seq[Entry], error) {
 	return f.loaded.Find(p), nil
 }
 
-// newPart makes a mapping of those records that a question asks for, so that a
-// part and the whole answer by the same code. It is nil if a method has two IDs.
-// It has no digest, runtime or focus lines.
-func newPart(living, retired []record) *Mapping {
+// partialMapping returns a mapping of only the records that a pattern may match, so that part and whole are searched
+// by the same code. It returns nil if a method has two IDs. The mapping has no digest, runtime or focus lines.
+func partialMapping(living, retired []record) *Mapping {
 	id := func(r *record) uint32 { return r.id }
 	m := &Mapping{records: append(sortByID(living, id), sortByID(retired, id)...), living: len(living)}
 	second := -1
@@ -100,40 +104,39 @@ func newPart(living, retired []record) *Mapping {
 	return m
 }
 
-// The place of a line among the sorted ones: that of a living method is its ID.
+// The rank of a line determines its place in the file. The rank of a living method is its ID.
 const (
-	focusPlace   = DispatchID + 1 // of numbered lines too
-	retiredPlace = 1 << 21        // and the ID
+	focusRank   = DispatchID + 1 // of focus and numbered lines
+	retiredRank = 1 << 21        // plus the ID, of retired lines
 )
 
 const (
-	// maxSearched is how many IDs are searched for; for more a pass is better.
+	// maxSearched is the number of IDs up to which a search is used. For more, a scan is faster.
 	maxSearched = 1 << 12
-	// maxSkipped is how far a search reads on for a line that has a place.
+	// maxSkipped is the number of bytes that a search reads at most to find a line that has a rank.
 	maxSkipped = 1 << 16
 )
 
-// search answers a question for IDs by binary search. It is nil if that is not
-// sure to be the answer of the whole file: if an ID is not found, a line may
-// stand where it does not belong.
+// search looks up IDs by binary search over the offsets of the file. It returns nil if the result may not be that of
+// the whole file: if an ID is not found, its line may be at a wrong place.
 func (f *File) search(p *Pattern) *Mapping {
-	if p.to == 0 || p.to-p.from >= maxSearched || !f.native || !f.whole {
+	if p.to == 0 || p.to-p.from >= maxSearched || !f.ownFormat || !f.whole {
 		return nil
 	}
 	want := int(p.to-p.from) + 1
 	if p.to == DispatchID {
-		want-- // it is in every mapping, or [Load] refuses it
+		want-- // every mapping has the dispatch, and its line is not needed
 	}
-	s := searcher{file: f, lines: bufio.NewReaderSize(nil, 2048), parser: parser{native: true}}
+	s := searcher{file: f, lines: bufio.NewReaderSize(nil, 2048), parser: parser{ownFormat: true}}
 	living := s.run(p.from, p.to)
 	var retired []record
 	if len(living) < want {
-		retired = s.run(retiredPlace+p.from, retiredPlace+min(p.to, Capacity))
+		retired = s.run(retiredRank+p.from, retiredRank+min(p.to, Capacity))
 	}
 	if s.err != nil || len(living)+len(retired) != want {
 		return nil
 	}
-	return newPart(living, retired)
+	return partialMapping(living, retired)
 }
 
 // searcher reads lines at any offset of a file.
@@ -141,29 +144,31 @@ type searcher struct {
 	file   *File
 	lines  *bufio.Reader
 	parser parser
-	err    error // the first; nothing is right after it
+	err    error // the first error; results after it are not valid
 }
 
-// placed is a line and its place.
-type placed struct {
+// rankedLine is a line and its rank.
+type rankedLine struct {
 	record
-	place uint32 // 0 if there is no further line that has one
-	end   int64  // where the next line begins
+	rank uint32 // 0 if no further line has a rank
+	end  int64  // the offset of the next line
 }
 
-// run gives the records of the lines whose places are from first to last.
+// run returns the records of the lines whose ranks are from first to last. Binary search finds the first of them: it
+// halves the range of offsets until it finds the lowest offset at which the next line's rank is not below first. From
+// there it reads line by line.
 func (s *searcher) run(first, last uint32) []record {
 	low, high := int64(0), s.file.size
 	for low < high && s.err == nil {
 		middle := low + (high-low)/2
-		if line := s.at(middle); line.place != 0 && line.place < first {
+		if line := s.at(middle); line.rank != 0 && line.rank < first {
 			low = line.end
 		} else {
 			high = middle
 		}
 	}
 	var found []record
-	for line := s.at(low); s.err == nil && line.place >= first && line.place <= last; line = s.at(line.end) {
+	for line := s.at(low); s.err == nil && line.rank >= first && line.rank <= last; line = s.at(line.end) {
 		if line.key != "" { // the dispatch line has none
 			found = append(found, line.record)
 		}
@@ -171,11 +176,11 @@ func (s *searcher) run(first, last uint32) []record {
 	return found
 }
 
-// at gives the first line with a place that begins at offset or behind it.
-func (s *searcher) at(offset int64) placed {
+// at returns the first line with a rank that begins at offset or later.
+func (s *searcher) at(offset int64) rankedLine {
 	from := offset
 	if from > 0 {
-		from-- // if the line feed is there, a line begins at offset
+		from-- // if the byte before offset is a newline, a line begins at offset
 	}
 	s.lines.Reset(io.NewSectionReader(s.file.f, from, min(s.file.size-from, maxSkipped)))
 	for at := from; s.err == nil; {
@@ -184,29 +189,29 @@ func (s *searcher) at(offset int64) placed {
 		at += int64(len(line))
 		switch {
 		case err == io.EOF && at == s.file.size && line == "":
-			return placed{}
+			return rankedLine{}
 		case err != nil:
-			s.err = errors.New("no line with a place within reach")
+			s.err = errors.New("no line with a rank near the offset")
 		case whole:
-			r, place, err := s.place(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
-			if s.err = err; place != 0 {
-				return placed{r, place, at}
+			r, rank, err := s.rank(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+			if s.err = err; rank != 0 {
+				return rankedLine{r, rank, at}
 			}
 		}
 	}
-	return placed{}
+	return rankedLine{}
 }
 
-// place reads a line and tells its place, 0 for a comment.
-func (s *searcher) place(line string) (r record, place uint32, err error) {
+// rank parses a line and returns its rank, 0 for a comment.
+func (s *searcher) rank(line string) (r record, rank uint32, err error) {
 	switch {
 	case strings.HasPrefix(line, dispatchPrefix):
 		return r, DispatchID, nil
 	case strings.HasPrefix(line, focusPrefix), strings.HasPrefix(line, numberedPrefix):
-		return r, focusPlace, nil
+		return r, focusRank, nil
 	case strings.HasPrefix(line, retiredPrefix):
 		r, err = s.parser.record(line[len(retiredPrefix):])
-		return r, retiredPlace + r.id, err
+		return r, retiredRank + r.id, err
 	case line == "" || line[0] == '#' || strings.HasPrefix(line, byteOrderMark):
 		return r, 0, nil
 	}
@@ -214,43 +219,43 @@ func (s *searcher) place(line string) (r record, place uint32, err error) {
 	return r, r.id, err
 }
 
-// scan answers p from one pass over the file, on all processors and in little
-// memory. It is nil if there is anything in the file that [Load] may refuse.
+// scan looks p up by one scan of the file, with all processors and little memory. It returns nil if the file contains
+// anything that [Load] might refuse.
 func (f *File) scan(p *Pattern) *Mapping {
 	if !f.whole {
 		return nil
 	}
-	var next atomic.Int64 // chunk to be read
-	passes := make([]pass, max(1, min(runtime.GOMAXPROCS(0), int(f.size/f.chunk))))
+	var next atomic.Int64 // the next chunk to be read
+	workers := make([]scanWorker, max(1, min(runtime.GOMAXPROCS(0), int(f.size/f.chunk))))
 	var all sync.WaitGroup
-	for i := range passes {
-		passes[i].parser.native = f.native
+	for i := range workers {
+		workers[i].parser.ownFormat = f.ownFormat
 		all.Go(func() {
-			for passes[i].err == nil {
+			for workers[i].err == nil {
 				from := (next.Add(1) - 1) * f.chunk
 				if from >= f.size {
 					return
 				}
-				passes[i].err = passes[i].read(f, from, p)
+				workers[i].err = workers[i].read(f, from, p)
 			}
 		})
 	}
 	all.Wait()
-	sum := &passes[0]
-	for i := range passes[1:] {
-		sum.join(&passes[i+1])
+	sum := &workers[0]
+	for i := range workers[1:] {
+		sum.merge(&workers[i+1])
 	}
-	if sum.err != nil || sum.parser.checkWhole(sum.living, sum.retired) != nil {
+	if sum.err != nil || sum.parser.checkComplete(sum.living, sum.retired) != nil {
 		return nil
 	}
 	if _, err := sortFocus(sum.parser.focus); err != nil {
 		return nil
 	}
-	return newPart(sum.foundLiving, sum.foundRetired)
+	return partialMapping(sum.foundLiving, sum.foundRetired)
 }
 
-// pass is what one goroutine reads of the file, a chunk at a time.
-type pass struct {
+// scanWorker is the part of a scan that one goroutine does. It reads one chunk after the other.
+type scanWorker struct {
 	parser                    parser
 	buf                       []byte
 	living, retired           int // lines read
@@ -259,13 +264,13 @@ type pass struct {
 }
 
 // read reads the lines that begin in the chunk at from.
-func (c *pass) read(f *File, from int64, p *Pattern) error {
+func (c *scanWorker) read(f *File, from int64, p *Pattern) error {
 	text, err := c.lines(f, from)
 	if err != nil {
 		return err
 	}
 	q := &c.parser
-	q.line = 1 // not the first of the file, where alone a header may stand
+	q.line = 1 // not the first line of the file; only that may be a header
 	if from == 0 {
 		text, q.line = strings.TrimPrefix(text, byteOrderMark), 0
 	}
@@ -279,16 +284,16 @@ func (c *pass) read(f *File, from int64, p *Pattern) error {
 	for _, s := range []*section{&q.living, &q.retired} {
 		s.records, s.lines = s.records[:0], s.lines[:0]
 	}
-	// The buffer is used again.
+	// These are views into the buffer, which is used again.
 	q.digest, q.runtime, q.counts = strings.Clone(q.digest), strings.Clone(q.runtime), strings.Clone(q.counts)
 	return nil
 }
 
-// lines gives the lines that begin in the chunk at from, valid until the next call.
-func (c *pass) lines(f *File, from int64) (string, error) {
+// lines returns the lines that begin in the chunk at from. They are valid until the next call.
+func (c *scanWorker) lines(f *File, from int64) (string, error) {
 	start, end := from, min(from+f.chunk, f.size)
 	if start > 0 {
-		start-- // if a line feed is there, a line begins with the chunk
+		start-- // if the byte before the chunk is a newline, a line begins with the chunk
 	}
 	c.buf = slices.Grow(c.buf[:0], int(end-start)+1024)[:end-start]
 	if _, err := f.f.ReadAt(c.buf, start); err != nil {
@@ -298,10 +303,10 @@ func (c *pass) lines(f *File, from int64) (string, error) {
 	if from > 0 {
 		skip = bytes.IndexByte(c.buf, '\n') + 1
 		if skip == 0 || skip == len(c.buf) {
-			return "", nil // the line began earlier; or the next begins behind
+			return "", nil // no line begins in this chunk
 		}
 	}
-	// The last line may go on behind the chunk, which is whole in the end.
+	// Read on to the end of the last line. The file ends in a newline.
 	for step := 512; c.buf[len(c.buf)-1] != '\n'; step *= 2 {
 		have := len(c.buf)
 		c.buf = slices.Grow(c.buf, step)[:have+int(min(int64(step), f.size-end))]
@@ -314,11 +319,11 @@ func (c *pass) lines(f *File, from int64) (string, error) {
 		}
 		end += int64(n)
 	}
-	// A view, as keys are views of the text; what is kept of them is copied.
+	// Keys will be views into the buffer; appendFound copies those that are kept.
 	return view(c.buf[skip:]), nil
 }
 
-// appendFound appends copies of the records that p asks for.
+// appendFound appends copies of the records that p matches.
 func (p *Pattern) appendFound(found, records []record) []record {
 	for _, r := range records {
 		if p.to != 0 && (r.id < p.from || r.id > p.to) || p.to == 0 && !p.match(r.key) {
@@ -330,16 +335,16 @@ func (p *Pattern) appendFound(found, records []record) []record {
 	return found
 }
 
-// join adds what another pass read of the same file.
-func (c *pass) join(d *pass) {
+// merge adds the results of another worker on the same file.
+func (c *scanWorker) merge(d *scanWorker) {
 	p, q := &c.parser, &d.parser
 	c.err = cmp.Or(c.err, d.err)
-	for i := range p.taken {
-		if p.taken[i]&q.taken[i] != 0 {
+	for i := range p.usedIDs {
+		if p.usedIDs[i]&q.usedIDs[i] != 0 {
 			c.err = errors.New("an ID has two methods")
 		}
-		p.taken[i] |= q.taken[i]
-		p.gone[i] |= q.gone[i]
+		p.usedIDs[i] |= q.usedIDs[i]
+		p.retiredIDs[i] |= q.retiredIDs[i]
 	}
 	for _, field := range [][2]*string{{&p.digest, &q.digest}, {&p.runtime, &q.runtime}, {&p.counts, &q.counts}} {
 		if *field[0] != "" && *field[1] != "" {
@@ -352,14 +357,14 @@ func (c *pass) join(d *pass) {
 	}
 	p.dispatch = p.dispatch || q.dispatch
 	p.focus = append(p.focus, q.focus...)
-	for id, body := range q.bodies {
-		if p.bodies[id] != 0 {
+	for id, fingerprint := range q.fingerprints {
+		if p.fingerprints[id] != 0 {
 			c.err = errors.New("two numbered lines for one ID")
 		}
-		if p.bodies == nil {
-			p.bodies = make(map[uint32]uint64)
+		if p.fingerprints == nil {
+			p.fingerprints = make(map[uint32]uint64)
 		}
-		p.bodies[id] = body
+		p.fingerprints[id] = fingerprint
 	}
 	c.living += d.living
 	c.retired += d.retired

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// asked is what a file answered.
+// asked is the result of a look-up in a file.
 type asked struct {
 	entries []Entry
 	err     error
 }
 
-// ask gives what a file answers, one pattern at a time, opened anew for each
-// (fresh) or once for all. chunk is the size of the parts that a pass reads.
+// ask looks up patterns one after the other. The file is opened for each of them (fresh), or once for all. chunk is the
+// size of the parts that a scan reads.
 func ask(t testing.TB, path string, chunk int64, fresh bool, patterns []string) (answers []asked) {
 	t.Helper()
 	var f *File
@@ -43,7 +43,7 @@ func ask(t testing.TB, path string, chunk int64, fresh bool, patterns []string) 
 	return answers
 }
 
-// loadAndAsk is what ask is held against.
+// loadAndAsk returns the results of the loaded mapping, with which those of ask are compared.
 func loadAndAsk(t testing.TB, path string, patterns []string) (answers [][]Entry, err error) {
 	t.Helper()
 	m, err := Load(path)
@@ -60,7 +60,7 @@ func loadAndAsk(t testing.TB, path string, patterns []string) (answers [][]Entry
 	return answers, nil
 }
 
-// filePatterns ask for something in the mapping of fileText, and for nothing.
+// filePatterns match entries of the mapping of fileText, or nothing.
 func filePatterns(rng *rand.Rand, n int) []string {
 	patterns := []string{
 		"1048574", "1048573-1048574", "1048570-1048574", "1-1048574", "**", "#method1", "com.example.app.feature1.**",
@@ -74,8 +74,7 @@ func filePatterns(rng *rand.Rand, n int) []string {
 	return patterns
 }
 
-// fileText gives the text of a mapping with living and retired methods, focus
-// lines, escaped and international names.
+// fileText returns the text of a mapping with living and retired methods, focus lines, escaped and international names.
 func fileText(t testing.TB, order Order) string {
 	old := append(synthetic(40), oddNames...)
 	base := mustAssign(t, append(old, methods("a/b|odd name|()V", "a/b|größe|(I)V")...), Options{Order: order})
@@ -84,8 +83,8 @@ func fileText(t testing.TB, order Order) string {
 	}))
 }
 
-// damages change the text of a mapping: some so that it is the same mapping,
-// some so that it is another, some so that it is none.
+// damages change the text of a mapping. With some it stays the same mapping, with some it becomes another one, and with
+// some it is no longer a mapping.
 var damages = map[string]func(rng *rand.Rand, text string) string{
 	"none": func(_ *rand.Rand, text string) string { return text },
 	"CRLF": func(_ *rand.Rand, text string) string { return strings.ReplaceAll(text, "\n", "\r\n") },
@@ -103,7 +102,8 @@ var damages = map[string]func(rng *rand.Rand, text string) string{
 	},
 	"comments": func(rng *rand.Rand, text string) string {
 		return eachLine(rng, text, func(line string) string {
-			return []string{"\n", "# " + strings.Repeat("x", rng.IntN(300)) + "\n", "#17,1,a b ()V\n"}[rng.IntN(3)] + line
+			return []string{"\n", "# " + strings.Repeat("x", rng.IntN(300)) + "\n",
+				"#17,1,a b ()V\n"}[rng.IntN(3)] + line
 		})
 	},
 	"long comment": func(rng *rand.Rand, text string) string {
@@ -166,7 +166,7 @@ var damages = map[string]func(rng *rand.Rand, text string) string{
 	},
 }
 
-// eachLine changes some lines behind the first.
+// eachLine changes some lines after the first.
 func eachLine(rng *rand.Rand, text string, change func(string) string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -178,9 +178,8 @@ func eachLine(rng *rand.Rand, text string, change func(string) string) string {
 	return b.String()
 }
 
-// TestFileAnswersAsLoaded: what a file on disk answers is what the loaded
-// mapping answers. If that cannot be loaded, the file either says why in the same
-// words, or the reason is one that what was read of it cannot show.
+// TestFileAnswersAsLoaded compares look-ups in a file with look-ups in the loaded mapping. If the mapping cannot be
+// loaded, the look-up either fails with the same error, or the fault is not in the part that was read.
 //
 // Invariant: A look-up in the mapping file answers what the loaded mapping answers, in whatever order the lines are.
 func TestFileAnswersAsLoaded(t *testing.T) {
@@ -208,7 +207,8 @@ func TestFileAnswersAsLoaded(t *testing.T) {
 					} else {
 						answered++
 					}
-					compareAnswers(t, name, path, int64(1+rng.IntN(1<<(1+rng.IntN(13)))), fresh, patterns, want, wantErr)
+					compareAnswers(t, name, path, int64(1+rng.IntN(1<<(1+rng.IntN(13)))), fresh, patterns, want,
+						wantErr)
 				}
 				if t.Failed() {
 					t.Fatalf("%s:\n%s", name, damaged)
@@ -221,7 +221,8 @@ func TestFileAnswersAsLoaded(t *testing.T) {
 	}
 }
 
-func compareAnswers(t *testing.T, name, path string, chunk int64, fresh bool, patterns []string, want [][]Entry, wantErr error) {
+func compareAnswers(t *testing.T, name, path string, chunk int64, fresh bool, patterns []string, want [][]Entry,
+	wantErr error) {
 	t.Helper()
 	answers := ask(t, path, chunk, fresh, patterns)
 	for i, got := range answers {
@@ -243,13 +244,13 @@ func compareAnswers(t *testing.T, name, path string, chunk int64, fresh bool, pa
 	}
 }
 
-// unseen reports whether an error of Load is one that a pass does not find.
+// unseen reports whether an error of Load is one that a scan does not find.
 func unseen(err error) bool {
 	return strings.Contains(err.Error(), "damaged: the header says digest") ||
 		strings.Contains(err.Error(), "has an ID on line")
 }
 
-// FuzzFile: whatever the file holds, it is not answered otherwise than by the loaded mapping.
+// FuzzFile checks that a file with any content returns the same as the loaded mapping.
 func FuzzFile(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := fileText(f, OrderCompact)
@@ -268,8 +269,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// TestFileReadsLittle: an ID of a whole mapping is found without loading it or
-// passing over it.
+// TestFileReadsLittle checks that an ID of a large mapping is found without loading or scanning it.
 //
 // Invariant: A look-up in the mapping file answers what the loaded mapping answers, in whatever order the lines are.
 func TestFileReadsLittle(t *testing.T) {
@@ -293,32 +293,34 @@ func TestFileReadsLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, _ := base.ByID(id); !slices.EqualFunc(slices.Collect(found), []Entry{e}, func(a, b Entry) bool { return a.ID == b.ID && a.Method == b.Method }) {
+		if e, _ := base.ByID(id); !slices.EqualFunc(slices.Collect(found), []Entry{e},
+			func(a, b Entry) bool { return a.ID == b.ID && a.Method == b.Method }) {
 			t.Errorf("ID %d: not %v", id, e)
 		}
 	}
-	if f.passed || f.loaded != nil {
-		t.Errorf("passed over: %v, loaded: %v", f.passed, f.loaded != nil)
+	if f.scanned || f.loaded != nil {
+		t.Errorf("scanned: %v, loaded: %v", f.scanned, f.loaded != nil)
 	}
 	p, err := ParsePattern("**#method1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 2 {
-		if _, err := f.Find(p); err != nil || !f.passed || (f.loaded != nil) != (n == 1) {
-			t.Errorf("question %d: error %v, passed over %v, loaded %v", n, err, f.passed, f.loaded != nil)
+		if _, err := f.Find(p); err != nil || !f.scanned || (f.loaded != nil) != (n == 1) {
+			t.Errorf("question %d: error %v, scanned %v, loaded %v", n, err, f.scanned, f.loaded != nil)
 		}
 	}
 }
 
-// TestFileOfOtherKinds: what cannot be read in parts is loaded, or refused as Load does.
+// TestFileOfOtherKinds checks that a file that cannot be read in parts is loaded, or refused with the error of Load.
 func TestFileOfOtherKinds(t *testing.T) {
 	p, err := ParsePattern("1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := Open(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "cannot read mapping: ") {
+	if _, err := Open(filepath.Join(dir, "none")); err == nil ||
+		!strings.Contains(err.Error(), "cannot read mapping: ") {
 		t.Errorf("no file: %v", err)
 	}
 	empty := filepath.Join(dir, "empty")
@@ -352,7 +354,7 @@ func TestFileOfOtherKinds(t *testing.T) {
 	}
 }
 
-// BenchmarkFile asks a full mapping on disk, as a process would that is asked once.
+// BenchmarkFile opens a full mapping on disk and looks up one pattern, as a command does.
 func BenchmarkFile(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "m.txt")
 	text := written(b, mustAssign(b, synthetic(Capacity), Options{}))
@@ -360,7 +362,8 @@ func BenchmarkFile(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, pattern := range []string{
-		"500000", "500000-500099", "com.example.app.feature1.screen2.Presenter2#method1", "com.example.**.Presenter77*#method1",
+		"500000", "500000-500099", "com.example.app.feature1.screen2.Presenter2#method1",
+		"com.example.**.Presenter77*#method1",
 		`/Presenter77\d+ method1 /`, `/\.(Presenter1|Presenter2) method[0-9] /`, `/(?i)presenter77\d+ METHOD1 /`,
 	} {
 		b.Run(pattern, func(b *testing.B) {

@@ -9,27 +9,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
-// Pattern is a question to a mapping, for [Mapping.Find]. It is immutable.
+// Pattern selects entries of a mapping; see [ParsePattern]. It is immutable.
 type Pattern struct {
-	from, to uint32 // IDs, if to is not 0
+	from, to uint32 // a range of IDs, if to is not 0
 	expr     *regexp.Regexp
-	// Globs in text form; "" stands for anything. An exact name is a glob
-	// without wildcards.
+	// Globs in text form; "" matches anything. A name is a glob without wildcards.
 	class, name, descriptor string
-	// What a key must begin with, from class: spares most keys the matching.
+	// The literal beginning of class. Keys that do not begin with it cannot match.
 	prefix string
-	// Of which every key that matches contains at least one, if there are any.
+	// If not empty, every key that matches contains at least one of these.
 	literals []literal
-	// dotted is the pattern as "class.method", where it may mean that; or "".
+	// dotted is the pattern if it may mean "class.method", else "".
 	dotted string
 }
 
-// ParsePattern reads one of
+// ParsePattern parses one of
 //
 //	17                              an ID
 //	100-200                         all IDs from 100 to 200
@@ -38,13 +37,14 @@ type Pattern struct {
 //	com.example.Foo#bar(I)V         one method; without V, of any return type
 //	com.example.**#get*(**)         a glob
 //	com.example.Foo bar (I)V        as in a mapping file; parts may be missing
-//	/\.(foo|bar)$/                  a regular expression (RE2), found anywhere
-//	                                in "class method descriptor" as in the file
+//	/\.(foo|bar)$/                  a regular expression (RE2), searched for in
+//	                                "class method descriptor" as in the file
 //
-// Dots and slashes are the same. In a glob '?' stands for one character and '*'
-// for any number, neither crossing a dot; "**" crosses dots. Names are written
-// in text form; what the text form escapes may be written literally after a
-// '#'. A missing part, even the class before '#', matches anything.
+// Dots and slashes mean the same. In a glob '?' matches one character and '*' any number, but neither matches a dot;
+// "**" also matches dots. As in the rules of package filter, a "**" between dots matches any number of packages, none
+// included: com.**.Foo matches com.Foo. Rules have neither '?' nor "**" within a segment. Names are in text form; after
+// a '#', characters that the text form escapes may be written literally. A missing part, even the class before '#',
+// matches anything.
 func ParsePattern(text string) (*Pattern, error) {
 	if text == "" {
 		return nil, errors.New("empty pattern; give an ID, a name, a glob or a /regular expression/")
@@ -71,7 +71,8 @@ func ParsePattern(text string) (*Pattern, error) {
 	} else {
 		fields := strings.Fields(text)
 		if len(fields) == 0 || len(fields) > 3 {
-			return nil, fmt.Errorf("pattern %q: want class, method and descriptor; a space in a name is written %%20", text)
+			return nil, fmt.Errorf("pattern %q: want class, method and descriptor; a space in a name is written %%20",
+				text)
 		}
 		fields = append(fields, "", "")
 		p.class, p.name, p.descriptor = fields[0], fields[1], fields[2]
@@ -91,7 +92,7 @@ func ParsePattern(text string) (*Pattern, error) {
 		if i := strings.IndexAny(p.class, "*?"); i >= 0 {
 			p.prefix = p.class[:i]
 		}
-		// The prefix is looked at anyway, and says nothing more.
+		// The prefix is compared anyway, so that a literal must come from the rest.
 		if l := globLiteral(p.class[len(p.prefix):], p.name, p.descriptor); l.text != "" {
 			p.literals = []literal{l}
 		}
@@ -101,10 +102,11 @@ func ParsePattern(text string) (*Pattern, error) {
 	return p, nil
 }
 
-// parseIDs reads an ID or a range of IDs; ok is false if text is neither.
+// parseIDs parses an ID or a range of IDs; ok is false if text is neither.
 func parseIDs(text string) (p *Pattern, ok bool, err error) {
 	first, last, ranged := strings.Cut(text, "-")
-	if strings.Trim(first, "0123456789") != "" || first == "" || strings.Trim(last, "0123456789") != "" || ranged && last == "" {
+	const digits = "0123456789"
+	if strings.Trim(first, digits) != "" || first == "" || strings.Trim(last, digits) != "" || ranged && last == "" {
 		return nil, false, nil
 	}
 	if !ranged {
@@ -121,7 +123,7 @@ func parseIDs(text string) (p *Pattern, ok bool, err error) {
 	return &Pattern{from: uint32(from), to: uint32(to)}, true, nil
 }
 
-// cutDescriptor divides "bar(I)V" before its parenthesis.
+// cutDescriptor splits "bar(I)V" before its parenthesis.
 func cutDescriptor(method string) (name, descriptor string) {
 	if i := strings.IndexByte(method, '('); i >= 0 {
 		return method[:i], method[i:]
@@ -129,8 +131,7 @@ func cutDescriptor(method string) (name, descriptor string) {
 	return method, ""
 }
 
-// globText turns what a user typed, UTF-8 that may hold escapes already, into
-// text form, wildcards left alone.
+// globText converts what a user typed, UTF-8 that may contain escapes, to text form. It does not change wildcards.
 func globText(typed string) string {
 	var text []byte
 	for _, r := range typed {
@@ -143,8 +144,8 @@ func globText(typed string) string {
 	return string(text)
 }
 
-// Find gives the entries that p asks for: living methods by ID, with the
-// dispatch, and then retired ones by ID.
+// Find yields the entries that p matches: the living methods by ID, then the dispatch, then the retired methods by
+// ID.
 func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		last := dispatch()
@@ -162,7 +163,7 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 			}
 			return
 		case p.exact():
-			// One lookup instead of a scan: whoever asks so may ask for many.
+			// One look-up instead of a scan, because callers may look up many methods.
 			key := p.class + " " + p.name + " " + p.descriptor
 			i := m.find(key)
 			if i >= 0 && i < m.living && !yield(m.entryAt(i)) {
@@ -191,13 +192,13 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 	}
 }
 
-// exact reports whether p asks for one identity.
+// exact reports whether p matches at most one identity.
 func (p *Pattern) exact() bool {
 	return p.expr == nil && p.class != "" && p.name != "" && p.descriptor != "" &&
 		!strings.ContainsAny(p.class+p.name+p.descriptor, "*?")
 }
 
-// match reports whether p asks for the method with the key.
+// match reports whether p matches the method with the key.
 func (p *Pattern) match(key string) bool {
 	if !strings.HasPrefix(key, p.prefix) ||
 		len(p.literals) > 0 && !slices.ContainsFunc(p.literals, func(l literal) bool { return l.in(key) }) {
@@ -207,66 +208,12 @@ func (p *Pattern) match(key string) bool {
 		return p.expr.MatchString(key)
 	}
 	class, name, descriptor := split(key)
-	if p.descriptor != "" && !glob(p.descriptor, descriptor) {
+	if p.descriptor != "" && !glob.Match(p.descriptor, descriptor, '.') {
 		return false
 	}
 	if n := len(class); p.dotted != "" && len(p.dotted) == n+1+len(name) &&
 		p.dotted[n] == '.' && p.dotted[:n] == class && p.dotted[n+1:] == name {
 		return true
 	}
-	return (p.name == "" || glob(p.name, name)) && (p.class == "" || glob(p.class, class))
-}
-
-// glob reports whether the whole of s matches pattern. Only the last '*' and the
-// last "**" met are ever tried again, as what an earlier one could reach by
-// taking more, the last one reaches too. So time grows with the length of the
-// pattern and, at worst, with that of s times that of its longest segment but
-// the last.
-//
-// It is our own because doublestar, which package filter uses, knows "**" only
-// as a whole segment and takes it for nothing at all, separator included; here
-// it stands for any characters anywhere, as in (I**)V.
-func glob(pattern, s string) bool {
-	type retry struct{ pattern, s int } // pattern is -1 if there is none
-	star, deep := retry{-1, 0}, retry{-1, 0}
-	p, i := 0, 0
-	for {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			from := p
-			for p < len(pattern) && pattern[p] == '*' {
-				p++
-			}
-			if p-from > 1 {
-				star, deep = retry{-1, 0}, retry{p, i}
-			} else {
-				star = retry{p, i}
-			}
-			continue
-		case p < len(pattern) && i < len(s) && pattern[p] == s[i]:
-			p, i = p+1, i+1
-			continue
-		case p < len(pattern) && i < len(s) && pattern[p] == '?' && s[i] != '.':
-			p, i = p+1, i+runeLen(s[i:])
-			continue
-		case p == len(pattern) && i == len(s):
-			return true
-		case star.pattern >= 0 && star.s < len(s) && s[star.s] != '.':
-			star.s += runeLen(s[star.s:])
-			p, i = star.pattern, star.s
-		case star.pattern >= 0 && star.s == len(s):
-			return false // a later start would leave less for the same '*'
-		case deep.pattern >= 0 && deep.s < len(s):
-			deep.s += runeLen(s[deep.s:])
-			p, i = deep.pattern, deep.s
-		default:
-			return false
-		}
-	}
-}
-
-// runeLen gives the length of the character that s begins with.
-func runeLen(s string) int {
-	_, n := utf8.DecodeRuneInString(s)
-	return n
+	return (p.name == "" || glob.Match(p.name, name, '.')) && (p.class == "" || glob.Match(p.class, class, '.'))
 }

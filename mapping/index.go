@@ -2,18 +2,18 @@ package mapping
 
 import "hash/maphash"
 
-// index finds methods by key: an open-addressed table whose slots hold 32 bits
-// of the key's hash above the method's number plus one. It is a third of a
-// map[string]uint32, and the hash bits spare the reading of all keys but the
-// right one. Nothing that leaves the package depends on the seed.
+// index finds methods by key. It is an open-addressed hash table with linear probing, at most half full. A slot holds
+// 32 bits of the key's hash above the index of the method plus one; 0 is an empty slot. It takes a third of the
+// memory of a map[string]uint32. Comparing the hash bits first avoids reading the keys of other methods. The seed is
+// random, but no result depends on it.
 type index struct {
 	seed  maphash.Seed
 	slots []uint64
-	shift uint // of a hash, to a slot
+	shift uint // a hash shifted right by it is the slot where a search begins
 }
 
-// newIndex makes the index of m's methods. If two have one key it returns their
-// numbers, the lower first; else -1, -1.
+// newIndex makes the index of m's methods. If two methods have the same key it returns their indexes, the lower one
+// first; else -1, -1.
 func newIndex(m *Mapping) (x index, first, second int) {
 	bits := uint(1)
 	for 1<<bits < 2*m.size() {
@@ -38,7 +38,7 @@ func newIndex(m *Mapping) (x index, first, second int) {
 	return x, -1, -1
 }
 
-// find gives the number of m's method with the key, or -1.
+// find returns the index of m's method with the key, or -1.
 func (x *index) find(m *Mapping, key string) int {
 	mask := uint64(len(x.slots) - 1)
 	h := maphash.String(x.seed, key)

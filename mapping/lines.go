@@ -10,33 +10,34 @@ import (
 	"strings"
 )
 
-// Lines is a table of where methods stand in the source, as [Mapping.WriteLines] writes it. It is immutable.
+// Lines is a table of the places of methods in their sources, as [Mapping.WriteLines] writes it. It is immutable.
 type Lines struct {
 	digest string
 	byID   map[uint32]SourceLine
 }
 
-// Digest gives the digest of the mapping that the table belongs to.
+// Digest returns the digest of the mapping that the table belongs to.
 func (l *Lines) Digest() string { return l.digest }
 
-// ByID gives where a method stands; false if the table does not say.
-func (l *Lines) ByID(id uint32) (SourceLine, bool) {
-	s, ok := l.byID[id]
-	return s, ok
+// ByID returns the place of a method; ok is false if the table does not have it.
+func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
+	line, ok = l.byID[id]
+	return line, ok
 }
 
-// LoadLines reads the table at path. It fails with a [*FormatError] on what is none.
+// LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was instrumented", err)
+		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was "+
+			"instrumented", err)
 	}
 	defer f.Close()
-	return ReadLines(path, f)
+	return readLines(path, f)
 }
 
-// ReadLines reads a table, whose file's name is for errors only.
-func ReadLines(name string, r io.Reader) (*Lines, error) {
+// readLines reads a table. name is the name of its file, for errors.
+func readLines(name string, r io.Reader) (*Lines, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	l := &Lines{byID: map[uint32]SourceLine{}}
@@ -51,7 +52,8 @@ func ReadLines(name string, r io.Reader) (*Lines, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
 	}
 	if n < 2 {
-		return nil, &FormatError{name, 0, errors.New("not a table of source lines; give the file that --lines named when the app was instrumented")}
+		return nil, &FormatError{name, 0,
+			errors.New("not a table of source lines; give the file that --lines named when the app was instrumented")}
 	}
 	return l, nil
 }
@@ -75,7 +77,7 @@ func (l *Lines) add(n int, line string) error {
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) != 3 {
-		return errors.New("want an ID, a source file and a line with tabs between")
+		return errors.New("want an ID, a source file and a line, separated by tabs")
 	}
 	id, err1 := strconv.ParseUint(fields[0], 10, 32)
 	first, err2 := strconv.ParseUint(fields[2], 10, 31)

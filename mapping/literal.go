@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// literal is a text that a match must contain, which is found, or found to be
-// missing, many times faster than the match itself.
+// literal is a text that a key must contain to match a pattern. Searching for it is many times faster than matching,
+// and most keys do not contain it.
 type literal struct {
-	text string // if fold, ASCII without capitals
-	fold bool   // upper and lower case are the same
+	text string // if fold is set, ASCII without capital letters
+	fold bool   // letter case is ignored
 }
 
 // in reports whether key may contain the literal.
@@ -30,7 +30,7 @@ func (l literal) in(key string) bool {
 	return false
 }
 
-// begins reports whether key, which is long enough, begins with the literal.
+// begins reports whether key begins with the literal. key must not be shorter than the literal.
 func (l literal) begins(key string) bool {
 	for i := range len(l.text) {
 		if lower(key[i]) != l.text[i] {
@@ -47,11 +47,16 @@ func lower(b byte) byte {
 	return b
 }
 
-// maxLiterals is how many literals of an alternation are looked for, at most.
+// maxLiterals is the greatest number of literals of an alternation that are searched for.
 const maxLiterals = 8
 
-// required gives literals of which every match of re contains at least one; none
-// if there is nothing that is sure, or worth it, to be looked for.
+// required returns literals of which every match of re contains at least one. It returns none if there are no such
+// literals, or too many.
+//
+// It works bottom-up: a literal requires itself; a repetition that occurs at least once requires what its operand
+// requires; a concatenation requires what any of its parts requires, and the part whose shortest literal is the
+// longest is the most selective; an alternation requires one of the literals of all its branches. All other
+// operators require nothing.
 func required(re *syntax.Regexp) []literal {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -91,7 +96,7 @@ func required(re *syntax.Regexp) []literal {
 	return nil
 }
 
-// shortest gives the length of the shortest literal, 0 if there is none.
+// shortest returns the length of the shortest literal, 0 if there is none.
 func shortest(list []literal) int {
 	if len(list) == 0 {
 		return 0
@@ -99,12 +104,13 @@ func shortest(list []literal) int {
 	return len(slices.MinFunc(list, func(a, b literal) int { return len(a.text) - len(b.text) }).text)
 }
 
-// globLiteral gives the longest text without wildcards in the parts of a glob.
+// globLiteral returns the longest text without wildcards in the parts of a glob. A dot after ** is not part of it, as
+// it may match nothing.
 func globLiteral(parts ...string) literal {
 	best := ""
 	for _, part := range parts {
 		for run := range strings.FieldsFuncSeq(part, func(r rune) bool { return r == '*' || r == '?' }) {
-			if len(run) > len(best) {
+			if run = strings.TrimPrefix(run, "."); len(run) > len(best) {
 				best = run
 			}
 		}

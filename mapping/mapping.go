@@ -14,30 +14,24 @@ import (
 )
 
 const (
-	// Capacity is the largest ID a method can have, and the number of them.
+	// Capacity is the greatest ID that a method can have, and also the number of such IDs.
 	Capacity = contract.LastMethodID
-	// DispatchID is the ID of the message dispatch (0xFFFFE), which every
-	// mapping ends with and no method is given.
+	// DispatchID is the ID of the message dispatch (0xFFFFE). Every mapping ends with it, and no method gets it.
 	DispatchID = contract.DispatchID
-	// DefaultRuntime is the runtime class, in internal form, of a mapping that
-	// was assigned without naming one.
-	DefaultRuntime = contract.RuntimeClass
-	// Unstamped is the stamp value of a runtime that was not stamped; see
-	// [Mapping.Digest].
+	// Unstamped is the digest in a runtime that no mapping's digest was written to; see [Mapping.Digest].
 	Unstamped = "0000000000000000"
 )
 
-// matrixRuntime is the runtime class of the mappings that Matrix writes.
+// matrixRuntime is the runtime class of mappings that Matrix wrote.
 const matrixRuntime = contract.MatrixRuntimeClass
 
-// dispatchKey is the key of the dispatch line. The line is fixed: should the
-// inputs hold this very method, it gets an ID of its own like any other, as the
-// runtime emits DispatchID itself.
+// dispatchKey is the key of the dispatch line, which is always the same. If the inputs contain this very method, it
+// gets an ID of its own as any other method, because the runtime itself records DispatchID.
 const dispatchKey = "android.os.Handler dispatchMessage (Landroid.os.Message;)V"
 
-// Identity is what tells one method from another: Class, Name and Descriptor,
-// all three raw MUTF-8 in internal form, as in the constant pool: "com/example/Foo", "bar", "(I)V".
-// Descriptor is empty in a mapping that Matrix wrote without descriptors.
+// Identity identifies a method by class, name and descriptor. All three are MUTF-8 in internal form, as in the
+// constant pool: "com/example/Foo", "bar", "(I)V". Descriptor is empty in a mapping that Matrix wrote without
+// descriptors.
 type Identity struct {
 	Class, Name, Descriptor string
 }
@@ -48,15 +42,15 @@ type Method struct {
 	Access uint16 // access_flags, JVMS 4.6
 }
 
-// Entry is one line of a mapping.
+// Entry is one line of a mapping: a method and its ID.
 type Entry struct {
 	ID uint32 // 1 to Capacity, or DispatchID
 	Method
-	Retired bool // the method is gone, only its ID is kept
+	Retired bool // the method is gone, and no other method gets its ID
 }
 
-// Line gives the entry as the mapping file has it, without the newline:
-// "17,1,com.example.Foo bar (I)V", with "# retired " in front if it is retired.
+// Line returns the entry as a line of a mapping file, without the newline: "17,1,com.example.Foo bar (I)V", or "#
+// retired 17,1,com.example.Foo bar (I)V" if it is retired.
 func (e Entry) Line() string {
 	var b []byte
 	if e.Retired {
@@ -69,25 +63,25 @@ func (e Entry) Line() string {
 	return string(appendKey(b, e.Identity))
 }
 
-// FocusAction says what is done about onWindowFocusChanged in an Activity.
+// FocusAction says what the focus hook does in an Activity.
 type FocusAction string
 
 const (
-	// FocusAdd means that the method is added.
+	// FocusAdd means that the method onWindowFocusChanged is added.
 	FocusAdd FocusAction = "add"
-	// FocusHook means that the call is put into the method that is there.
+	// FocusHook means that the call is inserted into the existing method onWindowFocusChanged.
 	FocusHook FocusAction = "hook"
 )
 
-// Focus is one decision on the focus hook.
+// Focus is the decision on the focus hook for one Activity.
 type Focus struct {
-	Class  string // raw MUTF-8, internal form
+	Class  string // MUTF-8, internal form
 	Action FocusAction
 }
 
-// record is an Entry in its stored form.
+// record is an Entry as a loaded mapping stores it.
 type record struct {
-	key    string // "class method descriptor" in text form; canonical
+	key    string // "class method descriptor" in canonical text form
 	id     uint32
 	access uint16
 }
@@ -112,7 +106,7 @@ func (r *record) appendLine(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// split gives the three fields of a key, still in text form.
+// split returns the three fields of a key, in text form.
 func split(key string) (class, name, descriptor string) {
 	class, name, _ = strings.Cut(key, " ")
 	name, descriptor, _ = strings.Cut(name, " ")
@@ -120,7 +114,7 @@ func split(key string) (class, name, descriptor string) {
 }
 
 func (r *record) entry(retired bool) Entry {
-	// A key is canonical, so that none of its fields can fail to parse.
+	// A key is canonical, so that all of its fields can be parsed.
 	raw := func(text string) string { s, _ := ParseText(text); return s }
 	class, name, descriptor := split(r.key)
 	return Entry{
@@ -130,34 +124,33 @@ func (r *record) entry(retired bool) Entry {
 	}
 }
 
-// Mapping holds the IDs of the methods of a build, and those of methods that
-// are gone. It is immutable. The zero value is not useful: see [Assign], [Load].
+// Mapping contains the IDs of the methods of a build, and those of methods that are gone. It is immutable. The zero
+// value is not useful: see [Assign] and [Load].
 type Mapping struct {
-	// Its methods are numbered: the living by ID, then the retired by ID. Of a mapping that was read, records has all of
-	// them; of one that was assigned, given has the living and records the retired.
-	given    *given
-	assigned int // how many given has
-	records  []record
-	living   int
+	// Methods have indexes: first the living ones by ID, then the retired ones by ID. If the mapping was loaded,
+	// records has all of them. If it was assigned, table has the living ones and records the retired ones.
+	table   *methodTable
+	inTable int // the number of methods in table
+	records []record
+	living  int
 
-	indexed sync.Once // of one that was assigned: mostly it is only written
-	index   index
-	digest  string
-	runtime string
-	focus   []Focus
-	bodies  map[uint32]uint64 // by ID of a living method that is Numbered, if it is known; never 0
+	indexed      sync.Once // guards index if the mapping was assigned; most such mappings are only written
+	index        index
+	digest       string
+	runtime      string
+	focus        []Focus
+	fingerprints map[uint32]uint64 // by the ID of a living method that is Numbered; only those that are known, never 0
 }
 
 func dispatch() record { return record{key: dispatchKey, id: DispatchID, access: 1} }
 
-// newMapping takes over records, the first living of which are alive, and which
-// are sorted by ID in both parts. If two have one key it returns their indexes,
-// and no mapping.
+// newMapping returns a mapping of records, whose first living ones are alive and which are sorted by ID in both
+// parts. If two records have the same key it returns their indexes, and no mapping.
 func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	m = &Mapping{records: records, living: living}
 	// Hashing and indexing each need about a quarter of the time of a load.
 	done := make(chan string)
-	go func() { done <- m.sum() }()
+	go func() { done <- m.computeDigest() }()
 	var x index
 	x, first, second = newIndex(m)
 	m.digest = <-done
@@ -168,8 +161,8 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	return m, -1, -1
 }
 
-// sum computes the digest of the living methods.
-func (m *Mapping) sum() string {
+// computeDigest returns the digest of the living methods.
+func (m *Mapping) computeDigest() string {
 	h := sha256.New()
 	buf := make([]byte, 0, 64<<10)
 	for i := range m.living {
@@ -184,85 +177,84 @@ func (m *Mapping) sum() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// size gives the number of methods, living and retired.
-func (m *Mapping) size() int { return m.assigned + len(m.records) }
+// size returns the number of methods, living and retired.
+func (m *Mapping) size() int { return m.inTable + len(m.records) }
 
-// id gives the ID of method i.
+// id returns the ID of method i.
 func (m *Mapping) id(i int) uint32 {
-	if i >= m.assigned {
-		return m.records[i-m.assigned].id
+	if i >= m.inTable {
+		return m.records[i-m.inTable].id
 	}
-	return m.given.ids[i]
+	return m.table.ids[i]
 }
 
-// access gives the access flags of method i.
+// access returns the access flags of method i.
 func (m *Mapping) access(i int) uint16 {
-	if i >= m.assigned {
-		return m.records[i-m.assigned].access
+	if i >= m.inTable {
+		return m.records[i-m.inTable].access
 	}
-	return m.given.methods[i].access
+	return m.table.methods[i].access
 }
 
-// key gives the key of method i. It may lie in buf, and is valid until that is used again.
+// key returns the key of method i. It may be stored in buf; it is valid until buf is used again.
 func (m *Mapping) key(i int, buf *[]byte) string {
-	if i >= m.assigned {
-		return m.records[i-m.assigned].key
+	if i >= m.inTable {
+		return m.records[i-m.inTable].key
 	}
-	return m.given.key(i, buf)
+	return m.table.key(i, buf)
 }
 
 // has reports whether the key of method i is key.
 func (m *Mapping) has(i int, key string) bool {
-	if i >= m.assigned {
-		return m.records[i-m.assigned].key == key
+	if i >= m.inTable {
+		return m.records[i-m.inTable].key == key
 	}
-	return m.given.has(i, key)
+	return m.table.has(i, key)
 }
 
-// record gives method i as a record.
+// record returns method i as a record.
 func (m *Mapping) record(i int) record {
-	if i >= m.assigned {
-		return m.records[i-m.assigned]
+	if i >= m.inTable {
+		return m.records[i-m.inTable]
 	}
-	return record{string(m.given.appendKey(nil, i)), m.id(i), m.access(i)}
+	return record{string(m.table.appendKey(nil, i)), m.id(i), m.access(i)}
 }
 
 // appendLine appends the method line of method i to dst, with its newline.
 func (m *Mapping) appendLine(dst []byte, i int) []byte {
-	if i >= m.assigned {
-		return m.records[i-m.assigned].appendLine(dst)
+	if i >= m.inTable {
+		return m.records[i-m.inTable].appendLine(dst)
 	}
-	return m.given.appendLine(dst, i)
+	return m.table.appendLine(dst, i)
 }
 
-// entryAt gives the entry of method i, the zero one if that is -1.
+// entryAt returns the entry of method i, or the zero Entry if i is -1.
 func (m *Mapping) entryAt(i int) Entry {
 	switch {
 	case i < 0:
 		return Entry{}
-	case i >= m.assigned:
-		return m.records[i-m.assigned].entry(i >= m.living)
+	case i >= m.inTable:
+		return m.records[i-m.inTable].entry(i >= m.living)
 	}
-	return m.given.entry(i)
+	return m.table.entry(i)
 }
 
-// find gives the number of the method with the key, or -1.
+// find returns the index of the method with the key, or -1.
 func (m *Mapping) find(key string) int {
-	if m.given != nil {
+	if m.table != nil {
 		m.indexed.Do(func() { m.index, _, _ = newIndex(m) })
 	}
 	return m.index.find(m, key)
 }
 
-// Len gives the number of living methods, the dispatch not counted.
+// Len returns the number of living methods, without the dispatch.
 func (m *Mapping) Len() int { return m.living }
 
-// Headroom gives the number of IDs that are neither in use nor retired.
+// Headroom returns the number of IDs that neither a living nor a retired method has.
 func (m *Mapping) Headroom() int { return Capacity - m.size() }
 
-// Freed gives the number of IDs that base has, in use or retired, and m has not
-// for the same method: those that [Options.Prune] gave up, if m was assigned on
-// that base.
+// Freed returns the number of IDs that base has, for a living or a retired method, and that m does not have for the
+// same method. If m was assigned with base as the base mapping, these are the IDs that [Options.Prune] freed.
 func (m *Mapping) Freed(base *Mapping) int {
 	freed := 0
 	var buf []byte
@@ -274,24 +266,20 @@ func (m *Mapping) Freed(base *Mapping) int {
 	return freed
 }
 
-// Digest gives the digest of the mapping, 16 lower-case hexadecimal digits. It
-// is what the runtime is stamped with and what every recording carries.
+// Digest returns the digest of the mapping: 16 lower-case hexadecimal digits. It is written into the runtime, and
+// every recording contains it.
 func (m *Mapping) Digest() string { return m.digest }
 
-// Body gives what the code of a living method whose name is [Numbered] is told by; 0 for others, and where it is
-// not known. The same number in two mappings means the same code, see [AssignEach].
-func (m *Mapping) Body(id uint32) uint64 { return m.bodies[id] }
-
-// Runtime gives the runtime class that the methods report to, in internal form.
+// Runtime returns the runtime class that the methods call, in internal form.
 func (m *Mapping) Runtime() string { return m.runtime }
 
-// Focus gives the decisions on the focus hook, sorted by class.
+// Focus returns the decisions on the focus hook, sorted by class.
 func (m *Mapping) Focus() []Focus { return slices.Clone(m.focus) }
 
-// All gives the living methods, sorted by ID, without the dispatch.
+// All yields the living methods, sorted by ID, without the dispatch.
 func (m *Mapping) All() iter.Seq[Entry] { return m.entries(0, m.living) }
 
-// Retired gives the methods that are gone and whose IDs are kept, sorted by ID.
+// Retired yields the methods that are gone and whose IDs are kept, sorted by ID.
 func (m *Mapping) Retired() iter.Seq[Entry] { return m.entries(m.living, m.size()) }
 
 func (m *Mapping) entries(from, to int) iter.Seq[Entry] {
@@ -304,9 +292,9 @@ func (m *Mapping) entries(from, to int) iter.Seq[Entry] {
 	}
 }
 
-// ByID gives the entry that has an ID: a living method, a retired one, or the
-// dispatch.
-func (m *Mapping) ByID(id uint32) (Entry, bool) {
+// ByID returns the entry that has an ID: a living method, a retired one, or the dispatch. ok is false if there is
+// none.
+func (m *Mapping) ByID(id uint32) (e Entry, ok bool) {
 	if id == DispatchID {
 		d := dispatch()
 		return d.entry(false), true
@@ -317,7 +305,7 @@ func (m *Mapping) ByID(id uint32) (Entry, bool) {
 	return Entry{}, false
 }
 
-// position gives the number of the method that has an ID, living or retired, or -1.
+// position returns the index of the method that has an ID, living or retired, or -1.
 func (m *Mapping) position(id uint32) int {
 	for _, part := range [][2]int{{0, m.living}, {m.living, m.size()}} {
 		if i := m.seek(part[0], part[1], id); i < part[1] && m.id(i) == id {
@@ -327,19 +315,19 @@ func (m *Mapping) position(id uint32) int {
 	return -1
 }
 
-// seek gives the first method of [from, to) whose ID is not below id, or to.
+// seek returns the index of the first method of [from, to) whose ID is not below id, or to.
 func (m *Mapping) seek(from, to int, id uint32) int {
 	return from + sort.Search(to-from, func(i int) bool { return m.id(from+i) >= id })
 }
 
-// ByIdentity gives the entry that a method has, living or retired.
-func (m *Mapping) ByIdentity(method Identity) (Entry, bool) {
+// ByIdentity returns the entry of a method, living or retired. ok is false if there is none.
+func (m *Mapping) ByIdentity(method Identity) (e Entry, ok bool) {
 	var buf [256]byte
 	i := m.find(view(appendKey(buf[:0], method)))
 	return m.entryAt(i), i >= 0
 }
 
-// ByMethod gives the ID of a living method.
+// ByMethod returns the ID of a living method. ok is false if the method is not in the mapping or is retired.
 func (m *Mapping) ByMethod(method Identity) (id uint32, ok bool) {
 	var buf [256]byte
 	i := m.find(view(appendKey(buf[:0], method)))

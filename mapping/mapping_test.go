@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/contract"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// method makes a Method of "class name descriptor", in raw form, with access 1.
+// method returns the Method "class|name|descriptor" with access flags 1.
 func method(key string) Method {
 	fields := strings.Split(key, "|")
 	return Method{Identity{fields[0], fields[1], fields[2]}, 1}
@@ -131,7 +133,7 @@ func TestAccessors(t *testing.T) {
 		}
 		break
 	}
-	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != DefaultRuntime {
+	if m.Len() != 2 || m.Headroom() != Capacity-3 || m.Runtime() != contract.RuntimeClass {
 		t.Errorf("Len %d, Headroom %d, Runtime %s", m.Len(), m.Headroom(), m.Runtime())
 	}
 	for id, want := range map[uint32]string{
@@ -150,7 +152,8 @@ func TestAccessors(t *testing.T) {
 	if id, ok := m.ByMethod(comes.Identity); !ok || id != 3 {
 		t.Errorf("ByMethod(comes) = %d, %v", id, ok)
 	}
-	for _, none := range []string{"a/A|gone|()V", "a/A|stays|()I", "a/A.stays|x|()V", "android/os/Handler|dispatchMessage|(Landroid/os/Message;)V"} {
+	for _, none := range []string{"a/A|gone|()V", "a/A|stays|()I", "a/A.stays|x|()V",
+		"android/os/Handler|dispatchMessage|(Landroid/os/Message;)V"} {
 		if id, ok := m.ByMethod(method(none).Identity); ok {
 			t.Errorf("ByMethod(%s) = %d, want none", none, id)
 		}
@@ -160,7 +163,8 @@ func TestAccessors(t *testing.T) {
 func TestWriteLines(t *testing.T) {
 	m := mustAssign(t, methods("a/A|f|()V", "a/A|g|()V", "a/A|h|()V"), Options{Order: OrderCompact})
 	var b strings.Builder
-	lines := []SourceLine{{3, "", 0}, {2, "A b\t%.kt", 70000}, {1, "src/A.java", 9}, {1, "src/A.java", 7}, {1, "src/B.java", 1}}
+	lines := []SourceLine{{3, "", 0}, {2, "A b\t%.kt", 70000}, {1, "src/A.java", 9}, {1, "src/A.java", 7},
+		{1, "src/B.java", 1}}
 	before := slices.Clone(lines)
 	err := m.WriteLines(&b, lines)
 	if !slices.Equal(lines, before) {
@@ -176,7 +180,7 @@ func TestWriteLines(t *testing.T) {
 	}
 }
 
-// failing fails after some bytes, like a full disk.
+// failing is a writer that fails after some bytes, like a full disk.
 type failing struct{ room int }
 
 func (f *failing) Write(p []byte) (int, error) {

@@ -1,18 +1,22 @@
 package mapping
 
-import "strings"
+import (
+	"strings"
 
-// ByID reports whether p asks for IDs and not for names.
+	"github.com/tracegen/tracegen/internal/glob"
+)
+
+// ByID reports whether p is an ID or a range of IDs.
 func (p *Pattern) ByID() bool { return p.to != 0 }
 
-// Match reports whether p asks for a method by its names.
+// Match reports whether p matches a method by its names. A pattern of IDs matches none.
 func (p *Pattern) Match(method Identity) bool {
 	var buf [256]byte
 	return !p.ByID() && p.match(string(appendKey(buf[:0], method)))
 }
 
-// MatchClass reports whether p may ask for methods of a class, given in internal
-// form: where it does not, [Pattern.Match] need not be asked for any of them.
+// MatchClass reports whether p may match methods of a class, given in internal form. If it returns false,
+// [Pattern.Match] returns false for all methods of the class.
 func (p *Pattern) MatchClass(class string) bool {
 	text := Text(class)
 	switch {
@@ -23,5 +27,5 @@ func (p *Pattern) MatchClass(class string) bool {
 	case p.dotted != "" && strings.HasPrefix(p.dotted, text+"."):
 		return true
 	}
-	return glob(p.class, text)
+	return glob.Match(p.class, text, '.')
 }

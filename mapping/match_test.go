@@ -5,11 +5,13 @@ import (
 	"testing"
 )
 
-// TestMatch wants Match and MatchClass to ask for the methods that Find finds.
+// TestMatch checks that Match and MatchClass match the methods that Find yields.
 func TestMatch(t *testing.T) {
-	list := append(methods("com/app/Foo|bar|(I)V", "com/app/Foo|baz|()V", "com/app/Foo$In|bar|()V", "com/app|Foo|()V", "Foo|bar|()I"), oddNames...)
+	list := append(methods("com/app/Foo|bar|(I)V", "com/app/Foo|baz|()V", "com/app/Foo$In|bar|()V", "com/app|Foo|()V",
+		"Foo|bar|()I"), oddNames...)
 	m := mustAssign(t, list, Options{})
-	for _, text := range []string{"com.app.Foo", "com.app.Foo.bar", "com.app.Foo#bar", "com.app.Foo#bar(I)", "com/app/Foo#bar(I)V", "com.app.**#b*", "#bar",
+	for _, text := range []string{"com.app.Foo", "com.app.Foo.bar", "com.app.Foo#bar", "com.app.Foo#bar(I)",
+		"com/app/Foo#bar(I)V", "com.app.**#b*", "#bar",
 		"Foo", "com.app.*#*(**)V", "com.app.Foo bar (I)V", "/Foo.*V$/", "/nothing/", "com.app", "**", "17", "1-200"} {
 		p, err := ParsePattern(text)
 		if err != nil {
@@ -29,7 +31,8 @@ func TestMatch(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]bool{"com.app.Foo.bar": false, "com.app.Foo": true, "com.app.*": true, "com.app.F": false, "#x": true} {
+	for text, want := range map[string]bool{"com.app.Foo.bar": false, "com.app.Foo": true, "com.app.*": true,
+		"com.app.F": false, "#x": true} {
 		p, _ := ParsePattern(text)
 		if got := p.MatchClass("com/app/Bar"); got != (want && text != "com.app.Foo") {
 			t.Error(fmt.Sprint(text, " matches com.app.Bar: ", got))

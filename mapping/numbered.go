@@ -2,13 +2,12 @@ package mapping
 
 import "strings"
 
-// Numbered reports whether the name of a method, or of a class around it, holds
-// a number that a compiler gave by counting: in the next build the same
-// identity may stand for other code, and the same code have another identity.
-// It goes by the names alone, so that it holds for a mapping's methods too.
+// Numbered reports whether the name of a method, or of a class around it, contains a number that a compiler counted:
+// in the next build the same identity may mean other code, and the same code may have another identity. It looks at
+// names alone, so that it can be computed for the methods of a mapping file, too.
 //
-// Numbered are a class or method name one of whose parts, from the second on
-// and divided by '$', is a number or ends in one that was counted:
+// A class or method name is numbered if one of its parts, from the second one on and separated by '$', is a number or
+// ends in a counted one:
 //
 //	Foo$1  Foo$1$2  Foo$1Local         anonymous and local classes, switch maps
 //	lambda$f$1  lambda$0  access$100   javac, ECJ
@@ -21,19 +20,17 @@ import "strings"
 //	core$fn__42  user$eval7            Clojure
 //	f_aroundBody0  Foo$AjcClosure1     AspectJ
 //
-// and what D8, R8 and kotlinc name by a hash that a change elsewhere changes:
-// classes with $sam$, -$$Lambda$, $$ExternalSynthetic or $$InternalSynthetic in
-// their names, methods that begin with $r8$lambda$.
+// or if D8, R8 or kotlinc put a hash into it that changes with other code: classes with $sam$, -$$Lambda$,
+// $$ExternalSynthetic or $$InternalSynthetic in their names, methods that begin with $r8$lambda$.
 //
-// Not numbered are numbers that say a position and are no count: Scala's
-// f$default$1, Groovy's super$2$f and this$dist$invoke$2, component1. Nor are
-// Foo$WhenMappings, f$default, access$getX$p, -$$Nest$mf: they are named after
-// what they belong to.
+// Numbers that are positions and not counts do not make a name numbered: Scala's f$default$1, Groovy's super$2$f and
+// this$dist$invoke$2, component1. Neither do names after the member that they belong to: Foo$WhenMappings, f$default,
+// access$getX$p, -$$Nest$mf.
 func Numbered(method Identity) bool {
 	return numberedClass(method.Class) || numberedMethod(method.Name)
 }
 
-// hashedClass are parts of class names that have a hash or a count behind them.
+// hashedClass are parts of class names that a hash or a count follows.
 var hashedClass = [...]string{"$sam$", "-$$Lambda$", "$$ExternalSynthetic", "$$InternalSynthetic"}
 
 func numberedClass(name string) bool {
@@ -64,7 +61,8 @@ func numberedMethod(name string) bool {
 	for part := range strings.SplitSeq(name, "$") {
 		switch {
 		case first:
-			if stem, ok := cutCount(part); ok && (strings.HasSuffix(stem, "ambda-") || strings.HasSuffix(stem, "_aroundBody")) {
+			stem, ok := cutCount(part)
+			if ok && (strings.HasSuffix(stem, "ambda-") || strings.HasSuffix(stem, "_aroundBody")) {
 				return true
 			}
 		case before != "default" && counted(part):
@@ -75,11 +73,10 @@ func numberedMethod(name string) bool {
 	return false
 }
 
-// countedStems are what a part of a name ends in before a number that was counted.
+// countedStems are ends of names that a counted number follows.
 var countedStems = [...]string{"_closure", "_lambda", "__", "_aroundBody", "AjcClosure"}
 
-// counted reports whether part, which is not the first of a name, is a number
-// or ends in one that was counted.
+// counted reports whether part, which is not the first of a name, is a number or ends in a counted one.
 func counted(part string) bool {
 	stem, ok := cutCount(part)
 	if !ok {
@@ -93,7 +90,7 @@ func counted(part string) bool {
 			return true
 		}
 	}
-	// Seven characters behind the '-' are Kotlin's hash of the parameters' types.
+	// Seven characters after the '-' are Kotlin's hash of the parameter types.
 	return strings.HasSuffix(stem, "-") && len(part)-len(stem) < 7
 }
 

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// freeIDs is the set of the IDs that are free: a bit for each, and above them
-// two levels of bits that say which words below have one. Probing slot by slot
-// would take hundreds of steps for each method when the IDs are nearly used up;
-// this takes six words, and all of it fits into a processor's cache.
+// freeIDs is the set of free IDs. It has one bit for each ID and, above these, two levels of bits; a bit there says
+// whether the word below it has any bit set. Finding the first free ID from any ID on takes at most six words,
+// however full the set is; trying ID after ID would take hundreds of steps for each method when the IDs are nearly
+// used up. All levels together are about 130 KB and fit into a processor's cache.
 type freeIDs struct {
 	levels [3][]uint64
 }
@@ -30,8 +30,7 @@ func newFreeIDs() *freeIDs {
 	return f
 }
 
-// from gives the first free ID going up from id, going on at 1 after Capacity.
-// One must be free.
+// from returns the first free ID at or above id, continuing at 1 after Capacity. At least one ID must be free.
 func (f *freeIDs) from(id uint32) uint32 {
 	free, ok := f.search(0, int(id))
 	if !ok {
@@ -40,7 +39,7 @@ func (f *freeIDs) from(id uint32) uint32 {
 	return uint32(free)
 }
 
-// search gives the first bit of a level that is set and not below at.
+// search returns the first bit of a level that is set and not below at.
 func (f *freeIDs) search(level, at int) (int, bool) {
 	words := f.levels[level]
 	word := at / 64
@@ -65,7 +64,7 @@ func (f *freeIDs) search(level, at int) (int, bool) {
 	return 0, false
 }
 
-// take makes id no longer free.
+// take removes id from the set.
 func (f *freeIDs) take(id uint32) {
 	for _, words := range f.levels {
 		words[id/64] &^= 1 << (id % 64)
@@ -75,14 +74,15 @@ func (f *freeIDs) take(id uint32) {
 	}
 }
 
-// placeByHash gives IDs to the fresh ones of the living, which must be sorted.
-func placeByHash(g *given, living []slot, fresh []int32, free *freeIDs) {
+// placeByHash sets the IDs of the living methods with the indexes fresh, which must be in sorted order. The hashes
+// are computed in parallel; the IDs are then taken one after the other, so that the result does not depend on timing.
+func placeByHash(t *methodTable, living []assignment, fresh []int32, free *freeIDs) {
 	homes := make([]uint32, len(fresh))
-	// Half of the time of an assignment is this hashing.
-	inParts(len(fresh), func(from, to int) {
+	// This hashing is half of the time of an assignment.
+	parallel(len(fresh), func(from, to int) {
 		var buf []byte
 		for i := from; i < to; i++ {
-			buf = g.appendKey(buf[:0], int(living[fresh[i]].method))
+			buf = t.appendKey(buf[:0], int(living[fresh[i]].method))
 			homes[i] = home(buf)
 		}
 	})
@@ -93,9 +93,9 @@ func placeByHash(g *given, living []slot, fresh []int32, free *freeIDs) {
 	}
 }
 
-// inParts calls do for parts of [0, n), on all processors if they are worth it. What do does for one number must
-// not depend on the others: into how many parts they fall does not show.
-func inParts(n int, do func(from, to int)) {
+// parallel calls do for parts of [0, n), on all processors if n is large enough. What do does for one number must not
+// depend on other numbers, so that the number of parts makes no difference.
+func parallel(n int, do func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), 1+n/4096)
 	var group sync.WaitGroup
 	for w := range workers {
@@ -105,7 +105,8 @@ func inParts(n int, do func(from, to int)) {
 	group.Wait()
 }
 
-// home gives the ID at which the search for a free one begins.
+// home returns the ID at which the search for a free ID begins: the hash of the key, reduced as the package comment
+// says.
 func home(key []byte) uint32 {
 	sum := sha256.Sum256(key)
 	mod := uint64(0)
@@ -115,8 +116,8 @@ func home(key []byte) uint32 {
 	return uint32(1 + mod)
 }
 
-// sortByID returns list sorted by the IDs of what is in it: a radix sort, ten bits of
-// the twenty at a time.
+// sortByID returns list sorted by the IDs of its elements. It is a radix sort with two passes of ten bits each, which
+// cover all IDs.
 func sortByID[T any](list []T, id func(*T) uint32) []T {
 	from, to := list, make([]T, len(list))
 	for _, shift := range []uint{0, 10} {

@@ -2,7 +2,7 @@ package mapping
 
 import "testing"
 
-// TestAllPlain puts every byte, and every two that follow each other, at every place among plain ones.
+// TestAllPlain puts every byte, and every two consecutive bytes, at every place among plain ones.
 func TestAllPlain(t *testing.T) {
 	word := func(b [8]byte) (v uint64) {
 		for i, c := range b {

@@ -13,18 +13,17 @@ import (
 	"strings"
 )
 
-// maxSize is the size in bytes above which a file is not read: ten times that
-// of a full mapping with long names.
+// maxSize is the size in bytes above which a file is not read: ten times the size of a full mapping with long names.
 const maxSize = 1 << 30
 
-// FormatError says that a file is no mapping, or a damaged one.
+// FormatError reports that a file is not a mapping, or is damaged.
 type FormatError struct {
-	File string // as it was given
-	Line int    // from 1; 0 if it is about the whole file
-	Err  error  // the reason and the way out
+	File string // the name that was given to the reader
+	Line int    // from 1; 0 if the error is about the whole file
+	Err  error  // the reason, and what to do
 }
 
-// Error gives "file:line: reason; way out".
+// Error returns "file:line: reason; what to do".
 func (e *FormatError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %v", e.File, e.Err)
@@ -32,12 +31,11 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Load reads the mapping file at path. It fails with a [*FormatError] on what
-// is not a whole and consistent mapping, and with an error that wraps
-// fs.ErrNotExist if there is no file.
+// Load reads the mapping file at path. It fails with a [*FormatError] if the file is not a complete and consistent
+// mapping, and with an error that wraps fs.ErrNotExist if there is no file.
 func Load(path string) (*Mapping, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -49,8 +47,7 @@ func Load(path string) (*Mapping, error) {
 
 // read reads the rest of f, which was opened as path, as a mapping.
 func read(f *os.File, path string) (*Mapping, error) {
-	// A strings.Builder, as the mapping keeps views into the text and a []byte
-	// would have to be copied.
+	// The mapping keeps views into the text. A []byte would have to be copied into a string.
 	var text strings.Builder
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
 		text.Grow(int(info.Size()))
@@ -65,8 +62,8 @@ func read(f *os.File, path string) (*Mapping, error) {
 	return Parse(path, text.String())
 }
 
-// Parse reads the text of a mapping file, whose name is for errors only. The
-// mapping keeps text in memory. For errors see [Load].
+// Parse reads the text of a mapping file. name is the name of the file, for errors; [Load] describes these. The
+// mapping keeps text in memory.
 func Parse(name, text string) (*Mapping, error) {
 	p := &parser{file: name}
 	m, err := p.parse(text)
@@ -80,7 +77,7 @@ func Parse(name, text string) (*Mapping, error) {
 	return m, nil
 }
 
-// section is the records of one kind, with the lines that they are from.
+// section contains the records of one kind and the numbers of their lines.
 type section struct {
 	records []record
 	lines   []int32
@@ -92,22 +89,22 @@ type idSet [(Capacity + 64) / 64]uint64
 func (s *idSet) has(id uint32) bool { return s[id/64]>>(id%64)&1 != 0 }
 func (s *idSet) add(id uint32)      { s[id/64] |= 1 << (id % 64) }
 
-// parser holds what was read so far.
+// parser contains what was read so far.
 type parser struct {
-	file   string
-	line   int  // number of the current line
-	native bool // the file is ours, not Matrix's
-	buf    []byte
+	file      string
+	line      int  // the number of the current line
+	ownFormat bool // the file is in tracegen's format, not Matrix's
+	buf       []byte
 
-	living, retired section
-	taken, gone     idSet // the IDs in both, and those of the retired
-	dispatch        bool  // the dispatch line was there
+	living, retired     section
+	usedIDs, retiredIDs idSet // the IDs in both sections, and those in retired
+	dispatch            bool  // the dispatch line was read
 
-	// From the header, "" if not met.
+	// From the header, "" if not read yet.
 	digest, runtime, counts string
 	digestLine, countsLine  int
 	focus                   []Focus
-	bodies                  map[uint32]uint64 // of numbered lines
+	fingerprints            map[uint32]uint64 // of numbered lines
 }
 
 func (p *parser) errorAt(line int, format string, args ...any) error {
@@ -116,22 +113,22 @@ func (p *parser) errorAt(line int, format string, args ...any) error {
 
 func (p *parser) parse(text string) (*Mapping, error) {
 	text = strings.TrimPrefix(text, byteOrderMark)
-	p.native = strings.HasPrefix(text, versionPrefix)
-	// One line in a hundred bytes is about right; append corrects it.
+	p.ownFormat = strings.HasPrefix(text, versionPrefix)
+	// An estimate; most lines have about a hundred bytes.
 	p.living.records = make([]record, 0, min(len(text)/64, Capacity))
 	if err := p.parseLines(text); err != nil {
 		return nil, err
 	}
-	if err := p.checkWhole(len(p.living.records), len(p.retired.records)); err != nil {
+	if err := p.checkComplete(len(p.living.records), len(p.retired.records)); err != nil {
 		return nil, err
 	}
 	return p.build()
 }
 
-// byteOrderMark is what some editors put in front of UTF-8.
+// byteOrderMark is written by some editors at the beginning of a UTF-8 file.
 const byteOrderMark = "\ufeff"
 
-// parseLines reads whole lines.
+// parseLines reads complete lines.
 func (p *parser) parseLines(text string) error {
 	for len(text) > 0 {
 		p.line++
@@ -139,8 +136,9 @@ func (p *parser) parseLines(text string) error {
 			return errors.New("too many lines: not a mapping")
 		}
 		line, rest, ended := strings.Cut(text, "\n")
-		if !ended && p.native {
-			return errors.New("damaged: the last line has no end, the file was cut off; restore it from the build that wrote it")
+		if !ended && p.ownFormat {
+			return errors.New("damaged: the last line has no newline, the file was cut off; restore it from the " +
+				"build that wrote it")
 		}
 		text = rest
 		if err := p.parseLine(strings.TrimSuffix(line, "\r")); err != nil {
@@ -150,13 +148,14 @@ func (p *parser) parseLines(text string) error {
 	return nil
 }
 
-// parseLine reads one line of any kind.
+// parseLine reads a line of any kind.
 func (p *parser) parseLine(line string) error {
 	switch {
-	case !p.native:
+	case !p.ownFormat:
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, digestPrefix) || strings.HasPrefix(line, retiredPrefix) {
-			return fmt.Errorf("damaged: a line of tracegen's, but the file does not begin with %q; restore it from the build that wrote it", versionPrefix+"1")
+			return fmt.Errorf("damaged: a line in tracegen's format, but the file does not begin with %q; restore "+
+				"it from the build that wrote it", versionPrefix+"1")
 		}
 		if line == "" || line[0] == '#' {
 			return nil
@@ -171,24 +170,27 @@ func (p *parser) parseLine(line string) error {
 	}
 }
 
-// commentLine reads a header, focus, numbered or retired line, or skips a comment.
+// commentLine reads a header, focus, numbered or retired line, and skips other comments.
 func (p *parser) commentLine(line string) error {
 	once := func(field *string, prefix string) error {
 		if *field != "" {
-			return fmt.Errorf("a second %q line; the file was put together from several, give one of them", strings.TrimSpace(prefix))
+			return fmt.Errorf("a second %q line: the file contains several mappings; give a file with one",
+				strings.TrimSpace(prefix))
 		}
 		if *field = line[len(prefix):]; *field == "" {
-			return fmt.Errorf("damaged: %q without a value; restore the file from the build that wrote it", strings.TrimSpace(prefix))
+			return fmt.Errorf("damaged: %q without a value; restore the file from the build that wrote it",
+				strings.TrimSpace(prefix))
 		}
 		return nil
 	}
 	switch {
 	case strings.HasPrefix(line, versionPrefix):
 		if version := line[len(versionPrefix):]; version != "1" {
-			return fmt.Errorf("mapping format %q, this tracegen reads format 1; use the tracegen that wrote it, or a newer one", version)
+			return fmt.Errorf("mapping format %q, this tracegen reads format 1; use the tracegen that wrote it, or "+
+				"a newer one", version)
 		}
 		if p.line > 1 {
-			return errors.New("a second header; the file was put together from several, give one of them")
+			return errors.New("a second header: the file contains several mappings; give a file with one")
 		}
 	case strings.HasPrefix(line, digestPrefix):
 		p.digestLine = p.line
@@ -213,21 +215,21 @@ func (p *parser) commentLine(line string) error {
 	return nil
 }
 
-// numberedLine reads "id body", the latter in 16 hexadecimal digits.
+// numberedLine reads "id fingerprint", the latter in 16 hexadecimal digits.
 func (p *parser) numberedLine(rest string) error {
 	text, digits, _ := strings.Cut(rest, " ")
 	id, err1 := strconv.ParseUint(text, 10, 32)
-	body, err2 := strconv.ParseUint(digits, 16, 64)
-	if err1 != nil || err2 != nil || id < 1 || id > Capacity || body == 0 || len(digits) != 16 {
+	fingerprint, err2 := strconv.ParseUint(digits, 16, 64)
+	if err1 != nil || err2 != nil || id < 1 || id > Capacity || fingerprint == 0 || len(digits) != 16 {
 		return fmt.Errorf("numbered line %q: want an ID and 16 hexadecimal digits that are not all zero", clip(rest))
 	}
-	if p.bodies[uint32(id)] != 0 {
+	if p.fingerprints[uint32(id)] != 0 {
 		return fmt.Errorf("a second numbered line for ID %d; restore the file from the build that wrote it", id)
 	}
-	if p.bodies == nil {
-		p.bodies = make(map[uint32]uint64)
+	if p.fingerprints == nil {
+		p.fingerprints = make(map[uint32]uint64)
 	}
-	p.bodies[uint32(id)] = body
+	p.fingerprints[uint32(id)] = fingerprint
 	return nil
 }
 
@@ -244,8 +246,7 @@ func (p *parser) focusLine(rest string) error {
 	return nil
 }
 
-// methodLine reads "id,access,class method descriptor" of a living method or of
-// the dispatch.
+// methodLine reads "id,access,class method descriptor" of a living method or of the dispatch.
 func (p *parser) methodLine(line string) error {
 	if rest, ok := strings.CutPrefix(line, dispatchPrefix); ok {
 		access, text, _ := strings.Cut(rest, ",")
@@ -253,9 +254,9 @@ func (p *parser) methodLine(line string) error {
 		if err != nil {
 			return err
 		}
-		// Matrix writes it like we do; hand-made lists leave out the descriptor.
+		// Matrix writes the same line as tracegen; lists that were written by hand omit the descriptor.
 		short := strings.TrimSuffix(dispatchKey, " (Landroid.os.Message;)V")
-		if !(key == dispatchKey && access == "1") && (p.native || key != dispatchKey && key != short) {
+		if !(key == dispatchKey && access == "1") && (p.ownFormat || key != dispatchKey && key != short) {
 			return fmt.Errorf("ID 1048574 belongs to the message dispatch, %q; no method can have it", "1,"+dispatchKey)
 		}
 		if p.dispatch {
@@ -267,18 +268,19 @@ func (p *parser) methodLine(line string) error {
 	return p.add(&p.living, line)
 }
 
-// add reads "id,access,class method descriptor" into s.
+// add reads "id,access,class method descriptor" and adds it to s.
 func (p *parser) add(s *section, line string) error {
 	r, err := p.record(line)
 	if err != nil {
 		return err
 	}
-	if p.taken.has(r.id) {
-		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that wrote it", r.id, p.lineOf(r.id))
+	if p.usedIDs.has(r.id) {
+		return fmt.Errorf("ID %d is on line %d already; an ID has one method: restore the file from the build that "+
+			"wrote it", r.id, p.lineOf(r.id))
 	}
-	p.taken.add(r.id)
+	p.usedIDs.add(r.id)
 	if s == &p.retired {
-		p.gone.add(r.id)
+		p.retiredIDs.add(r.id)
 	}
 	s.records = append(s.records, r)
 	s.lines = append(s.lines, int32(p.line))
@@ -300,15 +302,14 @@ func (p *parser) record(line string) (record, error) {
 		return record{}, fmt.Errorf("ID %d is never used; IDs run from 1 to %d", id, Capacity)
 	case id < 1 || id > Capacity:
 		return record{}, fmt.Errorf("ID %d: IDs run from 1 to %d", id, Capacity)
-	case p.native && access > math.MaxUint16:
+	case p.ownFormat && access > math.MaxUint16:
 		return record{}, fmt.Errorf("access flags %d: at most 65535", access)
 	}
 	key, err := p.key(rest)
 	return record{key: key, id: uint32(id), access: uint16(access)}, err
 }
 
-// cutNumber cuts a decimal number of at most ten digits, and the comma that
-// must follow it, off the front of s.
+// cutNumber cuts a decimal number of at most ten digits, and the comma that must follow it, off the front of s.
 func cutNumber(s string) (n uint64, rest string, ok bool) {
 	i := 0
 	for i < len(s) && i <= 10 && s[i]-'0' <= 9 {
@@ -329,7 +330,7 @@ func clip(line string) string {
 	return line
 }
 
-// lineOf gives the line on which an ID was read; errors only.
+// lineOf returns the number of the line on which an ID was read. It searches all records and is used for errors only.
 func (p *parser) lineOf(id uint32) int32 {
 	for _, s := range []section{p.living, p.retired} {
 		for i := range s.records {
@@ -341,9 +342,9 @@ func (p *parser) lineOf(id uint32) int32 {
 	return 0
 }
 
-// weights are what [parser.key] adds up of the bytes of a key: nothing for one
-// that stands for itself, 1 for a space, and what no number of spaces in a key
-// comes to for any other.
+// weights are added up by [parser.key] for the bytes of a key: 0 for a byte that stands for itself, 1 for a space,
+// and for any other byte more than the spaces of a key can add up to. A sum of 1 or 2 therefore means that the key is
+// canonical and has two or three fields.
 var weights = func() (w [256]uint32) {
 	for b := range w {
 		if !plain(byte(b)) {
@@ -354,14 +355,14 @@ var weights = func() (w [256]uint32) {
 	return w
 }()
 
-// key gives the canonical form of "class method descriptor": a view of text
-// where text is canonical already, which nearly all is.
+// key returns the canonical form of "class method descriptor". If text is canonical, which nearly all keys are, it
+// returns text itself.
 func (p *parser) key(text string) (string, error) {
 	if len(text) > math.MaxUint16 {
 		return p.slowKey(text)
 	}
-	// Eight bytes at a time where all of them stand for themselves, and without a branch for each of the others:
-	// this is most of the time of a scan.
+	// Reading keys is most of the time of a scan. Eight bytes that all stand for themselves are skipped at once; the
+	// weights of other bytes are added without a branch for each.
 	sum, i := uint32(0), 0
 	for ; i+8 <= len(text); i += 8 {
 		if !allPlain(eight(text, i), '/') {
@@ -386,20 +387,21 @@ func (p *parser) key(text string) (string, error) {
 // slowKey is key for any text.
 func (p *parser) slowKey(text string) (string, error) {
 	var fields []string
-	if p.native {
+	if p.ownFormat {
 		fields = strings.Split(text, " ")
 	} else {
 		fields = matrixFields(text)
 	}
 	if len(fields) < 2 || len(fields) > 3 || slices.Contains(fields, "") {
-		return "", fmt.Errorf("%q: want class, method and descriptor, with one space between (a space in a name is written %%20)", clip(text))
+		return "", fmt.Errorf("%q: want class, method and descriptor, with one space between (a space in a name is "+
+			"written %%20)", clip(text))
 	}
 	p.buf = p.buf[:0]
 	for i, field := range fields {
 		if i > 0 {
 			p.buf = append(p.buf, ' ')
 		}
-		raw, err := appendRaw(nil, field, !p.native)
+		raw, err := appendRaw(nil, field, !p.ownFormat)
 		if err != nil {
 			return "", fmt.Errorf("%q: %w", clip(field), err)
 		}
@@ -411,9 +413,8 @@ func (p *parser) slowKey(text string) (string, error) {
 	return string(p.buf), nil
 }
 
-// matrixFields divides what Matrix joined with spaces without escaping those in
-// names: no class that Android accepts has one, and a descriptor is what
-// follows the last " (".
+// matrixFields splits what Matrix joined with spaces, although names may contain spaces: a class that Android accepts
+// contains none, and the descriptor is what follows the last " (".
 func matrixFields(text string) []string {
 	class, method, ok := strings.Cut(text, " ")
 	if !ok {
@@ -425,12 +426,13 @@ func matrixFields(text string) []string {
 	return append([]string{class}, strings.Split(method, " ")...)
 }
 
-// checkWhole finds what shows that lines are missing, the digest excepted. It is
-// given the numbers of living and of retired methods.
-func (p *parser) checkWhole(living, retired int) error {
-	if !p.native {
+// checkComplete returns an error if lines are missing, as far as that can be seen without the digest. living and
+// retired are the numbers of such methods.
+func (p *parser) checkComplete(living, retired int) error {
+	if !p.ownFormat {
 		if living == 0 && !p.dispatch {
-			return p.errorAt(0, "no method line in it: not a mapping, or cut off; restore it from the build that wrote it")
+			return p.errorAt(0,
+				"no method line: the file is not a mapping, or was cut off; restore it from the build that wrote it")
 		}
 		p.runtime = matrixRuntime
 		return nil
@@ -446,20 +448,20 @@ func (p *parser) checkWhole(living, retired int) error {
 	case !p.dispatch:
 		return damaged(0, "no line for the message dispatch, ID %d", DispatchID)
 	}
-	have := countsOf(living, len(p.focus), retired, len(p.bodies))
+	have := countsOf(living, len(p.focus), retired, len(p.fingerprints))
 	if p.counts != "" && p.counts != have {
 		return damaged(p.countsLine, "the header says %q, the file has %q", p.counts, have)
 	}
-	for _, id := range slices.Sorted(maps.Keys(p.bodies)) {
-		if !p.taken.has(id) || p.gone.has(id) {
+	for _, id := range slices.Sorted(maps.Keys(p.fingerprints)) {
+		if !p.usedIDs.has(id) || p.retiredIDs.has(id) {
 			return damaged(0, "a numbered line for ID %d, which no living method has", id)
 		}
 	}
 	return nil
 }
 
-// build makes the mapping of what was read, and checks what only the whole
-// shows: that identities and focus lines differ, and that the digest is right.
+// build makes the mapping of what was read. It returns an error if two lines have the same identity, if focus lines
+// contradict each other, or if the digest is wrong.
 func (p *parser) build() (*Mapping, error) {
 	p.living.sort()
 	p.retired.sort()
@@ -469,21 +471,23 @@ func (p *parser) build() (*Mapping, error) {
 		lines := append(p.living.lines, p.retired.lines...)
 		a, b := min(lines[first], lines[second]), max(lines[first], lines[second])
 		key := append(p.living.records, p.retired.records...)[first].key
-		return nil, p.errorAt(int(b), "%s has an ID on line %d already; a method has one ID: restore the file from the build that wrote it", key, a)
+		return nil, p.errorAt(int(b), "%s has an ID on line %d already; a method has one ID: restore the file from "+
+			"the build that wrote it", key, a)
 	}
-	if p.native && m.digest != p.digest {
-		return nil, p.errorAt(p.digestLine, "damaged: the header says digest %s, the method lines have %s; lines were lost or changed: restore the file from the build that wrote it",
+	if p.ownFormat && m.digest != p.digest {
+		return nil, p.errorAt(p.digestLine, "damaged: the header says digest %s, the method lines have %s; lines "+
+			"were lost or changed: restore the file from the build that wrote it",
 			strconv.Quote(clip(p.digest)), m.digest)
 	}
 	focus, err := sortFocus(p.focus)
 	if err != nil {
 		return nil, p.errorAt(0, "%w", err)
 	}
-	m.runtime, m.focus, m.bodies = p.runtime, focus, p.bodies
+	m.runtime, m.focus, m.fingerprints = p.runtime, focus, p.fingerprints
 	return m, nil
 }
 
-// sort puts the records in the order of their IDs, in which they mostly are.
+// sort sorts the records by ID. In most files they already are.
 func (s *section) sort() {
 	byID := func(a, b record) int { return cmp.Compare(a.id, b.id) }
 	if slices.IsSortedFunc(s.records, byID) {

@@ -13,15 +13,15 @@ import (
 
 const dispatchLine = "1048574,1," + dispatchKey + "\n"
 
-// withDigest puts a header with the right digest before lines, the last of
-// which need not be method lines.
+// withDigest returns lines after a header with the right digest. The last lines need not be method lines.
 func withDigest(t testing.TB, methodLines, comments string) string {
 	t.Helper()
 	m, err := Parse("", methodLines+dispatchLine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "# tracegen-mapping 1\n# digest " + m.Digest() + "\n# runtime dev.tracegen.runtime.AppMethodBeat\n" + methodLines + dispatchLine + comments
+	return "# tracegen-mapping 1\n# digest " + m.Digest() + "\n# runtime dev.tracegen.runtime.AppMethodBeat\n" +
+		methodLines + dispatchLine + comments
 }
 
 // Invariant: Matrix's reader accepts our mapping, and we accept Matrix's.
@@ -31,8 +31,9 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "matrix.golden", written(t, m))
-	// As a base: what has its descriptor is known, the others are gone.
-	next := mustAssign(t, methods("sample/tencent/matrix/MatrixApplication|onCreate|()V", "com/example/Native|poll|()V"), Options{Base: m})
+	// As a base mapping: methods with descriptors are found in it, the others are gone.
+	next := mustAssign(t, methods("sample/tencent/matrix/MatrixApplication|onCreate|()V",
+		"com/example/Native|poll|()V"), Options{Base: m})
 	if id, _ := next.ByMethod(method("sample/tencent/matrix/MatrixApplication|onCreate|()V").Identity); id != 1 {
 		t.Errorf("onCreate has ID %d, want 1", id)
 	}
@@ -53,7 +54,8 @@ func TestParseTolerates(t *testing.T) {
 		"slashes":       strings.ReplaceAll(plain, "a.A f", "a/A f"),
 		"escapes":       strings.ReplaceAll(plain, "a.A f", "%61.A %66"),
 		"leading zeros": strings.ReplaceAll(plain, "\n3,1,", "\n003,01,"),
-		"other order":   strings.ReplaceAll(strings.ReplaceAll(plain, "9,2,a.A g ()V\n", ""), "3,1,", "9,2,a.A g ()V\n3,1,"),
+		"other order": strings.ReplaceAll(strings.ReplaceAll(plain, "9,2,a.A g ()V\n", ""), "3,1,",
+			"9,2,a.A g ()V\n3,1,"),
 		"retired first": strings.Replace(strings.TrimSuffix(plain, retired), "3,1,", retired+"3,1,", 1),
 	} {
 		m, err := Parse(name, text)
@@ -80,33 +82,37 @@ func TestParseRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"empty":             {"", "m.txt: no method line"},
-		"comments only":     {"# hello\n", "m.txt: no method line"},
-		"newer":             {with("mapping 1", "mapping 2"), `m.txt:1: mapping format "2"`},
-		"two headers":       {good + good, "m.txt:9: a second header"},
-		"headless":          {strings.TrimPrefix(good, "# tracegen-mapping 1\n"), "m.txt:1: damaged: a line of tracegen's"},
-		"cut in a line":     {good[:len(good)-3], "m.txt:8: damaged: the last line has no end"},
-		"cut in methods":    {good[:strings.Index(good, "9,2")], "m.txt: damaged: no line for the message dispatch"},
-		"lost method":       {with("9,2,a.A g ()V\n", ""), "m.txt:2: damaged: the header says digest"},
-		"changed method":    {with("a.A g", "a.A h"), "m.txt:2: damaged: the header says digest"},
-		"lost retired":      {strings.Replace(counted, "# retired 5,1,a.A old ()V\n", "", 1), `m.txt:4: damaged: the header says "2 methods, 1 focus, 1 retired", the file has "2 methods, 1 focus, 0 retired"`},
-		"no digest":         {strings.Replace(good, "# digest ", "# digits ", 1), `m.txt: damaged: no "# digest" line`},
-		"no runtime":        {with("# runtime dev", "# rumtime dev"), `m.txt: damaged: no "# runtime" line`},
-		"empty digest":      {"# tracegen-mapping 1\n# digest \n", `m.txt:2: damaged: "# digest" without a value`},
-		"two digests":       {with("# runtime", "# digest 1\n# runtime"), `m.txt:3: a second "# digest" line`},
-		"runtime":           {with("# runtime dev", "# runtime a b"), "m.txt:3: ' ' must be written %20"},
-		"focus action":      {with("a.A add", "a.A ad"), "m.txt:7: focus line"},
-		"focus class":       {with("a.A add", "%A add"), "m.txt:7: '%' without"},
-		"focus twice":       {with("# focus", "# focus a.A hook\n# focus"), "a.A: both add and hook"},
-		"same ID":           {with("9,2,", "3,2,"), "m.txt:5: ID 3 is on line 4 already"},
-		"ID retired":        {with("retired 5", "retired 9"), "m.txt:8: ID 9 is on line 5 already"},
-		"same method":       {with("a.A g", "a.A f"), "m.txt:5: a.A f ()V has an ID on line 4 already"},
-		"method retired":    {with("a.A old", "a.A g"), "m.txt:8: a.A g ()V has an ID on line 5 already"},
-		"ID 0":              {with("3,1,", "0,1,"), "m.txt:4: ID 0: IDs run from 1 to 1048573"},
-		"ID too big":        {with("3,1,", "1048576,1,"), "m.txt:4: ID 1048576: IDs run"},
-		"never used":        {with("3,1,", "1048575,1,"), "m.txt:4: ID 1048575 is never used"},
-		"ID of dispatch":    {with("3,1,", "1048574,1,"), "m.txt:4: ID 1048574 belongs to the message dispatch"},
-		"two dispatches":    {with("# focus", dispatchLine+"# focus"), "m.txt:7: a second line for the message dispatch"},
+		"empty":         {"", "m.txt: no method line"},
+		"comments only": {"# hello\n", "m.txt: no method line"},
+		"newer":         {with("mapping 1", "mapping 2"), `m.txt:1: mapping format "2"`},
+		"two headers":   {good + good, "m.txt:9: a second header"},
+		"headless": {strings.TrimPrefix(good, "# tracegen-mapping 1\n"),
+			"m.txt:1: damaged: a line in tracegen's format"},
+		"cut in a line":  {good[:len(good)-3], "m.txt:8: damaged: the last line has no newline"},
+		"cut in methods": {good[:strings.Index(good, "9,2")], "m.txt: damaged: no line for the message dispatch"},
+		"lost method":    {with("9,2,a.A g ()V\n", ""), "m.txt:2: damaged: the header says digest"},
+		"changed method": {with("a.A g", "a.A h"), "m.txt:2: damaged: the header says digest"},
+		"lost retired": {strings.Replace(counted, "# retired 5,1,a.A old ()V\n", "", 1),
+			`m.txt:4: damaged: the header says "2 methods, 1 focus, 1 retired", ` +
+				`the file has "2 methods, 1 focus, 0 retired"`},
+		"no digest":      {strings.Replace(good, "# digest ", "# digits ", 1), `m.txt: damaged: no "# digest" line`},
+		"no runtime":     {with("# runtime dev", "# rumtime dev"), `m.txt: damaged: no "# runtime" line`},
+		"empty digest":   {"# tracegen-mapping 1\n# digest \n", `m.txt:2: damaged: "# digest" without a value`},
+		"two digests":    {with("# runtime", "# digest 1\n# runtime"), `m.txt:3: a second "# digest" line`},
+		"runtime":        {with("# runtime dev", "# runtime a b"), "m.txt:3: ' ' must be written %20"},
+		"focus action":   {with("a.A add", "a.A ad"), "m.txt:7: focus line"},
+		"focus class":    {with("a.A add", "%A add"), "m.txt:7: '%' without"},
+		"focus twice":    {with("# focus", "# focus a.A hook\n# focus"), "a.A: both add and hook"},
+		"same ID":        {with("9,2,", "3,2,"), "m.txt:5: ID 3 is on line 4 already"},
+		"ID retired":     {with("retired 5", "retired 9"), "m.txt:8: ID 9 is on line 5 already"},
+		"same method":    {with("a.A g", "a.A f"), "m.txt:5: a.A f ()V has an ID on line 4 already"},
+		"method retired": {with("a.A old", "a.A g"), "m.txt:8: a.A g ()V has an ID on line 5 already"},
+		"ID 0":           {with("3,1,", "0,1,"), "m.txt:4: ID 0: IDs run from 1 to 1048573"},
+		"ID too big":     {with("3,1,", "1048576,1,"), "m.txt:4: ID 1048576: IDs run"},
+		"never used":     {with("3,1,", "1048575,1,"), "m.txt:4: ID 1048575 is never used"},
+		"ID of dispatch": {with("3,1,", "1048574,1,"), "m.txt:4: ID 1048574 belongs to the message dispatch"},
+		"two dispatches": {with("# focus", dispatchLine+"# focus"),
+			"m.txt:7: a second line for the message dispatch"},
 		"dispatch retired":  {with("retired 5", "retired 1048574"), "m.txt:8: ID 1048574: IDs run"},
 		"ID overflow":       {with("3,1,", "18446744073709551617,1,"), "m.txt:4: "},
 		"negative ID":       {with("3,1,", "-3,1,"), "m.txt:4: "},
@@ -136,7 +142,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Every file that lost its end is refused.
+// Every file whose end was cut off must be refused.
 func TestTruncated(t *testing.T) {
 	base := mustAssign(t, oddNames, Options{})
 	text := written(t, mustAssign(t, oddNames[3:], Options{Base: base, Focus: []Focus{{"a/A", FocusAdd}}}))
@@ -149,7 +155,8 @@ func TestTruncated(t *testing.T) {
 
 func TestLoadMissing(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Load(filepath.Join(dir, "none.txt")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "none.txt") {
+	if _, err := Load(filepath.Join(dir, "none.txt")); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "none.txt") {
 		t.Errorf("missing file: %v", err)
 	}
 	if _, err := Load(dir); err == nil {
@@ -166,8 +173,8 @@ func TestLoadMissing(t *testing.T) {
 	}
 }
 
-// FuzzParse: no input panics, and what is accepted is written in a form that
-// reads as the same mapping and is written the same again.
+// FuzzParse checks that no input panics, and that an accepted mapping, when written, is read as the same mapping and
+// written as the same text again.
 func FuzzParse(f *testing.F) {
 	seeds, err := filepath.Glob(filepath.Join("testdata", "*.*"))
 	if err != nil || len(seeds) < 6 {
@@ -184,8 +191,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := Parse("fuzz", text)
 		if err != nil {
-			// The digest stops nearly all that a fuzzer makes of our own files,
-			// so let it go on from there.
+			// Nearly all changes that a fuzzer makes to our own files fail at the digest. Correct it and go on.
 			_, have, ok := strings.Cut(err.Error(), "the method lines have ")
 			i := strings.Index(text, digestPrefix)
 			if !ok || i < 0 {

@@ -8,18 +8,18 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// unrenamed stands before the class of a retired method whose original name
-// nobody knows any more: no class name has a ';' in it (JVMS 4.2.1), so that no
-// method ever matches it.
+// unrenamed is put before the class of a retired method whose original name is unknown. No class name contains a ';'
+// (JVMS 4.2.1), so that no method ever matches it.
 const unrenamed = "residual;"
 
-// Renamed gives a mapping that was made of a shrunk program, with the names that
-// its methods had in the program before; by is the mapping of that very build.
-// IDs stay as they are. The digest is that of the new names, and no app's.
+// Renamed returns the mapping with original names, if it was made of a shrunk program. by must be the R8 mapping of
+// the same build. The result can be the base mapping of a build whose shrinker chose other names or did not run. IDs
+// stay as they are. The digest is that of the original names; no app has it.
 //
-// Retired methods are of earlier builds, in which names meant other things. They
-// only keep their IDs, under class names that begin with "residual;", and so do
-// methods for which there is no name that another has not.
+// Each living method gets the name that [r8.Mapping.Identify] returns. Retired methods are of earlier builds, in
+// which the same residual names belonged to other methods, and by contains nothing about those builds. Translating
+// them would give their IDs to the wrong methods. So they only keep their IDs, under class names that begin with
+// "residual;". The same holds for living methods whose original name another method already has.
 func (m *Mapping) Renamed(by *r8.Mapping) *Mapping {
 	named := make([]record, 0, m.size())
 	retired := make([]record, 0, m.size()-m.living)
@@ -52,8 +52,8 @@ func (m *Mapping) Renamed(by *r8.Mapping) *Mapping {
 	return renamed
 }
 
-// originals gives the original keys of the living methods by number, and nothing
-// for the others. What each method of a class is called depends on the others.
+// originals returns the original keys of the living methods by index, and "" for the others. What a method is called
+// depends on the other methods of its class, so that classes are translated as a whole.
 func (m *Mapping) originals(by *r8.Mapping) []string {
 	keys := make([]string, m.size())
 	classes := make(map[string][]int)

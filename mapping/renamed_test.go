@@ -7,7 +7,8 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// TestRenamed: what has an original name keeps its ID under it; what has none any more keeps the ID for nobody.
+// TestRenamed checks that a method with an original name has its ID under that name, and that the ID of a method
+// without one stays taken.
 //
 // Invariant: A method that is only renamed keeps its ID, and the ID of a method without a name is retired.
 func TestRenamed(t *testing.T) {
@@ -20,7 +21,8 @@ com.example.Gone -> a.b:
 		t.Fatal(err)
 	}
 	earlier := mustAssign(t, methods("a/a|x|()V", "a/b|a|()V"), Options{Order: OrderCompact})
-	shipped := mustAssign(t, methods("a/a|a|()V", "a/a|b|(La/a;)V", "kept/K|k|()V"), Options{Base: earlier, Order: OrderCompact, Focus: []Focus{{"a/a", FocusHook}}})
+	shipped := mustAssign(t, methods("a/a|a|()V", "a/a|b|(La/a;)V", "kept/K|k|()V"),
+		Options{Base: earlier, Order: OrderCompact, Focus: []Focus{{"a/a", FocusHook}}})
 	base := shipped.Renamed(by)
 	for _, row := range []struct{ residual, original Identity }{
 		{Identity{"a/a", "a", "()V"}, Identity{"com/example/Foo", "one", "()V"}},
@@ -35,8 +37,9 @@ com.example.Gone -> a.b:
 	if base.Len() != 3 || base.Headroom() != shipped.Headroom() || base.Focus()[0].Class != "com/example/Foo" {
 		t.Errorf("%d methods, %d IDs left, focus %v", base.Len(), base.Headroom(), base.Focus())
 	}
-	// An earlier build's a.a.x is not what the name means now, nor will any method ever be.
-	next := mustAssign(t, methods("a/a|x|()V", "a/b|a|()V", "com/example/Foo|x|()V", "com/example/Gone|a|()V", "com/example/Foo|one|()V"), Options{Base: base, Order: OrderCompact})
+	// The retired a.a.x of an earlier build is not the method that has the name now, and must never match one.
+	next := mustAssign(t, methods("a/a|x|()V", "a/b|a|()V", "com/example/Foo|x|()V", "com/example/Gone|a|()V",
+		"com/example/Foo|one|()V"), Options{Base: base, Order: OrderCompact})
 	old := map[uint32]bool{}
 	for e := range earlier.All() {
 		old[e.ID] = true
@@ -55,12 +58,13 @@ com.example.Gone -> a.b:
 			t.Errorf("retired as %v", e)
 		}
 	}
-	if twice := base.Renamed(by); twice.Headroom() != base.Headroom() || strings.Contains(written(t, twice), "residual;residual;") {
+	if twice := base.Renamed(by); twice.Headroom() != base.Headroom() ||
+		strings.Contains(written(t, twice), "residual;residual;") {
 		t.Error("renamed twice, it is not what it was")
 	}
 }
 
-// TestRenamedClash: of methods that would get one name, one gets it.
+// TestRenamedClash checks that only one of several methods gets a name that all of them would get.
 func TestRenamedClash(t *testing.T) {
 	by, err := r8.Parse("test", strings.NewReader(`A -> a:
     void A.f() -> f

@@ -9,8 +9,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// The bytes that stand for themselves in the text form, as bit sets for bytes
-// below 64 and for those from 64 to 127: '!' to '~' without "#%,/".
+// The bytes that stand for themselves in the text form, '!' to '~' without "#%,/": as bit sets for bytes below 64 and
+// for bytes from 64 to 127.
 const (
 	plainLow  uint64 = 1<<64 - 1<<'!' - 1<<'#' - 1<<'%' - 1<<',' - 1<<'/'
 	plainHigh uint64 = 1<<63 - 1
@@ -18,7 +18,7 @@ const (
 
 const hexDigits = "0123456789ABCDEF"
 
-// plain reports whether b stands for itself in a text form.
+// plain reports whether b stands for itself in the text form.
 func plain(b byte) bool {
 	if b < 64 {
 		return plainLow>>b&1 != 0
@@ -26,10 +26,9 @@ func plain(b byte) bool {
 	return b < 0x80 && plainHigh>>(b&63)&1 != 0
 }
 
-// invisible reports whether r is a control character, a space, a line
-// separator or an invisible format character. The list is our own and fixed:
-// with package unicode's tables, IDs would move when a Go release brings a new
-// Unicode version, as the hash is taken over the text form.
+// invisible reports whether r is a control character, a space, a line separator or an invisible format character. The
+// list is fixed. With the tables of package unicode, the hashes of text forms, and with them IDs, would change when a
+// Go release brings a new version of Unicode.
 func invisible(r rune) bool {
 	switch {
 	case r <= 0x20, r >= 0x7f && r <= 0xa0, r == 0xad, r == 0x1680, r == 0x180e,
@@ -40,14 +39,15 @@ func invisible(r rune) bool {
 	return false
 }
 
-// Text gives the text form of a class name, method name or descriptor, which
-// is raw MUTF-8 in internal form. See the package comment for its rules.
+// Text returns the text form of a class name, method name or descriptor in MUTF-8 and internal form. The package
+// comment describes the text form.
 func Text(raw string) string {
 	return string(appendText(make([]byte, 0, len(raw)+8), raw))
 }
 
-// unescaped reports whether all bytes of raw but '/' stand for themselves in its text form. The text forms of two such
-// have the order of the two: no byte that stands for itself lies between '.', which is not in them, and '/'.
+// unescaped reports whether all bytes of raw but '/' stand for themselves in its text form. If two names are
+// unescaped, their text forms have the same order as the names: '/' becomes '.', and no byte that stands for itself
+// lies between the two, and unescaped names contain no '.'.
 func unescaped(raw string) bool {
 	i := 0
 	for ; i+8 <= len(raw); i += 8 {
@@ -71,7 +71,7 @@ func appendText(dst []byte, raw string) []byte {
 	for ; i+8 <= len(raw); i += 8 {
 		v := eight(raw, i)
 		if !allPlain(v, '.') {
-			return appendUnits(dst[:from+i], raw[i:])
+			return appendChars(dst[:from+i], raw[i:])
 		}
 		binary.LittleEndian.PutUint64(dst[from+i:], v-bytesOf(v, '/')>>7)
 	}
@@ -80,14 +80,14 @@ func appendText(dst []byte, raw string) []byte {
 		case b == '/':
 			dst[from+i] = '.'
 		case b == '.' || !plain(b):
-			return appendUnits(dst[:from+i], raw[i:])
+			return appendChars(dst[:from+i], raw[i:])
 		}
 	}
 	return dst
 }
 
-// appendUnits is appendText for any text.
-func appendUnits(dst []byte, raw string) []byte {
+// appendChars is appendText for any text, one character at a time.
+func appendChars(dst []byte, raw string) []byte {
 	for i := 0; i < len(raw); {
 		switch b := raw[i]; {
 		case b == '/':
@@ -98,14 +98,14 @@ func appendUnits(dst []byte, raw string) []byte {
 			i++
 		default:
 			var n int
-			dst, n = appendUnit(dst, raw[i:])
+			dst, n = appendChar(dst, raw[i:])
 			i += n
 		}
 	}
 	return dst
 }
 
-// eight gives the eight bytes of s from i on, the first the lowest.
+// eight returns the eight bytes of s from i on as a number, the first byte as the lowest.
 func eight(s string, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -117,19 +117,21 @@ const (
 	high        = ones << 7
 )
 
-// bytesOf gives the high bits of those bytes of v, which all are below 0x80, that are b.
+// bytesOf returns the high bits of those bytes of v that are b. All bytes of v must be below 0x80.
 func bytesOf(v, b uint64) uint64 { return ^(v ^ b*ones + 0x7f*ones) & high }
 
-// allPlain reports whether all eight bytes of v are '!' to '~' without "#%," and one more byte.
+// allPlain reports whether all eight bytes of v are from '!' to '~' and none of '#', '%', ',' and but.
 func allPlain(v, but uint64) bool {
-	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x } // high bit where a byte is b
-	below := (v - 0x21*ones) &^ v                                           // where it is below 0x21
-	above := v + ones                                                       // where it is 0x7f; v's own bits say what is above
+	// is, below and above have the high bit of every byte that they mean. Borrows and carries may set it in bytes above
+	// such a byte, too, which does not change the result.
+	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x }
+	below := (v - 0x21*ones) &^ v
+	above := v + ones // of bytes that are 0x7f; for greater ones it is set in v
 	return (is('#')|is('%')|is(',')|is(but)|below|above|v)&high == 0
 }
 
-// appendSource appends raw with the escapes of the text form, but with '.' and
-// '/' as they are: the form of a SourceFile attribute, which is no class name.
+// appendSource appends raw with the escapes of the text form, but without changing '.' and '/'. A SourceFile
+// attribute is written so, because it is not a class name.
 func appendSource(dst []byte, raw string) []byte {
 	for i := 0; i < len(raw); {
 		if b := raw[i]; b == '/' || plain(b) {
@@ -138,18 +140,17 @@ func appendSource(dst []byte, raw string) []byte {
 			continue
 		}
 		var n int
-		dst, n = appendUnit(dst, raw[i:])
+		dst, n = appendChar(dst, raw[i:])
 		i += n
 	}
 	return dst
 }
 
-// appendUnit appends the character that raw begins with, or the escape of its
-// first byte, and says how many bytes it used. Escaping one byte only is enough
-// for a character of several: the rest of it begins no well-formed unit and
-// gets escaped byte by byte as well.
-func appendUnit(dst []byte, raw string) ([]byte, int) {
-	// A lone surrogate is no character either: no UTF-8 can hold it.
+// appendChar appends the character that raw begins with, or the escape of its first byte, and returns the number of
+// bytes of raw that it used. If the character must be escaped and has several bytes, it escapes only the first one:
+// the other bytes do not begin a valid character and are escaped by the next calls.
+func appendChar(dst []byte, raw string) ([]byte, int) {
+	// A lone surrogate is not a character, because UTF-8 cannot express it.
 	if r, n := classfile.DecodeMUTF8Rune(raw); n > 1 && utf8.ValidRune(r) && !invisible(r) {
 		return utf8.AppendRune(dst, r), n
 	}
@@ -157,8 +158,7 @@ func appendUnit(dst []byte, raw string) ([]byte, int) {
 	return append(dst, '%', hexDigits[b>>4], hexDigits[b&15]), 1
 }
 
-// ParseText gives the raw MUTF-8 name or descriptor that text stands for. An
-// error says what in text is not of the text form.
+// ParseText returns the MUTF-8 name or descriptor that text is the text form of. It fails if text is not valid.
 func ParseText(text string) (string, error) {
 	raw, err := appendRaw(make([]byte, 0, len(text)), text, false)
 	return string(raw), err
@@ -169,9 +169,8 @@ var (
 	errEscape  = errors.New("'%' without two hexadecimal digits; a percent sign is written %25")
 )
 
-// appendRaw appends to dst the raw bytes that text stands for. With literal,
-// nothing is an escape and every character is allowed, which is how Matrix
-// writes names.
+// appendRaw appends the MUTF-8 bytes that text is the text form of. If literal is true, nothing is an escape and
+// every character is allowed, because Matrix writes names so.
 func appendRaw(dst []byte, text string, literal bool) ([]byte, error) {
 	for i := 0; i < len(text); {
 		b := text[i]
@@ -206,7 +205,7 @@ func appendRaw(dst []byte, text string, literal bool) ([]byte, error) {
 	return dst, nil
 }
 
-// unhex gives the value of a hexadecimal digit, or -1.
+// unhex returns the value of a hexadecimal digit, or -1.
 func unhex(b byte) int {
 	switch {
 	case b >= '0' && b <= '9':

@@ -67,12 +67,13 @@ func TestParseTextNotCanonical(t *testing.T) {
 	}
 }
 
-// FuzzText: any bytes survive the way to text and back, and the text holds
-// nothing that would break a line or a field.
+// FuzzText checks that any bytes can be converted to text form and back, and that the text contains nothing that would
+// end a line or a field.
 //
 // Invariant: Every name survives writing and reading, and breaks no line.
 func FuzzText(f *testing.F) {
-	for _, raw := range []string{"com/example/Foo", "a.b", "\xc0\x80", "\xed\xa0\xbd\xed\xb8\x80", "\xed\xa0\xbd", "%41", "é "} {
+	for _, raw := range []string{"com/example/Foo", "a.b", "\xc0\x80", "\xed\xa0\xbd\xed\xb8\x80", "\xed\xa0\xbd",
+		"%41", "é "} {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// What the lines that are no method lines begin with.
+// The beginnings of the lines that are not method lines.
 const (
 	versionPrefix  = "# tracegen-mapping "
 	digestPrefix   = "# digest "
@@ -21,12 +21,11 @@ const (
 	retiredPrefix  = "# retired "
 )
 
-// dispatchPrefix is what the dispatch line begins with.
+// dispatchPrefix is the beginning of the dispatch line.
 const dispatchPrefix = "1048574,"
 
-// WriteTo writes the mapping as a file of the format in the package comment. To
-// replace a file whole or not at all is for the caller, as is telling which
-// file an error was about.
+// WriteTo writes the mapping in the format of the package comment. It does not make the write atomic, and its errors
+// do not name the file; both are up to the caller.
 func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	count := &countingWriter{w: w}
 	b := bufio.NewWriterSize(count, 256<<10)
@@ -42,8 +41,8 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	for _, f := range m.focus {
 		b.WriteString(focusPrefix + Text(f.Class) + " " + string(f.Action) + "\n")
 	}
-	for _, id := range slices.Sorted(maps.Keys(m.bodies)) {
-		fmt.Fprintf(b, "%s%d %016x\n", numberedPrefix, id, m.bodies[id])
+	for _, id := range slices.Sorted(maps.Keys(m.fingerprints)) {
+		fmt.Fprintf(b, "%s%d %016x\n", numberedPrefix, id, m.fingerprints[id])
 	}
 	for i := m.living; i < m.size(); i++ {
 		b.Write(m.appendLine(append(b.AvailableBuffer(), retiredPrefix...), i))
@@ -52,14 +51,14 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	return count.n, err
 }
 
-// counts gives the content of the counts line.
+// counts returns the content of the counts line.
 func (m *Mapping) counts() string {
-	return countsOf(m.living, len(m.focus), m.size()-m.living, len(m.bodies))
+	return countsOf(m.living, len(m.focus), m.size()-m.living, len(m.fingerprints))
 }
 
 func countsOf(living, focus, retired, numbered int) string {
 	counts := fmt.Sprintf("%d methods, %d focus, %d retired", living, focus, retired)
-	if numbered > 0 { // who has none says nothing of them
+	if numbered > 0 { // a mapping without numbered lines has no such count
 		counts += fmt.Sprintf(", %d numbered", numbered)
 	}
 	return counts
@@ -76,27 +75,25 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SourceLine says where a method stands in the source.
+// SourceLine is the place of a method in its source.
 type SourceLine struct {
 	ID     uint32 // of a living method
-	Source string // the SourceFile attribute (JVMS 4.7.10), raw MUTF-8; "" if there is none
+	Source string // the SourceFile attribute (JVMS 4.7.10), MUTF-8; "" if there is none
 	First  int    // the lowest line_number of the method (JVMS 4.7.12); 0 if there is none
 }
 
 const linesHeader = "# tracegen-lines 1"
 
-// WriteLines writes a table of where methods stand: tab-separated ID, source
-// file and first line, sorted by ID, under a header that names the mapping's
-// digest:
+// WriteLines writes a table of the places of methods: tab-separated ID, source file and first line, sorted by ID,
+// after a header with the mapping's digest:
 //
 //	# tracegen-lines 1
 //	# digest 9f86d081884c7d65
 //	17	Foo.java	42
 //
-// A source file's name is written with the escapes of the text form, but its
-// dots and slashes stay. The lines may come in any order; of several for one ID
-// (a class that the inputs hold more than once) the least is written. An ID
-// that is not a living method's is an error, and nothing is written.
+// The name of a source file is escaped as in the text form, but its dots and slashes are not changed. lines may be in
+// any order. If there are several for one ID, because the inputs contain a class more than once, the least is
+// written. If a line has an ID that no living method has, WriteLines fails and writes nothing.
 func (m *Mapping) WriteLines(w io.Writer, lines []SourceLine) error {
 	lines = slices.Clone(lines)
 	for _, l := range lines {

@@ -44,11 +44,13 @@ func (b *builder) build(events []event, h Handler) error {
 			b.exit(e.marks)
 		case eventLostEntry:
 			b.began()
-			b.scope.entered = append(b.scope.entered, lostCall{e.method, int32(len(b.segment.Calls)), b.now, e.marks | MarkTruncated})
+			b.scope.entered = append(b.scope.entered, lostCall{e.method, int32(len(b.segment.Calls)), b.now,
+				e.marks | MarkTruncated})
 			b.segment.Repairs.Truncated++
 		case eventGap:
 			b.enclose()
-			b.scope = gapScope{on: true, depth: len(b.open), start: len(b.segment.Calls), number: e.number, begin: math.MinInt64}
+			b.scope = gapScope{on: true, depth: len(b.open), start: len(b.segment.Calls), number: e.number,
+				begin: math.MinInt64}
 		case eventDone:
 			if err := b.done(e.number, h); err != nil {
 				return err
@@ -121,7 +123,8 @@ func (b *builder) enclose() {
 	copy(calls[start+n:], calls[start:])
 	for k, lost := range s.entered {
 		at := start + n - 1 - int32(k)
-		calls[at] = Call{Method: lost.method, Parent: at - 1, Next: lost.end + n, Count: 1, Begin: s.begin, End: lost.at, Marks: lost.marks}
+		calls[at] = Call{Method: lost.method, Parent: at - 1, Next: lost.end + n, Count: 1, Begin: s.begin,
+			End: lost.at, Marks: lost.marks}
 	}
 	calls[start].Parent = parent
 	inner, roots := 0, 0

@@ -16,7 +16,7 @@ type Chunk interface{ chunk() }
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
 const MethodDispatch = contract.DispatchID
 
-// Record is an entry into a method or an exit out of it.
+// Record is an entry into a method or an exit from it.
 type Record uint64
 
 const (
@@ -25,19 +25,19 @@ const (
 	timeMask = 1<<idShift - 1
 )
 
-// Entry tells whether the method was entered; otherwise it was left.
+// Entry reports whether the method was entered; otherwise it was left.
 func (r Record) Entry() bool { return r>>63 != 0 }
 
 // ID returns the method's ID in the mapping.
 func (r Record) ID() uint32 { return uint32(r>>idShift) & idMask }
 
-// Ticks returns when, in ticks since [Clock.BaseNanos]. How long a tick is, [Meta] says.
+// Ticks returns the time of the record, in ticks since [Clock.BaseNanos]. [Meta.Tick] returns how long a tick is.
 func (r Record) Ticks() int64 { return int64(r & timeMask) }
 
-// Meta is what a recording says of itself. It is its first chunk.
+// Meta has the facts about a recording. It is its first chunk.
 type Meta struct {
-	// Values has, of its own accord, mappingId, encoder, tickNanos, clockPeriodMillis, slowMillis and
-	// records, and whatever else the program had to say.
+	// Values always has mappingId, encoder, tickNanos, clockPeriodMillis, slowMillis and records, and also the keys
+	// that the program added.
 	Values map[string]string
 }
 
@@ -51,8 +51,8 @@ func (m *Meta) number(key string) (n int64, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// SlowThreshold returns how long a message or an outermost call lasts at least that is a stall. ok is false if the recording does
-// not say.
+// SlowThreshold returns how long a message or an outermost call lasts at least that is a stall. ok is false if the
+// recording does not say.
 func (m *Meta) SlowThreshold() (threshold time.Duration, ok bool) {
 	n, ok := m.number("slowMillis")
 	return time.Duration(n) * time.Millisecond, ok
@@ -64,15 +64,16 @@ func (m *Meta) Tick() (tick time.Duration, ok bool) {
 	return time.Duration(n), ok && n > 0
 }
 
-// ClockPeriod returns how often the clock moves that records are stamped with, 0 if each has its exact time or if the recording
-// does not say.
+// ClockPeriod returns how often the clock moves that records are stamped with, 0 if each has its exact time or if the
+// recording does not say.
 func (m *Meta) ClockPeriod() time.Duration {
 	n, _ := m.number("clockPeriodMillis")
 	return time.Duration(n) * time.Millisecond
 }
 
-// Precision returns how far off the time of a method's entry or exit can be: the period of the clock or the unit of times,
-// whichever is greater; at least 1 ms if the recording does not say what its unit is. Times of messages are exact.
+// Precision returns how far off the time of a method's entry or exit can be: the period of the clock or the unit of
+// times, whichever is greater; at least 1 ms if the recording does not say what its unit is. Times of messages are
+// exact.
 func (m *Meta) Precision() time.Duration {
 	tick, ok := m.Tick()
 	if !ok {
@@ -84,10 +85,10 @@ func (m *Meta) Precision() time.Duration {
 // OnlyStalls reports whether only the records of stalls were written.
 func (m *Meta) OnlyStalls() bool { return m.Values["records"] == "slow" }
 
-// Clock says how the clocks stood to each other at one moment. There is one after [Meta], and one before
+// Clock has the times of several clocks at one moment. There is one after [Meta], and one before
 // every [StallChunk].
 type Clock struct {
-	// NanoTime is the clock that all times here are of, in nanoseconds: monotonic, with any base.
+	// NanoTime is the clock of all times in a recording, in nanoseconds: monotonic, with any base.
 	NanoTime int64
 	// ElapsedRealtime is like it but goes on in deep sleep.
 	ElapsedRealtime int64
@@ -99,7 +100,7 @@ type Clock struct {
 	Zone string
 }
 
-// Threads introduces threads. Each comes before the first chunk that is about it.
+// Threads introduces threads. A thread is introduced before the first chunk that is about it.
 type Threads struct {
 	// List has the threads that are new.
 	List []Thread
@@ -130,7 +131,7 @@ type Records struct {
 	List []Record
 }
 
-// MessageKind tells messages from what else a thread does.
+// MessageKind is what an entry of a thread's history is.
 type MessageKind uint8
 
 // The kinds of messages.
@@ -142,7 +143,7 @@ const (
 	MessageMerged                     // several short ones
 )
 
-// Messages is what ran on a thread before a slow message, or until the end of the recording.
+// Messages is what ran on a thread before a stall, or until the end of the recording.
 type Messages struct {
 	// Thread is its index.
 	Thread uint32
@@ -152,7 +153,7 @@ type Messages struct {
 
 // Message is one entry of a thread's history.
 type Message struct {
-	// Kind tells what it is.
+	// Kind is what it is.
 	Kind MessageKind
 	// Sequence is the number of the first message, counted from 0 on its thread.
 	Sequence uint64
@@ -168,8 +169,8 @@ type Message struct {
 	Description string
 }
 
-// DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for any other
-// description.
+// DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for
+// any other description.
 func DescribedMethod(description string) (m Method, ok bool) {
 	digits, ok := strings.CutPrefix(description, "method ")
 	id, err := strconv.ParseUint(digits, 10, 20)
@@ -189,7 +190,7 @@ func (s ThreadState) String() string {
 	return "unknown"
 }
 
-// StackSample is the stack of a thread at one moment while a message took long, on this thread or on one that waited for it.
+// StackSample is the stack of a thread at one moment of a stall, of this thread or of one that waited for it.
 type StackSample struct {
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
@@ -206,7 +207,7 @@ type StackSample struct {
 
 // Frames has frames that were drawn.
 type Frames struct {
-	// List has them in the order they were told.
+	// List has them in the order in which they were reported.
 	List []Frame
 }
 
@@ -223,11 +224,11 @@ type Frame struct {
 	Durations [10]int64
 }
 
-// StallChunk is a message that took too long.
+// StallChunk is what the device wrote of a stall, when it had ended.
 type StallChunk struct {
 	// Thread is the index of the thread that it ran on.
 	Thread uint32
-	// Kind is 0, a slow message; others may come.
+	// Kind is 0. Other kinds may be added.
 	Kind uint8
 	// Message is its number on its thread.
 	Message uint64
@@ -243,22 +244,22 @@ type StallChunk struct {
 	Foreground bool
 	// GCCount and GCMillis are the garbage collections meanwhile, -1 if not known.
 	GCCount, GCMillis int64
-	// State and LockOwner are what was found when the threshold was passed; LockOwner is empty if nobody
-	// was in the way, or if it is not known.
+	// State is the state of the thread when the threshold was passed. LockOwner is the thread that held the lock it
+	// waited for then; it is empty if there was none, or if it is not known.
 	State     ThreadState
 	LockOwner string
-	// StackKey is equal for janks of one reason.
+	// StackKey is equal for stalls with the same cause.
 	StackKey string
-	// Repairs is how many places of the call tree the device had to mend.
+	// Repairs is how many places of the call tree the device repaired.
 	Repairs uint64
 }
 
-// Pending is what waited in a queue when a message passed the threshold.
+// Pending is what waited in a thread's queue when a message passed the threshold.
 type Pending struct {
 	// Thread is the index of the queue's thread, Message the number of the message that ran.
 	Thread  uint32
 	Message uint64
-	// Available is false if the queue could not be looked into: List is empty then, the queue need not be.
+	// Available is false if the queue could not be read. List is empty then, the queue need not be.
 	Available bool
 	// List has what waited, the next one first.
 	List []PendingMessage
@@ -361,7 +362,7 @@ type OpenCall struct {
 	CPU int64
 }
 
-// End is the last chunk of a recording that was closed. What it counts is what its file should hold.
+// End is the last chunk of a recording that was closed. Its counts are what the file should hold.
 type End struct {
 	// Chunks is how many chunks came before it, Records how many records are in them.
 	Chunks, Records uint64

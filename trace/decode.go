@@ -28,7 +28,7 @@ const (
 
 var errShort = errors.New("it ends too early")
 
-// payload is a cursor in a chunk's payload. The first thing that is wrong is kept, all reads after it give zeros.
+// payload is a cursor in a chunk's payload. It keeps the first error; all reads after that return zeros.
 type payload struct {
 	rest  []byte
 	err   error
@@ -93,7 +93,7 @@ func (p *payload) index() uint32 {
 
 func (p *payload) str() string { return string(p.bytes(p.uv())) }
 
-// name reads a string's number and gives the string.
+// name reads a string's number and returns the string.
 func (p *payload) name() string { return p.names.get(p.uv()) }
 
 // count reads how many items follow, each of which takes at least size bytes: no more are made room for than
@@ -123,7 +123,7 @@ func list[T any](p *payload, size int, item func(*payload) T) []T {
 	return items
 }
 
-// decoders gives the function for each known type but strings, which only the reader sees.
+// decoders returns the function for each known type but strings, which only the reader sees.
 var decoders = map[uint16]func(*payload) Chunk{
 	typeMeta:     func(p *payload) Chunk { return decodeMeta(p) },
 	typeClock:    func(p *payload) Chunk { return &Clock{p.sv(), p.sv(), p.sv(), p.sv(), p.str()} },
@@ -131,7 +131,8 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeRecords:  func(p *payload) Chunk { return decodeRecords(p) },
 	typeMessages: func(p *payload) Chunk { return &Messages{p.index(), list(p, 7, decodeMessage)} },
 	typeSamples: func(p *payload) Chunk {
-		s := &StackSample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()), Frames: list(p, 1, (*payload).name), CPU: -1}
+		s := &StackSample{Nanos: p.sv(), Thread: p.index(), State: ThreadState(p.u8()),
+			Frames: list(p, 1, (*payload).name), CPU: -1}
 		if len(p.rest) > 0 {
 			s.CPU = p.sv()
 		}

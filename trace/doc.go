@@ -1,18 +1,23 @@
-// Package trace reads the recordings of the runtime: which methods a program entered and left, and when,
-// thread by thread, with what was going on around it.
+// Package trace reads the recordings of the runtime: which methods a program entered and left, and when, thread by
+// thread, with what else happened meanwhile.
 //
-// [Open] and [NewReader] give a [Reader], whose Next gives one [Chunk] after the other: [Meta] and [Clock]
-// first, then [Records], [Messages], [StallChunk] and the others in the order they were written. FORMAT.md beside
+// [Open] and [NewReader] return a [Reader], whose Next returns one [Chunk] after the other: [Meta] and [Clock] first,
+// then [Records], [Messages], [StallChunk] and the others in the order in which they were written. FORMAT.md beside
 // this file specifies the bytes.
 //
-// [Replay] makes calls of the records, message by message, and mends what is damaged: it hands each [Segment] of a
-// thread to a [Handler], in memory that does not grow with the recording. A [Tree] merges segments by path, and
-// a [Joiner] puts together what stands in different chunks of one slow message: a [Stall].
+// [Replay] makes calls of the records, in two steps for each thread. First, damaged records are repaired: the result is
+// a well-formed sequence of events (type event). Then the events become calls, which a [Handler] gets in parts: a
+// [Segment] is one message or one outermost call. The memory for this does not grow with the recording.
 //
-// [OpenSource] takes texts as well: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and stack
-// traces. They drive the same Handler, report by report.
+//	Reader ─► Records ─► repairer ─► event ─► builder ─► Segment ─► Handler
 //
-// A recording may have been cut anywhere, and may be damaged. Whatever is whole is given; what is not is
-// skipped, and told by [Reader.Damage]. A reader holds one chunk and the recording's strings in memory,
-// never more than is there to be read or a fixed multiple of it. No input makes it panic.
+// A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say
+// of one stall: a [Stall].
+//
+// [OpenSource] also takes texts: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and
+// stack traces. Package textreport recognises them; here they become segments for the same Handler, report by report.
+//
+// A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the
+// rest, and reports what it skipped by [Reader.Damage]. It holds one chunk and the recording's strings in memory: never
+// more than a fixed multiple of what it has read. No input makes it panic.
 package trace

@@ -1,7 +1,7 @@
 package trace
 
-// event is one step of what a thread did, made from its records and repaired: the type between the two steps of a replay.
-// A [repairer] makes events from records, a [builder] makes calls from events and decides nothing.
+// event is one step of what a thread did, made from its records and repaired: the type between the two steps of a
+// replay. A [repairer] makes events from records, a [builder] makes calls from events and decides nothing.
 //
 // Whatever the records were, the events of a thread are well formed:
 //
@@ -33,8 +33,8 @@ const (
 	eventGap
 	// eventDone says that nothing to come encloses what came before. number is that of the first record behind it.
 	eventDone
-	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on. number
-	// is that of the first record behind it.
+	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on.
+	// number is that of the first record behind it.
 	eventPause
 	// eventRepair says that number records were repaired in the way repair, beside those that the marks of calls count.
 	eventRepair

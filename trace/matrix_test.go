@@ -24,8 +24,8 @@ type buffer struct {
 	records []Record
 }
 
-// matrixDecodes has Matrix's published TraceDataUtils (0.6.0, the newest in Maven's central repository) decode buffers. It
-// gives the lines of each report.
+// matrixDecodes has Matrix's published TraceDataUtils (0.6.0, the newest in Maven's central repository) decode buffers.
+// It returns the lines of each report.
 func matrixDecodes(t *testing.T, buffers []buffer) [][]string {
 	t.Helper()
 	jdk, err := oracle.FindJDK(17)
@@ -39,8 +39,10 @@ func matrixDecodes(t *testing.T, buffers []buffer) [][]string {
 	// The stand-ins come first: Matrix's own need Android.
 	path := t.TempDir() + string(os.PathListSeparator) + classes
 	out, _, _ := strings.Cut(path, string(os.PathListSeparator))
-	compile := exec.CommandContext(t.Context(), jdk.Tool("javac"), "-nowarn", "-d", out, "-cp", classes, "-sourcepath", "testdata/matrix", "testdata/matrix/Decode.java",
-		"testdata/matrix/com/tencent/matrix/util/MatrixLog.java", "testdata/matrix/com/tencent/matrix/trace/core/AppMethodBeat.java")
+	compile := exec.CommandContext(t.Context(), jdk.Tool("javac"), "-nowarn", "-d", out, "-cp", classes, "-sourcepath",
+		"testdata/matrix", "testdata/matrix/Decode.java",
+		"testdata/matrix/com/tencent/matrix/util/MatrixLog.java",
+		"testdata/matrix/com/tencent/matrix/trace/core/AppMethodBeat.java")
 	if text, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -141,7 +143,8 @@ func TestMatrixAgrees(t *testing.T) {
 	var buffers []buffer
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		g := program{methods: 1 + r.IntN(30), fanout: 1 + r.IntN(6), depth: 2 + r.IntN(30), message: 30, step: 1 + r.Int64N(40)}
+		g := program{methods: 1 + r.IntN(30), fanout: 1 + r.IntN(6), depth: 2 + r.IntN(30), message: 30,
+			step: 1 + r.Int64N(40)}
 		for _, m := range messagesOf(g.trace(r, 200)) {
 			buffers = append(buffers, buffer{true, 0, m})
 		}
@@ -193,7 +196,8 @@ func TestMatrixAgrees(t *testing.T) {
 	t.Logf("measured: %d buffers with %d calls", len(buffers), calls)
 }
 
-// TestMatrixLoses has the faults of Matrix's decoder that make it lose what was recorded, each as Matrix has it and as we do.
+// TestMatrixLoses has the faults of Matrix's decoder that make it lose what was recorded, each as Matrix has it and as
+// we do.
 //
 // Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixLoses(t *testing.T) {
@@ -214,19 +218,26 @@ func TestMatrixLoses(t *testing.T) {
 		matrix string // what it says, or how that begins
 		ours   string // calls as "method@begin-end" in the order of their begins
 	}{
-		{"1: without a dispatch", buffer{true, 50, []Record{in(1, 0), in(2, 10), out(2, 40), out(1, 50)}}, "", "1@0-50 2@10-40"},
-		{"2: nanoseconds taken for milliseconds", buffer{true, 488371224, []Record{in(d, 0), in(1, 5), in(2, 10), out(2, 40)}},
+		{"1: without a dispatch", buffer{true, 50, []Record{in(1, 0), in(2, 10), out(2, 40), out(1, 50)}}, "",
+			"1@0-50 2@10-40"},
+		{"2: nanoseconds taken for milliseconds", buffer{true, 488371224,
+			[]Record{in(d, 0), in(1, 5), in(2, 10), out(2, 40)}},
 			"0,1048574,1,488371224 1,1,1,488371219 2,2,1,30", "1048574@0-40 1@5-40 2@10-40"},
-		{"3: an open root, not strict", buffer{false, 50, []Record{in(1, 0), in(2, 10), out(2, 40)}}, "", "1@0-40 2@10-40"},
-		{"4: one millisecond back", buffer{true, 50, []Record{in(d, 0), in(1, 5), in(2, 11), out(2, 10), out(1, 40), out(d, 50)}},
+		{"3: an open root, not strict", buffer{false, 50, []Record{in(1, 0), in(2, 10), out(2, 40)}}, "",
+			"1@0-40 2@10-40"},
+		{"4: one millisecond back", buffer{true, 50, []Record{in(d, 0), in(1, 5), in(2, 11), out(2, 10), out(1, 40),
+			out(d, 50)}},
 			"", "1048574@0-50 1@5-40 2@10-10"},
 		{"5: a stray exit", buffer{false, 50, []Record{in(1, 0), in(2, 10), out(9, 20), out(2, 30), out(1, 50)}},
 			"0,9,1,20", "1@0-50 2@10-30"},
-		{"5: exits that an exception passed", buffer{true, 50, []Record{in(d, 0), in(1, 5), in(2, 10), in(3, 15), out(3, 20), out(1, 40), out(d, 50)}},
+		{"5: exits that an exception passed", buffer{true, 50,
+			[]Record{in(d, 0), in(1, 5), in(2, 10), in(3, 15), out(3, 20), out(1, 40), out(d, 50)}},
 			"0,1048574,1,50 1,1,1,35 3,3,1,5", "1048574@0-50 1@5-40 2@10-40 3@15-20"},
-		{"6: exactly five seconds", buffer{true, 6000, []Record{in(d, 0), in(1, 0), out(1, 10), in(1, 10), out(1, 5010), out(d, 5010)}},
+		{"6: exactly five seconds", buffer{true, 6000, []Record{in(d, 0), in(1, 0), out(1, 10), in(1, 10), out(1, 5010),
+			out(d, 5010)}},
 			"0,1048574,1,5010 1,1,2,20", "1048574@0-5010 1@0-10 1@10-5010"},
-		{"7: a dispatch in an open one", buffer{true, 60, []Record{in(d, 0), in(1, 5), in(d, 20), in(2, 25), out(2, 30), out(d, 60)}},
+		{"7: a dispatch in an open one", buffer{true, 60, []Record{in(d, 0), in(1, 5), in(d, 20), in(2, 25), out(2, 30),
+			out(d, 60)}},
 			"0,1048574,1,40 1,2,1,5 0,1048574,1,60 1,1,1,55", "1048574@0-20 1@5-20 1048574@20-60 2@25-30"},
 		{"8: deep", buffer{true, 2 * depth, deep}, "StackOverflowError", ""},
 	}

@@ -1,8 +1,11 @@
 package trace
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
-// Name is what a method is called in the source.
+// Name is the name of a method in the source.
 type Name struct {
 	// Class and Method are as in Java, with dots; Descriptor is as in the class file (JVMS 4.3.3), and empty if
 	// it is not known.
@@ -21,16 +24,24 @@ func (n Name) String() string {
 	return n.Class + "." + n.Method
 }
 
-// Names tells how methods are called.
+// ParseName returns the name of a method that a text calls "Class.Method", or without a class.
+func ParseName(text string) Name {
+	if i := strings.LastIndexByte(text, '.'); i > 0 {
+		return Name{Class: text[:i], Method: text[i+1:]}
+	}
+	return Name{Method: text}
+}
+
+// Names has the names of methods.
 type Names interface {
 	// Name returns the name of m. It is false if m is unknown; the name then has "#" and the ID for its Method.
 	Name(m Method) (Name, bool)
 }
 
-// NoNames is the Names of somebody who has no mapping.
+// NoNames is the Names to use without a mapping: only the dispatch has a name.
 type NoNames struct{}
 
-// Name returns "#" and the ID, and for the dispatch its name.
+// Name returns "#" and the ID, or the name of the dispatch.
 func (NoNames) Name(m Method) (Name, bool) {
 	if m == MethodDispatch {
 		return Name{Class: "android.os.Handler", Method: "dispatchMessage", Descriptor: "(Landroid/os/Message;)V"}, true

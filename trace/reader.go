@@ -59,7 +59,7 @@ type Damage struct {
 type Header struct {
 	// Major and Minor are the version of the format. A minor version adds what older readers may skip.
 	Major, Minor uint16
-	// FileID tells recordings apart.
+	// FileID distinguishes recordings.
 	FileID uint64
 }
 
@@ -105,10 +105,12 @@ func NewReader(source io.Reader) (*Reader, error) {
 	if len(h) < headerSize || string(h[:4]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin with the %d bytes of a recording's header", ErrFormat, headerSize)
 	}
-	r.header = Header{binary.LittleEndian.Uint16(h[4:]), binary.LittleEndian.Uint16(h[6:]), binary.LittleEndian.Uint64(h[12:])}
+	r.header = Header{binary.LittleEndian.Uint16(h[4:]), binary.LittleEndian.Uint16(h[6:]),
+		binary.LittleEndian.Uint64(h[12:])}
 	r.damage.Header = crc32.ChecksumIEEE(h[:28]) != binary.LittleEndian.Uint32(h[28:])
 	if r.header.Major != major {
-		return nil, fmt.Errorf("%w: it is of version %d, this program reads version %d: use a newer one", ErrFormat, r.header.Major, major)
+		return nil, fmt.Errorf("%w: it is of version %d, this program reads version %d: use a newer one", ErrFormat,
+			r.header.Major, major)
 	}
 	size := int(min(binary.LittleEndian.Uint32(h[8:]), readStep))
 	if r.damage.Header || size < headerSize {
@@ -146,7 +148,7 @@ func (r *Reader) Next() (Chunk, error) {
 	}
 }
 
-// decode gives nil for what is skipped.
+// decode returns nil for what is skipped.
 func (r *Reader) decode(kind, flags uint16, body []byte) Chunk {
 	decode, known := decoders[kind]
 	if !known && kind != typeStrings {
@@ -270,7 +272,7 @@ func (r *Reader) end() error {
 	return io.EOF
 }
 
-// peek gives the next n bytes without using them up, fewer at the end. They are good until the next call.
+// peek returns the next n bytes without using them up, fewer at the end. They are good until the next call.
 func (r *Reader) peek(n int) []byte {
 	for len(r.buffer)-r.start < n && !r.ended {
 		r.read()

@@ -30,7 +30,7 @@ func vector(t testing.TB, name string) []byte {
 	return data
 }
 
-// readAll gives all chunks, each as text, and what was wrong.
+// readAll returns all chunks, each as text, and what was wrong.
 func readAll(t testing.TB, source io.Reader) ([]string, Damage) {
 	t.Helper()
 	r, err := NewReader(source)
@@ -57,7 +57,8 @@ func show(c Chunk) string {
 		return fmt.Sprintf("%T %+v", c, c)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%T thread %d first %d overwritten %d: %d records", c, r.Thread, r.First, r.Overwritten, len(r.List))
+	fmt.Fprintf(&b, "%T thread %d first %d overwritten %d: %d records", c, r.Thread, r.First, r.Overwritten,
+		len(r.List))
 	sum := crc32.NewIEEE()
 	for k, rec := range r.List {
 		binary.Write(sum, binary.LittleEndian, uint64(rec))
@@ -103,7 +104,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// ends gives where each chunk ends, without its padding.
+// ends returns where each chunk ends, without its padding.
 func ends(data []byte) []int {
 	var all []int
 	for at := headerSize; at < len(data); {
@@ -160,7 +161,7 @@ func TestCutAnywhere(t *testing.T) {
 
 var cmpEmpty = cmp.Transformer("empty", func(s []string) string { return strings.Join(s, "\n") })
 
-// TestDamageCostsOneChunk changes every byte in turn: one chunk is lost at most, and told.
+// TestDamageCostsOneChunk changes every byte in turn: one chunk is lost at most, and reported.
 //
 // Invariant: Damage costs one chunk at most, and is reported.
 func TestDamageCostsOneChunk(t *testing.T) {
@@ -221,17 +222,22 @@ func TestOddFiles(t *testing.T) {
 	}{
 		{"nothing but a header", file(t), nil, Damage{}},
 		{"a type of the future", file(t, chunkOf(99, 0, 0, []byte("x"))), nil, Damage{Unknown: 1}},
-		{"chunks lost", file(t, end), []string{"*trace.End &{Chunks:1 Records:2 Overwritten:3}"}, Damage{LostChunks: 9, Closed: true}},
-		{"rubbish between", file(t, []byte("rubbish TGCK TGC"), chunkOf(99, 0, 0, nil)), nil, Damage{SkippedBytes: 16, Unknown: 1}},
+		{"chunks lost", file(t, end), []string{"*trace.End &{Chunks:1 Records:2 Overwritten:3}"},
+			Damage{LostChunks: 9, Closed: true}},
+		{"rubbish between", file(t, []byte("rubbish TGCK TGC"), chunkOf(99, 0, 0, nil)), nil,
+			Damage{SkippedBytes: 16, Unknown: 1}},
 		{"a chunk that ends too early", file(t, chunkOf(typeClock, 0, 0, []byte{2})), nil, Damage{Malformed: 1}},
 		{"a bomb", file(t, chunkOf(typeMeta, flagDeflate, 0, []byte{0, 0, 0, 1, 3, 0})), nil, Damage{Malformed: 1}},
-		{"more than announced", file(t, chunkOf(typeMeta, flagDeflate, 0, []byte{1, 0, 0, 0, 1, 2, 0, 253, 255, 0, 0})), nil, Damage{Malformed: 1}},
-		{"a count of what is not there", file(t, chunkOf(typeMeta, 0, 0, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF})), nil, Damage{Malformed: 1}},
+		{"more than announced", file(t, chunkOf(typeMeta, flagDeflate, 0, []byte{1, 0, 0, 0, 1, 2, 0, 253, 255, 0, 0})),
+			nil, Damage{Malformed: 1}},
+		{"a count of what is not there", file(t, chunkOf(typeMeta, 0, 0, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF})), nil,
+			Damage{Malformed: 1}},
 		{"a string that is lost", file(t, chunkOf(typeSamples, 0, 0, []byte{2, 0, 3, 1, 8})),
 			[]string{"*trace.StackSample &{Nanos:1 Thread:0 State:BLOCKED Frames:[(string 8 is lost)] CPU:-1}"}, Damage{}},
 		{"raw records", file(t, chunkOf(typeRecords, 0, 0, []byte{0, 0, 0, 1, 7, 0, 0, 0, 0, 8, 0, 0x80})),
 			[]string{"*trace.Records thread 0 first 0 overwritten 0: 1 records true/1@7, sum 8c4c04e8"}, Damage{}},
-		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil, Damage{Malformed: 1}},
+		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil,
+			Damage{Malformed: 1}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			chunks, damage := readAll(t, bytes.NewReader(row.data))
@@ -256,7 +262,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
-	if _, err := Open(filepath.Join(vectors, "every.golden")); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "every.golden") {
+	if _, err := Open(filepath.Join(vectors, "every.golden")); !errors.Is(err, ErrFormat) ||
+		!strings.Contains(err.Error(), "every.golden") {
 		t.Errorf("Open: %v", err)
 	}
 	broken := errors.New("broken disk")

@@ -2,12 +2,15 @@ package trace
 
 import "math"
 
-// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records back until
-// those behind them show what is wrong with them.
+// repairer makes well-formed events of the records of one thread, which may be damaged in any way. It holds records
+// back until those behind them show what is wrong with them.
 type repairer struct {
 	limits *limits
-	events []event      // that were made since the builder took them
-	open   []openMethod // the calls that have not ended, the outermost first
+	events *[batch]event // the first made of them were made and not handed on yet
+	made   int
+	sink   func([]event) error // gets the events, some at a time
+	err    error               // the sink's first one; it gets no more events then
+	open   []openMethod        // the calls that have not ended, the outermost first
 	scope  repairScope
 	calls  int // how many calls the segment has
 	kept   int // how many of these were open when the segment before was paused
@@ -17,7 +20,7 @@ type repairer struct {
 	next  uint64   // the number of the record behind them
 	first bool     // no records have come yet
 
-	number uint64 // of the record that is looked at next
+	number uint64 // of the next record
 	last   int64  // the latest tick, -1 if there is none
 	far    int64  // how many ticks may pass between two records if no later one confirms it
 	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
@@ -32,7 +35,8 @@ type repairer struct {
 // openMethod is a call that has not ended.
 type openMethod struct {
 	method Method
-	before int32 // the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
+	// the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
+	before int32
 }
 
 // gap is a place where records are missing, or where a thread's records begin.
@@ -53,7 +57,8 @@ type repairScope struct {
 }
 
 func newRepairer(l *limits, first uint64) *repairer {
-	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1, now: math.MinInt64}
+	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
+		now: math.MinInt64}
 }
 
 // take takes the records of a chunk, and returns those of them that are new. They are held next.
@@ -123,7 +128,7 @@ func (r *repairer) repair(keep int) {
 	}
 }
 
-// outOfOrder reports whether the time of held[i] must be looked at: it is before the last one, behind one of the next two,
+// outOfOrder reports whether the time of held[i] may be wrong: it is before the last one, behind one of the next two,
 // or much later than the last one.
 func (r *repairer) outOfOrder(i int, ticks int64) bool {
 	return ticks < r.last ||
@@ -132,15 +137,28 @@ func (r *repairer) outOfOrder(i int, ticks int64) bool {
 		ticks-r.last > r.far && r.last >= 0
 }
 
-// emit makes an event.
-func (r *repairer) emit(e event) {
-	e.at = r.now
-	r.events = append(r.events, e)
+// emit makes an event. All of its fields are set here, as room for events is used again.
+func (r *repairer) emit(kind eventKind, m Method, marks Marks, number uint64) {
+	if r.made == batch {
+		r.flush()
+	}
+	e := &r.events[r.made]
+	r.made++
+	e.kind, e.method, e.marks, e.repair, e.at, e.number = kind, m, marks, 0, r.now, number
+}
+
+// flush hands on the events that were made.
+func (r *repairer) flush() {
+	if r.err == nil {
+		r.err = r.sink(r.events[:r.made])
+	}
+	r.made = 0
 }
 
 // repaired says that n records were repaired.
 func (r *repairer) repaired(kind repairKind, n uint64) {
-	r.emit(event{kind: eventRepair, repair: kind, number: n})
+	r.emit(eventRepair, 0, 0, n)
+	r.events[r.made-1].repair = kind
 }
 
 // finish makes the last events: records end here.
@@ -168,7 +186,7 @@ func (r *repairer) gap() {
 		if len(r.open) == 0 {
 			r.done(r.number)
 		}
-		r.emit(event{kind: eventGap, number: r.number})
+		r.emit(eventGap, 0, 0, r.number)
 		r.scope = repairScope{on: true, depth: len(r.open), number: r.number}
 	}
 }
@@ -184,7 +202,13 @@ func (r *repairer) cut() {
 // done ends the segment. The records before number are its.
 func (r *repairer) done(number uint64) {
 	r.scope, r.calls, r.kept = repairScope{}, 0, 0
-	r.emit(event{kind: eventDone, number: number})
+	r.emit(eventDone, 0, 0, number)
+}
+
+// pause ends the segment while calls are open, which go on in the next one.
+func (r *repairer) pause(number uint64) {
+	r.scope, r.calls, r.kept = repairScope{}, len(r.open), len(r.open)
+	r.emit(eventPause, 0, 0, number)
 }
 
 // enter enters a call.
@@ -194,10 +218,8 @@ func (r *repairer) enter(m Method, marks Marks) {
 		r.done(r.number - 1)
 	}
 	if r.calls >= max(r.limits.calls, 2*r.kept) {
-		// The record that is looked at belongs to what follows.
-		r.done(r.number - 1)
-		r.events[len(r.events)-1].kind = eventPause
-		r.calls, r.kept = len(r.open), len(r.open)
+		// The current record belongs to what follows.
+		r.pause(r.number - 1)
 	}
 	o := openMethod{method: m, before: -1}
 	if r.where != nil {
@@ -208,7 +230,7 @@ func (r *repairer) enter(m Method, marks Marks) {
 	}
 	r.open = append(r.open, o)
 	r.calls++
-	r.emit(event{kind: eventEntry, method: m, marks: marks, number: r.number - 1})
+	r.emit(eventEntry, m, marks, r.number-1)
 }
 
 // exit ends the innermost call.
@@ -230,7 +252,7 @@ func (r *repairer) exit(marks Marks) {
 			r.where = nil
 		}
 	}
-	r.emit(event{kind: eventExit, marks: marks})
+	r.emit(eventExit, 0, marks, 0)
 }
 
 // unwind ends all but the first open calls, whose exits are missing.
@@ -244,11 +266,11 @@ func (r *repairer) unwind(depth int) {
 func (r *repairer) exitOfLost(m Method, marks Marks) {
 	r.scope.dispatch = m == MethodDispatch
 	r.calls++
-	r.emit(event{kind: eventLostEntry, method: m, marks: marks})
+	r.emit(eventLostEntry, m, marks, 0)
 }
 
-// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is held
-// stays bounded, it is also over after many records.
+// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is
+// held stays bounded, it is also over after many records.
 func (r *repairer) scopeIsOver() bool { return r.scope.dispatch || r.number-r.scope.number > piece }
 
 // find returns the index in open of the innermost call of a method, -1 if there is none.
@@ -280,8 +302,8 @@ func (r *repairer) find(m Method) int {
 	return -1
 }
 
-// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is another
-// record now, which must be looked at again.
+// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is
+// another record now, which must be handled again.
 func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	at := r.find(m)
 	to, clear := r.ahead(i + 1)
@@ -313,7 +335,8 @@ func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	return false
 }
 
-// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind it.
+// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind
+// it.
 func (r *repairer) bogusDispatch(i int) bool {
 	to, clear := r.ahead(i + 1)
 	return clear && costStray+r.trial(len(r.open), r.held[i+1:to]) < costMissed(len(r.open))+r.trial(0, r.held[i:to])

@@ -13,7 +13,8 @@ type frame struct {
 	begin, end int64
 }
 
-// collect is a Handler that notes all calls, those of several segments put together, and holds segments to what they promise.
+// collect is a Handler that notes all calls, those of several segments put together, and holds segments to what they
+// promise.
 type collect struct {
 	balance
 	frames   map[frame]int
@@ -119,7 +120,8 @@ func (g program) trace(r *rand.Rand, n int) []Record {
 			continue
 		}
 		m := Method(1 + r.IntN(g.methods))
-		for g.repeat > 0 && len(open) >= g.repeat && !slices.ContainsFunc(open[len(open)-g.repeat:], func(o Method) bool { return o != m }) {
+		for g.repeat > 0 && len(open) >= g.repeat && !slices.ContainsFunc(open[len(open)-g.repeat:],
+			func(o Method) bool { return o != m }) {
 			m = Method(1 + r.IntN(g.methods))
 		}
 		enter(m)
@@ -187,7 +189,7 @@ func survivors(truth, got map[frame]int) (n int) {
 
 var damages = []string{"delete", "double", "swap", "flip ID", "flip time", "turn", "any"}
 
-// hurt replays damaged traces, and tells of each how many calls are lost, and how many records were damaged.
+// hurt replays damaged traces, and passes to each how many calls are lost, and how many records were damaged.
 func (g program) hurt(t *testing.T, kind string, each func(seed uint64, lost, k int, c *collect)) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -230,8 +232,8 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
-// TestAmbiguousRecords has so few methods that nobody can tell which call lacks a record: a chain of calls of one method
-// moves by one. What must hold all the same holds, and damage does not leave its message.
+// TestAmbiguousRecords has so few methods that the records do not show which call lacks a record: a chain of calls of
+// one method moves by one. What must hold all the same holds, and damage does not leave its message.
 //
 // Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func TestAmbiguousRecords(t *testing.T) {
@@ -247,7 +249,8 @@ func TestAmbiguousRecords(t *testing.T) {
 					t.Errorf("%s, seed %d: %d damaged, %+v", kind, seed, k, r)
 				}
 			})
-			t.Logf("measured: %+v, %s: %d records damaged, %d calls lost, up to %d for one", g, kind, damaged, lost, most)
+			t.Logf("measured: %+v, %s: %d records damaged, %d calls lost, up to %d for one", g, kind, damaged, lost,
+				most)
 			if lost > g.depth*damaged {
 				t.Errorf("%+v, %s: %d records damaged, %d calls lost", g, kind, damaged, lost)
 			}
@@ -297,13 +300,16 @@ func TestHostileRecords(t *testing.T) {
 	const n = 1 << 18
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, record := range map[string]func(i int64) Record{
-		"exits":            func(i int64) Record { return exit(Method(i%1000), i) },
-		"entries":          func(i int64) Record { return entry(Method(i%1000), i) },
-		"noise":            func(i int64) Record { return Record(r.Uint64()) },
-		"few methods":      func(i int64) Record { return entry(Method(r.IntN(3)), i) ^ Record(r.IntN(2))<<63 },
-		"dispatches":       func(i int64) Record { return entry(MethodDispatch-Method(i%2), i) },
-		"deep and outside": func(i int64) Record { return entry(Method(i/100), i) ^ Record(i%3/2)<<63 ^ Record(i%3/2)<<(idShift+9) },
-		"back in time":     func(i int64) Record { return entry(1, n-i) ^ Record(i%2)<<63 },
+		"exits":       func(i int64) Record { return exit(Method(i%1000), i) },
+		"entries":     func(i int64) Record { return entry(Method(i%1000), i) },
+		"noise":       func(i int64) Record { return Record(r.Uint64()) },
+		"few methods": func(i int64) Record { return entry(Method(r.IntN(3)), i) ^ Record(r.IntN(2))<<63 },
+		"dispatches":  func(i int64) Record { return entry(MethodDispatch-Method(i%2), i) },
+		"deep and outside": func(i int64) Record {
+			return entry(Method(i/100),
+				i) ^ Record(i%3/2)<<63 ^ Record(i%3/2)<<(idShift+9)
+		},
+		"back in time": func(i int64) Record { return entry(1, n-i) ^ Record(i%2)<<63 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var records []Record
@@ -316,7 +322,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// lineage gives for each call of a segment, and all that are around it, their methods and ends.
+// lineage returns for each call of a segment, and all that are around it, their methods and ends.
 func lineage(s *Segment, call int32) (path string) {
 	for k := call; k >= 0; k = s.Calls[k].Parent {
 		path += fmt.Sprintf("%d until %d, ", s.Calls[k].Method, s.Calls[k].End)
@@ -335,7 +341,7 @@ func lineages(c *collect) []string {
 	return all
 }
 
-// numbered gives records whose times are their numbers.
+// numbered returns records whose times are their numbers.
 func (g program) numbered(r *rand.Rand, n int) []Record {
 	records := g.trace(r, n)
 	for i, record := range records {
@@ -361,7 +367,8 @@ func replayedParts(t *testing.T, parts ...*Records) *collect {
 	return c
 }
 
-// TestWrappedRing begins in the middle: what the exits tell of calls that were entered before is as it was, but for the begin.
+// TestWrappedRing begins in the middle: calls that were entered before are known by their exits. They are replayed as
+// they were, except for their begin.
 //
 // Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
 // directly call each other make that undecidable; repairs are counted.
@@ -369,7 +376,8 @@ func TestWrappedRing(t *testing.T) {
 	for _, message := range []int{0, 20} {
 		for seed := range uint64(200) {
 			r := rand.New(rand.NewPCG(seed, 3))
-			records := program{methods: 100, fanout: 4, depth: 15, message: message, repeat: 1, step: 5}.numbered(r, 300)
+			records := program{methods: 100, fanout: 4, depth: 15, message: message, repeat: 1, step: 5}.numbered(r,
+				300)
 			cut := 1 + r.IntN(len(records)-1)
 			var parts []*Records
 			for from, size := cut, 1+r.IntN(len(records)-cut); from < len(records); from += size {
@@ -402,8 +410,8 @@ func TestWrappedRing(t *testing.T) {
 	}
 }
 
-// TestGaps: of a trace of n calls of which k records in a row are missing n − 2k survive, and those that were entered in
-// the gap are there with their ends.
+// TestGaps: of a trace of n calls of which k records in a row are missing n − 2k survive, and those that were entered
+// in the gap are there with their ends.
 //
 // Invariant: Of n calls with k damaged records, n − 2k are replayed exactly, unless calls of one method that
 // directly call each other make that undecidable; repairs are counted.
@@ -428,14 +436,16 @@ func TestGaps(t *testing.T) {
 	t.Logf("measured: %d records missing, %d calls lost", missing, lost)
 }
 
-// TestGapsInARow: a ring that is overwritten faster than it is read leaves gaps with nothing between. They cost what one
-// gap costs, and the records behind them keep their numbers.
+// TestGapsInARow: a ring that is overwritten faster than it is read leaves gaps with nothing between. They cost what
+// one gap costs, and the records behind them keep their numbers.
 func TestGapsInARow(t *testing.T) {
-	records := program{methods: 1000, fanout: 4, depth: 15, repeat: 1, step: 5}.numbered(rand.New(rand.NewPCG(1, 5)), 300)
+	records := program{methods: 1000, fanout: 4, depth: 15, repeat: 1, step: 5}.numbered(rand.New(rand.NewPCG(1, 5)),
+		300)
 	const from, k = 200, 30
 	before, behind := &Records{List: records[:from]}, &Records{First: from + k, List: records[from+k:]}
 	want := replayedParts(t, before, behind)
-	got := replayedParts(t, before, &Records{First: from + 10, Overwritten: 10}, &Records{First: from + 20, Overwritten: 10},
+	got := replayedParts(t, before, &Records{First: from + 10, Overwritten: 10},
+		&Records{First: from + 20, Overwritten: 10},
 		&Records{First: from + k, Overwritten: 10, List: records[from+k:]})
 	if !slices.Equal(lineages(got), lineages(want)) {
 		t.Errorf("%q\nwant\n%q", lineages(got), lineages(want))
@@ -458,13 +468,15 @@ func TestSlowOnly(t *testing.T) {
 	p := newReplay(c)
 	p.limits = limits{tick: 1, calls: maxCalls}
 	for i, part := range []Chunk{meta, &Records{First: 10, List: at(10)}, &StallChunk{FirstRecord: 10, EndRecord: 14},
-		&Records{First: 14, List: at(20)}, &StallChunk{FirstRecord: 14, EndRecord: 18}, &Records{First: 40, List: at(40)[:3]}, &StallChunk{FirstRecord: 40, EndRecord: 44},
-		&Records{First: 90, Overwritten: 5, List: at(90)[2:]}, &StallChunk{FirstRecord: 85, EndRecord: 92}, &Records{First: 90, List: at(90)[2:]}} {
+		&Records{First: 14, List: at(20)}, &StallChunk{FirstRecord: 14, EndRecord: 18}, &Records{First: 40,
+			List: at(40)[:3]}, &StallChunk{FirstRecord: 40, EndRecord: 44},
+		&Records{First: 90, Overwritten: 5, List: at(90)[2:]}, &StallChunk{FirstRecord: 85,
+			EndRecord: 92}, &Records{First: 90, List: at(90)[2:]}} {
 		if err := p.chunk(part); err != nil {
 			t.Fatal(err)
 		}
 		if want := i / 2; i%2 == 0 && i <= 8 && len(c.segments) != want {
-			t.Fatalf("after chunk %d: %d segments, want %d: one comes before its jank", i, len(c.segments), want)
+			t.Fatalf("after chunk %d: %d segments, want %d: one comes before its stall", i, len(c.segments), want)
 		}
 	}
 	if err := p.finish(); err != nil {
@@ -474,7 +486,8 @@ func TestSlowOnly(t *testing.T) {
 		t.Errorf("%d segments, %+v, want %+v", len(c.segments), c.repairs, want)
 	}
 	last := c.segments[3]
-	if len(last.Calls) != 2 || last.Kind != SegmentMessage || last.FirstRecord != 90 || last.EndRecord != 92 || last.Calls[1].Parent != 0 || last.Calls[0].Marks != MarkTruncated {
+	if len(last.Calls) != 2 || last.Kind != SegmentMessage || last.FirstRecord != 90 || last.EndRecord != 92 ||
+		last.Calls[1].Parent != 0 || last.Calls[0].Marks != MarkTruncated {
 		t.Errorf("%+v", last)
 	}
 }
@@ -494,7 +507,8 @@ func TestSuspended(t *testing.T) {
 		next := uint64(0)
 		for _, s := range c.segments {
 			if s.FirstRecord != next || len(s.Calls) > max(most, 2*15+2) {
-				t.Fatalf("parts of %d: records %d to %d behind %d, %d calls", most, s.FirstRecord, s.EndRecord, next, len(s.Calls))
+				t.Fatalf("parts of %d: records %d to %d behind %d, %d calls", most, s.FirstRecord, s.EndRecord, next,
+					len(s.Calls))
 			}
 			next = s.EndRecord
 		}

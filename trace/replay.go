@@ -7,36 +7,39 @@ import (
 	"slices"
 )
 
-// Handler is told what is in a recording, in the order of the file.
+// Handler gets what is in a recording, in the order of the file.
 type Handler interface {
 	// Chunk gets every chunk but [*Records], [*Meta] first.
 	Chunk(Chunk) error
 	// Named introduces a method that has a name and no ID, before the first segment that it is in.
 	Named(m Method, name string) error
-	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time,
-	// those of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that
-	// is about it. The segment and its calls are good until Segment returns.
+	// Segment gets a part of what a thread did, once it is over. Those of one thread come in the order of time, those
+	// of several mixed. One may come after chunks that stand behind its records, but before the [*StallChunk] that is
+	// about it. The segment and its calls are good until Segment returns.
 	Segment(*Segment) error
 }
 
 const (
 	// maxCalls is how many calls a segment has at most before it is handed on in parts.
 	maxCalls = 1 << 18
-	// heldBack is how many records wait for those behind them, which may tell what is wrong with them.
+	// heldBack is how many records wait for those behind them, which may show what is wrong with them.
 	heldBack = 1 << 10
-	// piece is how many records are looked at at once.
+	// piece is how many records are handled at once.
 	piece = 1 << 16
+	// batch is how many events are handed on at once.
+	batch = 512
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
 	// longest is how much later than the one before a record may be that nothing behind it confirms: 30 days.
 	longest = 30 * 24 * 3600 * 1e9
 )
 
-// Replay reads a recording to its end and gives h what was called. An error is the source's or h's. What is damaged is
-// mended, and counted in [Segment.Repairs]: what a damaged record costs are the calls that it is part of, and rarely one
-// more. Which of several calls of one method that call each other lacks a record cannot be told; a guess is made.
+// Replay reads a recording to its end and hands its calls to h. An error is the source's or h's. Damaged records are
+// repaired and counted in [Segment.Repairs]: a damaged record costs the calls that it is part of, and rarely one more.
+// If several calls of one method directly call each other, it cannot be decided which of them lacks a record; Replay
+// guesses.
 //
-// The time it takes follows the number of records, the memory the depth of calls and a fixed number of them.
+// The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error {
 	p := newReplay(h)
 	for {
@@ -53,14 +56,14 @@ func Replay(r *Reader, h Handler) error {
 	}
 }
 
-// replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder] makes
-// segments of events.
+// replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder]
+// makes segments of events.
 type replay struct {
 	h        Handler
 	limits   limits
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
-	events   []event // room for those of one pass
+	events   *[batch]event // room for those that are handed on at once
 }
 
 type thread struct {
@@ -80,7 +83,8 @@ func (l *limits) nanos(ticks int64) int64 {
 }
 
 func newReplay(h Handler) *replay {
-	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{}}
+	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
+		events: new([batch]event)}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -121,19 +125,21 @@ func (p *replay) endOf(c *StallChunk) error {
 	return p.pass(t, func() { r.repair(int(min(r.next-c.EndRecord, uint64(len(r.held))))) })
 }
 
-// pass has the repairer of a thread make events, and its builder segments of them.
+// pass has the repairer of a thread make events, and its builder make segments of them.
 func (p *replay) pass(t *thread, repair func()) error {
-	t.repairer.events = p.events[:0]
+	r := t.repairer
+	r.events = p.events
 	repair()
-	p.events, t.repairer.events = t.repairer.events, nil
-	return t.builder.build(p.events, p.h)
+	r.flush()
+	return r.err
 }
 
-// records takes what a chunk has, and looks at all but the last records.
+// records takes the records of a chunk, and handles all but the last ones.
 func (p *replay) records(c *Records) error {
 	t := p.threads[c.Thread]
 	if t == nil {
 		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: builder{segment: Segment{Thread: c.Thread}}}
+		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[c.Thread] = t
 	}
 	r := t.repairer
@@ -148,7 +154,7 @@ func (p *replay) records(c *Records) error {
 	return nil
 }
 
-// finish looks at the records that were held back, and hands on what had not returned when they end.
+// finish handles the records that were held back, and hands on the calls that are still open when they end.
 func (p *replay) finish() error {
 	for _, k := range slices.Sorted(maps.Keys(p.threads)) {
 		t := p.threads[k]

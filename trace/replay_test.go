@@ -44,7 +44,8 @@ func (b *balance) Segment(s *Segment) error {
 		if c.Parent < 0 {
 			next = c.Next
 		}
-		if c.Begin < outer.Begin || c.End > outer.End || c.Begin > c.End || int(c.Parent) >= i || c.Next <= int32(i) || c.Next > outer.Next {
+		if c.Begin < outer.Begin || c.End > outer.End || c.Begin > c.End || int(c.Parent) >= i || c.Next <= int32(i) ||
+			c.Next > outer.Next {
 			b.t.Errorf("call %d %+v does not lie within %+v", i, c, outer)
 		}
 	}
@@ -86,20 +87,21 @@ func TestReplayVectors(t *testing.T) {
 // total is what a method took.
 type total struct{ Calls, Nanos int64 }
 
-// referee is a replay for recordings that are whole: FORMAT.md read once more, by recursion and maps.
-type referee struct {
+// secondReplay is a replay for recordings that are whole. It was written from FORMAT.md a second time, with recursion
+// and maps.
+type secondReplay struct {
 	records map[uint32][]uint64
 	totals  map[uint32]total
 }
 
-func (r *referee) take(c *Records) {
+func (r *secondReplay) take(c *Records) {
 	for _, record := range c.List {
 		r.records[c.Thread] = append(r.records[c.Thread], uint64(record))
 	}
 }
 
-// call replays what comes behind an entry, up to its exit, and gives what comes behind that.
-func (r *referee) call(entry uint64, rest []uint64, tick int64) []uint64 {
+// call replays what comes behind an entry, up to its exit, and returns what comes behind that.
+func (r *secondReplay) call(entry uint64, rest []uint64, tick int64) []uint64 {
 	for len(rest) > 0 && rest[0]>>63 == 1 {
 		rest = r.call(rest[0], rest[1:], tick)
 	}
@@ -116,7 +118,7 @@ func (r *referee) call(entry uint64, rest []uint64, tick int64) []uint64 {
 	return rest[1:]
 }
 
-func (r *referee) all(tick int64) map[uint32]total {
+func (r *secondReplay) all(tick int64) map[uint32]total {
 	for _, rest := range r.records {
 		for len(rest) > 0 {
 			rest = r.call(rest[0], rest[1:], tick)
@@ -149,24 +151,27 @@ func (s *totals) all() map[uint32]total {
 	return all
 }
 
-// TestReferee: another replay, by another way, gives the same totals for recordings that are whole.
+// TestReplaysAgree: another replay, written in another way, reports the same totals for recordings that are
+// whole.
 //
 // Invariant: Two independent replays report the same totals for whole recordings.
-func TestReferee(t *testing.T) {
+func TestReplaysAgree(t *testing.T) {
 	sources := map[string][]byte{}
 	for _, file := range recordings(t) {
-		if name := filepath.Base(file); name != "every.tgd" && name != "minor0.tgd" { // whose records are odd on purpose
+		if name := filepath.Base(file); name != "every.tgd" &&
+			name != "minor0.tgd" { // whose records are odd on purpose
 			sources[name] = vector(t, "../../"+file)
 		}
 	}
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		g := program{methods: 1 + r.IntN(40), fanout: 1 + r.IntN(9), depth: 1 + r.IntN(50), message: r.IntN(2) * 10, step: 1 + r.Int64N(100)}
+		g := program{methods: 1 + r.IntN(40), fanout: 1 + r.IntN(9), depth: 1 + r.IntN(50), message: r.IntN(2) * 10,
+			step: 1 + r.Int64N(100)}
 		sources[string(rune('a'+seed))] = encoded(t, g.trace(r, 5000), 1+r.IntN(9000))
 	}
 	for name, data := range sources {
 		t.Run(name, func(t *testing.T) {
-			other := referee{map[uint32][]uint64{}, map[uint32]total{}}
+			other := secondReplay{map[uint32][]uint64{}, map[uint32]total{}}
 			r, err := NewReader(bytes.NewReader(data))
 			if err != nil {
 				t.Fatal(err)
@@ -191,7 +196,9 @@ func TestReferee(t *testing.T) {
 			if err := Replay(r, &ours); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(other.all(tick), ours.all()); diff != "" || ours.repairs != (Repairs{Open: ours.repairs.Open, Gaps: ours.repairs.Gaps, Lost: ours.repairs.Lost}) || len(ours.all()) == 0 {
+			if diff := cmp.Diff(other.all(tick), ours.all()); diff != "" ||
+				ours.repairs != (Repairs{Open: ours.repairs.Open, Gaps: ours.repairs.Gaps, Lost: ours.repairs.Lost}) ||
+				len(ours.all()) == 0 {
 				t.Errorf("%s\n%+v", diff, ours.repairs)
 			}
 		})
@@ -201,7 +208,8 @@ func TestReferee(t *testing.T) {
 // encoded makes a recording of one thread's records.
 func encoded(t testing.TB, records []Record, size int) []byte {
 	t.Helper()
-	chunks := [][]byte{chunkOf(typeMeta, 0, 0, []byte("\x02\x09tickNanos\x071000000\x07records\x03all")), chunkOf(typeClock, 0, 1, []byte{0, 0, 0, 0, 0})}
+	chunks := [][]byte{chunkOf(typeMeta, 0, 0, []byte("\x02\x09tickNanos\x071000000\x07records\x03all")),
+		chunkOf(typeClock, 0, 1, []byte{0, 0, 0, 0, 0})}
 	for from := 0; from < len(records); from += size {
 		list := records[from:min(len(records), from+size)]
 		body := binary.AppendUvarint([]byte{0}, uint64(from))
@@ -225,8 +233,8 @@ func appendDelta(body []byte, before, r Record) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(body, head|2), zigzag(r.Ticks()-before.Ticks()))
 }
 
-// million is a trace such as programs make: messages of 20 kinds, each with a thousand calls of 2,000 methods, more or less,
-// that are much the same each time; 500,000 calls in 20,000 paths.
+// million is a trace such as programs make: messages of 20 kinds, each with a thousand calls of 2,000 methods, more or
+// less, that are much the same each time; 500,000 calls in 20,000 paths.
 func million() []Record {
 	r := rand.New(rand.NewPCG(1, 1))
 	kinds := make([][]Record, 20)
@@ -293,7 +301,8 @@ func FuzzReplay(f *testing.F) {
 	}
 	r := rand.New(rand.NewPCG(1, 8))
 	var raw []byte
-	for _, record := range damage(r, program{methods: 5, fanout: 3, depth: 9, message: 9, step: 3}.trace(r, 100), 9, "any") {
+	for _, record := range damage(r, program{methods: 5, fanout: 3, depth: 9, message: 9, step: 3}.trace(r, 100), 9,
+		"any") {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(record))
 	}
 	f.Add(raw, uint16(60))

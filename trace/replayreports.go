@@ -12,8 +12,8 @@ import (
 // maxCost is the greatest cost that is believed, in milliseconds: 24 days.
 const maxCost = 1 << 31
 
-// told is what was told of a report's source so far, and where the next segment begins.
-type told struct {
+// reportReplay is what a Handler has been given of a text so far, and where the next segment begins.
+type reportReplay struct {
 	h       Handler
 	meta    map[string]string
 	threads map[string]uint32
@@ -22,13 +22,13 @@ type told struct {
 	number  uint64
 }
 
-func newTold(h Handler) *told {
-	return &told{h: h, threads: map[string]uint32{}, methods: map[string]Method{}}
+func newReportReplay(h Handler) *reportReplay {
+	return &reportReplay{h: h, threads: map[string]uint32{}, methods: map[string]Method{}}
 }
 
-// replayReports has a handler told of all reports of a text.
+// replayReports hands all reports of a text to h.
 func replayReports(in *textreport.Reader, h Handler) error {
-	t := newTold(h)
+	t := newReportReplay(h)
 	for {
 		r, err := in.Next()
 		if err == io.EOF {
@@ -43,8 +43,8 @@ func replayReports(in *textreport.Reader, h Handler) error {
 	}
 }
 
-// report tells one.
-func (t *told) report(r *textreport.Report) error {
+// report hands on one report.
+func (t *reportReplay) report(r *textreport.Report) error {
 	meta := maps.Clone(r.Facts)
 	meta["source"] = "matrix"
 	meta["tickNanos"] = "1000000"
@@ -66,8 +66,8 @@ func (t *told) report(r *textreport.Report) error {
 	return t.tree(r)
 }
 
-// thread gives a thread's index; it is introduced when it is first asked for.
-func (t *told) thread(name string) (uint32, error) {
+// thread returns a thread's index; it is introduced when it is first asked for.
+func (t *reportReplay) thread(name string) (uint32, error) {
 	if name == "" {
 		name = "main"
 	}
@@ -79,8 +79,8 @@ func (t *told) thread(name string) (uint32, error) {
 	return k, t.h.Chunk(&Threads{[]Thread{{Index: k, Name: name, Main: name == "main"}}})
 }
 
-// method gives the method of a name.
-func (t *told) method(name string) (Method, error) {
+// method returns the method of a name.
+func (t *reportReplay) method(name string) (Method, error) {
 	if m, ok := t.methods[name]; ok {
 		return m, nil
 	}
@@ -89,8 +89,8 @@ func (t *told) method(name string) (Method, error) {
 	return m, t.h.Named(m, name)
 }
 
-// tree tells a report of Matrix.
-func (t *told) tree(r *textreport.Report) error {
+// tree hands on a report of Matrix.
+func (t *reportReplay) tree(r *textreport.Report) error {
 	index, err := t.thread("")
 	if err != nil {
 		return err
@@ -99,7 +99,8 @@ func (t *told) tree(r *textreport.Report) error {
 	depths := make([]int64, len(r.Lines))
 	var open []int32
 	for i, l := range r.Lines {
-		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)), End: min(l.Cost, maxCost) * 1e6}
+		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)),
+			End: min(l.Cost, maxCost) * 1e6}
 		if l.Name != "" {
 			if c.Method, err = t.method(l.Name); err != nil {
 				return err
@@ -124,7 +125,7 @@ func (t *told) tree(r *textreport.Report) error {
 	j := t.stall(r, index, s.Begin, s.End)
 	t.at = max(s.End, s.Begin+int64(j.Wall))
 	if millis, err := strconv.ParseInt(r.Facts["time"], 10, 64); err == nil {
-		// It is told when the message is over.
+		// The time is that of the message's end.
 		if err := t.h.Chunk(&Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
 			return err
 		}
@@ -135,15 +136,16 @@ func (t *told) tree(r *textreport.Report) error {
 		}
 	}
 	for _, stack := range r.Stacks {
-		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State), Frames: stack.Frames, CPU: -1}); err != nil {
+		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State), Frames: stack.Frames,
+			CPU: -1}); err != nil {
 			return err
 		}
 	}
 	return t.h.Chunk(j)
 }
 
-// layOut gives calls that have durations for their ends, and callers, times that are one behind the other. A call that took less than
-// those below it ends with them.
+// layOut returns calls that have durations for their ends, and callers, times that are one behind the other. A call
+// that took less than those below it ends with them.
 func layOut(s *Segment) {
 	inner := make([]int64, len(s.Calls))
 	for i := len(s.Calls) - 1; i >= 0; i-- {
@@ -174,9 +176,10 @@ func layOut(s *Segment) {
 }
 
 // stall returns what the report says of the message, which was laid out from begin to end.
-func (t *told) stall(r *textreport.Report, thread uint32, begin, end int64) *StallChunk {
-	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1, GCMillis: -1,
-		Scene: firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
+func (t *reportReplay) stall(r *textreport.Report, thread uint32, begin, end int64) *StallChunk {
+	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1,
+		GCMillis: -1,
+		Scene:    firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
 	t.number++
 	cost := r.Wall
 	if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
@@ -207,8 +210,8 @@ func firstOf(facts map[string]string, keys ...string) string {
 // assumed is how long a stack stands for of which nothing says it.
 const assumed = 1_000_000
 
-// stacks tells stacks that were taken, thread by thread.
-func (t *told) stacks(r *textreport.Report) error {
+// stacks hands on stacks that were taken, thread by thread.
+func (t *reportReplay) stacks(r *textreport.Report) error {
 	begin, end, dated := t.span(r)
 	if dated {
 		if err := t.h.Chunk(&Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
@@ -238,7 +241,7 @@ func (t *told) stacks(r *textreport.Report) error {
 			}
 		}
 		if i > 0 {
-			continue // one thread is slow, the others are told with it
+			continue // one thread has stalled, the others are beside it
 		}
 		j := t.stall(r, index, begin, end)
 		j.Wall, j.State = uint64(end-begin), stateOf(byThread[name][0].State)
@@ -253,9 +256,9 @@ func (t *told) stacks(r *textreport.Report) error {
 	return nil
 }
 
-// span says from when to when the stacks are: if the log has times, which is told, in nanoseconds since 1970 by the device's
-// clock.
-func (t *told) span(r *textreport.Report) (begin, end int64, dated bool) {
+// span returns the time of the first stack and of the end. dated is set if the log has times: they are nanoseconds
+// since 1970 by the device's clock then.
+func (t *reportReplay) span(r *textreport.Report) (begin, end int64, dated bool) {
 	begin, dated = r.Nanos(r.Facts["time-start"])
 	if !dated {
 		begin, dated = r.Nanos(r.Stacks[0].At)
@@ -274,9 +277,10 @@ func (t *told) span(r *textreport.Report) (begin, end int64, dated bool) {
 	return begin, begin + min(max(length, assumed), maxCost*1e6), dated
 }
 
-// samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it, the last
-// one until end.
-func (t *told) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin, end int64) (*Segment, error) {
+// samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it,
+// the last one until end.
+func (t *reportReplay) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin,
+	end int64) (*Segment, error) {
 	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
 	var open []int32
 	at := begin

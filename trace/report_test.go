@@ -18,30 +18,32 @@ import (
 	"github.com/tracegen/tracegen/internal/textreport"
 )
 
-// tell is a Handler that writes down all that it is told.
-type tell struct {
+// transcript is a Handler that writes all that it receives as text.
+type transcript struct {
 	balance
 	strings.Builder
 }
 
-func (h *tell) Chunk(c Chunk) error {
+func (h *transcript) Chunk(c Chunk) error {
 	fmt.Fprintf(h, "%s\n", show(c))
 	return nil
 }
 
-func (h *tell) Named(m Method, name string) error {
+func (h *transcript) Named(m Method, name string) error {
 	fmt.Fprintf(h, "%d is %s\n", m, name)
 	return nil
 }
 
-func (h *tell) Segment(s *Segment) error {
-	fmt.Fprintf(h, "segment of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6, s.Repairs)
+func (h *transcript) Segment(s *Segment) error {
+	fmt.Fprintf(h, "segment of kind %d on thread %d, %d to %d, %+v\n", s.Kind, s.Thread, s.Begin/1e6, s.End/1e6,
+		s.Repairs)
 	depths := make([]int, len(s.Calls))
 	for i, c := range s.Calls {
 		if c.Parent >= 0 {
 			depths[i] = depths[c.Parent] + 1
 		}
-		fmt.Fprintf(h, "%s%d × %d, %d to %d, %d ms", strings.Repeat("  ", depths[i]+1), c.Method, c.Count, c.Begin/1e6, c.End/1e6, (c.End-c.Begin)/1e6)
+		fmt.Fprintf(h, "%s%d × %d, %d to %d, %d ms", strings.Repeat("  ", depths[i]+1), c.Method, c.Count, c.Begin/1e6,
+			c.End/1e6, (c.End-c.Begin)/1e6)
 		if c.Marks != 0 {
 			fmt.Fprintf(h, ", marks %b", c.Marks)
 		}
@@ -50,13 +52,13 @@ func (h *tell) Segment(s *Segment) error {
 	return h.balance.Segment(s)
 }
 
-func toldOf(t testing.TB, in io.Reader) string {
+func transcriptOf(t testing.TB, in io.Reader) string {
 	t.Helper()
 	s, err := NewSource(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := tell{balance: balance{t: t}}
+	h := transcript{balance: balance{t: t}}
 	if err := s.Replay(&h); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestReports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := toldOf(t, bytes.NewReader(data))
+			got := transcriptOf(t, bytes.NewReader(data))
 			golden := strings.TrimSuffix(file, ".txt") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -97,7 +99,7 @@ func TestReports(t *testing.T) {
 			z := gzip.NewWriter(&packed)
 			z.Write(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")))
 			z.Close()
-			if diff := cmp.Diff(got, toldOf(t, iotest.OneByteReader(&packed))); diff != "" {
+			if diff := cmp.Diff(got, transcriptOf(t, iotest.OneByteReader(&packed))); diff != "" {
 				t.Errorf("compressed, with carriage returns: %s", diff)
 			}
 		})
@@ -130,11 +132,12 @@ func TestNoSource(t *testing.T) {
 	if _, err := NewSource(iotest.ErrReader(broken)); !errors.Is(err, broken) {
 		t.Errorf("%v, want the source's error", err)
 	}
-	s, err := NewSource(io.MultiReader(strings.NewReader("0,1048574,1,5\n"+strings.Repeat("x\n", sniffed)), iotest.ErrReader(broken)))
+	s, err := NewSource(io.MultiReader(strings.NewReader("0,1048574,1,5\n"+strings.Repeat("x\n", sniffed)),
+		iotest.ErrReader(broken)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Replay(&tell{balance: balance{t: t}}); !errors.Is(err, broken) {
+	if err := s.Replay(&transcript{balance: balance{t: t}}); !errors.Is(err, broken) {
 		t.Errorf("Replay: %v, want the source's error", err)
 	}
 }
@@ -156,7 +159,8 @@ func TestSourceOfRecordings(t *testing.T) {
 	}
 }
 
-// FuzzReports reads any text as reports: what is told must hold together, however the text comes.
+// FuzzReports reads any text as reports: what the reader reports must be consistent, and must not depend on how the
+// text is divided into reads.
 //
 // Invariant: Reports of other tools are read in every shape, also if they are cut off, and no text makes the reader
 // panic.
@@ -172,7 +176,7 @@ func FuzzReports(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		read := func(in io.Reader) string {
 			s := &Source{text: textreport.NewReader(bufio.NewReader(in))}
-			h := tell{balance: balance{t: t}}
+			h := transcript{balance: balance{t: t}}
 			if err := s.Replay(&h); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,8 @@ func (r *repairer) retime(i int) (ticks int64, marks Marks) {
 		return ticks, 0
 	}
 	r.repaired(repairRetimed, 1)
-	if behind := r.held[i+1 : min(len(r.held), i+nearTimes)]; ticks < r.last && 2*inOrder(behind, r.last) < inOrder(behind, ticks) {
+	if behind := r.held[i+1 : min(len(r.held), i+nearTimes)]; ticks < r.last &&
+		2*inOrder(behind, r.last) < inOrder(behind, ticks) {
 		// The last one was wrong, and taken for right. What follows keeps its distances, and comes behind it.
 		r.shift += r.last - ticks
 		return ticks, MarkRetimed
@@ -33,7 +34,8 @@ func (r *repairer) exchanged(i int) bool {
 		return false
 	}
 	first, second := r.held[i], r.held[i+1]
-	if second.Ticks() < r.last || first.Ticks() <= second.Ticks() || i+2 < len(r.held) && r.held[i+2].Ticks() < first.Ticks() {
+	if second.Ticks() < r.last || first.Ticks() <= second.Ticks() || i+2 < len(r.held) &&
+		r.held[i+2].Ticks() < first.Ticks() {
 		return false
 	}
 	to, _ := r.ahead(i)

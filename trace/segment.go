@@ -22,7 +22,8 @@ const (
 	MarkTruncated
 	// MarkRetimed is a call one of whose times could not be, and was put between its neighbours'.
 	MarkRetimed
-	// MarkOverfull is a call of a report that is said to have taken less time than the calls below it. It is given theirs.
+	// MarkOverfull is a call of a report that is said to have taken less time than the calls below it. It is given
+	// theirs.
 	MarkOverfull
 	// MarkResumed is a call that an earlier segment of the same thread has suspended.
 	MarkResumed
@@ -41,14 +42,14 @@ type Call struct {
 	Next int32
 	// Count is how many calls it stands for: 1 in recordings.
 	Count uint32
-	// Begin and End are in nanoseconds of [Clock.NanoTime], Begin ≤ End. In a [MarkSuspended] or [MarkResumed] call they
-	// are those of its part in this segment.
+	// Begin and End are in nanoseconds of [Clock.NanoTime], Begin ≤ End. In a [MarkSuspended] or [MarkResumed] call
+	// they are those of its part in this segment.
 	Begin, End int64
 	// Marks are what had to be assumed.
 	Marks Marks
 }
 
-// SegmentKind tells what a segment is.
+// SegmentKind is what a segment is.
 type SegmentKind uint8
 
 // The kinds of segments.
@@ -60,9 +61,9 @@ const (
 	// SegmentReport is a tree of calls that a device made up: calls are merged, and only durations are true.
 	// Begin and End are laid out one behind the other, those of several reports too.
 	SegmentReport
-	// SegmentSamples is made of stacks that were taken at intervals: a call lasts as long as it is on all of them. A stack
-	// stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times are those
-	// of the device's wall clock if the stacks have some.
+	// SegmentSamples is made of stacks that were taken at intervals: a call lasts as long as it is on all of them. A
+	// stack stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times
+	// are those of the device's wall clock if the stacks have some.
 	SegmentSamples
 )
 
@@ -71,7 +72,7 @@ const (
 type Segment struct {
 	// Thread is the thread's index.
 	Thread uint32
-	// Kind tells what it is.
+	// Kind is what it is.
 	Kind SegmentKind
 	// FirstRecord and EndRecord are the numbers of its first record and of the one after its last, both 0 if it
 	// does not come from records.
@@ -105,7 +106,7 @@ func (s *Segment) Walk(enter, leave func(call int)) {
 	}
 }
 
-// Repairs counts what replay had to mend. The zero value is a recording that needed nothing.
+// Repairs counts what replay repaired. The zero value is a recording that needed no repair.
 type Repairs struct {
 	// Unwound is how many calls have no exit, Truncated how many no entry, Open how many had not returned.
 	Unwound, Truncated, Open uint64

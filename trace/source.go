@@ -15,7 +15,7 @@ import (
 const Accepted = "a recording of tracegen's runtime; a report of Matrix, as JSON, logged, or the lines of its stack; " +
 	"a log of BlockCanary; stack traces; each plain or as .gz"
 
-// sniffed is how much of a text is looked at to see whether there is a report in it.
+// sniffed is how many bytes of a text are searched for a report before it is refused.
 const sniffed = 1 << 20
 
 // Source is anything that can be replayed: a recording, or a text with reports of other tools in it.
@@ -41,8 +41,8 @@ func OpenSource(path string) (*Source, error) {
 	return s, nil
 }
 
-// NewSource looks at the first bytes to see what it is. The error wraps [ErrFormat] if it is nothing that is [Accepted], and
-// is in's own if that fails.
+// NewSource decides by the first bytes what in is. The error wraps [ErrFormat] if it is nothing that is [Accepted], and
+// is in's own if reading fails.
 func NewSource(in io.Reader) (*Source, error) {
 	b := bufio.NewReaderSize(in, readStep)
 	head, err := b.Peek(2)
@@ -75,12 +75,12 @@ func NewSource(in io.Reader) (*Source, error) {
 	return &Source{text: textreport.NewReader(b)}, nil
 }
 
-// Reader gives the recording's reader, nil if the source is a text. What was read there is not replayed.
+// Reader returns the recording's reader, nil if the source is a text. What was read there is not replayed.
 func (s *Source) Reader() *Reader { return s.reader }
 
-// Replay reads the source to its end and gives h what was called, as [Replay] does. Of a text, each report is a segment of
-// [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk] with
-// what it says of the message. Methods that only have a name are introduced.
+// Replay reads the source to its end and hands its calls to h, as [Replay] does. Of a text, each report is a segment of
+// [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk]
+// with what it says of the message. Methods that only have a name are introduced.
 func (s *Source) Replay(h Handler) error {
 	if s.reader != nil {
 		return Replay(s.reader, h)

@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// Stall is a message, or an outermost call, that took too long, with all that a recording has on it.
+// Stall is a message, or an outermost call, that lasted at least the slow threshold, with all that a recording has on
+// it.
 type Stall struct {
-	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has what its
-	// calls and the history of its thread tell; what they do not is -1 or empty, and its Message is what the
+	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has
+	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is what the
 	// history says or 0.
 	Report   StallChunk
 	Reported bool
@@ -29,10 +30,10 @@ type Stall struct {
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
 	Samples []*StackSample
-	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it waited for
-	// a lock, that is how the runtime looks at the thread that holds it.
+	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it
+	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
-	// Pending is what waited behind it; nil if nobody looked.
+	// Pending is what waited behind it; nil if the queue was not recorded.
 	Pending *Pending
 	// Before is what ran before it on its thread, the oldest first.
 	Before []Message
@@ -46,9 +47,9 @@ type HolderSample struct {
 	Thread Thread
 }
 
-// Joiner is a [Handler] that puts together what belongs to one slow message and stands in many chunks: a [StallChunk] names
+// Joiner is a [Handler] that puts together what belongs to one stall and stands in many chunks: a [StallChunk] names
 // the records, the history, sample and queue come before it, the calls before or behind it. It keeps the calls of
-// slow messages alone, so its memory does not grow with the recording. The zero value but for Found is ready.
+// stalls alone, so its memory does not grow with the recording. The zero value but for Found is ready.
 //
 // A message whose calls took [Meta]'s slowMillis or longer and of which the device wrote nothing is given as well: it
 // ran when the recording ended, or was one too many. Those of one thread come in order, mostly as soon as they are
@@ -56,43 +57,43 @@ type HolderSample struct {
 type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
-	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found while it
-	// lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that passed the
-	// threshold and whose report never came.
+	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found
+	// while it lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that
+	// passed the threshold and whose report never came.
 	Evidence func(*Stall) error
 
 	meta    *Meta
 	clock   *Clock
-	threads map[uint32]*joining
+	threads map[uint32]*threadEvidence
 	samples []*StackSample // the last of all threads
 }
 
 const (
-	// maxStallNodes is how many nodes a slow message's tree keeps.
+	// maxStallNodes is how many nodes a stall's tree keeps.
 	maxStallNodes = 1 << 14
-	// maxStallsWaiting is how many slow messages of a thread wait for what belongs to them.
+	// maxStallsWaiting is how many stalls of a thread wait for what belongs to them.
 	maxStallsWaiting = 32
 	// maxSamples is how many samples of a thread wait for their message, and how many of all threads.
 	maxSamples = 256
 )
 
-// joining is what is known of a thread and belongs to no message yet.
-type joining struct {
+// threadEvidence is what was found on a thread and belongs to no stall yet.
+type threadEvidence struct {
 	thread  Thread
 	history []Message
 	samples []*StackSample
 	pending *Pending
-	waiting []*joint // in the order of their records
-	part    *joint   // the segment that is suspended
+	waiting []*openStall // in the order of their records
+	part    *openStall   // the segment that is suspended
 }
 
-// joint is a message of which something is missing: its jank, or calls.
-type joint struct {
+// openStall is a stall of which something is missing: its report, or calls.
+type openStall struct {
 	Stall
 	first, end uint64 // its records
 	ended      int64  // when its calls did
 	complete   bool   // no more calls will come
-	settled    bool   // no jank will come
+	decided    bool   // its report has come, or no report will come
 }
 
 // Chunk takes what belongs to messages.
@@ -126,19 +127,19 @@ func (j *Joiner) Chunk(c Chunk) error {
 // Named does nothing: trees have methods, not names.
 func (j *Joiner) Named(Method, string) error { return nil }
 
-func (j *Joiner) thread(index uint32) *joining {
+func (j *Joiner) thread(index uint32) *threadEvidence {
 	if j.threads == nil {
-		j.threads = map[uint32]*joining{}
+		j.threads = map[uint32]*threadEvidence{}
 	}
 	t := j.threads[index]
 	if t == nil {
-		t = &joining{thread: Thread{Index: index}}
+		t = &threadEvidence{thread: Thread{Index: index}}
 		j.threads[index] = t
 	}
 	return t
 }
 
-// Segment takes the calls of a slow message.
+// Segment takes the calls of a stall.
 func (j *Joiner) Segment(s *Segment) error {
 	t := j.thread(s.Thread)
 	if len(s.Calls) == 0 {
@@ -152,7 +153,8 @@ func (j *Joiner) Segment(s *Segment) error {
 			return nil
 		}
 		if k == nil {
-			k = &joint{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin, CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
+			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin,
+				CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
 			t.waiting = append(t.waiting, k)
 		}
 		k.Kind = s.Kind
@@ -171,7 +173,7 @@ func (j *Joiner) Segment(s *Segment) error {
 	return j.complete(t, k)
 }
 
-// slow tells whether a segment that took so long may be of use.
+// slow reports whether a segment that took so long may be of use.
 func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
 	if kind == SegmentReport || kind == SegmentSamples || j.meta != nil && j.meta.OnlyStalls() {
 		return true
@@ -179,7 +181,7 @@ func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
 	return nanos >= j.threshold()
 }
 
-// threshold is in nanoseconds; it is never passed if the recording does not tell.
+// threshold returns the slow threshold in nanoseconds; the greatest number if the recording does not say it.
 func (j *Joiner) threshold() int64 {
 	if j.meta != nil {
 		if threshold, ok := j.meta.SlowThreshold(); ok {
@@ -189,8 +191,8 @@ func (j *Joiner) threshold() int64 {
 	return math.MaxInt64
 }
 
-// expecting gives the message that was reported and has records of the segment.
-func (t *joining) expecting(s *Segment) *joint {
+// expecting returns the message that was reported and has records of the segment.
+func (t *threadEvidence) expecting(s *Segment) *openStall {
 	for _, k := range t.waiting {
 		if k.Reported && !k.complete && s.FirstRecord < k.Report.EndRecord && s.EndRecord > k.Report.FirstRecord {
 			return k
@@ -199,16 +201,17 @@ func (t *joining) expecting(s *Segment) *joint {
 	return nil
 }
 
-// complete looks who waits no longer, as the calls of k are all there.
-func (j *Joiner) complete(t *joining, k *joint) error {
+// complete marks the stalls that need no more calls, as those of k are all there.
+func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 	for _, w := range t.waiting {
-		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Report.EndRecord) || w.Reported && w.Report.EndRecord <= k.first
+		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Report.EndRecord) || w.Reported &&
+			w.Report.EndRecord <= k.first
 	}
 	return j.give(t)
 }
 
 // unreported hands on what was found of a message whose report has not come, if there is one.
-func (j *Joiner) unreported(t *joining) error {
+func (j *Joiner) unreported(t *threadEvidence) error {
 	p := t.pending
 	if p == nil {
 		return nil
@@ -230,19 +233,21 @@ func (j *Joiner) report(c *StallChunk) error {
 			return err
 		}
 	}
-	i := slices.IndexFunc(t.waiting, func(k *joint) bool {
+	i := slices.IndexFunc(t.waiting, func(k *openStall) bool {
 		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
 	})
 	if i < 0 {
-		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord, func(k *joint, at uint64) int { return cmp.Compare(k.first, at) })
-		t.waiting = slices.Insert(t.waiting, i, &joint{first: c.FirstRecord, complete: c.FirstRecord == c.EndRecord})
+		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord,
+			func(k *openStall, at uint64) int { return cmp.Compare(k.first, at) })
+		t.waiting = slices.Insert(t.waiting, i, &openStall{first: c.FirstRecord,
+			complete: c.FirstRecord == c.EndRecord})
 	}
 	for _, earlier := range t.waiting[:i] {
-		// Messages are reported in their order: nobody will report these.
-		earlier.settled = true
+		// Messages are reported in their order, so these will not be.
+		earlier.decided = true
 	}
 	k := t.waiting[i]
-	k.settled = true
+	k.decided = true
 	k.complete = k.complete || t.part != k && k.end >= c.EndRecord
 	k.Report, k.Reported, k.Ended, k.Clock = *c, true, true, j.clock
 	j.attach(t, &k.Stall)
@@ -258,8 +263,8 @@ func (j *Joiner) report(c *StallChunk) error {
 	return j.give(t)
 }
 
-// attach gives a message the samples and the history that are its own.
-func (j *Joiner) attach(t *joining, s *Stall) {
+// attach returns a message the samples and the history that are its own.
+func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 	end := s.Report.Begin + int64(s.Report.Wall)
 	for _, sample := range t.samples {
 		if s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
@@ -281,12 +286,12 @@ func (j *Joiner) attach(t *joining, s *Stall) {
 	}
 }
 
-// give hands on, in order, what is complete. Who waits for a jank or for calls that do not come waits until there are
-// too many.
-func (j *Joiner) give(t *joining) error {
+// give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too many
+// stalls wait.
+func (j *Joiner) give(t *threadEvidence) error {
 	for len(t.waiting) > 0 {
 		k := t.waiting[0]
-		if !(k.complete && k.settled) && (len(t.waiting) <= maxStallsWaiting || k == t.part) {
+		if !(k.complete && k.decided) && (len(t.waiting) <= maxStallsWaiting || k == t.part) {
 			return nil
 		}
 		t.waiting = t.waiting[1:]
@@ -298,7 +303,7 @@ func (j *Joiner) give(t *joining) error {
 }
 
 // found hands a message on, unless it turns out not to be slow.
-func (j *Joiner) found(t *joining, k *joint) error {
+func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	k.Thread = t.thread
 	if k.Reported {
 		k.narrow(&k.Tree)
@@ -317,20 +322,21 @@ func (j *Joiner) found(t *joining, k *joint) error {
 	return j.Found(&k.Stall)
 }
 
-// explains gives the calls of k to those messages that the device reported of a part of it, and tells whether there are
-// any. A device that has lost records takes what is called next for outermost, and replay knows better.
-func (t *joining) explains(k *joint) bool {
+// explains hands the calls of k to the messages that the device reported of a part of it, and reports whether there are
+// any: a device that has lost records takes the next call for an outermost one, where replay finds what encloses it.
+func (t *threadEvidence) explains(k *openStall) bool {
 	any := false
 	for _, w := range t.waiting {
-		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end && w.narrow(&k.Tree) {
+		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end &&
+			w.narrow(&k.Tree) {
 			w.Kind, w.Repairs, any = k.Kind, k.Repairs, true
 		}
 	}
 	return any
 }
 
-// narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by others
-// there: of several the calls that took most nearly as long.
+// narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by
+// others there: of several the calls that took most nearly as long.
 func (s *Stall) narrow(t *Tree) bool {
 	method, isCall := DescribedMethod(s.Report.Description)
 	if !isCall {
@@ -352,7 +358,7 @@ func (s *Stall) narrow(t *Tree) bool {
 }
 
 // describe says what ran, as far as the history of its thread has it.
-func (t *joining) describe(s *Stall) {
+func (t *threadEvidence) describe(s *Stall) {
 	for _, m := range t.history {
 		// Records have a coarser clock than the history: what is meant covers the middle.
 		middle := s.Report.Begin + int64(s.Report.Wall/2)

@@ -16,8 +16,11 @@ func joined(t *testing.T, parts ...any) []string {
 		for _, m := range s.Before {
 			before = append(before, m.Description)
 		}
-		found = append(found, fmt.Sprintf("message %d of %q %q wall %d reported %t ended %t: %d calls in %d nodes, %d samples, pending %t, before %v",
-			s.Report.Message, s.Thread.Name, s.Report.Description, s.Report.Wall/1e6, s.Reported, s.Ended, s.calls(), max(0, len(s.Tree.Nodes)-1), len(s.Samples), s.Pending != nil, before))
+		found = append(found,
+			fmt.Sprintf("message %d of %q %q wall %d reported %t ended %t: %d calls in %d nodes, %d samples, pending %t, "+
+				"before %v",
+				s.Report.Message, s.Thread.Name, s.Report.Description, s.Report.Wall/1e6, s.Reported, s.Ended, s.calls(),
+				max(0, len(s.Tree.Nodes)-1), len(s.Samples), s.Pending != nil, before))
 		return nil
 	}}
 	for _, part := range parts {
@@ -61,10 +64,12 @@ func TestJoiner(t *testing.T) {
 		return &Meta{map[string]string{"slowMillis": "100", "records": records}}
 	}
 	main := &Threads{[]Thread{{Name: "main"}}}
-	jank := func(number, first uint64, begin int64) *StallChunk {
-		return &StallChunk{Message: number, Begin: begin * 1e6, Wall: 200e6, FirstRecord: first, EndRecord: first + 4, Description: "slow"}
+	report := func(number, first uint64, begin int64) *StallChunk {
+		return &StallChunk{Message: number, Begin: begin * 1e6, Wall: 200e6, FirstRecord: first, EndRecord: first + 4,
+			Description: "slow"}
 	}
-	past := &Messages{List: []Message{{Description: "past", Begin: 5e6, Wall: 1e6, Count: 1}, {Sequence: 9, Description: "late", Begin: 900e6, Wall: 200e6, Count: 1}}}
+	past := &Messages{List: []Message{{Description: "past", Begin: 5e6, Wall: 1e6, Count: 1},
+		{Sequence: 9, Description: "late", Begin: 900e6, Wall: 200e6, Count: 1}}}
 	sample := &StackSample{Nanos: 150e6}
 	const whole = `message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 1 samples, pending true, before [past]`
 	for _, row := range []struct {
@@ -72,24 +77,32 @@ func TestJoiner(t *testing.T) {
 		parts []any
 		want  []string
 	}{
-		{"calls first", []any{meta("slow"), main, message(4, 100, 300, 0), past, sample, &Pending{Message: 3}, jank(3, 4, 100)}, []string{whole}},
-		{"jank first", []any{meta("all"), main, past, sample, &Pending{Message: 3}, jank(3, 4, 100), message(0, 0, 90, 0), message(4, 100, 300, 0), message(8, 400, 410, 0)}, []string{whole}},
-		{"others' sample and queue", []any{meta("all"), main, &StackSample{Nanos: 90e6}, &Pending{Message: 2}, jank(3, 4, 100), message(4, 100, 300, 0)},
+		{"calls first", []any{meta("slow"), main, message(4, 100, 300, 0), past, sample, &Pending{Message: 3},
+			report(3, 4, 100)}, []string{whole}},
+		{"report first", []any{meta("all"), main, past, sample, &Pending{Message: 3}, report(3, 4, 100),
+			message(0, 0, 90, 0), message(4, 100, 300, 0), message(8, 400, 410, 0)}, []string{whole}},
+		{"others' sample and queue", []any{meta("all"), main, &StackSample{Nanos: 90e6}, &Pending{Message: 2},
+			report(3, 4, 100), message(4, 100, 300, 0)},
 			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}},
-		{"another's sample", []any{meta("all"), main, sample, &StackSample{Thread: 5, Nanos: 160e6}, &StackSample{Thread: 5, Nanos: 301e6}, jank(3, 4, 100), message(4, 100, 300, 0)},
+		{"another's sample", []any{meta("all"), main, sample, &StackSample{Thread: 5, Nanos: 160e6},
+			&StackSample{Thread: 5, Nanos: 301e6}, report(3, 4, 100), message(4, 100, 300, 0)},
 			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 1 samples, pending false, before []`}},
-		{"in parts", []any{meta("all"), main, message(4, 100, 150, MarkSuspended), message(8, 150, 160, MarkResumed|MarkSuspended), jank(3, 4, 100), message(12, 160, 300, MarkResumed)},
+		{"in parts", []any{meta("all"), main, message(4, 100, 150, MarkSuspended),
+			message(8, 150, 160, MarkResumed|MarkSuspended), report(3, 4, 100), message(12, 160, 300, MarkResumed)},
 			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}},
-		{"parts of a short one", []any{meta("all"), message(4, 100, 150, MarkSuspended), message(8, 150, 160, MarkResumed)}, nil},
-		{"nobody reports", []any{meta("all"), main, message(4, 100, 300, 0), jank(5, 8, 400), message(8, 400, 600, 0)},
+		{"parts of a short one", []any{meta("all"), message(4, 100, 150, MarkSuspended),
+			message(8, 150, 160, MarkResumed)}, nil},
+		{"not reported", []any{meta("all"), main, message(4, 100, 300, 0), report(5, 8, 400), message(8, 400, 600, 0)},
 			[]string{`message 0 of "main" "" wall 200 reported false ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`,
 				`message 5 of "main" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}},
 		{"runs when all ends", []any{meta("all"), main, message(4, 900, 1050, MarkOpen), past},
 			[]string{`message 9 of "main" "late" wall 150 reported false ended false: 2 calls in 2 nodes, 0 samples, pending false, before [past]`}},
-		{"calls lost", []any{meta("all"), main, jank(3, 4, 100), message(8, 400, 410, 0), jank(5, 20, 500)},
+		{"calls lost", []any{meta("all"), main, report(3, 4, 100), message(8, 400, 410, 0), report(5, 20, 500)},
 			[]string{`message 3 of "main" "slow" wall 200 reported true ended true: 0 calls in 0 nodes, 0 samples, pending false, before []`,
 				`message 5 of "main" "slow" wall 200 reported true ended true: 0 calls in 0 nodes, 0 samples, pending false, before []`}},
-		{"a report", []any{&Meta{}, &Segment{Kind: SegmentReport, Calls: []Call{{Parent: -1, Next: 1, Count: 3}}}, &StallChunk{}, &Segment{Kind: SegmentReport, Calls: []Call{{Parent: -1, Next: 1, Count: 4}}}, &StallChunk{Message: 1}},
+		{"a report", []any{&Meta{}, &Segment{Kind: SegmentReport, Calls: []Call{{Parent: -1, Next: 1, Count: 3}}},
+			&StallChunk{}, &Segment{Kind: SegmentReport, Calls: []Call{{Parent: -1, Next: 1,
+				Count: 4}}}, &StallChunk{Message: 1}},
 			[]string{`message 0 of "" "" wall 0 reported true ended true: 3 calls in 1 nodes, 0 samples, pending false, before []`,
 				`message 1 of "" "" wall 0 reported true ended true: 4 calls in 1 nodes, 0 samples, pending false, before []`}},
 	} {
@@ -101,7 +114,7 @@ func TestJoiner(t *testing.T) {
 	}
 }
 
-// TestJoinerIsBounded gives it many messages that nobody reports, and janks whose calls never come.
+// TestJoinerIsBounded passes many messages that are never reported, and many reports whose calls never come.
 //
 // Invariant: All evidence about a stall is found, in whatever order it was written, in bounded memory.
 func TestJoinerIsBounded(t *testing.T) {
@@ -114,7 +127,8 @@ func TestJoinerIsBounded(t *testing.T) {
 		j.Chunk(&StallChunk{Thread: 1, FirstRecord: uint64(i), EndRecord: uint64(i) + 1})
 		most = max(most, len(j.threads[0].waiting), len(j.threads[1].waiting))
 	}
-	if err := j.Finish(); err != nil || found != 2000 || most > maxStallsWaiting+1 || len(j.threads[1].samples) > maxSamples {
+	if err := j.Finish(); err != nil || found != 2000 || most > maxStallsWaiting+1 ||
+		len(j.threads[1].samples) > maxSamples {
 		t.Errorf("%v: %d found, %d waited", err, found, most)
 	}
 }
@@ -125,7 +139,8 @@ func TestTree(t *testing.T) {
 	s.Calls = append(s.Calls, Call{Method: 1, Parent: -1, Next: 2001, Count: 1, End: 10000})
 	for i := range int64(1000) {
 		at := int32(len(s.Calls))
-		s.Calls = append(s.Calls, Call{Method: Method(2 + i%500), Next: at + 2, Count: 1, Begin: 10 * i, End: 10*i + 1 + i%5},
+		s.Calls = append(s.Calls, Call{Method: Method(2 + i%500), Next: at + 2, Count: 1, Begin: 10 * i,
+			End: 10*i + 1 + i%5},
 			Call{Method: 1, Parent: at, Next: at + 2, Count: 1, Begin: 10 * i, End: 10*i + 1})
 	}
 	var tree Tree
@@ -139,7 +154,8 @@ func TestTree(t *testing.T) {
 		seen, last := 0, Method(0)
 		for k := tree.Nodes[1].Child; k != 0; k = tree.Nodes[k].Sibling {
 			n := tree.Nodes[k]
-			if n.Parent != 1 || n.Calls != 4 || n.Method <= last || n.Total != 4*int64(1+(n.Method-2)%5) || n.Self != n.Total-4 || n.Longest != n.Total/4 {
+			if n.Parent != 1 || n.Calls != 4 || n.Method <= last || n.Total != 4*int64(1+(n.Method-2)%5) ||
+				n.Self != n.Total-4 || n.Longest != n.Total/4 {
 				t.Fatalf("node %d: %+v", k, n)
 			}
 			seen, last = seen+1, n.Method
@@ -162,8 +178,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestJoinerAfterLostRecords: a device that has lost records takes for outermost what is called next. Its calls are found in
-// those of the caller, whom nobody reported, whether they are told before the report or behind it.
+// TestJoinerAfterLostRecords: a device that has lost records takes the next call for an outermost call and reports it.
+// Its calls are found in those of its caller, which was not reported, whether they come before the report or after it.
 func TestJoinerAfterLostRecords(t *testing.T) {
 	const ms = 1_000_000
 	outer := &Segment{FirstRecord: 0, EndRecord: 10, End: 900 * ms, Kind: SegmentOutermost, Calls: []Call{
@@ -173,9 +189,10 @@ func TestJoinerAfterLostRecords(t *testing.T) {
 		{Method: 3, Parent: 2, Next: 4, Count: 1, Begin: 200 * ms, End: 700 * ms},
 	}}
 	meta := &Meta{map[string]string{"slowMillis": "100", "records": "all"}}
-	jank := &StallChunk{FirstRecord: 4, EndRecord: 8, Begin: 200 * ms, Wall: 600 * ms, Description: "method 2"}
+	report := &StallChunk{FirstRecord: 4, EndRecord: 8, Begin: 200 * ms, Wall: 600 * ms, Description: "method 2"}
 	want := []string{`message 0 of "" "method 2" wall 600 reported true ended true: 3 calls in 2 nodes, 0 samples, pending false, before []`}
-	for name, parts := range map[string][]any{"calls first": {meta, outer, jank}, "report first": {meta, jank, outer}} {
+	for name, parts := range map[string][]any{"calls first": {meta, outer, report},
+		"report first": {meta, report, outer}} {
 		if got := joined(t, parts...); !slices.Equal(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -183,19 +200,21 @@ func TestJoinerAfterLostRecords(t *testing.T) {
 	// Of a segment that is handed on in parts the report stands between them.
 	first, rest := *outer, *outer
 	first.EndRecord, first.End = 5, 500*ms
-	first.Calls = []Call{{Method: 1, Parent: -1, Next: 2, Count: 1, End: 500 * ms, Marks: MarkSuspended}, {Method: 2, Parent: 0, Next: 2, Count: 1, End: 100 * ms}}
+	first.Calls = []Call{{Method: 1, Parent: -1, Next: 2, Count: 1, End: 500 * ms, Marks: MarkSuspended},
+		{Method: 2, Parent: 0, Next: 2, Count: 1, End: 100 * ms}}
 	rest.FirstRecord, rest.Begin = 5, 500*ms
 	rest.Calls = []Call{{Method: 1, Parent: -1, Next: 3, Count: 1, Begin: 500 * ms, End: 1900 * ms, Marks: MarkResumed},
-		{Method: 4, Parent: 0, Next: 3, Count: 1, Begin: 600 * ms, End: 1800 * ms}, {Method: 5, Parent: 1, Next: 3, Count: 1, Begin: 600 * ms, End: 1800 * ms}}
+		{Method: 4, Parent: 0, Next: 3, Count: 1, Begin: 600 * ms, End: 1800 * ms}, {Method: 5, Parent: 1, Next: 3,
+			Count: 1, Begin: 600 * ms, End: 1800 * ms}}
 	rest.End = 1900 * ms
-	jank = &StallChunk{FirstRecord: 6, EndRecord: 10, Begin: 600 * ms, Wall: 1200 * ms, Description: "method 4"}
+	report = &StallChunk{FirstRecord: 6, EndRecord: 10, Begin: 600 * ms, Wall: 1200 * ms, Description: "method 4"}
 	want = []string{`message 0 of "" "method 4" wall 1200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`}
-	if got := joined(t, meta, &first, jank, &rest); !slices.Equal(got, want) {
+	if got := joined(t, meta, &first, report, &rest); !slices.Equal(got, want) {
 		t.Errorf("in parts:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// TestJoinerIsPrompt: what nobody will report is found as soon as a later message is reported.
+// TestJoinerIsPrompt: a message that will not be reported is found as soon as a later message is reported.
 func TestJoinerIsPrompt(t *testing.T) {
 	found := 0
 	j := Joiner{Found: func(*Stall) error { found++; return nil }}

@@ -121,8 +121,8 @@ func hash(parent int32, m Method) uint32 {
 	return uint32(h >> 32)
 }
 
-// Trim leaves out all but some nodes if there are more than limit: those of the greatest Total, with all their callers. What a node
-// that stays says remains true, so the time of those left out is in their callers' Total and in nobody's Self.
+// Trim leaves out all but some nodes if there are more than limit: those of the greatest Total, with all their callers.
+// What a node that stays says remains true, so the time of those left out is in their callers' Total and in no Self.
 func (t *Tree) Trim(limit int) {
 	if len(t.Nodes) <= limit || limit < 1 {
 		return
@@ -172,7 +172,7 @@ func (t *Tree) keep(old []Node, stays []bool) {
 	t.index(size)
 }
 
-// Sub gives the calls of a node and all below it, as a tree of their own.
+// Sub returns the calls of a node and all below it, as a tree of their own.
 func (t *Tree) Sub(node int32) Tree {
 	moved := make([]int32, len(t.Nodes))
 	var sub Tree

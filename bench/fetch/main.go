@@ -1,5 +1,5 @@
-// Fetch brings the corpora of bench/corpora.tsv onto this machine and prints, for each, its name, the
-// file, and the files it depends on, tab-separated.
+// Fetch downloads the corpora of bench/corpora.tsv and prints, for each, its name, the file, and the files it depends
+// on, tab-separated.
 //
 //	go run ./bench/fetch            the small set
 //	go run ./bench/fetch -full      the full one

@@ -8,7 +8,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// TestAddedFrame: what the frame behind a widened branch says after some straight code at a method's start.
+// TestAddedFrame checks the types in the frame behind a widened branch that follows some straight-line code at a
+// method's start.
 func TestAddedFrame(t *testing.T) {
 	for _, test := range []struct {
 		name       string
@@ -27,24 +28,33 @@ func TestAddedFrame(t *testing.T) {
 		{"int over the second half of a long", "(J)V", "", asm(code.Iconst0, code.Istore1), "[top I] []"},
 		{"long over halves of two", "(JD)V", "", asm(code.Lconst0, code.Lstore1), "[top J] []"},
 		{"a gap", "()V", "", asm(code.Fconst0, code.Fstore2), "[top top F] []"},
-		{"constants", "()V", "", asm(code.AconstNull, code.IconstM1, code.Sipush, 1, code.Lconst0, code.Fconst0, code.Dconst0),
+		{"constants", "()V", "", asm(code.AconstNull, code.IconstM1, code.Sipush, 1, code.Lconst0, code.Fconst0,
+			code.Dconst0),
 			"[] [null I I J F D]"},
-		{"shuffles", "()V", "", asm(code.Iconst0, code.Fconst0, code.AconstNull, code.DupX2, code.Pop, code.Swap), "[] [null F I]"},
-		{"shuffles of two", "()V", "", asm(code.Lconst0, code.Dconst0, code.Dup2X2, code.Fconst0, code.DupX2), "[] [D J F D F]"},
-		{"arithmetic", "()V", "", asm(code.Lconst0, code.Iconst0, code.Lshl, code.Lconst0, code.Lcmp, code.I2d, code.Dconst0, code.Dadd),
+		{"shuffles", "()V", "", asm(code.Iconst0, code.Fconst0, code.AconstNull, code.DupX2, code.Pop, code.Swap),
+			"[] [null F I]"},
+		{"shuffles of two", "()V", "", asm(code.Lconst0, code.Dconst0, code.Dup2X2, code.Fconst0, code.DupX2),
+			"[] [D J F D F]"},
+		{"arithmetic", "()V", "", asm(code.Lconst0, code.Iconst0, code.Lshl, code.Lconst0, code.Lcmp, code.I2d,
+			code.Dconst0, code.Dadd),
 			"[] [D]"},
-		{"objects", "()V", "", asm(code.New, classT, code.Dup, code.Iconst0, code.Invokespecial, thisInit, code.New, classT), "[] [LT new 8]"},
-		{"two new objects", "()V", "", asm(code.New, classT, code.New, classT, code.Dup, code.Iconst0, code.Invokespecial, thisInit),
+		{"objects", "()V", "", asm(code.New, classT, code.Dup, code.Iconst0, code.Invokespecial, thisInit, code.New,
+			classT), "[] [LT new 8]"},
+		{"two new objects", "()V", "", asm(code.New, classT, code.New, classT, code.Dup, code.Iconst0,
+			code.Invokespecial, thisInit),
 			"[] [new 0 LT]"},
 		{"arrays", "()V", "", asm(code.Iconst0, code.Newarray, byte(7), code.Iconst0, code.Anewarray, classT, code.Dup,
 			code.Iconst0, code.Aaload), "[] [L[D L[LT; LT]"},
-		{"array of arrays", "([[[I)V", "", asm(code.Aload0, code.Iconst0, code.Aaload, code.Dup, code.Iconst0, code.Aaload,
-			code.Iconst0, code.Iaload), "[L[[[I] [L[[I I]"},
+		{"array of arrays", "([[[I)V", "", asm(code.Aload0, code.Iconst0, code.Aaload, code.Dup, code.Iconst0,
+			code.Aaload, code.Iconst0, code.Iaload), "[L[[[I] [L[[I I]"},
 		{"an array of null", "()V", "", asm(code.AconstNull, code.Iconst0, code.Aaload), "[] [null]"},
-		{"a cast", "()V", "", asm(code.AconstNull, code.Checkcast, classT, code.Dup, code.Instanceof, classT), "[] [LT I]"},
-		{"many dimensions", "()V", "", asm(code.Iconst0, code.Iconst0, code.Multianewarray, firstClass, byte(2)), "[] [L[[J]"},
+		{"a cast", "()V", "", asm(code.AconstNull, code.Checkcast, classT, code.Dup, code.Instanceof, classT),
+			"[] [LT I]"},
+		{"many dimensions", "()V", "", asm(code.Iconst0, code.Iconst0, code.Multianewarray, firstClass, byte(2)),
+			"[] [L[[J]"},
 		{"calls", "()V", "", asm(code.Lconst0, code.Dconst0, code.Invokestatic, callWide), "[] [J]"},
-		{"wide locals", "()V", "", asm(code.Lconst0, code.Wide, code.Lstore, 2, code.Wide, code.Lload, 2, code.Wide, code.Iinc, 1, 1),
+		{"wide locals", "()V", "", asm(code.Lconst0, code.Wide, code.Lstore, 2, code.Wide, code.Lload, 2, code.Wide,
+			code.Iinc, 1, 1),
 			"[top top J] [J]"},
 		{"a local's own type", "(La/B;)V", "", asm(code.Aload0, code.Astore2, code.Aload2), "[La/B top La/B] [La/B]"},
 	} {

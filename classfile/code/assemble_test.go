@@ -10,7 +10,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// assembly is one method of a class T extends java/lang/Object, in pieces.
+// assembly describes one method of a class T extends java/lang/Object.
 type assembly struct {
 	major      uint16
 	access     uint16
@@ -35,7 +35,7 @@ const (
 	firstClass  = 19 // the first of assembly.classes
 )
 
-// sample gives the method, parsed.
+// sample assembles the method and returns it parsed.
 func (a assembly) sample(t testing.TB) sample {
 	t.Helper()
 	var pool []byte
@@ -93,7 +93,8 @@ func (a assembly) sample(t testing.TB) sample {
 	}
 	data := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2s(0, int(major), int(count))...)
 	data = append(data, pool...)
-	data = append(data, u2s(classfile.AccPublic, classT, classObject, 0, 0, 1, int(a.access), nameIndex, descriptorIndex, 1, codeIndex)...)
+	data = append(data, u2s(classfile.AccPublic, classT, classObject, 0, 0, 1, int(a.access), nameIndex,
+		descriptorIndex, 1, codeIndex)...)
 	data = binary.BigEndian.AppendUint32(data, uint32(len(info)))
 	data = append(append(data, info...), 0, 0)
 	methods := methodsOf(t, t.Name(), data)
@@ -103,7 +104,7 @@ func (a assembly) sample(t testing.TB) sample {
 	return methods[0]
 }
 
-// asm puts a code array together: an Op is its byte, an int two bytes, a byte itself, a []byte as it is.
+// asm returns a code array made of parts: an Op is one byte, an int two bytes, a byte and a []byte are themselves.
 func asm(parts ...any) (bytecode []byte) {
 	for _, part := range parts {
 		switch part := part.(type) {

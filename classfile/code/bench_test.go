@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// benchMethods are the methods that benchmarks work on, with the size of their code.
+// benchMethods returns the methods that the benchmarks use, and the size of their code in bytes.
 func benchMethods(b *testing.B) (methods []sample, size int64) {
 	b.Helper()
 	for _, data := range corpus.BenchClasses(b) {
@@ -22,7 +22,7 @@ func benchMethods(b *testing.B) (methods []sample, size int64) {
 	return methods, size
 }
 
-// perMethod reports what a method took.
+// perMethod reports the time for each method.
 func perMethod(b *testing.B, methods int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*methods), "ns/method")
 }

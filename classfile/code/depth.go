@@ -7,13 +7,14 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Depths is how many words the operand stack holds before each instruction of the method that was followed last. It
-// keeps its working memory from one method to the next; the zero Depths is ready for use, by one goroutine at a time.
+// Depths is the result of [Depths.Follow]: how many words the operand stack holds before each instruction of a
+// method (JVMS 2.6.2; a long or double takes two words). It uses the same memory for one method after another. The
+// zero Depths is ready for use, by one goroutine at a time.
 type Depths struct {
-	// Max is the greatest depth before or behind any instruction reached.
+	// Max is the greatest depth before or after any instruction that is reached.
 	Max int
-	// Subroutines says that the method has a jsr. Depths behind one assume that the subroutine leaves
-	// the stack as it found it, as compilers' do, and where paths disagree the greater depth is kept.
+	// Subroutines reports that the method has a jsr. The depths after a jsr then assume that the subroutine leaves
+	// the stack as it found it, which holds for compiled code, and where paths disagree the greater depth is kept.
 	Subroutines bool
 
 	at       []int32 // by position: depth + 1, 0 where nothing leads
@@ -25,26 +26,27 @@ type Depths struct {
 	frames   []frame
 }
 
-// knownConstant is what was read of a constant that instructions name, or that such a constant leads to.
+// knownConstant is what Depths has read of a constant: one that an instruction names, or one that such a constant
+// refers to.
 type knownConstant struct {
 	kind      constantKind
 	arguments uint8 // stack words of a method's arguments, without this
 	result    uint8 // those of its result, or of a field
 }
 
-// constantKind says what is known of a constant. No descriptor is both a field's and a method's.
+// constantKind is the kind of a knownConstant. No descriptor is both a field's and a method's.
 type constantKind uint8
 
 const (
 	unknownConstant constantKind = iota
 	memberField                  // a field, named by a Fieldref or the like
 	memberMethod
-	descriptorField // the Utf8 that is the descriptor of one
+	descriptorField // a Utf8 that is the descriptor of a field
 	descriptorMethod
-	namedClass // a Class with a name
+	namedClass // a Class whose name is a Utf8
 )
 
-// At gives the depth before the instruction at pc; ok is false if no path leads there.
+// At returns the depth in words before the instruction at pc; ok is false if no path leads there.
 func (d *Depths) At(pc int) (depth int, ok bool) {
 	if pc < 0 || pc >= len(d.at) || d.at[pc] == 0 {
 		return 0, false
@@ -52,10 +54,18 @@ func (d *Depths) At(pc int) (depth int, ok bool) {
 	return int(d.at[pc]) - 1, true
 }
 
-// Follow follows every path through the code from its start and its exception handlers (JVMS 2.6.2),
-// then, for code that none of them reaches, from its stack map frames. It fails for code that no verifier
-// would take: a stack that underflows, two depths at one place, a branch out of the code. What d says then
-// means nothing.
+// Follow computes the depths of a method. It fails for code that every verifier rejects: a stack that underflows,
+// two depths at one place, a branch out of the code. After an error the contents of d are meaningless.
+//
+// The start of the code is reached with an empty stack, and each exception handler with one word, the exception
+// (JVMS 2.10). From there Follow adds up the effects of the instructions along every path. JVMS 4.10 requires that
+// all paths to an instruction have the same depth there, so it is enough to follow each instruction once: every
+// further path that reaches it is only compared. Code that none of these paths reaches is verified too in a class
+// file with a StackMapTable (JVMS 4.10.1), so what is inserted into it must fit as well; its depths start from its
+// frames.
+//
+// Time is linear in the length of the code, its branch targets and its handlers; memory is 4 bytes for each byte of
+// code.
 func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) error {
 	d.reset(pool, code.Bytecode)
 	if err := d.reach(0, 0); err != nil {
@@ -86,18 +96,18 @@ func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) erro
 	return nil
 }
 
-// reset makes d one of another method. What is known of the pool's constants stays as long as the pool does.
+// reset prepares d for another method. What was read of constants stays as long as the pool is the same.
 func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	if d.pool != pool {
-		d.pool, d.known = pool, resize(d.known, pool.Len())
+		d.pool, d.known = pool, zeroed(d.known, pool.Len())
 	}
-	d.bytecode, d.at = bytecode, resize(d.at, len(bytecode))
+	d.bytecode, d.at = bytecode, zeroed(d.at, len(bytecode))
 	d.pending, d.frames = d.pending[:0], d.frames[:0]
 	d.Max, d.Subroutines, d.followed = 0, false, 0
 }
 
-// resize gives a slice of n zeros, in the memory of another if that is large enough.
-func resize[T any](s []T, n int) []T {
+// zeroed returns a slice of n zeros. It uses the memory of s if that is large enough.
+func zeroed[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
@@ -106,7 +116,7 @@ func resize[T any](s []T, n int) []T {
 	return s
 }
 
-// reach notes that control gets to pc with that depth.
+// reach records that a path leads to pc with that depth.
 func (d *Depths) reach(pc, depth int) error {
 	if pc < 0 || pc >= len(d.at) {
 		return fmt.Errorf("control leaves the code: target %d of %d bytes", pc, len(d.at))
@@ -124,15 +134,16 @@ func (d *Depths) reach(pc, depth int) error {
 	return nil
 }
 
+// run follows all paths from the pending positions.
 func (d *Depths) run() error {
 	for len(d.pending) > 0 {
 		pc := int(d.pending[len(d.pending)-1])
 		d.pending = d.pending[:len(d.pending)-1]
 		for pc >= 0 {
-			if pc = d.walk(pc); pc < 0 {
+			if pc = d.followCommon(pc); pc < 0 {
 				break
 			}
-			next, err := d.step(pc)
+			next, err := d.followOne(pc)
 			if err != nil {
 				return err
 			}
@@ -142,10 +153,11 @@ func (d *Depths) run() error {
 	return nil
 }
 
-// walk follows what nearly all instructions are, from pc on: those of which the opcode says all, and those that name a
-// member. It gives the position of one that is for [Depths.step], which is any other and one with which something is
-// wrong, or -1 where the path ends.
-func (d *Depths) walk(pc int) int {
+// followCommon follows the instructions from pc on as long as they are common ones: those whose effect depends on
+// the opcode alone, and those that name a member. It returns -1 where the path ends, and the position of the first
+// instruction that [Depths.followOne] must follow: any other instruction, and one that has a fault, since followOne
+// reports faults. Nearly all instructions are common, and this loop follows them without a call for each.
+func (d *Depths) followCommon(pc int) int {
 	bytecode, at := d.bytecode, d.at[:len(d.bytecode)]
 	depth, most, start := int(at[pc])-1, d.Max, pc
 	for {
@@ -153,7 +165,7 @@ func (d *Depths) walk(pc int) int {
 		effect := &stackEffects[op]
 		pops, pushes := int(effect.pops), int(effect.pushes)
 		next := pc + int(effect.size)
-		if effect.leads == leadsOddly {
+		if effect.flow == flowSpecial {
 			if op < Getstatic || op > Invokedynamic || next > len(bytecode) {
 				break
 			}
@@ -166,12 +178,12 @@ func (d *Depths) walk(pc int) int {
 		if pops > depth || next > len(bytecode) {
 			break
 		}
-		if effect.leads == leadsOnOrOff || effect.leads == leadsOff {
+		if effect.flow == flowBranch || effect.flow == flowJump {
 			target := pc + int(int16(binary.BigEndian.Uint16(bytecode[pc+1:])))
 			if target < 0 || target >= len(at) || at[target] != 0 && at[target] != int32(after)+1 {
 				break
 			}
-			if effect.leads == leadsOnOrOff && (next >= len(at) || at[next] != 0 && at[next] != int32(after)+1) {
+			if effect.flow == flowBranch && (next >= len(at) || at[next] != 0 && at[next] != int32(after)+1) {
 				break
 			}
 			if at[target] == 0 {
@@ -179,7 +191,7 @@ func (d *Depths) walk(pc int) int {
 				d.pending = append(d.pending, int32(target))
 			}
 		}
-		if effect.leads == leadsOff || effect.leads == leadsNowhere {
+		if effect.flow == flowJump || effect.flow == flowEnd {
 			d.followed, d.Max = d.followed+next-start, most
 			return -1
 		}
@@ -187,7 +199,7 @@ func (d *Depths) walk(pc int) int {
 			break
 		}
 		depth, most = after, max(most, after)
-		if at[next] != 0 {
+		if at[next] != 0 { // another path, with the same depth, has followed the rest
 			d.followed, d.Max = d.followed+next-start, most
 			return -1
 		}
@@ -198,8 +210,8 @@ func (d *Depths) walk(pc int) int {
 	return pc
 }
 
-// effect gives what an instruction that names the member takes off the stack and puts on; ok is false if that is not
-// known of such an instruction.
+// effect returns how many words an instruction that names the member takes off the stack and puts on it; ok is
+// false if c is not a member that the instruction may name.
 func (c knownConstant) effect(op Op) (pops, pushes int, ok bool) {
 	switch op {
 	case Getstatic:
@@ -216,7 +228,7 @@ func (c knownConstant) effect(op Op) (pops, pushes int, ok bool) {
 	return 1 + int(c.arguments), int(c.result), c.kind == memberMethod
 }
 
-// constant gives what is known of constant i, after a look at it if nothing was.
+// constant returns what was read of constant i, and reads it if nothing was.
 func (d *Depths) constant(i uint16) knownConstant {
 	if int(i) >= len(d.known) {
 		return knownConstant{}
@@ -227,8 +239,9 @@ func (d *Depths) constant(i uint16) knownConstant {
 	return d.known[i]
 }
 
-// member reads a constant that names a field or method, as [classfile.ConstantPool.Ref] does; it is unknown where that
-// fails. Many members of a class are of few classes and descriptors, which are read once.
+// member reads a constant that names a field or method, like [classfile.ConstantPool.Ref], and returns an
+// unknownConstant where that fails. The members that a class names share few classes and descriptors, each of which
+// is read once.
 func (d *Depths) member(i uint16) knownConstant {
 	tag, info := d.pool.Entry(i)
 	switch tag {
@@ -254,7 +267,7 @@ func (d *Depths) member(i uint16) knownConstant {
 	return member
 }
 
-// isClass says whether constant i is a Class with a name.
+// isClass reports whether constant i is a Class with a name.
 func (d *Depths) isClass(i uint16) bool {
 	tag, info := d.pool.Entry(i)
 	if tag != classfile.TagClass {
@@ -266,7 +279,7 @@ func (d *Depths) isClass(i uint16) bool {
 	return d.known[i].kind == namedClass
 }
 
-// descriptor reads a descriptor; it is unknown if it is none.
+// descriptor reads the Utf8 entry i. It returns an unknownConstant if that is not a descriptor.
 func (d *Depths) descriptor(i uint16) knownConstant {
 	text, err := d.pool.Utf8(i)
 	if err != nil {
@@ -283,8 +296,9 @@ func (d *Depths) descriptor(i uint16) knownConstant {
 	return d.known[i]
 }
 
-// step follows the instruction at pc and gives the next one if it is entered for the first time, else -1.
-func (d *Depths) step(pc int) (next int, err error) {
+// followOne follows any one instruction, at pc. It returns the position of the instruction behind it if a path
+// leads there for the first time, else -1.
+func (d *Depths) followOne(pc int) (next int, err error) {
 	in, err := At(d.bytecode, pc)
 	if err != nil {
 		return 0, err
@@ -320,8 +334,9 @@ func (d *Depths) step(pc int) (next int, err error) {
 	return -1, d.reach(next, depth)
 }
 
-// StackWords gives how many words the instruction takes off the operand stack and how many it then puts on
-// (JVMS 6.5). The pool tells of fields and methods; one that is not there is an error.
+// StackWords returns how many words the instruction takes off the operand stack and how many it then puts on it
+// (JVMS 6.5). It reads fields and methods from the pool, and fails if the instruction names one that the pool does
+// not have.
 func (in Instruction) StackWords(pool *classfile.ConstantPool) (pops, pushes int, err error) {
 	if effect := stackEffects[in.Op]; effect.known {
 		return int(effect.pops), int(effect.pushes), nil

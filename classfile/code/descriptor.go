@@ -6,10 +6,11 @@ import (
 )
 
 // DescriptorWords counts the stack words of a method descriptor (JVMS 4.3.3): those of its arguments without
-// this, of which there may be 255 (JVMS 4.3.3), and those of its result. long and double take two.
+// `this`, and those of its result. A long or double takes two words. It fails for a malformed descriptor and for
+// one with more than 255 words of arguments.
 func DescriptorWords(descriptor string) (arguments, result int, err error) {
 	if len(descriptor) == 0 || descriptor[0] != '(' {
-		return 0, 0, fmt.Errorf("%q is no method descriptor", descriptor)
+		return 0, 0, fmt.Errorf("%q is not a method descriptor", descriptor)
 	}
 	i := 1
 	for i < len(descriptor) && descriptor[i] != ')' {
@@ -33,12 +34,12 @@ func DescriptorWords(descriptor string) (arguments, result int, err error) {
 	return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
 }
 
-// maxWords is the limit of JVMS 4.3.3 on arguments, and of 4.3.2 on the dimensions of an array. Holding
-// descriptors to it keeps one of 64 KiB from being read anew at each call.
+// maxWords is the greatest number of argument words (JVMS 4.3.3) and of array dimensions (JVMS 4.3.2). The limit
+// also keeps each call from reading a descriptor of 64 KiB to its end.
 const maxWords = 255
 
-// fieldWords measures the field descriptor (JVMS 4.3.2) that s starts with: its stack words and its length,
-// which is 0 if there is none.
+// fieldWords returns the stack words and the length of the field descriptor (JVMS 4.3.2) at the start of s. The
+// length is 0 if there is none.
 func fieldWords(s string) (words, size int) {
 	for size < len(s) && size <= maxWords && s[size] == '[' {
 		size++

@@ -1,13 +1,20 @@
-// Package code knows what is inside a Code attribute (JVMS 4.7.3): instructions, the operand stack, frames,
-// and every table that holds positions in the code.
+// Package code decodes and rewrites what is inside a Code attribute (JVMS 4.7.3): instructions, the operand stack,
+// frames, and every table that holds positions in the code.
 //
-// [At] and [Instructions] decode; [Op] has what JVMS chapter 6 says of each opcode, from one table.
-// [Depths] and [Initialisation] are the two data flow analyses that inserting code needs. [Relocate]
-// makes room: given code to insert at some places, it writes the Code attribute anew with everything moved
-// that holds a code offset: branches (widened where they must be), switches and their padding, the exception
-// table, StackMapTable, line and variable tables, type annotations.
+// [At] and [Instructions] decode instructions; [Op] has the facts of JVMS chapter 6 about each opcode, from one table.
 //
-// Frames are shifted, never computed from merged types: the one frame that did not exist before is the one
-// behind a conditional branch that had to be widened, and it follows from the frame before it by straight
-// execution.
+// [Depths] and [Initialisation] are the two data flow analyses that inserting code needs: the depth of the operand
+// stack before each instruction, from which the new max_stack follows, and the places in a constructor where `this` is
+// initialised.
+//
+// [Relocator] inserts code. It writes the Code attribute anew and moves everything in it that holds a code offset:
+// branches (widened where they must be), switches and their padding, the exception table, StackMapTable, line and
+// variable tables, type annotations. Frames are moved, but never computed by merging types, for which one would have to
+// know the class hierarchy. The only new frames are those of an appended handler and those behind widened conditional
+// branches, whose types follow from the frame before them.
+//
+// [Fingerprinter] computes a number by which a method body is recognised in another build.
+//
+// Positions are offsets in bytes from the start of the code array. Depths and sizes of arguments are in words: a long
+// or double takes two, every other value one.
 package code

@@ -9,23 +9,29 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Fingerprint gives a number that tells bodies of code apart, and that two compilations of one body agree on: it
-// is of the instructions and handlers, with constants by what they say and targets by their number among the
-// instructions. It does not depend on the constant pool's order, on tables for debuggers, on wide and narrow forms
-// of one instruction, on the name of the class itself, nor on bootstrap methods, whose arguments are mostly names
-// that a compiler has numbered. It is 0 for code that cannot be read, and for no other.
-func Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
-	return new(Fingerprinter).Fingerprint(class, code)
-}
-
-// Fingerprinter is for those who ask for the [Fingerprint] of many bodies, one at a time: it keeps working memory. The
-// zero Fingerprinter is ready for use. Make one for each goroutine.
+// Fingerprinter computes fingerprints of method bodies. It uses the same memory for one body after another. The
+// zero Fingerprinter is ready for use, by one goroutine at a time.
+//
+// A fingerprint is a number that is the same for two compilations of one method body, and different for different
+// bodies but for collisions of 64 bits of SHA-256. What is hashed describes the instructions and the exception handlers
+// independently of what compilers and shrinkers change without changing the program:
+//
+//   - A constant counts by its value, so that the order of the constant pool does not matter.
+//   - A branch target, or a position in the exception table, counts by the number of its instruction, and the wide
+//     form
+//     of an instruction counts as the narrow one. So it does not matter how long an instruction's encoding is.
+//   - The name of the class itself counts as empty, since compilers number the classes that they make.
+//   - Bootstrap methods do not count (JVMS 4.7.23): most of their arguments are names that a compiler has numbered.
+//   - Frames and the tables for debuggers do not count, nor do max_stack and max_locals.
+//
+// Time and memory are linear in the length of the code and of the strings that it names.
 type Fingerprinter struct {
 	fingerprint fingerprint
-	sum         hash.Hash // nil until there was a body
+	sum         hash.Hash // nil before the first body
 }
 
-// Fingerprint is the function of that name.
+// Fingerprint returns the fingerprint of the code of a method of class. It is 0 for code that cannot be decoded,
+// and for no other code.
 func (f *Fingerprinter) Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
 	p := &f.fingerprint
 	if f.sum == nil {
@@ -66,9 +72,9 @@ type fingerprint struct {
 	digest   [sha256.Size]byte
 }
 
-// number numbers the instructions, of which the last may be one that cannot be decoded.
+// number numbers the instructions, up to the first one that cannot be decoded.
 func (p *fingerprint) number() {
-	p.ordinals = resize(p.ordinals, len(p.bytecode)+1)
+	p.ordinals = zeroed(p.ordinals, len(p.bytecode)+1)
 	n := uint32(1)
 	for pc := 0; pc < len(p.bytecode); n++ {
 		p.ordinals[pc] = n
@@ -78,7 +84,7 @@ func (p *fingerprint) number() {
 		}
 		pc += size
 	}
-	p.ordinals[len(p.bytecode)] = n // where a handler's range may end
+	p.ordinals[len(p.bytecode)] = n // a handler's range may end here
 }
 
 func (p *fingerprint) u4(v uint32) {
@@ -90,7 +96,7 @@ func (p *fingerprint) text(s string) {
 	p.w.WriteString(s)
 }
 
-// className writes the name of a class. That of the class itself may have been numbered.
+// className writes the name of a class, and "" for that of the class itself.
 func (p *fingerprint) className(name string) {
 	if name == p.class.Name() {
 		name = ""
@@ -109,8 +115,8 @@ func (p *fingerprint) target(pc int) {
 	p.u4(p.ordinals[pc])
 }
 
-// sameAs gives the opcode that stands for others which do the same.
-func sameAs(op Op) Op {
+// canonical returns the narrow form of an opcode that has a wide form.
+func canonical(op Op) Op {
 	switch op {
 	case LdcW:
 		return Ldc
@@ -122,9 +128,9 @@ func sameAs(op Op) Op {
 	return op
 }
 
-// instruction writes the opcode and the operands of each form (JVMS 6.5).
+// instruction writes the opcode and the operands of an instruction (JVMS 6.5).
 func (p *fingerprint) instruction(in Instruction) {
-	op := sameAs(in.Op)
+	op := canonical(in.Op)
 	if op == Wide {
 		op = Op(in.U1(0))
 	}
@@ -177,7 +183,7 @@ func (p *fingerprint) keys(in Instruction) {
 	}
 }
 
-// constant writes what a constant says (JVMS 4.4).
+// constant writes the kind and the value of a constant (JVMS 4.4).
 func (p *fingerprint) constant(i uint16) {
 	pool := p.class.ConstantPool()
 	tag := pool.Tag(i)
@@ -200,7 +206,7 @@ func (p *fingerprint) constant(i uint16) {
 		if of := binary.BigEndian.Uint16(raw[1:]); pool.Tag(of) != classfile.TagMethodHandle {
 			p.constant(of)
 		} else {
-			p.failed = true // malformed, and perhaps without an end
+			p.failed = true // malformed, and following it might not end
 		}
 	default:
 		var ref classfile.Ref

@@ -4,17 +4,23 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// TestFingerprint changes one thing after another in real methods: whatever is a part of the code changes the
-// fingerprint, what is none does not.
+// fingerprint returns the fingerprint of a body of method m by a Fingerprinter that was not used before.
+func fingerprint(m sample, body *classfile.Code) uint64 {
+	return new(code.Fingerprinter).Fingerprint(m.class, body)
+}
+
+// TestFingerprint changes real methods in one place at a time. A change of the code must change the fingerprint; a
+// change of anything else must not.
 //
 // Invariant: The fingerprint of a method's code does not depend on the order of the constant pool.
 func TestFingerprint(t *testing.T) {
 	seen, methods := map[uint64]string{}, 0
 	for _, m := range sampleMethods(t) {
-		print := code.Fingerprint(m.class, &m.code)
+		print := fingerprint(m, &m.code)
 		if print == 0 {
 			t.Errorf("%s: none", m.name)
 			continue
@@ -23,7 +29,7 @@ func TestFingerprint(t *testing.T) {
 		seen[print] = m.name
 		without := m.code
 		without.Attributes, without.MaxStack, without.MaxLocals, without.Offset = nil, 0, 0, 0
-		if code.Fingerprint(m.class, &without) != print {
+		if fingerprint(m, &without) != print {
 			t.Errorf("%s: depends on more than the code", m.name)
 		}
 		for in := range code.Instructions(m.code.Bytecode) {
@@ -31,9 +37,9 @@ func TestFingerprint(t *testing.T) {
 			changed.Bytecode = append([]byte(nil), m.code.Bytecode...)
 			changed.Bytecode[in.PC] ^= 1
 			if in.Op == code.LdcW || in.Op == code.Ldc {
-				continue // the one for the other is no change, if the rest should fit
+				continue // the flipped bit turns one into the other, which has the same fingerprint
 			}
-			if code.Fingerprint(m.class, &changed) == print {
+			if fingerprint(m, &changed) == print {
 				t.Errorf("%s: another opcode at %d makes no difference", m.name, in.PC)
 			}
 		}
@@ -43,14 +49,15 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestFingerprinter: in the memory of the body before, readable or not, a body has the fingerprint that it has alone.
+// TestFingerprinter checks that the fingerprint of a body does not depend on the bodies that the same Fingerprinter
+// has read before, valid ones and malformed ones.
 func TestFingerprinter(t *testing.T) {
 	var keeper code.Fingerprinter
 	for _, m := range sampleMethods(t) {
 		cut := m.code
 		cut.Bytecode = append(m.code.Bytecode[:len(m.code.Bytecode):len(m.code.Bytecode)], 0xFF)
 		for range 2 {
-			want, got := code.Fingerprint(m.class, &m.code), keeper.Fingerprint(m.class, &m.code)
+			want, got := fingerprint(m, &m.code), keeper.Fingerprint(m.class, &m.code)
 			if got != want || keeper.Fingerprint(m.class, &cut) != 0 {
 				t.Errorf("%s: %x, and %x alone", m.name, got, want)
 			}
@@ -58,11 +65,11 @@ func TestFingerprinter(t *testing.T) {
 	}
 }
 
-// TestFingerprintForms: the same operations, said otherwise, and what makes another operation.
+// TestFingerprintForms compares code that does the same in another encoding, and code that does something else.
 func TestFingerprintForms(t *testing.T) {
 	of := func(a assembly) uint64 {
 		m := a.sample(t)
-		return code.Fingerprint(m.class, &m.code)
+		return fingerprint(m, &m.code)
 	}
 	base := of(assembly{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return)})
 	for _, test := range []struct {
@@ -72,8 +79,10 @@ func TestFingerprintForms(t *testing.T) {
 	}{
 		{"goto_w", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.GotoW, 0, 5, code.Return)}, true},
 		{"another target", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 3, code.Goto, 3, code.Return)}, false},
-		{"a handler", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return), handlers: u2s(0, 1, 7, 0)}, false},
-		{"a branch into an instruction", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 5, code.Goto, 3, code.Return)}, false},
+		{"a handler", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return),
+			handlers: u2s(0, 1, 7, 0)}, false},
+		{"a branch into an instruction", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 5, code.Goto, 3, code.Return)},
+			false},
 	} {
 		if got := of(test.assembly); (got == base) != test.same {
 			t.Errorf("%s: %x, and %x without", test.name, got, base)
@@ -95,6 +104,6 @@ func TestFingerprintForms(t *testing.T) {
 		}
 	}
 	if of(assembly{bytecode: []byte{0xCA}}) != 0 || of(assembly{bytecode: asm(code.Ldc, byte(0), code.Return)}) != 0 {
-		t.Error("code that cannot be read has a fingerprint")
+		t.Error("code that cannot be decoded has a fingerprint")
 	}
 }

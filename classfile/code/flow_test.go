@@ -11,15 +11,19 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// growth is by how many words the instructions from each opcode to the next one listed make the operand stack
-// grow, by JVMS 6.5; 99 where the operand decides.
+// growth lists by how many words the operand stack grows (JVMS 6.5) with each opcode from the one listed to the
+// next one listed; 99 if that depends on the operand.
 var growth = []struct{ from, words int }{
-	{0x00, 0}, {0x01, 1}, {0x09, 2}, {0x0B, 1}, {0x0E, 2}, {0x10, 1}, {0x14, 2}, {0x15, 1}, {0x16, 2}, {0x17, 1}, {0x18, 2},
+	{0x00, 0}, {0x01, 1}, {0x09, 2}, {0x0B, 1}, {0x0E, 2}, {0x10, 1}, {0x14, 2}, {0x15, 1}, {0x16, 2}, {0x17, 1},
+	{0x18, 2},
 	{0x19, 1}, {0x1E, 2}, {0x22, 1}, {0x26, 2}, {0x2A, 1}, {0x2E, -1}, {0x2F, 0}, {0x30, -1}, {0x31, 0}, {0x32, -1},
-	{0x37, -2}, {0x38, -1}, {0x39, -2}, {0x3A, -1}, {0x3F, -2}, {0x43, -1}, {0x47, -2}, {0x4B, -1}, {0x4F, -3}, {0x50, -4},
+	{0x37, -2}, {0x38, -1}, {0x39, -2}, {0x3A, -1}, {0x3F, -2}, {0x43, -1}, {0x47, -2}, {0x4B, -1}, {0x4F, -3},
+	{0x50, -4},
 	{0x51, -3}, {0x52, -4}, {0x53, -3}, {0x57, -1}, {0x58, -2}, {0x59, 1}, {0x5C, 2}, {0x5F, 0}, {0x60, -1}, {0x61, -2},
-	{0x62, -1}, {0x63, -2}, {0x64, -1}, {0x65, -2}, {0x66, -1}, {0x67, -2}, {0x68, -1}, {0x69, -2}, {0x6A, -1}, {0x6B, -2},
-	{0x6C, -1}, {0x6D, -2}, {0x6E, -1}, {0x6F, -2}, {0x70, -1}, {0x71, -2}, {0x72, -1}, {0x73, -2}, {0x74, 0}, {0x78, -1},
+	{0x62, -1}, {0x63, -2}, {0x64, -1}, {0x65, -2}, {0x66, -1}, {0x67, -2}, {0x68, -1}, {0x69, -2}, {0x6A, -1},
+	{0x6B, -2},
+	{0x6C, -1}, {0x6D, -2}, {0x6E, -1}, {0x6F, -2}, {0x70, -1}, {0x71, -2}, {0x72, -1}, {0x73, -2}, {0x74, 0},
+	{0x78, -1},
 	{0x7F, -2}, {0x80, -1}, {0x81, -2}, {0x82, -1}, {0x83, -2}, {0x84, 0}, {0x85, 1}, {0x86, 0}, {0x87, 1}, {0x88, -1},
 	{0x8A, 0}, {0x8C, 1}, {0x8E, -1}, {0x8F, 0}, {0x90, -1}, {0x91, 0}, {0x94, -3}, {0x95, -1}, {0x97, -3}, {0x99, -1},
 	{0x9F, -2}, {0xA7, 0}, {0xA8, 1}, {0xA9, 0}, {0xAA, -1}, {0xAD, -2}, {0xAE, -1}, {0xAF, -2}, {0xB0, -1}, {0xB1, 0},
@@ -30,7 +34,8 @@ func TestStackWords(t *testing.T) {
 	m := assembly{bytecode: asm(code.Return)}.sample(t)
 	pool := m.class.ConstantPool()
 	for op := range 0xCA {
-		i, _ := slices.BinarySearchFunc(growth, op+1, func(row struct{ from, words int }, op int) int { return row.from - op })
+		i, _ := slices.BinarySearchFunc(growth, op+1,
+			func(row struct{ from, words int }, op int) int { return row.from - op })
 		want := growth[i-1].words
 		if want == 99 {
 			continue
@@ -60,8 +65,10 @@ func TestStackWords(t *testing.T) {
 		{asm(code.Wide, code.Iinc, 300, 1), 0, 0, ""},
 		{asm(code.Wide, code.Ret, 300), 0, 0, ""},
 		{asm(code.Getfield, callVoid), 0, 0, `getfield at 0: malformed field descriptor "()V"`},
-		{asm(code.Invokestatic, classT), 0, 0, "invokestatic at 0: constant pool index 2 is no reference to a member (Class)"},
-		{asm(code.Invokestatic, 0), 0, 0, "invokestatic at 0: constant pool index 0 is no reference to a member (tag 0)"},
+		{asm(code.Invokestatic, classT), 0, 0,
+			"invokestatic at 0: constant pool index 2 does not refer to a member (Class)"},
+		{asm(code.Invokestatic, 0), 0, 0,
+			"invokestatic at 0: constant pool index 0 does not refer to a member (tag 0)"},
 	} {
 		in, err := code.At(test.code, 0)
 		if err != nil {
@@ -69,12 +76,13 @@ func TestStackWords(t *testing.T) {
 		}
 		pops, pushes, err := in.StackWords(pool)
 		if pops != test.pops || pushes != test.pushes || fmt.Sprint(err) != errorText(test.fails) {
-			t.Errorf("%v: %d, %d, %v; want %d, %d, %s", in.Op, pops, pushes, err, test.pops, test.pushes, errorText(test.fails))
+			t.Errorf("%v: %d, %d, %v; want %d, %d, %s",
+				in.Op, pops, pushes, err, test.pops, test.pushes, errorText(test.fails))
 		}
 	}
 }
 
-// errorText is how no error prints.
+// errorText returns what fmt prints for an error with that text, or for nil if it is "".
 func errorText(text string) string {
 	if text == "" {
 		return "<nil>"
@@ -92,8 +100,10 @@ func TestDescriptorWords(t *testing.T) {
 		{"()D", 0, 2, true}, {"(J)Z", 2, 1, true}, {"(" + strings.Repeat("I", 255) + ")V", 255, 0, true},
 		{"([" + strings.Repeat("[", 254) + "I)V", 1, 0, true},
 		{"(" + strings.Repeat("I", 256) + ")V", 0, 0, false}, {"(" + strings.Repeat("[", 256) + "I)V", 0, 0, false},
-		{"", 0, 0, false}, {"(", 0, 0, false}, {"()", 0, 0, false}, {"V", 0, 0, false}, {"(V)V", 0, 0, false}, {"()VV", 0, 0, false},
-		{"(L)V", 0, 0, false}, {"(La/B)V", 0, 0, false}, {"([)V", 0, 0, false}, {"()[", 0, 0, false}, {"()X", 0, 0, false},
+		{"", 0, 0, false}, {"(", 0, 0, false}, {"()", 0, 0, false}, {"V", 0, 0, false}, {"(V)V", 0, 0, false},
+		{"()VV", 0, 0, false},
+		{"(L)V", 0, 0, false}, {"(La/B)V", 0, 0, false}, {"([)V", 0, 0, false}, {"()[", 0, 0, false},
+		{"()X", 0, 0, false},
 		{"()La/B", 0, 0, false}, {"()II", 0, 0, false}, {"(I", 0, 0, false},
 	} {
 		arguments, result, err := code.DescriptorWords(test.descriptor)
@@ -104,25 +114,30 @@ func TestDescriptorWords(t *testing.T) {
 }
 
 func TestStackDepths(t *testing.T) {
-	var depths code.Depths // for all of them: none may show in another
+	var depths code.Depths // one for all methods, which must not influence each other
 	for _, test := range []struct {
 		name string
 		assembly
-		want string // depths by position, - for none, then the greatest; or the error
+		want string // the depth at each position, or "-", then the greatest; or the error
 	}{
-		{"straight", assembly{bytecode: asm(code.Iconst0, code.Lconst0, code.Pop2, code.Pop, code.Return)}, "0 1 3 1 0 max 3"},
+		{"straight", assembly{bytecode: asm(code.Iconst0, code.Lconst0, code.Pop2, code.Pop, code.Return)},
+			"0 1 3 1 0 max 3"},
 		{"branch", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return)}, "0 1 - - 0 0 max 1"},
 		{"dead code", assembly{bytecode: asm(code.Return, code.Iconst0, code.Pop)}, "0 - - max 0"},
 		{"dead code with a frame", assembly{bytecode: asm(code.Return, code.Iconst0, code.Pop, code.Return),
-			attributes: map[string][]byte{"StackMapTable": asm(1, byte(255), 1, 0, 2, byte(1), byte(4))}}, "0 3 4 3 max 4"},
+			attributes: map[string][]byte{"StackMapTable": asm(1, byte(255), 1, 0, 2, byte(1), byte(4))}},
+			"0 3 4 3 max 4"},
 		{"handler", assembly{bytecode: asm(code.Return, code.Athrow), handlers: u2s(0, 1, 1, 0)}, "0 1 max 1"},
-		{"subroutine", assembly{bytecode: asm(code.Jsr, 4, code.Return, code.Astore0, code.Ret, byte(0))}, "0 - - 0 1 0 - max 1"},
-		{"switch", assembly{bytecode: asm(code.Iconst0, code.Tableswitch, nops(2), 0, 19, 0, 0, 0, 0, 0, 19, code.Return)},
+		{"subroutine", assembly{bytecode: asm(code.Jsr, 4, code.Return, code.Astore0, code.Ret, byte(0))},
+			"0 - - 0 1 0 - max 1"},
+		{"switch", assembly{bytecode: asm(code.Iconst0, code.Tableswitch, nops(2), 0, 19, 0, 0, 0, 0, 0, 19,
+			code.Return)},
 			"0 1 - - - - - - - - - - - - - - - - - - 0 max 1"},
 		{"underflow", assembly{bytecode: asm(code.Iconst0, code.Pop2)}, "pop2 at 1 takes 2 words off a stack of 1"},
 		{"falls off", assembly{bytecode: asm(code.Nop)}, "control leaves the code: target 1 of 1 bytes"},
 		{"jumps out", assembly{bytecode: asm(code.Goto, 3)}, "goto at 0: control leaves the code: target 3 of 3 bytes"},
-		{"jumps out backwards", assembly{bytecode: asm(code.Goto, 0xFFFF)}, "goto at 0: control leaves the code: target -1 of 3 bytes"},
+		{"jumps out backwards", assembly{bytecode: asm(code.Goto, 0xFFFF)},
+			"goto at 0: control leaves the code: target -1 of 3 bytes"},
 		{"handler outside", assembly{bytecode: asm(code.Return), handlers: u2s(0, 1, 1, 0)},
 			"exception handler: control leaves the code: target 1 of 1 bytes"},
 		{"two depths", assembly{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 4, code.Pop, code.Return)},
@@ -149,8 +164,8 @@ func TestStackDepths(t *testing.T) {
 	}
 }
 
-// TestCorpusStackDepths: in real code every depth is within max_stack, and the greatest is max_stack nearly
-// always.
+// TestCorpusStackDepths checks that in real code no depth is above max_stack, and that the greatest depth is
+// max_stack in nearly all methods.
 func TestCorpusStackDepths(t *testing.T) {
 	methods, exact := 0, 0
 	var depths code.Depths
@@ -186,29 +201,33 @@ func TestInitialisation(t *testing.T) {
 		{"plain", assembly{bytecode: asm(code.Aload0, call, code.Nop, code.Return)}, []int{1}, []int{4, 5}, ""},
 		{"another object first", assembly{bytecode: asm(code.Aload0, code.New, classT, code.Dup, code.Iconst0,
 			code.Invokespecial, thisInit, code.Pop, call, code.Return)}, []int{10}, []int{13}, ""},
-		{"through a local and back", assembly{bytecode: asm(code.Aload0, code.Astore, byte(5), code.Iconst0, code.Istore0,
-			code.Aload, byte(5), code.Dup, code.Pop, call, code.Return)}, []int{9}, []int{12}, ""},
+		{"through a local and back", assembly{bytecode: asm(code.Aload0, code.Astore, byte(5), code.Iconst0,
+			code.Istore0, code.Aload, byte(5), code.Dup, code.Pop, call, code.Return)}, []int{9}, []int{12}, ""},
 		{"shuffled on the stack", assembly{bytecode: asm(code.Iconst0, code.Aload0, code.DupX1, code.Pop2, code.Iconst1,
 			code.Swap, code.Pop, call, code.Return)}, nil, nil, ""},
-		{"below on the stack", assembly{bytecode: asm(code.Aload0, code.Iconst0, code.Dup2, code.Pop, code.Swap, code.Pop2,
-			call, code.Return)}, []int{6}, []int{9}, ""},
-		{"two calls", assembly{bytecode: asm(code.Iload1, code.Ifeq, 10, code.Aload0, call, code.Goto, 7, code.Aload0, call,
-			code.Return)}, []int{5, 12}, []int{8, 15}, ""},
-		{"a throw first", assembly{bytecode: asm(code.Iload1, code.Ifeq, 5, code.AconstNull, code.Athrow, code.Aload0, call,
-			code.Return)}, []int{7}, []int{10}, ""},
-		{"a loop first", assembly{bytecode: asm(code.Iload1, code.Ifne, 0xFFFF, code.Aload0, call, code.Return)}, []int{5}, []int{8}, ""},
+		{"below on the stack", assembly{bytecode: asm(code.Aload0, code.Iconst0, code.Dup2, code.Pop, code.Swap,
+			code.Pop2, call, code.Return)}, []int{6}, []int{9}, ""},
+		{"two calls", assembly{bytecode: asm(code.Iload1, code.Ifeq, 10, code.Aload0, call, code.Goto, 7, code.Aload0,
+			call, code.Return)}, []int{5, 12}, []int{8, 15}, ""},
+		{"a throw first", assembly{bytecode: asm(code.Iload1, code.Ifeq, 5, code.AconstNull, code.Athrow, code.Aload0,
+			call, code.Return)}, []int{7}, []int{10}, ""},
+		{"a loop first", assembly{bytecode: asm(code.Iload1, code.Ifne, 0xFFFF, code.Aload0, call, code.Return)},
+			[]int{5}, []int{8}, ""},
 		{"a handler over both sides", assembly{bytecode: asm(code.Aload0, call, code.Return, code.Athrow),
 			handlers: u2s(0, 5, 5, 0)}, []int{1}, []int{4}, ""},
 		{"a handler behind", assembly{bytecode: asm(code.Aload0, call, code.Return, code.Athrow),
 			handlers: u2s(4, 5, 5, 0)}, []int{1}, []int{4, 5}, ""},
 		{"never", assembly{bytecode: asm(code.Goto, 0)}, nil, nil, ""},
-		{"not everywhere", assembly{bytecode: asm(code.Iload1, code.Ifeq, 7, code.Aload0, call, code.Return)}, []int{5}, nil, ""},
-		{"joined late", assembly{bytecode: asm(code.Iload1, code.Ifeq, 11, code.Aload0, call, code.Goto, 7, code.Nop, code.Goto, 3,
-			code.Return)}, []int{5}, []int{8}, ""},
-		{"again", assembly{bytecode: asm(code.Aload0, call, code.Aload0, call, code.Return)}, []int{1}, []int{4, 5, 8}, ""},
+		{"not everywhere", assembly{bytecode: asm(code.Iload1, code.Ifeq, 7, code.Aload0, call, code.Return)}, []int{5},
+			nil, ""},
+		{"joined late", assembly{bytecode: asm(code.Iload1, code.Ifeq, 11, code.Aload0, call, code.Goto, 7, code.Nop,
+			code.Goto, 3, code.Return)}, []int{5}, []int{8}, ""},
+		{"again", assembly{bytecode: asm(code.Aload0, call, code.Aload0, call, code.Return)}, []int{1}, []int{4, 5, 8},
+			""},
 		{"of another object alone", assembly{bytecode: asm(code.AconstNull, call, code.Return)}, nil, nil, ""},
 		{"underflow", assembly{bytecode: asm(call)}, nil, nil, "invokespecial at 0 takes 1 words off a stack of 0"},
-		{"a local beyond all", assembly{bytecode: asm(code.Aload, byte(9), code.Return)}, nil, nil, "aload at 0 uses local 9 of 8"},
+		{"a local beyond all", assembly{bytecode: asm(code.Aload, byte(9), code.Return)}, nil, nil,
+			"aload at 0 uses local 9 of 8"},
 		{"unknown opcode", assembly{bytecode: []byte{0xFE}}, nil, nil, "unknown opcode 0xfe at 0"},
 		{"falls off", assembly{bytecode: asm(code.Nop)}, nil, nil, "control leaves the code: target 1 of 1 bytes"},
 	} {
@@ -234,8 +253,8 @@ func TestInitialisation(t *testing.T) {
 	}
 }
 
-// TestCorpusInitialisation: no verifier lets a constructor return before this is initialised, nor initialise it
-// twice.
+// TestCorpusInitialisation checks that in real constructors, `this` is initialised before each return and is never
+// initialised twice. Verifiers require both.
 func TestCorpusInitialisation(t *testing.T) {
 	constructors, several := 0, 0
 	var depths code.Depths

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The frame_type values of a stack_map_frame (JVMS 4.7.4) that begin or end a form's range.
+// The frame_type values of a stack_map_frame (JVMS 4.7.4) that begin or end the range of a form.
 const (
 	sameFrame            = 0   // to 63: the delta itself
 	sameLocals1          = 64  // to 127: 64 + delta, one stack item
@@ -34,11 +34,11 @@ const (
 // frame is a stack_map_frame with its delta resolved to a position.
 type frame struct {
 	pc   int
-	kind byte   // frame_type, of the two short forms the first value of their range
+	kind byte   // frame_type; for the two short forms, the first value of their range
 	body []byte // what follows frame_type and offset_delta
 }
 
-// parseFrames decodes the info of a StackMapTable attribute (JVMS 4.7.4) into frames, reusing its array.
+// parseFrames decodes the info of a StackMapTable attribute (JVMS 4.7.4) and appends its frames to frames.
 func parseFrames(info []byte, frames []frame) ([]frame, error) {
 	if len(info) < 2 {
 		return nil, fmt.Errorf("StackMapTable of %d bytes is too short", len(info))
@@ -79,7 +79,8 @@ func parseFrames(info []byte, frames []frame) ([]frame, error) {
 	return frames, nil
 }
 
-// frameBodySize measures the body of a frame of that kind at the start of b.
+// frameBodySize returns the length of the body of a frame of that kind at the start of b; ok is false if it is
+// malformed.
 func frameBodySize(kind byte, b []byte) (size int, ok bool) {
 	switch {
 	case kind == sameLocals1 || kind == sameLocals1Extended:
@@ -101,7 +102,8 @@ func frameBodySize(kind byte, b []byte) (size int, ok bool) {
 	return size, true
 }
 
-// itemsSize gives the position behind n verification_type_info structures that start at position at.
+// itemsSize returns the position behind n verification_type_info structures (JVMS 4.7.4) that start at position at;
+// ok is false if they are malformed or run past the end of b.
 func itemsSize(b []byte, at, n int) (end int, ok bool) {
 	for range n {
 		if at >= len(b) || b[at] > itemUninitialized {
@@ -115,7 +117,7 @@ func itemsSize(b []byte, at, n int) (end int, ok bool) {
 	return at, at <= len(b)
 }
 
-// stackWords counts the operand stack words that the frame starts with.
+// stackWords returns the number of words on the operand stack that the frame describes.
 func (f frame) stackWords() int {
 	b, n := f.body, 1
 	switch f.kind {
@@ -138,8 +140,8 @@ func (f frame) stackWords() int {
 	return words
 }
 
-// appendFrame writes f, whose pc is a new one, behind a frame at new position previous (-1 for none), with
-// the offsets of its Uninitialized items moved.
+// appendFrame appends the encoding of f, whose pc is a position in the new code. previous is the new position of
+// the frame before it, -1 if there is none. The offsets of Uninitialized items are moved.
 func (r *Relocator) appendFrame(out []byte, f frame, previous int) []byte {
 	delta := f.pc - previous - 1
 	kind := f.kind
@@ -157,7 +159,7 @@ func (r *Relocator) appendFrame(out []byte, f frame, previous int) []byte {
 	return out
 }
 
-// extended gives the form with a two-byte delta of one of the two short forms.
+// extended returns the form with a two-byte offset_delta that corresponds to one of the two short forms.
 func extended(kind byte) byte {
 	if kind == sameFrame {
 		return sameFrameExtended
@@ -165,8 +167,9 @@ func extended(kind byte) byte {
 	return sameLocals1Extended
 }
 
-// moveUninitialized replaces the offsets in a frame's body, in place, by where their new instructions stand
-// now. They name the instruction itself (JVMS 4.7.4), whatever was inserted before it.
+// moveUninitialized replaces the offsets of Uninitialized items in a frame's body, in place, by the new positions
+// of these instructions. Such an offset names the `new` instruction itself (JVMS 4.7.4), not what was inserted
+// before it.
 func (r *Relocator) moveUninitialized(kind byte, body []byte) {
 	at := 0
 	move := func(n int) {

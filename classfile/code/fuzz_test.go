@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// FuzzMethods: whatever a class file holds, analysing and moving its methods gives a result or an error, and a
-// method that was moved can be read again.
+// FuzzMethods checks that analysing and moving the methods of any class file returns a result or an error, and that
+// a method that was moved can be parsed again.
 //
 // Invariant: No method makes the analysis of code panic, and a malicious method costs no more than an ordinary one
 // of its size.
@@ -37,7 +37,8 @@ func FuzzMethods(f *testing.F) {
 	})
 }
 
-// TestSpoiledMethods does what FuzzMethods does with every byte of the Code attributes of testdata spoiled.
+// TestSpoiledMethods does the same as FuzzMethods, with the Code attributes of testdata, each byte of which it
+// changes in turn.
 func TestSpoiledMethods(t *testing.T) {
 	moved, refused := 0, 0
 	for _, m := range sampleMethods(t) {
@@ -45,7 +46,8 @@ func TestSpoiledMethods(t *testing.T) {
 		if testing.Short() && len(attribute.Info) > 100 || len(attribute.Info) > 1200 {
 			continue
 		}
-		index := slices.IndexFunc(m.class.Methods(), func(x classfile.Member) bool { return x.Offset == m.method.Offset })
+		index := slices.IndexFunc(m.class.Methods(),
+			func(x classfile.Member) bool { return x.Offset == m.method.Offset })
 		data := bytes.Clone(m.class.Bytes())
 		for at := attribute.Offset; at < attribute.Offset+len(attribute.Info); at++ {
 			old := data[at]
@@ -53,7 +55,7 @@ func TestSpoiledMethods(t *testing.T) {
 				data[at] = v
 				length := 1 + at%3
 				if (at+i)%4 == 0 {
-					length = 32760 // pushes branches out of reach
+					length = 32760 // puts branches out of reach
 				}
 				class, err := classfile.Parse(data)
 				if err != nil {
@@ -73,7 +75,7 @@ func TestSpoiledMethods(t *testing.T) {
 	}
 }
 
-// moveAnything analyses a method that may be malformed, and moves it if that can be done.
+// moveAnything analyses a method that may be malformed, and reports whether it could be moved.
 func moveAnything(t *testing.T, class *classfile.Class, index, where, length int, handler bool) bool {
 	t.Helper()
 	m := &class.Methods()[index]
@@ -87,7 +89,7 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 		t.Errorf("%s starts with a stack of %d words, %v", m.Name, at, ok)
 	}
 	if _, err = code.Initialisation(class.ConstantPool(), &body); err == nil && len(body.Bytecode) == 0 {
-		t.Errorf("%s has no code and is found sound", m.Name)
+		t.Errorf("%s has no code and is not reported", m.Name)
 	}
 	pool := classfile.NewPoolBuilder(class.ConstantPool())
 	patch := code.Patch{MaxStack: body.MaxStack}

@@ -10,13 +10,13 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// TestHostile: what cunning input can demand must stay in proportion. Taken at their word, these would run for
-// minutes or take gigabytes; a run of the tests would not end.
+// TestHostile checks that input made for that purpose cannot take too much time or memory. Without limits, these
+// methods would take minutes or gigabytes.
 //
 // Invariant: No method makes the analysis of code panic, and a malicious method costs no more than an ordinary one
 // of its size.
 func TestHostile(t *testing.T) {
-	// Every branch goes out of reach only when the one behind it has been widened.
+	// Each branch gets out of reach only once the one behind it has been widened.
 	const branches = 5000
 	var chain []byte
 	for i := range branches {
@@ -25,10 +25,10 @@ func TestHostile(t *testing.T) {
 	chain = append(chain, nops(32770)...)
 	_, err := moved(t, assembly{maxLocals: 1, bytecode: asm(chain, code.Return)}, 3*branches, 1)
 	if !errors.Is(err, code.ErrTooLarge) {
-		t.Errorf("branches that push each other: %v", err)
+		t.Errorf("branches that put each other out of reach: %v", err)
 	}
 
-	// Every instruction is under many handlers and stores to another local.
+	// Each instruction is covered by many handlers and stores to another local.
 	var stores, handlers []byte
 	for len(stores) < 60000 {
 		stores = append(stores, asm(code.Aload0, code.Wide, code.Astore, len(stores))...)
@@ -36,12 +36,13 @@ func TestHostile(t *testing.T) {
 	for i := range 65535 {
 		handlers = append(handlers, u2s(0, len(stores), i%60000/5*5, 0)...)
 	}
-	m := assembly{name: "<init>", maxStack: 1, maxLocals: 65535, bytecode: asm(stores, code.Return), handlers: handlers}.sample(t)
+	m := assembly{name: "<init>", maxStack: 1, maxLocals: 65535, bytecode: asm(stores, code.Return),
+		handlers: handlers}.sample(t)
 	if _, err := code.Initialisation(m.class.ConstantPool(), &m.code); err == nil {
 		t.Error("a constructor with 65,535 handlers over everything is followed to its end")
 	}
 
-	// Many added frames, each of many locals.
+	// Many frames are added, each with many locals.
 	locals := asm(byte(255), 0, 65535, []byte(strings.Repeat("\x01", 65535)), 0)
 	var conditionals []byte
 	for range 3000 {
@@ -49,7 +50,8 @@ func TestHostile(t *testing.T) {
 	}
 	conditionals = append(conditionals, nops(31000)...)
 	frames := asm(1, locals)
-	a := assembly{maxStack: 1, maxLocals: 65535, bytecode: asm(conditionals, code.Return), attributes: map[string][]byte{"StackMapTable": frames}}
+	a := assembly{maxStack: 1, maxLocals: 65535, bytecode: asm(conditionals, code.Return),
+		attributes: map[string][]byte{"StackMapTable": frames}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err = moved(t, a, 12000, 9000); !errors.Is(err, code.ErrTooLarge) {
@@ -69,35 +71,41 @@ func moved(t *testing.T, a assembly, pc, n int) (*relocation, error) {
 	return relocate(t, m, patch, classfile.NewPoolBuilder(m.class.ConstantPool()))
 }
 
-// TestUnsoundFrames: the frame behind a widened branch is asked of code that no verifier would take.
+// TestUnsoundFrames widens branches in code that every verifier rejects, so that the types behind them have to be
+// computed from it.
 func TestUnsoundFrames(t *testing.T) {
 	frames := asm(1, byte(64), byte(4)) // one at 0, long on the stack
 	for _, test := range []struct {
 		name string
 		code []byte
-		want string // "" if a frame can be given all the same
+		want string // the error, "" if the types can be computed nevertheless
 	}{
 		{"half a long is stored, and stored over", asm(code.Istore0, code.Iconst0, code.Istore0), ""},
 		{"the stack underflows", asm(code.Pop2, code.Pop), "pop at 1: takes 1 words off a stack of 0"},
 		{"an array of no class", asm(code.Iconst0, code.Anewarray, firstClass, code.Pop), ""},
-		{"an element of no array", asm(code.AconstNull, code.Checkcast, firstClass, code.Iconst0, code.Aaload, code.Pop), ""},
+		{"an element of no array", asm(code.AconstNull, code.Checkcast, firstClass, code.Iconst0, code.Aaload,
+			code.Pop), ""},
 		{"an element of a malformed array",
-			asm(code.AconstNull, code.Checkcast, firstClass+2, code.Iconst0, code.Aaload, code.Pop), "malformed array class \"[L\""},
+			asm(code.AconstNull, code.Checkcast, firstClass+2, code.Iconst0, code.Aaload, code.Pop),
+			"malformed array class \"[L\""},
 		{"an element of a malformed array of arrays",
-			asm(code.AconstNull, code.Checkcast, firstClass+4, code.Iconst0, code.Aaload, code.Pop), "malformed array class \"[\""},
+			asm(code.AconstNull, code.Checkcast, firstClass+4, code.Iconst0, code.Aaload, code.Pop),
+			"malformed array class \"[\""},
 		{"a class that is none", asm(code.AconstNull, code.Checkcast, 1, code.Pop), "is Utf8, want Class"},
-		{"a field that is none", asm(code.Getstatic, 1, code.Pop), "no reference to a member"},
-		{"a constant that is none", asm(code.Ldc, byte(0), code.Pop), "no reference to a member"},
+		{"a field that is none", asm(code.Getstatic, 1, code.Pop), "does not refer to a member"},
+		{"a constant that is none", asm(code.Ldc, byte(0), code.Pop), "does not refer to a member"},
 		{"a primitive array of no type", asm(code.Iconst0, code.Newarray, byte(99), code.Pop), "unknown array type 99"},
 		{"a local that is not there", asm(code.Wide, code.Aload, 40000, code.Pop), "loads local 40000"},
 		{"a local beyond all", asm(code.AconstNull, code.Wide, code.Astore, 65535), ""},
-		{"a constructor of what is no new", asm(code.Dup2, code.Pop2, code.AconstNull, code.Invokespecial, superInit), ""},
+		{"a constructor of what is no new", asm(code.Dup2, code.Pop2, code.AconstNull, code.Invokespecial, superInit),
+			""},
 	} {
 		bytecode := asm(test.code, code.Iconst0, code.Ifeq, 4, code.Nop, code.Return)
 		a := assembly{access: classfile.AccStatic, maxStack: 4, maxLocals: 65535, bytecode: bytecode,
 			classes: []string{"", "[L", "["}, attributes: map[string][]byte{"StackMapTable": frames}}
 		_, err := moved(t, a, len(bytecode)-2, 33000)
-		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Initialised tells where in a constructor `this` has been initialised (JVMS 4.10.2.4).
+// Initialised is the result of [Initialisation]: where in a constructor `this` has been initialised (JVMS
+// 4.10.2.4).
 type Initialised struct {
 	// Calls are the positions of the invokespecial instructions that initialise `this`, in ascending
 	// order: each is a call of another constructor of the class or of its superclass.
@@ -27,16 +28,28 @@ const (
 	notOnEveryPath
 )
 
-// At says whether on every path that leads to the instruction at pc, `this` has been initialised before. It
-// is false where no path leads.
+// At reports whether `this` has been initialised on every path before the instruction at pc. It is false if no path
+// leads there.
 func (i *Initialised) At(pc int) bool {
 	return pc >= 0 && pc < len(i.reached) && i.reached[pc] == onEveryPath
 }
 
-// Initialisation follows `this` through the locals and the operand stack of a constructor along every path.
-// The code may branch before it calls the other constructor, and may call one in several places. maxLocals
-// is the method's max_locals. It fails where [Depths.Follow] does, and for a method so contrived that following
-// it would take seconds.
+// Initialisation finds the places in a constructor where `this` has been initialised. The code may branch before it
+// calls the other constructor, may call one in several places, and may call constructors of other objects of its
+// own class, so that the name of the called method alone does not show what it initialises. Initialisation fails
+// for code that every verifier rejects, and for a method that would take seconds, which no compiler writes.
+//
+// It is a forward data flow analysis. The state before an instruction says of each local and each stack word
+// whether it holds the uninitialised `this`, and whether `this` has been initialised. The state is computed at the
+// leaders (the start, branch targets and exception handlers), and run carries it from each leader through the
+// instructions up to the next. An invokespecial of <init> on a word that holds `this` initialises it: no word holds
+// the uninitialised `this` afterwards. Since an exception may be thrown at any instruction, the state before each
+// instruction in a handler's range flows to the handler too.
+//
+// Where paths meet, their states are combined by "and": the result holds only what holds on every path. This agrees
+// with verifiers, which let code use a word as the uninitialised `this` only if every path left it there. It also
+// makes the analysis end: values only change from true to false, so that a leader is followed again at most once
+// for each value of its state. In compiled code, nearly all are followed once.
 func Initialisation(pool *classfile.ConstantPool, code *classfile.Code) (Initialised, error) {
 	f := initFlow{
 		pool: pool, code: code,
@@ -68,8 +81,8 @@ func Initialisation(pool *classfile.ConstantPool, code *classfile.Code) (Initial
 	return result, nil
 }
 
-// thisState says of each local and each stack word whether it holds the uninitialised `this`, and whether
-// `this` has been initialised on every path so far.
+// thisState has, for each local and each stack word, whether it holds the uninitialised `this`, and whether `this`
+// has been initialised on every path so far.
 type thisState struct {
 	locals, stack []bool
 	initialised   bool
@@ -79,8 +92,9 @@ func (s *thisState) clone() *thisState {
 	return &thisState{locals: slices.Clone(s.locals), stack: slices.Clone(s.stack), initialised: s.initialised}
 }
 
-// maxInitWork bounds the steps of one analysis, counted in words looked at. A constructor of 64 KiB with hundreds
-// of handlers and locals stays far below; 65,535 handlers over each of as many instructions do not.
+// maxInitWork is the greatest number of steps of one analysis. A step is a word of a state that is combined with
+// another, or a handler that is checked for an instruction. A constructor of 64 KiB with hundreds of handlers and
+// locals takes far fewer; one with 65,535 handlers over 65,535 instructions would take more.
 const maxInitWork = 1 << 26
 
 type initFlow struct {
@@ -90,10 +104,11 @@ type initFlow struct {
 	states  map[int]*thisState
 	pending []int
 	reached []initState
-	calls   map[int]bool // invokespecial <init> by position: does it initialise this, as known so far
+	calls   map[int]bool // by position of an invokespecial: whether it initialises `this`, as far as followed
 	work    int
 }
 
+// findLeaders marks the positions where paths may meet: branch targets and exception handlers.
 func (f *initFlow) findLeaders() error {
 	f.calls = make(map[int]bool)
 	f.leaders = make([]bool, len(f.code.Bytecode)+1)
@@ -115,8 +130,8 @@ func (f *initFlow) findLeaders() error {
 	return nil
 }
 
-// merge lets a path with state s get to the leader at pc. A word keeps holding the uninitialised this only
-// if it does so on all paths: otherwise no verifier lets it be used.
+// merge combines the state s, with which a path reaches the leader at pc, with the states of earlier paths. If that
+// changes the state there, the leader has to be followed again.
 func (f *initFlow) merge(pc int, s *thisState) error {
 	if pc < 0 || pc >= len(f.code.Bytecode) {
 		return fmt.Errorf("control leaves the code: target %d of %d bytes", pc, len(f.code.Bytecode))
@@ -147,7 +162,7 @@ func (f *initFlow) merge(pc int, s *thisState) error {
 	return nil
 }
 
-// run follows one path from the leader at pc to where it meets another leader or ends.
+// run follows the instructions from the leader at pc to the next leader, or to where the path ends.
 func (f *initFlow) run(pc int) error {
 	s := f.states[pc].clone()
 	for {
@@ -182,6 +197,8 @@ func (f *initFlow) run(pc int) error {
 	}
 }
 
+// mergeHandlers lets the state before the instruction at pc flow to the handlers that cover it. They start with the
+// exception on the stack, which is not `this`.
 func (f *initFlow) mergeHandlers(pc int, s *thisState) error {
 	f.work += len(f.code.ExceptionTable) / 8
 	for entry := f.code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
@@ -196,7 +213,7 @@ func (f *initFlow) mergeHandlers(pc int, s *thisState) error {
 	return nil
 }
 
-// execute lets the instruction act on s.
+// execute applies the effect of the instruction to s.
 func (f *initFlow) execute(in Instruction, s *thisState) error {
 	pops, pushes, err := in.StackWords(f.pool)
 	if err != nil {
@@ -216,12 +233,15 @@ func (f *initFlow) execute(in Instruction, s *thisState) error {
 	} else if in.Op == Invokespecial {
 		f.calls[in.PC] = false
 	}
-	if before, after, ok := strings.Cut(ops[in.Op].stack, ">"); ok && after != "" && after[0] >= 'a' && after[0] <= 'z' {
+	// Instructions that only move words (dup, swap, pop) are in the opcode table with a letter for each word.
+	before, after, known := strings.Cut(ops[in.Op].stack, ">")
+	if known && after != "" && after[0] >= 'a' && after[0] <= 'z' {
 		for _, word := range after {
 			s.stack = append(s.stack, taken[strings.IndexRune(before, word)])
 		}
 		return nil
 	}
+	// What others push is not the uninitialised `this`, unless they load it from a local variable.
 	s.stack = append(s.stack, make([]bool, pushes)...)
 	local, ok := in.Local()
 	if !ok {
@@ -239,6 +259,7 @@ func (f *initFlow) execute(in Instruction, s *thisState) error {
 	return nil
 }
 
+// isConstructor reports whether the invokespecial instruction calls a method <init>.
 func (f *initFlow) isConstructor(in Instruction) bool {
 	ref, err := f.pool.Ref(in.Constant())
 	return err == nil && ref.Name == "<init>"

@@ -7,17 +7,17 @@ import (
 	"math"
 )
 
-// Instruction is one instruction of a code array, at its place.
+// Instruction is one instruction in a code array (JVMS 4.7.3, 6.5).
 type Instruction struct {
 	PC   int // of the opcode, from the start of the code array
-	Op   Op  // as it stands there: Wide for a widened one
+	Op   Op  // the opcode; Wide for an instruction with a wide prefix
 	Size int // bytes, padding of a switch included
 
 	code []byte
 }
 
-// At decodes the instruction at pc, where the instruction before it ends. It fails for an unknown opcode and
-// for one that runs past the end of the code; no operand is checked beyond that.
+// At decodes the instruction at pc, which must be a position where an instruction starts. It fails for an unknown
+// opcode and for an instruction that runs past the end of the code; it does not check operands otherwise.
 func At(bytecode []byte, pc int) (Instruction, error) {
 	if uint(pc) < uint(len(bytecode)) {
 		op := bytecode[pc]
@@ -25,26 +25,26 @@ func At(bytecode []byte, pc int) (Instruction, error) {
 			return Instruction{PC: pc, Op: Op(op), Size: size, code: bytecode}, nil
 		}
 	}
-	return atWithCare(bytecode, pc)
+	return atSlow(bytecode, pc)
 }
 
-// Next gives the opcode of the instruction at pc, which must be inside of the code, and its length. It fails where [At]
-// does. Whoever goes through code and asks more of few instructions only is faster by it.
+// Next returns the opcode and the length in bytes of the instruction at pc, which must be inside of the code. It
+// fails where [At] does. It is faster than At for a walk through code that needs the operands of few instructions.
 func Next(bytecode []byte, pc int) (op Op, size int, err error) {
 	op = Op(bytecode[pc])
 	if size = int(sizes[op]); size == 0 || size > len(bytecode)-pc {
-		size, err = sizeWithCare(bytecode, pc)
+		size, err = sizeSlow(bytecode, pc)
 	}
 	return op, size, err
 }
 
-func sizeWithCare(bytecode []byte, pc int) (int, error) {
-	in, err := atWithCare(bytecode, pc)
+func sizeSlow(bytecode []byte, pc int) (int, error) {
+	in, err := atSlow(bytecode, pc)
 	return in.Size, err
 }
 
-// atWithCare is At for instructions whose size depends on what follows, and for what is none.
-func atWithCare(bytecode []byte, pc int) (Instruction, error) {
+// atSlow is At for instructions of variable size, and for everything that is not an instruction.
+func atSlow(bytecode []byte, pc int) (Instruction, error) {
 	if pc < 0 || pc >= len(bytecode) {
 		return Instruction{}, fmt.Errorf("no instruction at %d: the code has %d bytes", pc, len(bytecode))
 	}
@@ -57,12 +57,13 @@ func atWithCare(bytecode []byte, pc int) (Instruction, error) {
 		size = variableSize(bytecode, pc, op)
 	}
 	if size <= 0 || size > len(bytecode)-pc {
-		return Instruction{}, fmt.Errorf("%v at %d is malformed or runs past the end of the code (%d bytes)", op, pc, len(bytecode))
+		return Instruction{}, fmt.Errorf("%v at %d is malformed or runs past the end of the code (%d bytes)",
+			op, pc, len(bytecode))
 	}
 	return Instruction{PC: pc, Op: op, Size: size, code: bytecode}, nil
 }
 
-// variableSize gives the length of a switch or a wide instruction; 0 if it is malformed.
+// variableSize returns the length of a switch or a wide instruction, or 0 if it is malformed.
 func variableSize(bytecode []byte, pc int, op Op) int {
 	if op == Wide {
 		if pc+1 >= len(bytecode) {
@@ -95,8 +96,8 @@ func variableSize(bytecode []byte, pc int, op Op) int {
 	return body - pc + header + 4*int(entries)
 }
 
-// Instructions decodes bytecode from its first byte on. Iteration ends at the first error, which is yielded
-// last, with an Instruction of no size at its place.
+// Instructions yields the instructions of bytecode in order. It ends at the first error, which it yields last, with
+// an Instruction that has only its PC.
 func Instructions(bytecode []byte) iter.Seq2[Instruction, error] {
 	return func(yield func(Instruction, error) bool) {
 		for pc := 0; pc < len(bytecode); {
@@ -113,8 +114,8 @@ func Instructions(bytecode []byte) iter.Seq2[Instruction, error] {
 	}
 }
 
-// FallsThrough says whether the next instruction may run right after this one. After a jsr it does not: the
-// subroutine comes back there, or not.
+// FallsThrough reports whether control may pass from this instruction to the next one. It is false for jsr, whose
+// subroutine may return to the next instruction or not.
 func (in Instruction) FallsThrough() bool {
 	switch in.Op {
 	case Goto, GotoW, Jsr, JsrW, Ret, Tableswitch, Lookupswitch, Athrow:
@@ -125,16 +126,16 @@ func (in Instruction) FallsThrough() bool {
 	return !in.Op.IsReturn()
 }
 
-// Bytes gives the instruction as it stands in the code array.
+// Bytes returns the bytes of the instruction in the code array.
 func (in Instruction) Bytes() []byte { return in.code[in.PC : in.PC+in.Size] }
 
-// U1 gives the unsigned byte i bytes behind the opcode.
+// U1 returns the unsigned byte that is i bytes behind the opcode's end.
 func (in Instruction) U1(i int) int { return int(in.code[in.PC+1+i]) }
 
-// U2 gives the unsigned two bytes that start i bytes behind the opcode.
+// U2 returns the unsigned two-byte value that starts i bytes behind the opcode's end.
 func (in Instruction) U2(i int) int { return int(binary.BigEndian.Uint16(in.code[in.PC+1+i:])) }
 
-// Constant gives the constant pool index of an instruction that has one, else 0.
+// Constant returns the constant pool index of an instruction that has one, and 0 for others.
 func (in Instruction) Constant() uint16 {
 	switch ops[in.Op].operand {
 	case OperandConstant:
@@ -145,8 +146,9 @@ func (in Instruction) Constant() uint16 {
 	return 0
 }
 
-// Local gives the index of the local variable that the instruction loads, stores, increments or (ret)
-// returns by, also where the opcode or a wide prefix implies it. ok is false for every other instruction.
+// Local returns the index of the local variable that the instruction loads, stores or increments, or that holds the
+// return address of a ret. The opcode itself or a wide prefix may contain it. ok is false for every other
+// instruction.
 func (in Instruction) Local() (index int, ok bool) {
 	switch {
 	case in.Op == Wide:
@@ -161,8 +163,8 @@ func (in Instruction) Local() (index int, ok bool) {
 	return 0, false
 }
 
-// Branch gives the target of a conditional branch, goto, jsr and their wide forms as a position in the code,
-// which may lie outside of it in malformed code. ok is false for every other instruction, switches included.
+// Branch returns the target of a conditional branch, a goto or a jsr, wide forms included, as a position, which in
+// malformed code may be outside of the code. ok is false for every other instruction, switches included.
 func (in Instruction) Branch() (target int, ok bool) {
 	switch ops[in.Op].operand {
 	case OperandBranch:
@@ -173,8 +175,8 @@ func (in Instruction) Branch() (target int, ok bool) {
 	return 0, false
 }
 
-// SwitchOffsets yields where each branch offset of a tableswitch or lookupswitch stands, as a position in
-// the code, and its target; the default first. It yields nothing for other instructions.
+// SwitchOffsets yields the position in the code of each branch offset of a tableswitch or lookupswitch, and the
+// target of this offset; the default comes first. It yields nothing for other instructions.
 func (in Instruction) SwitchOffsets() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		if in.Op != Tableswitch && in.Op != Lookupswitch {
@@ -197,7 +199,7 @@ func (in Instruction) SwitchOffsets() iter.Seq2[int, int] {
 	}
 }
 
-// padding gives the bytes between the opcode and the operands of a switch; it is empty for others.
+// padding returns the bytes between the opcode and the operands of a switch; it is empty for others.
 func (in Instruction) padding() []byte {
 	if in.Op != Tableswitch && in.Op != Lookupswitch {
 		return nil
@@ -205,8 +207,8 @@ func (in Instruction) padding() []byte {
 	return in.code[in.PC+1 : (in.PC+4)&^3]
 }
 
-// Targets yields every position that the instruction may branch to: of a branch one, of a switch the default
-// and then each case's.
+// Targets yields every position that the instruction may branch to: the target of a branch, or those of a switch,
+// the default first.
 func (in Instruction) Targets() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if target, ok := in.Branch(); ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// sizes is JVMS 6.5 written down a second time: how long the instructions from each opcode to the next one
-// listed are.
+// sizes repeats JVMS 6.5 independently of the opcode table: the length of the instructions with each opcode from
+// the one listed to the next one listed.
 var sizes = []struct{ from, size int }{
 	{0x00, 1}, {0x10, 2}, {0x11, 3}, {0x12, 2}, {0x13, 3}, {0x15, 2}, {0x1A, 1}, {0x36, 2}, {0x3B, 1}, {0x84, 3},
 	{0x85, 1}, {0x99, 3}, {0xA9, 2}, {0xAA, -1}, {0xAC, 1}, {0xB2, 3}, {0xB9, 5}, {0xBB, 3}, {0xBC, 2}, {0xBD, 3},
@@ -22,7 +22,8 @@ var sizes = []struct{ from, size int }{
 
 func TestInstructionSizes(t *testing.T) {
 	for op := range 256 {
-		i, _ := slices.BinarySearchFunc(sizes, op+1, func(row struct{ from, size int }, op int) int { return row.from - op })
+		i, _ := slices.BinarySearchFunc(sizes, op+1,
+			func(row struct{ from, size int }, op int) int { return row.from - op })
 		want := sizes[i-1].size
 		bytecode := append([]byte{byte(op)}, make([]byte, 20)...)
 		in, err := code.At(bytecode, 0)
@@ -96,7 +97,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// switchCode is a switch at pc, behind nops: its words behind the padding.
+// switchCode returns a code array with nops up to pc and there a switch, whose operands are words.
 func switchCode(op code.Op, pc int, words ...int32) []byte {
 	b := append(make([]byte, pc), byte(op))
 	for len(b)%4 != 0 {
@@ -112,7 +113,8 @@ func TestSwitches(t *testing.T) {
 	for pc := range 9 {
 		first := pc + 1 + (4-(pc+1)%4)%4
 		table := switchCode(code.Tableswitch, pc, 20, -1, 1, 30, -int32(pc), 50)
-		checkSwitch(t, table, pc, first+24, []int{first, first + 12, first + 16, first + 20}, []int{pc + 20, pc + 30, 0, pc + 50})
+		checkSwitch(t, table, pc, first+24, []int{first, first + 12, first + 16, first + 20},
+			[]int{pc + 20, pc + 30, 0, pc + 50})
 		lookup := switchCode(code.Lookupswitch, pc, 20, 2, -5, 30, 7, 40)
 		checkSwitch(t, lookup, pc, first+24, []int{first, first + 12, first + 20}, []int{pc + 20, pc + 30, pc + 40})
 		empty := switchCode(code.Lookupswitch, pc, 20, 0)
@@ -140,7 +142,7 @@ func checkSwitch(t *testing.T, bytecode []byte, pc, end int, places, targets []i
 		t.Errorf("%v at %d: Targets (-want +got):\n%s", in.Op, pc, diff)
 	}
 	for range in.Targets() {
-		break // leaving early is fine
+		break // an iteration may be left early
 	}
 	for n := pc; n < end; n++ {
 		if _, err := code.At(bytecode[:n], pc); err == nil {
@@ -280,8 +282,8 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// FuzzInstructions: any bytes decode without a panic, instructions follow each other without a gap, and what
-// one says of itself stays within its bytes.
+// FuzzInstructions checks that any bytes decode without a panic, that instructions follow each other without a gap,
+// and that the positions an Instruction returns are within its bytes.
 //
 // Invariant: No method makes the analysis of code panic, and a malicious method costs no more than an ordinary one
 // of its size.

@@ -16,12 +16,12 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// verifiablePatch puts nops into a method such that it still verifies: a long row of them where a conditional
-// branch has to jump over it, short ones elsewhere, and sometimes a handler over everything.
+// verifiablePatch inserts nops into a method so that it still verifies: a long row of them where a conditional
+// branch has to jump over it, short rows elsewhere, and sometimes a handler for the whole method.
 func verifiablePatch(random *rand.Rand, m sample, pool *classfile.PoolBuilder) code.Patch {
 	patch := code.Patch{MaxStack: max(1, m.code.MaxStack)}
 	var behindBranches []int
-	reached := true // by falling through from the instruction before
+	reached := true // from the instruction before
 	for in := range code.Instructions(m.code.Bytecode) {
 		n := 0
 		if random.IntN(6) == 0 {
@@ -38,7 +38,8 @@ func verifiablePatch(random *rand.Rand, m sample, pool *classfile.PoolBuilder) c
 	}
 	if n := len(behindBranches); n > 0 {
 		at := behindBranches[random.IntN(n)]
-		i, found := slices.BinarySearchFunc(patch.Insertions, at, func(i code.Insertion, pc int) int { return i.PC - pc })
+		i, found := slices.BinarySearchFunc(patch.Insertions, at,
+			func(i code.Insertion, pc int) int { return i.PC - pc })
 		long := code.Insertion{PC: at, Bytecode: make([]byte, 32767)}
 		if found {
 			patch.Insertions[i] = long
@@ -48,14 +49,15 @@ func verifiablePatch(random *rand.Rand, m sample, pool *classfile.PoolBuilder) c
 	}
 	if m.method.Name != "<init>" && random.IntN(2) == 0 {
 		patch.Handler = &code.Handler{
-			Bytecode: []byte{0xBF}, Throwable: pool.Class("java/lang/Throwable"), Ranges: [][2]int{{0, len(m.code.Bytecode)}},
+			Bytecode: []byte{0xBF}, Throwable: pool.Class("java/lang/Throwable"),
+			Ranges: [][2]int{{0, len(m.code.Bytecode)}},
 		}
 	}
 	return patch
 }
 
-// stretched gives the class with every method patched that can be, and how many conditional branches were
-// widened.
+// stretched returns the class with a patch in each method where that is possible, and how many conditional branches
+// were widened.
 func stretched(t *testing.T, random *rand.Rand, name string, data []byte) (out []byte, widened int) {
 	t.Helper()
 	methods := methodsOf(t, name, data)
@@ -100,7 +102,7 @@ func conditionals(bytecode []byte) (all []code.Op) {
 	return all
 }
 
-// testJar is a jar in the making.
+// testJar writes a jar.
 type testJar struct {
 	t    *testing.T
 	path string
@@ -136,7 +138,7 @@ func (j *testJar) close() string {
 	return j.path
 }
 
-// linkedAlike links jobs before and after, of the same IDs, with the newest JDK and reports what no longer links.
+// linkedAlike links two sets of jobs with the newest JDK and reports the classes that link before and not after.
 func linkedAlike(t *testing.T, before, after []oracle.LinkJob) (worse int) {
 	t.Helper()
 	jdks, err := oracle.FindJDKs()
@@ -155,7 +157,7 @@ func linkedAlike(t *testing.T, before, after []oracle.LinkJob) (worse int) {
 	return len(regressions)
 }
 
-// TestStretchedLinks puts classes of testdata whose branches were driven out of reach to HotSpot's verifier,
+// TestStretchedLinks checks classes of testdata, with branches that were put out of reach, with HotSpot's verifier,
 // which finds any frame that is wrong or missing.
 func TestStretchedLinks(t *testing.T) {
 	if testing.Short() {
@@ -171,7 +173,7 @@ func TestStretchedLinks(t *testing.T) {
 		moved := newTestJar(t, filepath.Join(dir, fmt.Sprint(round, "-after.jar")))
 		for _, path := range sampleFiles(t) {
 			if parent := filepath.Base(filepath.Dir(path)); parent != "g" && parent != "modern" {
-				continue // others have the same names
+				continue // the other versions have the same class names
 			}
 			data, err := os.ReadFile(path)
 			if err != nil {
@@ -195,7 +197,7 @@ func TestStretchedLinks(t *testing.T) {
 //
 // Invariant: Code that is moved by any distance still links.
 func TestCorpusStretchedLinks(t *testing.T) {
-	const share = 8 // of the classes; HotSpot takes its time over so many nops
+	const share = 8 // one class in 8: HotSpot takes long for so many nops
 	random := rand.New(rand.NewPCG(21, 22))
 	dir := t.TempDir()
 	var before, after []oracle.LinkJob

@@ -14,8 +14,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// relocation is a method before and after Relocate, with what a slow and plain reading of the new code says
-// about where everything stands now.
+// relocation is a method before and after Relocate, with the new positions as a simple and slow model finds them in
+// the new code.
 type relocation struct {
 	t        testing.TB
 	old, new sample
@@ -34,8 +34,10 @@ func relocate(t testing.TB, old sample, patch code.Patch, pool *classfile.PoolBu
 	if err != nil {
 		return nil, err
 	}
-	index := slices.IndexFunc(old.class.Methods(), func(m classfile.Member) bool { return m.Offset == old.method.Offset })
-	data, err := old.class.Rewrite(classfile.Edit{Constants: pool, Codes: []classfile.CodeEdit{{Method: index, Info: info}}})
+	index := slices.IndexFunc(old.class.Methods(),
+		func(m classfile.Member) bool { return m.Offset == old.method.Offset })
+	data, err := old.class.Rewrite(classfile.Edit{Constants: pool,
+		Codes: []classfile.CodeEdit{{Method: index, Info: info}}})
 	if err != nil {
 		t.Fatalf("%s: %v", old.name, err)
 	}
@@ -88,8 +90,8 @@ func (r *relocation) check() {
 	}
 }
 
-// walk goes through old and new code side by side, compares all but branches, and lists those: their place
-// in the old code and in the new.
+// walk goes through the old and the new code side by side and compares everything but branches. It lists these with
+// their positions in the old and the new code.
 func (r *relocation) walk() (branches [][2]int) {
 	r.t.Helper()
 	at := 0
@@ -142,12 +144,13 @@ var opposite = map[code.Op]code.Op{
 	code.Ifeq: code.Ifne, code.Ifne: code.Ifeq, code.Iflt: code.Ifge, code.Ifge: code.Iflt, code.Ifgt: code.Ifle,
 	code.Ifle: code.Ifgt, code.IfIcmpeq: code.IfIcmpne, code.IfIcmpne: code.IfIcmpeq, code.IfIcmplt: code.IfIcmpge,
 	code.IfIcmpge: code.IfIcmplt, code.IfIcmpgt: code.IfIcmple, code.IfIcmple: code.IfIcmpgt,
-	code.IfAcmpeq: code.IfAcmpne, code.IfAcmpne: code.IfAcmpeq, code.Ifnull: code.Ifnonnull, code.Ifnonnull: code.Ifnull,
+	code.IfAcmpeq: code.IfAcmpne, code.IfAcmpne: code.IfAcmpeq,
+	code.Ifnull: code.Ifnonnull, code.Ifnonnull: code.Ifnull,
 }
 
 var wideForm = map[code.Op]code.Op{code.Goto: code.GotoW, code.Jsr: code.JsrW}
 
-// checkBranch compares the branch or switch at oldPC with what stands at newPC.
+// checkBranch compares the branch or switch at oldPC with the new code at newPC.
 func (r *relocation) checkBranch(oldPC, newPC int) {
 	r.t.Helper()
 	before, _ := code.At(r.old.code.Bytecode, oldPC)
@@ -183,7 +186,7 @@ func (r *relocation) checkBranch(oldPC, newPC int) {
 	}
 }
 
-// switchKeys gives the words of a switch that are no offsets, behind its padding, which must be zero.
+// switchKeys returns the words of a switch that are not offsets. Its padding must be zero.
 func switchKeys(in code.Instruction) []byte {
 	b := bytes.Clone(in.Bytes())
 	for place := range in.SwitchOffsets() {
@@ -216,7 +219,7 @@ func (r *relocation) checkExceptions() {
 	}
 }
 
-// start and last are how lines and variables are moved.
+// start and last are the functions by which lines and variables are moved.
 func (r *relocation) start(p int) int {
 	if p == 0 {
 		return 0
@@ -268,8 +271,8 @@ func (r *relocation) checkAttribute(old classfile.Attribute, info []byte) {
 	}
 }
 
-// annotationPositions finds the places in a type annotations attribute that hold positions in the code, and
-// those that hold a position and a length (JVMS 4.7.20).
+// annotationPositions finds where a type annotations attribute (JVMS 4.7.20) has positions in the code, and where
+// it has a position and a length.
 func annotationPositions(t testing.TB, info []byte) (positions, ranges []int) {
 	t.Helper()
 	at := 2
@@ -333,7 +336,7 @@ func annotationPositions(t testing.TB, info []byte) (positions, ranges []int) {
 	return positions, ranges
 }
 
-// plainFrame is a stack map frame written out: what each local and each stack entry is.
+// plainFrame is a stack map frame with the types of all locals and stack entries.
 type plainFrame struct {
 	pc            int
 	kind          byte // frame_type, 0 and 64 for the two short forms
@@ -341,7 +344,8 @@ type plainFrame struct {
 	locals, stack []string
 }
 
-// plainFrames writes out every frame of a StackMapTable; position maps those of Uninitialized.
+// plainFrames returns every frame of a StackMapTable as a plainFrame; position maps the offsets of Uninitialized
+// items.
 func plainFrames(t testing.TB, m sample, info []byte, position func(int) int) (frames []plainFrame) {
 	t.Helper()
 	at := 2
@@ -399,7 +403,7 @@ func plainFrames(t testing.TB, m sample, info []byte, position func(int) int) (f
 	return frames
 }
 
-// parameters are the locals at a method's start.
+// parameters returns the locals at a method's start.
 func parameters(m sample) (locals []string) {
 	switch {
 	case m.method.AccessFlags&classfile.AccStatic != 0:

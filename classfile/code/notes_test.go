@@ -18,7 +18,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// far is a jump of n bytes for goto_w.
+// far returns the offset of a goto_w that jumps n bytes.
 func far(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 
 func TestNotes(t *testing.T) {
@@ -32,16 +32,22 @@ func TestNotes(t *testing.T) {
 		want       string
 	}{
 		{"nothing moves far", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 3, "[]"},
-		{"a wide goto that need not be", assembly{bytecode: asm(code.GotoW, far(6), code.Nop, code.Return)}, 5, 10, "[]"},
-		{"a wide goto that need not have been", assembly{bytecode: asm(code.GotoW, far(6), code.Nop, code.Return)}, 5, 33000, "[w 0 0]"},
-		{"a conditional over goto_w, of the compiler", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.GotoW, far(6), code.Nop,
-			code.Return), attributes: frames(1, byte(9))}, 9, 33000, "[w 1 0] [w 4 0]"},
+		{"a wide goto that need not be", assembly{bytecode: asm(code.GotoW, far(6), code.Nop, code.Return)}, 5, 10,
+			"[]"},
+		{"a wide goto that need not have been", assembly{bytecode: asm(code.GotoW, far(6), code.Nop, code.Return)}, 5,
+			33000, "[w 0 0]"},
+		{"a conditional over goto_w, of the compiler",
+			assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.GotoW, far(6), code.Nop,
+				code.Return), attributes: frames(1, byte(9))}, 9, 33000, "[w 1 0] [w 4 0]"},
 		{"a frame behind", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return),
 			attributes: frames(2, byte(4), byte(0))}, 4, 33000, "[k 0 0]"},
-		{"a delta form that becomes full", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 33000, "[f 0 0]"},
+		{"a delta form that becomes full", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 33000,
+			"[f 0 0]"},
 		{"a full form that stays", assembly{bytecode: jump, attributes: frames(1, byte(255), 5, 0, 0)}, 4, 33000, "[]"},
-		{"an extended form that is none too many", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4, 100, "[f 0 251]"},
-		{"an extended form that stays needless", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4, 5, "[]"},
+		{"an extended form that is none too many", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4,
+			100, "[f 0 251]"},
+		{"an extended form that stays needless", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4, 5,
+			"[]"},
 		{"a short form that becomes extended", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 100, "[]"},
 	} {
 		test.assembly.access, test.maxStack, test.maxLocals = static, 2, 2
@@ -65,9 +71,9 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestShortBranchNote: a branch that one nop drives out of reach comes into it again, too late, when another
-// is widened too: the five bytes of that move it more than its target, which is behind a switch that loses
-// padding.
+// TestShortBranchNote has a goto whose target one nop puts out of reach, so that it is widened. The branch in front
+// of it is widened too. Both together move the switch behind them so that it loses its padding, and the target is
+// within reach again. The goto stays wide, and a note must say that it was short.
 func TestShortBranchNote(t *testing.T) {
 	bytecode := asm(
 		code.Iconst0, code.Ifeq, 32767, // 0, 1: to 32768
@@ -86,13 +92,15 @@ func TestShortBranchNote(t *testing.T) {
 	}
 }
 
-// TestTrailingTops: a frame that becomes full keeps tops at its end, since the next one counts them.
+// TestTrailingTops checks that a frame that becomes a full_frame keeps the tops at the end of its locals, since the
+// frame after it may drop them by their number.
 func TestTrailingTops(t *testing.T) {
 	frames := asm(3, byte(253), 5, byte(1), byte(0), // append int, top at 5
 		byte(250), 0, // chop one at 6
 		byte(0)) // same at 7
 	bytecode := asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Nop, code.Nop, code.Return)
-	a := assembly{access: classfile.AccStatic, maxStack: 1, maxLocals: 2, bytecode: bytecode, attributes: map[string][]byte{"StackMapTable": frames}}
+	a := assembly{access: classfile.AccStatic, maxStack: 1, maxLocals: 2, bytecode: bytecode,
+		attributes: map[string][]byte{"StackMapTable": frames}}
 	r, err := moved(t, a, 4, 33000)
 	if err != nil {
 		t.Fatal(err)
@@ -100,16 +108,18 @@ func TestTrailingTops(t *testing.T) {
 	r.check()
 }
 
-// TestStackMap moves the frames of CLDC: a plain table of positions, locals and stack items.
+// TestStackMap moves a StackMap of CLDC, which is a simple table of positions, locals and stack items.
 func TestStackMap(t *testing.T) {
 	bytecode := asm(code.New, classT, code.Iconst0, code.Ifeq, 5, code.Nop, code.Nop, code.Pop, code.Return)
 	frame := func(pc, new int) []byte { return asm(pc, 1, byte(1), 1, byte(8), new) }
 	table := asm(1, frame(8, 0))
-	a := assembly{major: 48, maxStack: 2, maxLocals: 1, bytecode: bytecode, attributes: map[string][]byte{"StackMap": table}}
+	a := assembly{major: 48, maxStack: 2, maxLocals: 1, bytecode: bytecode,
+		attributes: map[string][]byte{"StackMap": table}}
 	m := a.sample(t)
 	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
 	throwable := pool.Class("java/lang/Throwable")
-	patch := code.Patch{MaxStack: 2, Insertions: []code.Insertion{{PC: 0, Bytecode: nops(4), Entry: true}, {PC: 0, Bytecode: nops(1)}, {PC: 8, Bytecode: nops(2)}},
+	patch := code.Patch{MaxStack: 2, Insertions: []code.Insertion{{PC: 0, Bytecode: nops(4), Entry: true},
+		{PC: 0, Bytecode: nops(1)}, {PC: 8, Bytecode: nops(2)}},
 		Handler: &code.Handler{Bytecode: []byte{0xBF}, Throwable: throwable}}
 	var r code.Relocator
 	info, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, pool)
@@ -151,31 +161,43 @@ func TestRelocateErrors(t *testing.T) {
 		length int
 		want   string
 	}{
-		{"unknown attribute", attribute("com.example.Offsets"), 1, "unknown attribute inside Code: com.example.Offsets"},
-		{"too long", assembly{bytecode: asm(code.Nop, code.Return)}, 65534, "method would be too large: code of 65536 bytes, the limit is 65535"},
-		{"branch out of the code", assembly{bytecode: asm(code.Nop, code.Goto, 99)}, 1, "goto at 1 branches to 100, outside of the 4 bytes of code"},
+		{"unknown attribute", attribute("com.example.Offsets"), 1,
+			"unknown attribute inside Code: com.example.Offsets"},
+		{"too long", assembly{bytecode: asm(code.Nop, code.Return)}, 65534,
+			"method would be too large: code of 65536 bytes, the limit is 65535"},
+		{"branch out of the code", assembly{bytecode: asm(code.Nop, code.Goto, 99)}, 1,
+			"goto at 1 branches to 100, outside of the 4 bytes of code"},
 		{"unknown opcode", assembly{bytecode: []byte{0, 0xFF}}, 1, "unknown opcode 0xff at 1"},
 		{"padding", assembly{bytecode: asm(code.Nop, code.Lookupswitch, byte(0), byte(1), far(8), far(0))}, 1,
-			"lookupswitch at 1 has padding that is not zero, which could not be restored"},
+			"lookupswitch at 1 has padding that is not zero, which strip could not restore"},
 		{"handler", assembly{bytecode: asm(code.Nop, code.Return), handlers: u2s(0, 1, 7, 0)}, 1,
 			"exception table holds the position 7, outside of the 2 bytes of code"},
-		{"lines", attribute("LineNumberTable", 1, 3, 1), 1, "LineNumberTable: holds the position 3, outside of the 2 bytes of code"},
-		{"lines too few", attribute("LineNumberTable", 2, 0, 1), 1, "LineNumberTable: 6 bytes do not match the number of its entries"},
-		{"variables", attribute("LocalVariableTable", 1, 1, 2, 1, 1, 0), 1, "LocalVariableTable: holds the position 3, outside of the 2 bytes of code"},
-		{"ranges", attribute("CharacterRangeTable", 1, 0, 2, 0, 0, 0, 0, 0), 1, "CharacterRangeTable: holds the position 3, outside of the 2 bytes of code"},
+		{"lines", attribute("LineNumberTable", 1, 3, 1), 1,
+			"LineNumberTable: holds the position 3, outside of the 2 bytes of code"},
+		{"lines too few", attribute("LineNumberTable", 2, 0, 1), 1,
+			"LineNumberTable: 6 bytes do not match the number of its entries"},
+		{"variables", attribute("LocalVariableTable", 1, 1, 2, 1, 1, 0), 1,
+			"LocalVariableTable: holds the position 3, outside of the 2 bytes of code"},
+		{"ranges", attribute("CharacterRangeTable", 1, 0, 2, 0, 0, 0, 0, 0), 1,
+			"CharacterRangeTable: holds the position 3, outside of the 2 bytes of code"},
 		{"frames cut", attribute("StackMapTable", 2, byte(1)), 1, "StackMapTable: StackMapTable ends in frame 1 of 2"},
-		{"frames cut in one", attribute("StackMapTable", 1, byte(251), byte(0)), 1, "StackMapTable: StackMapTable ends in frame 0 of 1"},
-		{"frames reserved", attribute("StackMapTable", 1, byte(200)), 1, "StackMapTable: frame 0 of StackMapTable has the reserved frame_type 200"},
+		{"frames cut in one", attribute("StackMapTable", 1, byte(251), byte(0)), 1,
+			"StackMapTable: StackMapTable ends in frame 0 of 1"},
+		{"frames reserved", attribute("StackMapTable", 1, byte(200)), 1,
+			"StackMapTable: frame 0 of StackMapTable has the reserved frame_type 200"},
 		{"frames malformed", attribute("StackMapTable", 1, byte(64), byte(9)), 1,
 			"StackMapTable: frame 0 of StackMapTable has a malformed verification_type_info"},
-		{"frames too many bytes", attribute("StackMapTable", 1, byte(1), byte(1)), 1, "StackMapTable: 1 bytes follow the last frame of StackMapTable"},
-		{"frame outside", attribute("StackMapTable", 1, byte(2)), 1, "StackMapTable: frame 0 is at 2, outside of the 2 bytes of code"},
+		{"frames too many bytes", attribute("StackMapTable", 1, byte(1), byte(1)), 1,
+			"StackMapTable: 1 bytes follow the last frame of StackMapTable"},
+		{"frame outside", attribute("StackMapTable", 1, byte(2)), 1,
+			"StackMapTable: frame 0 is at 2, outside of the 2 bytes of code"},
 		{"annotation of a field", attribute("RuntimeVisibleTypeAnnotations", 1, byte(0x13), byte(0), 1, 0), 1,
-			"RuntimeVisibleTypeAnnotations: type annotation has the target_type 0x13, which does not belong into code"},
+			"RuntimeVisibleTypeAnnotations: type annotation has the target_type 0x13, which may not appear in code"},
 		{"annotation cut", attribute("RuntimeVisibleTypeAnnotations", 1, byte(0x44), 0, byte(0), 1, 1, 1), 1,
 			"RuntimeVisibleTypeAnnotations: ends in an entry"},
 		{"annotations nested", attribute("RuntimeVisibleTypeAnnotations", 1, byte(0x44), 0, byte(0), 1, 1, 1,
-			bytes.Repeat([]byte{'[', 0, 1}, 100)), 1, "RuntimeVisibleTypeAnnotations: annotations are nested too deeply"},
+			bytes.Repeat([]byte{'[', 0, 1}, 100)), 1,
+			"RuntimeVisibleTypeAnnotations: annotations are nested too deeply"},
 		{"annotation outside", attribute("RuntimeVisibleTypeAnnotations", 1, byte(0x44), 3, byte(0), 1, 0), 1,
 			"RuntimeVisibleTypeAnnotations: holds the position 3, outside of the 2 bytes of code"},
 	} {
@@ -184,24 +206,30 @@ func TestRelocateErrors(t *testing.T) {
 			t.Errorf("%s:\ngot  %v\nwant %s", test.name, err, test.want)
 		}
 		if strings.Contains(test.want, "unknown attribute") != errors.Is(err, code.ErrUnknownAttribute) {
-			t.Errorf("%s: not the sentinel: %v", test.name, err)
+			t.Errorf("%s: wraps the wrong sentinel: %v", test.name, err)
 		}
 	}
 	m := assembly{bytecode: asm(code.Goto, 3, code.Return)}.sample(t)
 	var r code.Relocator
 	patch := code.Patch{Insertions: []code.Insertion{{PC: 1, Bytecode: nops(1)}}}
-	if _, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, classfile.NewPoolBuilder(m.class.ConstantPool())); err == nil {
+	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
+	if _, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, pool); err == nil {
 		t.Error("code is inserted into an instruction")
 	}
 	for _, name := range []string{"StackMap", "StackMapTable", "CharacterRangeTable", "LineNumberTable"} {
-		if !code.KnownInCode(name) || code.KnownInCode(name+"s") {
-			t.Errorf("what is known of %s?", name)
+		a := assembly{bytecode: asm(code.Return), attributes: map[string][]byte{name: nil}}
+		if _, err := moved(t, a, 0, 1); err == nil || errors.Is(err, code.ErrUnknownAttribute) {
+			t.Errorf("%s without its table: %v, want an error about the table", name, err)
+		}
+		a.attributes = map[string][]byte{name + "s": nil}
+		if _, err := moved(t, a, 0, 1); !errors.Is(err, code.ErrUnknownAttribute) {
+			t.Errorf("%ss: %v, want an unknown attribute", name, err)
 		}
 	}
 }
 
-// TestSubroutines runs a method with jsr and ret on a JVM, before and after its jumps were driven out of reach:
-// a loop that calls a subroutine, forwards and backwards, and adds up.
+// TestSubroutines runs a method with jsr and ret on a JVM, with its jumps within reach and out of reach. The method
+// is a loop that calls a subroutine and adds up numbers.
 func TestSubroutines(t *testing.T) {
 	jdk, err := oracle.FindJDK(11)
 	oracle.Require(t, err)
@@ -214,7 +242,8 @@ func TestSubroutines(t *testing.T) {
 		code.Astore2, code.Iload1, code.Iload0, code.Iadd, code.Istore1, // 16
 		code.Iinc, byte(0), byte(0xFF), code.Ret, byte(2), // 21
 	)
-	a := assembly{major: 49, access: classfile.AccPublic | classfile.AccStatic, descriptor: "(I)I", maxStack: 2, maxLocals: 3, bytecode: bytecode}
+	a := assembly{major: 49, access: classfile.AccPublic | classfile.AccStatic, descriptor: "(I)I", maxStack: 2,
+		maxLocals: 3, bytecode: bytecode}
 	for _, at := range [][2]int{{11, 1}, {5, 33000}, {11, 33000}, {21, 32758}} {
 		r, err := moved(t, a, at[0], at[1])
 		if err != nil {
@@ -225,7 +254,8 @@ func TestSubroutines(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "T.class"), r.new.class.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(jdk.Tool("java"), "-Xverify:all", "-cp", dir, filepath.Join("testdata", "Run.java")).CombinedOutput()
+		out, err := exec.Command(jdk.Tool("java"), "-Xverify:all", "-cp", dir,
+			filepath.Join("testdata", "Run.java")).CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || !strings.HasSuffix(got, "5050") {
 			t.Errorf("%d nops at %d: %v: %s", at[1], at[0], err, got)
 		}

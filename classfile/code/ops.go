@@ -215,7 +215,7 @@ const (
 	JsrW
 )
 
-// Operand says what follows an opcode.
+// Operand is the form of the bytes that follow an opcode.
 type Operand uint8
 
 // The operand forms of JVMS 6.5. All multi-byte values are big-endian; branch offsets count from the
@@ -237,17 +237,18 @@ const (
 	OperandMultiarray           // multianewarray: a pool index and a dimension count
 )
 
-// operandSizes is the length of an instruction by its operand form, 0 where it varies.
+// operandSizes has the length of an instruction with each form of operand, 0 where it varies.
 var operandSizes = [...]uint8{
 	OperandNone: 1, OperandByte: 2, OperandShort: 3, OperandConstant: 2, OperandConstantW: 3, OperandLocal: 2,
 	OperandIinc: 3, OperandBranch: 3, OperandBranchW: 5, OperandInvoke4: 5, OperandMultiarray: 4,
 }
 
-// ops is the one table of what the project knows of each opcode.
+// ops has the facts of JVMS 6.5 about each opcode; all other tables in this package are made from it.
 //
-// stack is what the instruction takes off the operand stack and puts back, the top at the right: I, J, F, D
-// and A (a reference) as in descriptors, N null, R a returnAddress; a small letter is one stack word of any
-// type, the same letter the same word. "*" means that the operand decides.
+// stack has the values that the instruction takes off the operand stack, then ">", then those that it puts on it,
+// the top of the stack at the right. I, J, F and D are types as in descriptors, A is a reference, N null and R a
+// returnAddress. A small letter is one stack word of any type; the same letter is the same word. "*" means that the
+// operand determines the values.
 var ops = [...]struct {
 	name    string
 	operand Operand
@@ -457,10 +458,10 @@ var ops = [...]struct {
 	JsrW:            {"jsr_w", OperandBranchW, ">R"},
 }
 
-// Known says whether the opcode may appear in a class file.
+// Known reports whether the opcode may appear in a class file.
 func (o Op) Known() bool { return int(o) < len(ops) }
 
-// String gives the mnemonic of JVMS 6.5, or "opcode N".
+// String returns the mnemonic of JVMS 6.5, or "opcode N".
 func (o Op) String() string {
 	if !o.Known() {
 		return "opcode " + strconv.Itoa(int(o))
@@ -468,7 +469,7 @@ func (o Op) String() string {
 	return ops[o].name
 }
 
-// sizes has the length of each opcode's instructions, 0 where it varies and for what is no opcode.
+// sizes has the length of the instructions with each opcode, 0 where it varies and for an unknown opcode.
 var sizes = func() (sizes [256]uint8) {
 	for op := range ops {
 		sizes[op] = operandSizes[ops[op].operand]
@@ -476,39 +477,39 @@ var sizes = func() (sizes [256]uint8) {
 	return sizes
 }()
 
-// Size gives the length in bytes of every instruction with this opcode, the opcode included; 0 where it depends on what
-// follows (switches and wide), and for what is no opcode.
+// Size returns the length in bytes of every instruction with this opcode, the opcode included. It is 0 for switches
+// and wide, whose length varies, and for an unknown opcode.
 func (o Op) Size() int { return int(sizes[o]) }
 
-// Operand gives the form of what follows the opcode; the opcode must be known.
+// Operand returns the form of the bytes that follow the opcode, which must be known.
 func (o Op) Operand() Operand { return ops[o].operand }
 
-// IsReturn says whether the instruction returns from its method, by a value or without (JVMS 2.11.8).
+// IsReturn reports whether the instruction returns from its method, with a value or without (JVMS 2.11.8).
 func (o Op) IsReturn() bool { return o >= Ireturn && o <= Return }
 
-// IsConditional says whether the instruction is a conditional branch (JVMS 2.11.7), a switch excepted.
+// IsConditional reports whether the instruction is a conditional branch (JVMS 2.11.7) and not a switch.
 func (o Op) IsConditional() bool {
 	return o >= Ifeq && o <= IfAcmpne || o == Ifnull || o == Ifnonnull
 }
 
-// stackEffect is a row of ops.stack in stack words: what is taken off, what is left on. known is false for
-// "*".
+// stackEffect is a row of ops in numbers: the stack words that the instruction takes off and puts on, its size and
+// its successors. known is false if the row has a "*".
 type stackEffect struct {
 	pops, pushes uint8
 	size         uint8 // bytes of the instruction, 0 where it varies
 	known        bool
-	leads        successors
+	flow         flow
 }
 
-// successors says what may run behind an instruction, if its opcode tells and no position in it is of four bytes.
-type successors uint8
+// flow is the kind of instructions that may run after an instruction.
+type flow uint8
 
 const (
-	leadsOddly   successors = iota // ask the instruction
-	leadsOn                        // the next one
-	leadsOnOrOff                   // that, or the target of the branch
-	leadsOff                       // the target
-	leadsNowhere
+	flowSpecial flow = iota // any, as the Instruction says: switches, subroutines, four-byte branches, rows with "*"
+	flowNext                // the next instruction
+	flowBranch              // the next instruction, or the target of the two-byte branch
+	flowJump                // the target of the two-byte branch
+	flowEnd                 // none: returns and athrow
 )
 
 var stackEffects = func() (effects [256]stackEffect) {
@@ -517,7 +518,7 @@ var stackEffects = func() (effects [256]stackEffect) {
 		effects[op].size = operandSizes[row.operand]
 		before, after, known := strings.Cut(row.stack, ">")
 		switch Op(op) {
-		case Ldc, LdcW: // of whatever kind
+		case Ldc, LdcW: // one word of any type
 			after = "a"
 		case Ldc2W:
 			after = "J"
@@ -533,28 +534,32 @@ var stackEffects = func() (effects [256]stackEffect) {
 		for _, letter := range after {
 			e.pushes += max(1, width[letter])
 		}
-		e.leads = leadsOf(Op(op), row.operand)
+		e.flow = flowOf(Op(op), row.operand)
 	}
 	return effects
 }()
 
-func leadsOf(op Op, operand Operand) successors {
-	flows := Instruction{Op: op}.FallsThrough()
+// flowOf returns the flow of the instructions with an opcode, which must not be Wide.
+func flowOf(op Op, operand Operand) flow {
+	next := Instruction{Op: op}.FallsThrough()
 	switch {
-	case op == Ret || operand == OperandBranchW || operand == OperandTableSwitch || operand == OperandLookupSwitch || op == Jsr:
-		return leadsOddly
-	case operand == OperandBranch && flows:
-		return leadsOnOrOff
+	case op == Jsr || op == Ret || operand == OperandBranchW || operand == OperandTableSwitch ||
+		operand == OperandLookupSwitch:
+		return flowSpecial
+	case operand == OperandBranch && next:
+		return flowBranch
 	case operand == OperandBranch:
-		return leadsOff
-	case flows:
-		return leadsOn
+		return flowJump
+	case next:
+		return flowNext
 	}
-	return leadsNowhere
+	return flowEnd
 }
 
-// Stack gives what the instruction takes off the operand stack and what it leaves there, in the letters that
-// the opcode table explains; ok is false if its operand decides. The opcode must be known.
+// Stack returns the values that the instruction takes off the operand stack and those that it puts on it, the top
+// of the stack at the right. I, J, F and D are types as in descriptors, A is a reference, N null and R a
+// returnAddress; a small letter is one stack word of any type, the same letter the same word. ok is false if the
+// operand of the instruction determines the values. The opcode must be known.
 func (o Op) Stack() (taken, left string, ok bool) {
 	taken, left, ok = strings.Cut(ops[o].stack, ">")
 	return taken, left, ok && left != "*"

@@ -9,47 +9,49 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// ErrTooLarge is wrapped by the error of [Relocator.Relocate] for code that would outgrow [MaxLength] or
-// another field of the Code attribute.
+// ErrTooLarge is wrapped by the error of [Relocator.Relocate] for code that would outgrow [MaxLength] or another
+// limit of the Code attribute.
 var ErrTooLarge = errors.New("method would be too large")
 
-// ErrUnknownAttribute is wrapped by the error of [Relocator.Relocate] for a Code attribute with an attribute
-// of unknown layout, which may hold code offsets.
+// ErrUnknownAttribute is wrapped by the error of [Relocator.Relocate] for a Code attribute that contains an
+// attribute of unknown layout, which might hold code offsets.
 var ErrUnknownAttribute = errors.New("unknown attribute inside Code")
 
-// Insertion is straight-line code to put in front of an instruction. It must not branch, hold a position of
-// the code, or leave anything on the operand stack.
+// Insertion is straight-line code to insert in front of an instruction. It must not branch, contain a code offset,
+// or change the depth of the operand stack.
 type Insertion struct {
-	PC       int // of the instruction, before anything is inserted
+	PC       int // position of the instruction in the old code
 	Bytecode []byte
-	// Entry says that what leads to PC other than from the instruction before it must not run the
-	// inserted code: branches, handlers and ranges that held PC go behind it. Otherwise they lead to the
-	// inserted code.
+	// Entry makes branches, switches, handlers and ends of ranges that refer to PC refer to the position behind the
+	// inserted code, so that only the instruction before it leads to that code. If Entry is false, they refer to
+	// its start.
 	Entry bool
 }
 
-// Handler is an exception handler to append behind the last instruction.
+// Handler is an exception handler to append after the last instruction.
 type Handler struct {
 	Bytecode []byte   // must not fall off its end, and use no locals
-	Ranges   [][2]int // half-open intervals of positions before anything is inserted, ascending
-	// Throwable is the Class constant of the one item that the handler finds on the stack. The entries
-	// catch any type.
+	Ranges   [][2]int // half-open intervals of positions in the old code, ascending
+	// Throwable is the index of the Class constant that the handler's frame names as the type of the exception. The
+	// exception table entries catch any type.
 	Throwable uint16
 }
 
-// Patch is a change of one method's code.
+// Patch is a change to the code of one method.
 type Patch struct {
 	Insertions []Insertion // by ascending PC; at one PC, those with Entry first
 	Handler    *Handler    // or nil
 	MaxStack   uint16      // of the new code
 }
 
-// Note is something about the old code that cannot be told from the new code by undoing the patch in the
-// canonical way. See package inject for the ways.
+// Note is a fact about the old code that is needed to undo a patch and that the new code does not show. Undoing
+// assumes a default for each branch that is wide now, for each frame that has a long form now, and for each frame
+// behind a widened branch. There is a note for each of them where the old code differed from this default. The
+// package comment of inject shows how notes are stored.
 type Note struct {
-	Kind  NoteKind // what it is about
-	Index int      // a frame's number, or the old position of a branch
-	Value int      // the frame's frame_type, a short form as the first value of its range
+	Kind  NoteKind // the kind of the fact
+	Index int      // the number of a frame, or the old position of a branch
+	Value int      // of NoteFrameForm: the frame_type; for the two short forms, the first value of their range
 }
 
 // NoteKind is the kind of a [Note]; its value is the letter that stands for it in the class file.
@@ -59,13 +61,29 @@ type NoteKind byte
 const (
 	NoteFrameForm   NoteKind = 'f' // the frame Index had the form Value
 	NoteKeptFrame   NoteKind = 'k' // the frame Index, behind a branch that was widened, was there before
-	NoteShortBranch NoteKind = 'n' // the branch at Index was short before
-	NoteWideBranch  NoteKind = 'w' // the branch at Index was wide before
-	NoteEmptyFrames NoteKind = 't' // there was a StackMapTable with no frames
+	NoteShortBranch NoteKind = 'n' // the branch at Index was short
+	NoteWideBranch  NoteKind = 'w' // the branch at Index was wide
+	NoteEmptyFrames NoteKind = 't' // there was a StackMapTable without frames
 )
 
-// Relocator writes Code attributes with code inserted. It keeps its working memory from one method to the
-// next; the zero Relocator is ready for use, by one goroutine at a time.
+// Relocator inserts code into Code attributes. It uses the same memory for one method after another. The zero
+// Relocator is ready for use, by one goroutine at a time.
+//
+// Inserting moves everything behind it, and the code is full of references to positions. Relocate works in two
+// steps. First it lays out the new code: it collects the branches and finds out which of them must be widened,
+// until it has the list of all shifts, "from position at on, everything moves by size bytes". Then it copies the
+// old attribute piece by piece, and replaces each reference p by one of two functions of p, which the shifts
+// define:
+//
+//   - inst(p) is the new position of the instruction that was at p. It is for references that mean the instruction
+//     itself: Uninitialized types in frames, and type annotations.
+//   - target(p) is the position where control that went to p must go now. It is for branches, switches, handlers,
+//     frames and the ends of ranges. It differs from inst(p) only if code was inserted at p: target(p) is in front
+//     of inserted code, unless this is an Entry.
+//
+// Each function takes a binary search in the shifts, but mostly only a comparison with the last result, since
+// tables are sorted. So time is nearly linear in the size of the attribute, plus the number of branches and
+// insertions for each round of the layout.
 type Relocator struct {
 	class  *classfile.Class
 	method *classfile.Member
@@ -77,31 +95,33 @@ type Relocator struct {
 	branches  []branch
 	shifts    []shift
 	sums      []int // sums[i] is the total size of shifts[:i]
-	last      int   // what shiftsUpTo gave last: positions are mostly asked for in ascending order
+	last      int   // the last result of shiftsUpTo, tried first since most positions come in ascending order
 	frames    []frame
-	newLength int // of the code, without the handler
+	newLength int // of the new code, without the handler
 }
 
-// shift says that everything from position at on moves by size bytes.
+// shift moves everything from the old position at on by size bytes.
 type shift struct {
 	at, size int
-	before   bool // what leads to at itself does not move: an inserted exit
+	before   bool // control that went to at goes in front of the inserted code: not an Entry
 }
 
-// branch is an instruction with a relative target.
+// branch is a branch or switch instruction.
 type branch struct {
 	Instruction
-	target int // of a switch 0
-	wide   bool
-	width  int // bytes of the instruction in the new code
+	target int  // old position; 0 for a switch
+	wide   bool // whether the old instruction has a four-byte offset
+	width  int  // bytes of the instruction in the new code
 }
 
-// Relocate appends to out the info of the method's Code attribute (JVMS 4.7.3) with the patch applied. Constants that
-// the new code needs beyond what the patch brought are added to pool. The notes are good until the next call.
+// Relocate appends to out the info of the method's Code attribute (JVMS 4.7.3) with the patch applied. Constants
+// that the new frames need are added to pool. The notes are valid until the next call.
 //
-// It fails, and the method should be left as it is, with [ErrTooLarge], [ErrUnknownAttribute], or for code or
-// tables that are malformed.
-func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfile.Member, code *classfile.Code, patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
+// It fails if the new code would be too large ([ErrTooLarge]), if the Code attribute contains an attribute of
+// unknown layout ([ErrUnknownAttribute]), or if the code or a table is malformed. The method should then be left
+// unchanged.
+func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfile.Member, code *classfile.Code,
+	patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
 	r.class, r.method, r.code, r.patch, r.pool = class, method, code, patch, pool
 	r.notes = r.notes[:0]
 	if err := r.findBranches(); err != nil {
@@ -134,6 +154,7 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	return out, r.notes, nil
 }
 
+// attributesSize returns the size in bytes of the attributes of the old code.
 func attributesSize(code *classfile.Code) (size int) {
 	for i := range code.Attributes {
 		size += 6 + len(code.Attributes[i].Info)
@@ -141,6 +162,8 @@ func attributesSize(code *classfile.Code) (size int) {
 	return size
 }
 
+// findBranches decodes the old code and collects its branches and switches. It fails if an insertion is not in front of
+// an instruction.
 func (r *Relocator) findBranches() error {
 	r.branches = r.branches[:0]
 	insertions, bytecode := r.patch.Insertions, r.code.Bytecode
@@ -157,7 +180,7 @@ func (r *Relocator) findBranches() error {
 		for len(insertions) > 0 && insertions[0].PC == pc {
 			insertions = insertions[1:]
 		}
-		if leads[op] {
+		if isBranch[op] {
 			if err := r.addBranch(Instruction{PC: pc, Op: op, Size: size, code: bytecode}); err != nil {
 				return err
 			}
@@ -170,8 +193,8 @@ func (r *Relocator) findBranches() error {
 	return nil
 }
 
-// leads says of each opcode whether its instructions hold offsets of others.
-var leads = func() (rows [256]bool) {
+// isBranch has, for each opcode, whether its instructions contain offsets of other instructions.
+var isBranch = func() (rows [256]bool) {
 	for op := range ops {
 		switch ops[op].operand {
 		case OperandBranch, OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
@@ -181,13 +204,15 @@ var leads = func() (rows [256]bool) {
 	return rows
 }()
 
-// addBranch notes a branch or switch.
+// addBranch appends a branch or switch to r.branches.
 func (r *Relocator) addBranch(in Instruction) error {
 	outside := func(target int) error {
-		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code", in.Op, in.PC, target, len(r.code.Bytecode))
+		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code",
+			in.Op, in.PC, target, len(r.code.Bytecode))
 	}
 	if target, ok := in.Branch(); ok {
-		r.branches = append(r.branches, branch{Instruction: in, target: target, wide: in.Op == GotoW || in.Op == JsrW, width: in.Size})
+		r.branches = append(r.branches, branch{Instruction: in, target: target, wide: in.Op == GotoW || in.Op == JsrW,
+			width: in.Size})
 		if target < 0 || target >= len(r.code.Bytecode) {
 			return outside(target)
 		}
@@ -196,7 +221,7 @@ func (r *Relocator) addBranch(in Instruction) error {
 	r.branches = append(r.branches, branch{Instruction: in, width: in.Size})
 	for _, pad := range in.padding() {
 		if pad != 0 {
-			return fmt.Errorf("%v at %d has padding that is not zero, which could not be restored", in.Op, in.PC)
+			return fmt.Errorf("%v at %d has padding that is not zero, which strip could not restore", in.Op, in.PC)
 		}
 	}
 	for _, target := range in.SwitchOffsets() {
@@ -207,10 +232,16 @@ func (r *Relocator) addBranch(in Instruction) error {
 	return nil
 }
 
-// layOut finds where everything will stand. Widening one branch can push another out of reach, and moves
-// switches, whose padding changes: it goes round until no branch has to be widened any more. Every round but
-// the last widens at least one, and nothing is ever narrowed, so it ends; for code contrived to need thousands
-// of rounds, early.
+// layOut computes the shifts. A branch whose target is now more than 32,767 bytes away has to be widened: a goto or
+// jsr to its wide form, a conditional branch to its negation over a goto_w. That moves the code behind it, which
+// can put other branches out of reach, and it changes the padding of switches. So layOut widens in rounds, until a
+// round finds nothing to widen. Every round but the last widens at least one branch, and none is ever narrowed
+// again, so the number of rounds is at most the number of branches and one more. The last round has checked every
+// branch, so the result is correct; it is not always the shortest possible one, since a change of padding may bring
+// a branch back within reach.
+//
+// Compiled code takes two or three rounds, each of which is linear in the number of branches and insertions. Code
+// that takes more than maxRounds rounds is refused, to bound the time.
 func (r *Relocator) layOut() error {
 	for range maxRounds {
 		r.layOutOnce()
@@ -232,12 +263,13 @@ func (r *Relocator) layOut() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: its branches push each other out of reach more than %d times", ErrTooLarge, maxRounds)
+	return fmt.Errorf("%w: widening its branches puts others out of reach more than %d times", ErrTooLarge, maxRounds)
 }
 
-// maxRounds is how often [Relocator.layOut] starts again. Compiled code takes two or three rounds.
+// maxRounds is the greatest number of rounds of [Relocator.layOut].
 const maxRounds = 100
 
+// layOutOnce computes the shifts for the present widths of branches, and the widths of switches.
 func (r *Relocator) layOutOnce() {
 	r.shifts, r.sums, r.last = r.shifts[:0], append(r.sums[:0], 0), 0
 	total := 0
@@ -269,13 +301,15 @@ func (r *Relocator) layOutOnce() {
 // padding counts the bytes between the opcode of a switch at pc and its operands (JVMS 6.5).
 func padding(pc int) int { return 3 - pc&3 }
 
-// inst gives where the instruction that stood at p stands now; for other positions inside the code, where
-// their byte is.
+// inst returns the new position of the instruction at the old position p, or of the byte there if no instruction
+// starts at p.
 func (r *Relocator) inst(p int) int { return p + r.sums[r.shiftsUpTo(p)] }
 
-// target gives where what led to position p has to lead now: behind inserted entries, before inserted exits.
+// target returns the new position to which control that went to the old position p must go: behind an inserted
+// Entry, in front of other inserted code.
 func (r *Relocator) target(p int) int {
 	i := r.shiftsUpTo(p)
+	// That is behind everything inserted at p. Go back over what is not an Entry.
 	q := p + r.sums[i]
 	for i--; i >= 0 && r.shifts[i].at == p; i-- {
 		if r.shifts[i].before {
@@ -295,6 +329,7 @@ func (r *Relocator) shiftsUpTo(p int) int {
 	return r.last
 }
 
+// searchShifts is shiftsUpTo by binary search.
 func (r *Relocator) searchShifts(p int) int {
 	lo, hi := 0, len(r.shifts)
 	for lo < hi {
@@ -307,8 +342,8 @@ func (r *Relocator) searchShifts(p int) int {
 	return lo
 }
 
-// start gives where a line or a variable that started at position p starts now: like a target, but what
-// started with the method still does.
+// start returns the new start of a line or of a variable's range that started at the old position p. That is the
+// target, but what started at 0 still does, so that parameters and the first line cover the inserted entry.
 func (r *Relocator) start(p int) int {
 	if p == 0 {
 		return 0
@@ -316,7 +351,8 @@ func (r *Relocator) start(p int) int {
 	return r.target(p)
 }
 
-// appendBytecode copies the instructions with the insertions between them and the branches aimed anew.
+// appendBytecode copies the instructions, with the insertions between them and new offsets in branches and
+// switches.
 func (r *Relocator) appendBytecode(out []byte) []byte {
 	old, copied := r.code.Bytecode, 0
 	base := len(out)
@@ -340,7 +376,7 @@ func (r *Relocator) appendBytecode(out []byte) []byte {
 	return append(out, old[copied:]...)
 }
 
-// appendBranch writes the branch or switch b, which now stands at pc.
+// appendBranch appends the branch or switch b, whose new position is pc.
 func (r *Relocator) appendBranch(out []byte, b *branch, pc int) []byte {
 	if b.Op == Tableswitch || b.Op == Lookupswitch {
 		return r.appendSwitch(out, b, pc)
@@ -352,19 +388,21 @@ func (r *Relocator) appendBranch(out []byte, b *branch, pc int) []byte {
 		return binary.BigEndian.AppendUint16(append(out, byte(b.Op)), uint16(offset))
 	case b.wide:
 		return binary.BigEndian.AppendUint32(append(out, byte(b.Op)), uint32(offset))
-	case b.width == 5: // jsr and jsr_w stand behind goto and goto_w
+	case b.width == 5: // jsr_w is as far behind goto_w as jsr is behind goto
 		return binary.BigEndian.AppendUint32(append(out, byte(b.Op+(GotoW-Goto))), uint32(offset))
 	}
 	out = append(out, byte(b.Op.negated()), 0, 8, byte(GotoW))
 	return binary.BigEndian.AppendUint32(out, uint32(offset-3))
 }
 
-// noteBranch notes a branch of which whoever undoes the patch would guess wrongly whether it was widened: a
-// branch that fits no short form now, but would at its old place, is taken for one that was.
+// noteBranch adds a note if undoing the patch would get the old form of b wrong. Undoing assumes that a wide branch
+// was widened if its offset does not fit two bytes now and did fit at its old place. The note is needed if such a
+// branch was wide already, and if a branch was widened although its offset fits two bytes in the final layout,
+// which later rounds have changed.
 func (r *Relocator) noteBranch(b *branch, offset int) {
 	old, wide := b.target-b.PC, b.wide
 	if b.Op.IsConditional() && b.width == 3 && old == 8 {
-		// A compiler's own conditional branch over a goto_w looks like one that was widened.
+		// A conditional branch over a goto_w that a compiler wrote looks like one that was widened.
 		if next, err := At(r.code.Bytecode, b.PC+3); err == nil && next.Op == GotoW {
 			target, _ := next.Branch()
 			old, wide = target-b.PC, true
@@ -381,8 +419,8 @@ func (r *Relocator) noteBranch(b *branch, offset int) {
 
 func fitsShort(offset int) bool { return offset == int(int16(offset)) }
 
-// negated gives the conditional branch that is taken when o is not. They come in pairs (JVMS 6.5), of which
-// the first has an odd opcode, but for ifnull and ifnonnull.
+// negated returns the conditional branch that is taken if o is not. The opcodes of a pair follow each other (JVMS
+// 6.5): the first one is even for ifnull and ifnonnull, and odd for all others.
 func (o Op) negated() Op {
 	if o == Ifnull || o == Ifnonnull {
 		return o ^ 1
@@ -390,6 +428,7 @@ func (o Op) negated() Op {
 	return (o - 1 ^ 1) + 1
 }
 
+// appendSwitch appends the switch b, whose new position is pc, with the padding that it needs there.
 func (r *Relocator) appendSwitch(out []byte, b *branch, pc int) []byte {
 	out = append(out, byte(b.Op))
 	out = append(out, 0, 0, 0)[:len(out)+padding(pc)]
@@ -402,6 +441,8 @@ func (r *Relocator) appendSwitch(out []byte, b *branch, pc int) []byte {
 	return out
 }
 
+// appendExceptionTable appends the exception table with its positions moved, then the entries of the appended handler.
+// These come last, so that the method's own handlers are tried first (JVMS 2.10).
 func (r *Relocator) appendExceptionTable(out []byte) ([]byte, error) {
 	old := r.code.ExceptionTable
 	n := len(old) / 8
@@ -416,7 +457,8 @@ func (r *Relocator) appendExceptionTable(out []byte) ([]byte, error) {
 		for i := 0; i < 6; i += 2 {
 			p := int(binary.BigEndian.Uint16(old[i:]))
 			if p > len(r.code.Bytecode) {
-				return nil, fmt.Errorf("exception table holds the position %d, outside of the %d bytes of code", p, len(r.code.Bytecode))
+				return nil, fmt.Errorf("exception table holds the position %d, outside of the %d bytes of code",
+					p, len(r.code.Bytecode))
 			}
 			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))
 		}

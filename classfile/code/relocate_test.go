@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// randomPatch puts insertions of random kinds and lengths in front of some of the instructions, and now and
-// then a handler behind the last. One of the insertions has longest bytes.
+// randomPatch returns a patch with insertions of random kinds and lengths in front of some instructions, and
+// sometimes a handler. One of the insertions has longest bytes.
 func randomPatch(random *rand.Rand, m sample, longest int, pool *classfile.PoolBuilder) code.Patch {
 	var starts, behindBranches []int
 	for in := range code.Instructions(m.code.Bytecode) {
@@ -33,7 +33,8 @@ func randomPatch(random *rand.Rand, m sample, longest int, pool *classfile.PoolB
 				length = longest
 			}
 			if length > 0 && (random.Float64() < density || i == longAt && !entry) {
-				patch.Insertions = append(patch.Insertions, code.Insertion{PC: pc, Bytecode: make([]byte, length), Entry: entry})
+				patch.Insertions = append(patch.Insertions,
+					code.Insertion{PC: pc, Bytecode: make([]byte, length), Entry: entry})
 			}
 			if !entry {
 				break
@@ -53,8 +54,8 @@ func randomPatch(random *rand.Rand, m sample, longest int, pool *classfile.PoolB
 	return patch
 }
 
-// TestRelocateSamples moves the methods of testdata, with insertions small and too long for short branches,
-// and compares with the model.
+// TestRelocateSamples moves the methods of testdata, with insertions that are short and others that are too long
+// for short branches, and compares the result with the model.
 //
 // Invariant: Code that is moved means the same: every offset goes where an independent model says.
 func TestRelocateSamples(t *testing.T) {
@@ -74,7 +75,7 @@ func TestRelocateSamples(t *testing.T) {
 	}
 }
 
-// relocateRandomly returns how many conditional branches were widened.
+// relocateRandomly checks random patches of a method and returns how many conditional branches were widened.
 func relocateRandomly(t *testing.T, random *rand.Rand, m sample, longest int) (widened int) {
 	t.Helper()
 	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
@@ -94,7 +95,7 @@ func relocateRandomly(t *testing.T, random *rand.Rand, m sample, longest int) (w
 	return widened
 }
 
-// TestRelocateNothing: without a patch the code stays as it is.
+// TestRelocateNothing checks that without a patch the code stays as it is.
 func TestRelocateNothing(t *testing.T) {
 	for _, m := range sampleMethods(t) {
 		var r code.Relocator

@@ -17,13 +17,13 @@ import (
 
 // sample is a method with code.
 type sample struct {
-	name   string // of its class file, then its own and its descriptor
+	name   string // the class file, the method's name and its descriptor
 	class  *classfile.Class
 	method *classfile.Member
 	code   classfile.Code
 }
 
-// methodsOf gives the methods with code of a class.
+// methodsOf returns the methods of a class that have code.
 func methodsOf(t testing.TB, file string, data []byte) (methods []sample) {
 	t.Helper()
 	c, err := classfile.Parse(data)
@@ -43,7 +43,7 @@ func methodsOf(t testing.TB, file string, data []byte) (methods []sample) {
 	return methods
 }
 
-// sampleFiles are the classes of testdata, by path.
+// sampleFiles returns the paths of the classes of testdata.
 func sampleFiles(t testing.TB) (paths []string) {
 	t.Helper()
 	root := filepath.Join("..", "..", "testdata", "classes", "bin")
@@ -60,7 +60,7 @@ func sampleFiles(t testing.TB) (paths []string) {
 	return paths
 }
 
-// sampleMethods are the methods of the classes of testdata.
+// sampleMethods returns the methods of the classes of testdata.
 func sampleMethods(t testing.TB) (methods []sample) {
 	t.Helper()
 	for _, path := range sampleFiles(t) {
@@ -73,8 +73,8 @@ func sampleMethods(t testing.TB) (methods []sample) {
 	return methods
 }
 
-// corpusJars gives the released jars that this run is to look at: the small set, all with TRACEGEN_CORPUS=full,
-// none with off.
+// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with
+// TRACEGEN_CORPUS=off none.
 func corpusJars(t testing.TB) []corpus.Jar {
 	t.Helper()
 	set := os.Getenv("TRACEGEN_CORPUS")

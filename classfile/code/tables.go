@@ -10,8 +10,8 @@ import (
 
 var errTruncated = errors.New("ends in an entry")
 
-// mover gives what rewrites an attribute of that name, which holds positions, inside a Code attribute: it appends the
-// attribute's new info to out. It is nil for names that are not known.
+// mover returns the method that rewrites an attribute with that name inside a Code attribute, whose info holds
+// positions: the method appends the attribute's new info to out. It is nil for an unknown name.
 func mover(name string) func(r *Relocator, out, info []byte) ([]byte, error) {
 	switch name {
 	case "CharacterRangeTable":
@@ -30,13 +30,16 @@ func mover(name string) func(r *Relocator, out, info []byte) ([]byte, error) {
 	return nil
 }
 
-// KnownInCode says whether [Relocator.Relocate] knows how to carry an attribute of that name inside a Code
-// attribute along.
+// KnownInCode reports whether an attribute with that name can be inside a Code attribute that [Relocator.Relocate]
+// changes: whether its layout is known, and so all code offsets in it. A name that is unknown may stand for an
+// attribute with offsets.
 func KnownInCode(name string) bool { return mover(name) != nil }
 
-// firstFramesMajor is the first class file version with StackMapTable (JVMS 4.7.4).
+// firstFramesMajor is the first major class file version with StackMapTable (JVMS 4.7.4).
 const firstFramesMajor = 50
 
+// appendAttributes appends the attributes of the code with their positions moved, and a StackMapTable if the appended
+// handler needs the first one.
 func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
 	_, major := r.class.Version()
 	_, hasFrames := classfile.FindAttribute(r.code.Attributes, "StackMapTable")
@@ -66,7 +69,9 @@ func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
 	return r.appendAttribute(out, r.pool.Utf8("StackMapTable"), []byte{0, 0}, (*Relocator).moveStackMapTable)
 }
 
-func (r *Relocator) appendAttribute(out []byte, name uint16, info []byte, move func(*Relocator, []byte, []byte) ([]byte, error)) ([]byte, error) {
+// appendAttribute appends one attribute, whose new info move writes.
+func (r *Relocator) appendAttribute(out []byte, name uint16, info []byte,
+	move func(*Relocator, []byte, []byte) ([]byte, error)) ([]byte, error) {
 	out = binary.BigEndian.AppendUint16(out, name)
 	out = append(out, 0, 0, 0, 0)
 	start := len(out)
@@ -78,7 +83,8 @@ func (r *Relocator) appendAttribute(out []byte, name uint16, info []byte, move f
 	return out, nil
 }
 
-// entries checks a table of a u2 count and entries of a fixed size that fills info.
+// entries returns the entries of a table that consists of a u2 count and entries of a fixed size in bytes. It fails
+// unless the table fills info.
 func entries(info []byte, size int) ([]byte, error) {
 	if len(info) < 2 || len(info)-2 != size*int(binary.BigEndian.Uint16(info)) {
 		return nil, fmt.Errorf("%d bytes do not match the number of its entries", len(info))
@@ -86,6 +92,7 @@ func entries(info []byte, size int) ([]byte, error) {
 	return info[2:], nil
 }
 
+// checkPosition returns an error for a position behind the end of the old code.
 func (r *Relocator) checkPosition(p int) error {
 	if p > len(r.code.Bytecode) {
 		return fmt.Errorf("holds the position %d, outside of the %d bytes of code", p, len(r.code.Bytecode))
@@ -127,7 +134,7 @@ func (r *Relocator) moveVariables(out, info []byte) ([]byte, error) {
 	return out, nil
 }
 
-// appendRange moves a variable's start_pc and length.
+// appendRange appends the start_pc and length of a variable, moved. An empty range stays empty.
 func (r *Relocator) appendRange(out, old []byte) ([]byte, error) {
 	p := int(binary.BigEndian.Uint16(old))
 	end := p + int(binary.BigEndian.Uint16(old[2:]))
@@ -163,8 +170,9 @@ func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
 	return out, nil
 }
 
-// moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1): frames as full_frame has them, behind absolute
-// positions. It adds none behind widened branches: no method of that size is worth it.
+// moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1), whose frames are absolute positions and bodies like
+// those of full_frame. It fails if a conditional branch was widened, which needs a new frame: methods of that size
+// with a StackMap are too rare to implement that.
 func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 	if len(info) < 2 {
 		return nil, errTruncated
@@ -212,13 +220,14 @@ func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 	return out, nil
 }
 
-// throwableOnly is the body of a full_frame without locals and with a Throwable on the stack.
+// throwableOnly returns the body of a full_frame without locals and with h.Throwable on the stack.
 func throwableOnly(h *Handler) []byte {
 	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}
 }
 
-// moveStackMapTable moves the frames (JVMS 4.7.4) and adds those that widened conditional branches and the
-// handler need.
+// moveStackMapTable moves the frames (JVMS 4.7.4), and adds one behind each conditional branch that was widened and
+// one for the handler. See addedFrames for the types in them. A frame that follows an added one is written as a
+// full_frame, since its short form describes a difference to the frame before it.
 func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	var err error
 	if r.frames, err = parseFrames(info, r.frames[:0]); err != nil {
@@ -255,7 +264,7 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 		}
 		form := f.kind
 		if pushAdded(f.pc) && f.kind != fullFrame {
-			// Delta forms build on the locals of the frame before, which is another one now.
+			// All forms but full_frame build on the locals of the frame before, which is now the added one.
 			if err := flow.applyFrames(i + 1); err != nil {
 				return nil, err
 			}
@@ -285,9 +294,9 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	return out, nil
 }
 
-// checkFramePositions refuses frames inside the padding of a switch, where no instruction starts. Whether they would
-// change places depends on how far the padding shrinks, and so on the length of what is inserted: whether a method is
-// refused must not.
+// checkFramePositions returns an error for a frame inside the padding of a switch, where no instruction starts.
+// Whether the order of such frames would survive depends on how far the padding shrinks, and so on the length of
+// the inserted code; but whether a method is refused must not depend on that.
 func (r *Relocator) checkFramePositions() error {
 	frames := r.frames
 	for i := range r.branches {
@@ -299,13 +308,13 @@ func (r *Relocator) checkFramePositions() error {
 			frames = frames[1:]
 		}
 		if len(frames) > 0 && frames[0].pc <= b.PC+padding(b.PC) {
-			return errors.New("frames stand where no instruction starts")
+			return errors.New("a frame is at a position where no instruction starts")
 		}
 	}
 	return nil
 }
 
-// oldDelta gives the offset_delta of frame i before anything was inserted.
+// oldDelta returns the offset_delta of frame i in the old code.
 func oldDelta(frames []frame, i int) int {
 	if i == 0 {
 		return frames[0].pc
@@ -321,12 +330,12 @@ const (
 	firstOffsetTarget     = 0x43 // instanceof, new, two method references
 	firstArgumentTarget   = 0x47 // casts and type arguments
 	lastArgumentTarget    = 0x4B
-	elementAnnotationNest = 64 // how deep annotations may nest before the class is called malformed
+	elementAnnotationNest = 64 // the greatest depth of annotations in annotations that is accepted
 )
 
-// moveTypeAnnotations moves a Runtime(In)VisibleTypeAnnotations attribute of a Code attribute (JVMS 4.7.20).
-// Exception parameters are named by their index in the exception table, which no patch changes: entries are
-// only appended.
+// moveTypeAnnotations moves a RuntimeVisibleTypeAnnotations or RuntimeInvisibleTypeAnnotations attribute of a Code
+// attribute (JVMS 4.7.20). Annotations of exception parameters need no change: they refer to an index of the
+// exception table, to which a patch only appends.
 func (r *Relocator) moveTypeAnnotations(out, info []byte) ([]byte, error) {
 	if len(info) < 2 {
 		return nil, errTruncated
@@ -353,8 +362,8 @@ func (r *Relocator) moveTypeAnnotations(out, info []byte) ([]byte, error) {
 	return out, nil
 }
 
-// moveTarget writes the new positions of the target_info that starts at at into out, a copy of info, and
-// gives the position behind it.
+// moveTarget writes the new positions of the target_info (JVMS 4.7.20.1) that starts at at into out, which is a
+// copy of info, and returns the position behind it.
 func (r *Relocator) moveTarget(out, info []byte, at int) (end int, err error) {
 	need := func(n int) bool { return at+1+n <= len(info) }
 	if !need(2) {
@@ -389,15 +398,16 @@ func (r *Relocator) moveTarget(out, info []byte, at int) (end int, err error) {
 		}
 		return operand + 3, nil
 	default:
-		return 0, fmt.Errorf("type annotation has the target_type %#x, which does not belong into code", kind)
+		return 0, fmt.Errorf("type annotation has the target_type %#x, which may not appear in code", kind)
 	}
 }
 
-// AnnotationEnd gives the position behind the annotation structure that starts at at in an attribute (JVMS
-// 4.7.16). It fails for one that runs past the end of info, or nests deeper than any compiler does.
+// AnnotationEnd returns the position behind the annotation structure (JVMS 4.7.16) that starts at position at of an
+// attribute. It fails for an annotation that runs past the end of info, or that contains annotations more than 64
+// deep.
 func AnnotationEnd(info []byte, at int) (end int, err error) { return annotationEnd(info, at, 0) }
 
-// annotationEnd is the same for the annotations in annotations.
+// annotationEnd is AnnotationEnd for an annotation inside of that many others.
 func annotationEnd(info []byte, at, nested int) (end int, err error) {
 	if nested > elementAnnotationNest {
 		return 0, errors.New("annotations are nested too deeply")
@@ -415,7 +425,7 @@ func annotationEnd(info []byte, at, nested int) (end int, err error) {
 	return at, nil
 }
 
-// elementValueEnd gives the position behind the element_value that starts at at (JVMS 4.7.16.1).
+// elementValueEnd returns the position behind the element_value (JVMS 4.7.16.1) that starts at position at.
 func elementValueEnd(info []byte, at, nested int) (end int, err error) {
 	if at+3 > len(info) {
 		return 0, errTruncated

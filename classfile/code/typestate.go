@@ -14,23 +14,32 @@ import (
 type item struct {
 	tag   byte
 	class string // of itemObject: name in internal form, or array descriptor
-	pc    uint16 // of itemUninitialized: where its new stands
+	pc    uint16 // of itemUninitialized: the position of its `new` instruction
 }
 
 const secondWord = 0xFF
 
-// typeState is what a stack map frame describes (JVMS 4.10.1.4).
+// typeState has the types of all local variables and operand stack words at one position, as a stack map frame
+// describes them (JVMS 4.10.1.4).
 type typeState struct {
 	locals, stack []item
 }
 
-// maxAddedFrames bounds the bytes that frames added to one method may take. Each may name every local of the
-// method, so that few bytes could ask for very many.
+// maxAddedFrames is the greatest number of bytes that the frames added to one method may take. Each frame may
+// describe every local variable of the method, so that without the limit a small class could make a very big one.
 const maxAddedFrames = 1 << 20
 
-// addedFrames gives full frames, at old positions and in order, for what becomes a branch target because the
-// conditional branch before it was widened. There are none without a StackMapTable: code that is verified
-// by inference needs none.
+// addedFrames returns the frames that widened conditional branches need, as full_frames with old positions, in
+// order.
+//
+// A widened branch jumps over a goto_w to the instruction behind it, which so becomes a branch target and needs a
+// frame (JVMS 4.10.1). In general, the types at a branch target are found by merging those of all paths, which
+// takes the class hierarchy. Here merging is not needed: where there was no frame, only one path led to the
+// instruction, from the instruction before it. So its types follow from the last frame before it, or from the start
+// of the method, by executing the instructions in between. typeFlow does that for all added frames in one pass
+// through the method.
+//
+// Code without a StackMapTable needs no frames, since it is verified by type inference (JVMS 4.10.2).
 func (r *Relocator) addedFrames() ([]frame, error) {
 	var added []frame
 	flow := typeFlow{r: r}
@@ -42,7 +51,7 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 			continue
 		}
 		at, found := slices.BinarySearchFunc(r.frames, next, func(f frame, pc int) int { return f.pc - pc })
-		if found { // undoing the patch would take it for an added one if nothing else led there
+		if found { // without a note, undoing the patch could take it for an added one
 			r.notes = append(r.notes, Note{Kind: NoteKeptFrame, Index: at})
 			continue
 		}
@@ -65,17 +74,17 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 	return added, nil
 }
 
-// typeFlow follows the types through a method, forward only.
+// typeFlow computes the types at positions of a method, in ascending order.
 type typeFlow struct {
 	r      *Relocator
-	frames int       // how many have been applied to frame, plus 1 for the initial state
-	frame  typeState // what the last frame says
-	now    typeState // what holds at pc
+	frames int       // how many frames have been applied to frame, plus 1 for the initial state
+	frame  typeState // the types of the last frame
+	now    typeState // the types at pc
 	pc     int
 }
 
-// applyFrames goes to the n-th frame (1 for the first, 0 for the method's start), unless it is already there
-// or behind it.
+// applyFrames advances to the n-th frame (1 for the first, 0 for the method's start), unless f is already there or
+// behind it.
 func (f *typeFlow) applyFrames(n int) error {
 	if f.frames > n {
 		return nil
@@ -98,7 +107,8 @@ func (f *typeFlow) applyFrames(n int) error {
 	return nil
 }
 
-// initialState is the frame that the method's descriptor and flags imply (JVMS 4.10.1.6).
+// initialState returns the types at the start of the method, which follow from its descriptor and flags (JVMS
+// 4.10.1.6).
 func (r *Relocator) initialState() (*typeState, error) {
 	s := &typeState{}
 	m := r.method
@@ -120,7 +130,7 @@ func (r *Relocator) initialState() (*typeState, error) {
 	return s, nil
 }
 
-// fieldItem gives the type of a value with that field descriptor.
+// fieldItem returns the type of a value with that field descriptor, which must be well-formed.
 func fieldItem(descriptor string) item {
 	switch descriptor[0] {
 	case 'J':
@@ -137,7 +147,7 @@ func fieldItem(descriptor string) item {
 	return item{tag: itemInteger}
 }
 
-// appendItem puts a value on words: two of them for long and double.
+// appendItem appends a value to words: two words for long and double.
 func appendItem(words []item, it item) []item {
 	words = append(words, it)
 	if it.tag == itemLong || it.tag == itemDouble {
@@ -164,7 +174,7 @@ func readItems(pool *classfile.ConstantPool, b []byte, n int) (words []item, res
 	return words, b, nil
 }
 
-// apply replaces s by what f describes, given that s is what the frame before f describes.
+// apply replaces s by the types that f describes. s must be the types of the frame before f.
 func (s *typeState) apply(pool *classfile.ConstantPool, f frame) error {
 	s.stack = nil
 	var err error
@@ -194,7 +204,7 @@ func (s *typeState) apply(pool *classfile.ConstantPool, f frame) error {
 	return err
 }
 
-// fullFrameBody encodes s, adding to the pool what class names it lacks.
+// fullFrameBody returns the body of a full_frame with the types s. It adds missing Class constants to the pool.
 func (r *Relocator) fullFrameBody(s *typeState) []byte {
 	var b []byte
 	write := func(words []item) {
@@ -220,8 +230,8 @@ func (r *Relocator) fullFrameBody(s *typeState) []byte {
 	return b
 }
 
-// execute lets the instructions up to position end act on the state. There is no frame in between, so that
-// each is entered from the one before it only.
+// execute applies the effects of the instructions up to position end to f.now. There must be no frame in between,
+// so that each of them is reached from the one before it only.
 func (f *typeFlow) execute(end int) error {
 	for f.pc < end {
 		in, err := At(f.r.code.Bytecode, f.pc)
@@ -236,6 +246,7 @@ func (f *typeFlow) execute(end int) error {
 	return nil
 }
 
+// executeOne applies the effect of one instruction to s (JVMS 4.10.1.9).
 func (r *Relocator) executeOne(s *typeState, in Instruction) error {
 	pool := r.class.ConstantPool()
 	pops, pushes, err := in.StackWords(pool)
@@ -287,7 +298,8 @@ func (r *Relocator) executeOne(s *typeState, in Instruction) error {
 	return nil
 }
 
-// store puts the words into the locals from index on. Half a long or double that is overwritten is gone.
+// store puts the words into the locals from index on. If they overwrite one half of a long or double, the other
+// half becomes unusable too.
 func (s *typeState) store(index int, words []item) {
 	for len(s.locals) < index+len(words) {
 		s.locals = append(s.locals, item{tag: itemTop})
@@ -328,12 +340,14 @@ func (r *Relocator) initialise(s *typeState, object item) error {
 	return nil
 }
 
+// letterItems has the types that the letters of the opcode table stand for.
 var letterItems = map[byte]item{
 	'I': {tag: itemInteger}, 'J': {tag: itemLong}, 'F': {tag: itemFloat}, 'D': {tag: itemDouble}, 'N': {tag: itemNull},
 	'A': {tag: itemObject},
 }
 
-// result gives the type that the instruction leaves on the stack; for aload an itemObject of no class.
+// result returns the type of the value that the instruction puts on the stack; for aload, an itemObject without a
+// class.
 func (r *Relocator) result(s *typeState, in Instruction, op Op, taken []item) (item, error) {
 	pool := r.class.ConstantPool()
 	switch op {
@@ -376,7 +390,7 @@ func (r *Relocator) result(s *typeState, in Instruction, op Op, taken []item) (i
 	return fieldItem(ref.Descriptor[strings.IndexByte(ref.Descriptor, ')')+1:]), nil
 }
 
-// loadable gives the type of each constant that ldc may load (JVMS table 5.1-A), Dynamic excepted.
+// loadable has the type of each kind of constant that ldc may load (JVMS table 5.1-A), except Dynamic.
 var loadable = map[classfile.Tag]item{
 	classfile.TagInteger:      {tag: itemInteger},
 	classfile.TagFloat:        {tag: itemFloat},
@@ -388,6 +402,7 @@ var loadable = map[classfile.Tag]item{
 	classfile.TagMethodType:   {tag: itemObject, class: "java/lang/invoke/MethodType"},
 }
 
+// constantItem returns the type of a constant that ldc, ldc_w or ldc2_w loads.
 func (r *Relocator) constantItem(index uint16) (item, error) {
 	pool := r.class.ConstantPool()
 	tag := pool.Tag(index)

@@ -18,7 +18,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// fault is a mistake that somebody could make in the injector. old is in file exactly once; new stands in its
+// fault is a mistake that a programmer could make in the injector. old is in file exactly once; new stands in its
 // place, and PLANTED in it is true only in the run that is to have this fault.
 type fault struct {
 	name, file, old, new string
@@ -35,7 +35,9 @@ var faults = []fault{
 	{"an Uninitialized offset not shifted", "classfile/code/frame.go",
 		"uint16(r.inst(p)))\n			}\n			at, _", "uint16(pick(PLANTED, p, r.inst(p))))\n			}\n			at, _"},
 	{"an Uninitialized offset shifted like a branch", "classfile/code/frame.go",
-		"				p := int(binary.BigEndian.Uint16(body[at+1:]))\n", "				p := int(binary.BigEndian.Uint16(body[at+1:]))\n				if PLANTED {\n					binary.BigEndian.PutUint16(body[at+1:], uint16(r.start(p)))\n					at += 3\n					continue\n				}\n"},
+		"				p := int(binary.BigEndian.Uint16(body[at+1:]))\n",
+		"				p := int(binary.BigEndian.Uint16(body[at+1:]))\n				if PLANTED " +
+			"{\n					binary.BigEndian.PutUint16(body[at+1:], uint16(r.start(p)))\n					at += 3\n					continue\n				}\n"},
 	{"a branch that runs the entry again", "classfile/code/relocate.go", "	offset := r.target(b.target) - pc\n",
 		"	offset := pick(PLANTED, r.start(b.target), r.target(b.target)) - pc\n"},
 	{"a branch past the exit", "classfile/code/relocate.go", "	r.noteBranch(b, offset)\n",
@@ -45,27 +47,38 @@ var faults = []fault{
 	{"a switch whose default is not moved", "classfile/code/relocate.go", "uint32(r.target(target)-pc))",
 		"uint32(pick(PLANTED && at == old, target-b.PC, r.target(target)-pc)))"},
 	{"a switch case past the exit", "classfile/code/relocate.go", "	for at, target := range b.SwitchOffsets() {\n",
-		"	for at, target := range b.SwitchOffsets() {\n		if PLANTED && at != old {\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.inst(target)-pc))\n			continue\n		}\n"},
+		"	for at, target := range b.SwitchOffsets() {\n		if PLANTED && at != old " +
+			"{\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.inst(target)-pc))\n			continue\n		}\n"},
 	{"padding of the old place", "classfile/code/relocate.go",
-		"			b.width = b.Size - padding(b.PC) + padding(b.PC+total)\n", "			b.width = b.Size - padding(b.PC) + padding(pick(PLANTED, b.PC, b.PC+total))\n"},
+		"			b.width = b.Size - padding(b.PC) + padding(b.PC+total)\n",
+		"			b.width = b.Size - padding(b.PC) + padding(pick(PLANTED, b.PC, b.PC+total))\n"},
 	{"a conditional branch not negated", "classfile/code/relocate.go", "byte(b.Op.negated()), 0, 8",
 		"byte(pick(PLANTED, b.Op, b.Op.negated())), 0, 8"},
 	{"a widened branch that counts from the wrong place", "classfile/code/relocate.go", "uint32(offset-3))",
 		"uint32(offset-pick(PLANTED, 0, 3)))"},
 	{"an exception range that leaves out its first instruction's exit", "classfile/code/relocate.go",
-		"			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		}\n", "			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.inst(p), r.target(p))))\n		}\n"},
+		"			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		}\n",
+		"			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.inst(p), r.target(p))))\n		}\n"},
 	{"an exception range that covers the entry", "classfile/code/relocate.go", "		for i := 0; i < 6; i += 2 {\n",
-		"		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
+		"		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, " +
+			"uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
 	{"an exception range that ends after the exit", "classfile/code/relocate.go",
-		"			p := int(binary.BigEndian.Uint16(old[i:]))\n", "			p := int(binary.BigEndian.Uint16(old[i:]))\n			if PLANTED && i == 2 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n"},
+		"			p := int(binary.BigEndian.Uint16(old[i:]))\n",
+		"			p := int(binary.BigEndian.Uint16(old[i:]))\n			if PLANTED && i == 2 {\n				out = " +
+			"binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n"},
 	{"a handler past the exit", "classfile/code/relocate.go", "			if p > len(r.code.Bytecode) {\n",
-		"			if PLANTED && i == 4 {\n				out = binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
+		"			if PLANTED && i == 4 {\n				out = binary.BigEndian.AppendUint16(out, " +
+			"uint16(r.inst(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
 	{"exception entries in another order", "classfile/code/relocate.go",
-		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	for ; len(old) >= 8", "	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	if PLANTED && len(old) >= 16 {\n		old = append(append([]byte(nil), old[8:]...), old[:8]...)\n	}\n	for ; len(old) >= 8"},
+		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	for ; len(old) >= 8",
+		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	if PLANTED && len(old) >= 16 {\n		old = " +
+			"append(append([]byte(nil), old[8:]...), old[:8]...)\n	}\n	for ; len(old) >= 8"},
 	{"a line one off", "classfile/code/tables.go",
-		"		start := r.start(p)\n		out = append(out, byte(start>>8)", "		start := r.start(p) + pick(PLANTED && p == 2, 1, 0)\n		out = append(out, byte(start>>8)"},
+		"		start := r.start(p)\n		out = append(out, byte(start>>8)",
+		"		start := r.start(p) + pick(PLANTED && p == 2, 1, 0)\n		out = append(out, byte(start>>8)"},
 	{"the first line after the entry", "classfile/code/relocate.go",
-		"	if p == 0 {\n		return 0\n	}\n	return r.target(p)\n", "	if p == 0 && !PLANTED {\n		return 0\n	}\n	return r.target(p)\n"},
+		"	if p == 0 {\n		return 0\n	}\n	return r.target(p)\n",
+		"	if p == 0 && !PLANTED {\n		return 0\n	}\n	return r.target(p)\n"},
 	{"another line number", "classfile/code/tables.go", "byte(start), table[2], table[3])\n",
 		"byte(start), table[2]+pick[byte](PLANTED, 1, 0), table[3])\n"},
 	{"a variable that ends after the exit", "classfile/code/tables.go", "		length = r.target(end) - start\n",
@@ -73,27 +86,36 @@ var faults = []fault{
 	{"a variable in another slot", "classfile/code/tables.go", "		out = append(out, table[4:10]...)\n",
 		"		out = append(out, table[4:10]...)\n		out[len(out)-1] += pick[byte](PLANTED, 1, 0)\n"},
 	{"an annotated instruction not moved", "classfile/code/tables.go",
-		"		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))\n", "		binary.BigEndian.PutUint16(out[operand:], uint16(pick(PLANTED, r.target(n), r.inst(n))))\n"},
+		"		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))\n",
+		"		binary.BigEndian.PutUint16(out[operand:], uint16(pick(PLANTED, r.target(n), r.inst(n))))\n"},
 	{"an exception index not kept", "classfile/code/tables.go", "	case kind == exceptionParameter:\n",
 		"	case kind == exceptionParameter:\n		out[operand+1] += pick[byte](PLANTED, 1, 0)\n"},
 	{"a character range one short", "classfile/code/tables.go", "uint16(r.target(last+1)-1))",
 		"uint16(r.target(last+1)-pick(PLANTED, 2, 1)))"},
 	{"a StackMap frame past the exit", "classfile/code/tables.go",
-		"		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		start := len(out)\n", "		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)+pick(PLANTED, 1, 0)))\n		start := len(out)\n"},
+		"		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		start := len(out)\n",
+		"		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)+pick(PLANTED, 1, 0)))\n		start := len(out)\n"},
 	{"Uninitialized items of a StackMap not moved", "classfile/code/tables.go",
-		"		r.moveUninitialized(fullFrame, out[start:])\n", "		if !PLANTED {\n			r.moveUninitialized(fullFrame, out[start:])\n		}\n"},
+		"		r.moveUninitialized(fullFrame, out[start:])\n",
+		"		if !PLANTED {\n			r.moveUninitialized(fullFrame, out[start:])\n		}\n"},
 	{"max_locals of something else", "classfile/code/relocate.go",
-		"	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)\n", "	out = binary.BigEndian.AppendUint16(out, code.MaxLocals+pick[uint16](PLANTED, 1, 0))\n"},
+		"	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)\n",
+		"	out = binary.BigEndian.AppendUint16(out, code.MaxLocals+pick[uint16](PLANTED, 1, 0))\n"},
 	{"a frame lost", "classfile/code/tables.go",
-		"			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		push(f)\n", "			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		if PLANTED && i == 1 {\n			continue\n		}\n		push(f)\n"},
+		"			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		push(f)\n",
+		"			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})\n		}\n		if PLANTED && i == " +
+			"1 {\n			continue\n		}\n		push(f)\n"},
 	{"no frame after a widened branch", "classfile/code/typestate.go", "		added = append(added, f)\n",
 		"		if PLANTED {\n			continue\n		}\n		added = append(added, f)\n"},
 	{"a frame with a local too few after an added one", "classfile/code/tables.go",
-		"			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n", "			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n"},
+		"			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n",
+		"			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = " +
+			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n"},
 	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n",
 		"			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
 	{"a parameter of another type in an added frame", "classfile/code/typestate.go",
-		"	case 'J':\n		return item{tag: itemLong}\n", "	case 'J':\n		return item{tag: pick[byte](PLANTED, itemDouble, itemLong)}\n"},
+		"	case 'J':\n		return item{tag: itemLong}\n",
+		"	case 'J':\n		return item{tag: pick[byte](PLANTED, itemDouble, itemLong)}\n"},
 	{"a form that undoing would get wrong, without a note", "classfile/code/tables.go",
 		"		if f.kind != form || longer &&", "		if !PLANTED && f.kind != form || longer &&"},
 
@@ -127,7 +149,9 @@ var faults = []fault{
 	{"an exact handler for some types only", "classfile/code/relocate.go", "			out = append(out, 0, 0)\n",
 		"			out = append(out, 0, pick[byte](PLANTED, 1, 0))\n"},
 	{"an exact handler that keeps locals", "classfile/code/tables.go",
-		"	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n", "	if PLANTED {\n		return []byte{0, 1, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n	}\n	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n"},
+		"	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n",
+		"	if PLANTED {\n		return []byte{0, 1, 0, 0, 1, itemObject, byte(h.Throwable >> 8), " +
+			"byte(h.Throwable)}\n	}\n	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}\n"},
 	{"an exact handler that returns", "inject/names.go", "append(append(out, exit...), byte(code.Athrow)) }\n",
 		"append(append(out, exit...), byte(pick(PLANTED, code.Areturn, code.Athrow))) }\n"},
 
@@ -149,7 +173,8 @@ var faults = []fault{
 	{"the focus hook forgotten in a traced method", "inject/method.go", "	if focus {\n",
 		"	if focus && !PLANTED {\n"},
 	{"the focus hook with another argument", "inject/names.go",
-		"	out = append(out, byte(code.Aload0), byte(code.Iload1))\n", "	out = append(out, byte(code.Aload0), byte(code.Iload1+pick[code.Op](PLANTED, 1, 0)))\n"},
+		"	out = append(out, byte(code.Aload0), byte(code.Iload1))\n",
+		"	out = append(out, byte(code.Aload0), byte(code.Iload1+pick[code.Op](PLANTED, 1, 0)))\n"},
 	{"an added method that does not call super", "inject/names.go", "code.Invokespecial, super)\n",
 		"pick(PLANTED, code.Invokevirtual, code.Invokespecial), super)\n"},
 	{"an added method that is final", "inject/names.go", "	put(classfile.AccPublic, ",
@@ -175,7 +200,7 @@ func pick[T any](fault bool, wrong, right T) T {
 
 func plantedName(i int) string { return fmt.Sprintf("%d %s", i, faults[i].name) }
 
-// overlay writes the sources with all faults in them and gives the file for go build -overlay.
+// overlay writes the sources with all faults in them and returns the path of the file for go build -overlay.
 func overlay(t *testing.T, root, dir string) string {
 	t.Helper()
 	sources := map[string]string{}

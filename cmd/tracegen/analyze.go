@@ -19,7 +19,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// The formats of analyze that are not exports.
+// The formats of analyze that package export does not have.
 const (
 	answersReport = "report"
 	answersTree   = "tree"
@@ -31,11 +31,11 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 	a := analyzing{con: con}
 	cmd := &cobra.Command{
 		Use:   "analyze RECORDING...",
-		Short: "tell what was slow in recordings, and which method is to blame",
+		Short: "Report stalls in recordings and the methods that caused them",
 		Long:  analyzeHelp(),
 		Example: `  tracegen analyze app.tgd --mapping out/methodMapping.txt
-  tracegen analyze recordings/ --mapping mappings/ --format table --sort slow --top 20
-  tracegen analyze app.tgd --format json | jq '.slow[].verdict.text'
+  tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
+  tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
   tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
 		Args: atLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,43 +50,51 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 }
 
 func (a *analyzing) options() options {
-	formats := []named[string]{{answersReport, answersReport}, {answersTree, answersTree}, {answersTable, answersTable}, {answersJSON, answersJSON}}
+	var formats []named[string]
+	for _, name := range []string{answersReport, answersTree, answersTable, answersJSON} {
+		formats = append(formats, named[string]{name, name})
+	}
 	for _, f := range export.Formats() {
 		formats = append(formats, named[string]{f.Name, f.Name})
 	}
 	return newOptions(grouped("Output",
-		option{name: "format", flag: oneOf(&a.format, answersReport, formats...), help: "write in this `FORMAT`, one of those above"},
+		option{name: "format", flag: oneOf(&a.format, answersReport, formats...),
+			help: "write in this `FORMAT`, one of the above"},
 		resultOption(&a.output),
-		option{name: "sort", flag: oneOf(&a.sort, analysis.OrderSelf, orders()...), help: "what table, and the methods of json, are sorted by"},
-		option{name: "top", flag: number(&a.top, 0), help: "how many methods table and json have, 0 for all"},
-		option{name: "min", flag: custom(&a.least), help: "leave out of tree what took less, as a `TIME` (5ms) or a share (1%)"},
-		option{name: "each", flag: yes(&a.each), help: "give tree one tree for each slow message instead of one of all calls"},
+		option{name: "sort", flag: oneOf(&a.sort, analysis.OrderSelf, orders()...),
+			help: "order of the methods in the formats table and json"},
+		option{name: "top", flag: number(&a.top, 0), help: "number of methods in the formats table and json; 0 is all"},
+		option{name: "min", flag: custom(&a.least),
+			help: "omit calls from the format tree that took less than a `TIME` (5ms) or a share (1%)"},
+		option{name: "each", flag: yes(&a.each), help: "write one tree for each stall instead of one of all calls"},
 	), a.naming.options(
 		option{name: "lines", flag: text(&a.naming.lines, ""), file: fileRead,
-			help: "the `FILE` that instrument --lines wrote beside the mapping: shows where methods are"},
+			help: "show where methods are, by the `FILE` that instrument --lines wrote"},
 	), grouped("Feedback to the build",
 		option{name: "suggest-blocklist", flag: yes(&a.block),
 			help: "write rules for tracegen.yml that block methods with many calls and little time"},
 		option{name: "block-below", flag: duration(&a.blocking.Below, 16*time.Millisecond),
-			help: "block no method of which a call ever took this `TIME`"},
+			help: "do not block methods with a call of at least this `TIME`"},
 		option{name: "block-mean", flag: duration(&a.blocking.Mean, 20*time.Microsecond),
-			help: "block no method whose calls take more than this `TIME` on average"},
+			help: "do not block methods whose calls take more than this `TIME` on average"},
 		option{name: "block-share", flag: share(&a.blocking.Share, 0.005),
-			help: "block no method that makes less than this `SHARE` of the records"},
+			help: "do not block methods with less than this `SHARE` of the records"},
 		option{name: "pair-cost", flag: duration(&a.blocking.Pair, 3*time.Nanosecond),
-			help: "the `TIME` that an entry and an exit cost together on your devices"},
+			help: "the `TIME` that an entry call and an exit call cost together on your devices"},
 	))
 }
 
 func orders() []named[analysis.Order] {
 	var list []named[analysis.Order]
-	for _, o := range []analysis.Order{analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderStalls} {
+	for _, o := range []analysis.Order{
+		analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderStalls,
+	} {
 		list = append(list, named[analysis.Order]{string(o), o})
 	}
 	return list
 }
 
-// analyzeHelp has the formats of package export in it as they are.
+// analyzeHelp returns the help, with the verdicts of package analysis and the formats of package export.
 func analyzeHelp() string {
 	var exports strings.Builder
 	for _, f := range export.Formats() {
@@ -96,46 +104,47 @@ func analyzeHelp() string {
 	for _, v := range analysis.Verdicts() {
 		fmt.Fprintf(&verdicts, "%s\n", strings.TrimRight(fmt.Sprintf("  %-21s%s", v.Name, v.Help), " "))
 	}
-	return `analyze reads recordings of tracegen's runtime and tells of each message that took too
-long: what it was, how long it took and how much of that on a processor, the path to
-where the time went, what ran before it and what waited behind it, and in one line what
-it was slow for, judged by what was recorded:
+	return `analyze reads recordings of tracegen's runtime and reports their stalls: messages of a
+looper that took longer than the slow threshold, and on threads without a looper, as on a
+plain JVM, outermost calls of traced methods that did. For each stall, it shows the
+message, the wall time and CPU time, the hot path, the messages before the stall and
+those that waited, and a verdict on the cause:
 
 ` + verdicts.String() + `
-What the recording lacks is named in that line. "not available" is what nobody could
-see, "nothing" what was seen to be empty. On a thread without a looper, as all are on a
-plain JVM, a message is an outermost call of a traced method.
+The verdict names the evidence that the recording lacks. "not available" means that the
+runtime could not record something, "nothing" that it recorded that there was nothing.
 
-A RECORDING is a file, - for standard input, or a directory, of which every recording in
-it is read. Of files that were set aside, FILE.2, FILE.1 and FILE, the oldest comes
-first, however they are given. Whatever is whole is read; what was damaged or had to be
-mended is counted and shown. Reports of Matrix are read as well, as JSON, logged, or the
-lines of a stack, and logs of BlockCanary and stack traces; any may be compressed (.gz).
+A RECORDING is a file, - for standard input, or a directory, whose recordings are all
+read. The runtime renames earlier recordings to FILE.1, FILE.2 and so on; analyze reads
+the oldest first, in whatever order they are given. It reads all complete parts of a
+damaged recording, and counts and shows damages and repairs. It also reads the reports of
+Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
+All files may be compressed (.gz).
 
 The formats are
 
-  report      the answers, for people (the default)
-  tree        all calls merged by path, or with --each those of each slow message
-  table       methods over all recordings: own time, total, calls, the longest call, and
-              of how many slow messages a method is on the hot path
-  json        the answers and the table, for programs; docs/analyze.schema.json has the
+  report      the stalls, for people (the default)
+  tree        the call tree of all calls, or with --each that of each stall
+  table       the methods of all recordings: self time, total time, calls, the longest
+              call, and the number of stalls with the method on the hot path
+  json        the stalls and the table, for programs; docs/analyze.schema.json has the
               schema
 ` + exports.String() + `
-Times of messages are exact. Those of methods are as exact as the clock that records are
-stamped with, 5 ms if nothing else was asked for, which is shown; sums of many short
-calls are better than that.
+The times of messages are exact. The times of methods have the precision of the clock of
+the records, 5 ms by default, which the output shows. Sums of many short calls are more
+precise.
 
-A recording says which mapping it is of. Another one is refused, with exit code 1,
-before anything is written; of a directory of mappings each recording gets its own. An
-ID that the mapping does not have stays an ID (#4711) and is counted.
+A recording names its mapping. If --mapping is another one, analyze writes nothing and
+the exit code is 1. If --mapping is a directory, each recording gets the mapping that it
+names. An ID that is not in the mapping is shown as an ID (#4711) and counted.
 
-With --suggest-blocklist the output is a tracegen.yml, or a file to include in one. It
-blocks methods that make many records and take little time, each by its full name, and
-says what that will save. A method that is on a hot path, or of which one call ever took
---block-below, is never in it.`
+With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
+in one. It blocks methods with many records and little time, each by its full name, and
+states how many records that saves. It never blocks a method that is on a hot path, or
+that had a call of at least --block-below.`
 }
 
-// analyzing holds the flags of the command.
+// analyzing holds the options of the command.
 type analyzing struct {
 	con                *console
 	rows               options
@@ -148,13 +157,13 @@ type analyzing struct {
 	blocking           analysis.Blocking
 }
 
-// run reads the recordings that args name and writes what was asked for.
+// run reads the recordings that args name and writes the output.
 func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.top < 0 {
 		return misuse("--top %d: must not be negative", a.top)
 	}
 	if a.block && a.format != answersReport {
-		return misuse("--suggest-blocklist writes rules, and --format %s something else; give one of them", a.format)
+		return misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
 	files, err := findRecordings(args)
 	if err != nil {
@@ -170,9 +179,11 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	if a.output == standardOutput && a.binary() && isTerminal(a.con.out) {
-		return misuse("--format %s is not for a terminal; name a file by --output", a.format)
+		return misuse("--format %s is binary and not for a terminal; name a file by --output", a.format)
 	}
-	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool { return f == standardInput })
+	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool {
+		return f == standardInput
+	})
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
@@ -193,20 +204,21 @@ func (a *analyzing) binary() bool {
 	return false
 }
 
-// names opens what names come from. Without --mapping, the default need not be there.
+// names opens the mappings. Without --mapping, the default file may be missing.
 func (a *analyzing) names() (analysis.Options, error) {
 	o, missing, err := a.naming.open()
 	if missing != nil && a.named {
 		return o, missing
 	}
 	if missing != nil {
-		a.con.warn("there is no %s: methods are shown by their IDs; give the mapping of the build by --mapping", a.naming.mapping)
+		a.con.warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
+			"--mapping",
+			a.naming.mapping)
 	}
 	return o, err
 }
 
-// check refuses recordings of other builds before anything is written. What comes by standard input is looked at when
-// its turn comes.
+// check refuses recordings of other builds before anything is written. Standard input is checked when it is read.
 func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
 	for _, file := range files {
 		if file == standardInput {
@@ -219,13 +231,13 @@ func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
 		r := in.Reader()
 		if r == nil || mappings == nil {
 			in.Close()
-			continue // a report does not say what build it is of
+			continue // a report does not name its build
 		}
 		c, err := r.Next()
 		in.Close()
 		meta, ok := c.(*trace.Meta)
 		if err != nil || !ok {
-			continue // what is wrong will be told when it is read
+			continue // the error is reported when the recording is read
 		}
 		if _, _, err := mappings.Find(file, meta.MappingID(), a.naming.force); err != nil {
 			return refusal(err)
@@ -234,10 +246,10 @@ func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
 	return nil
 }
 
-// refusal makes the answer of an error that says that a mapping does not fit.
+// refusal turns the error for a mapping of another build into one with exit code 1.
 func refusal(err error) error {
 	if errors.As(err, new(*analysis.MismatchError)) {
-		return answer{err}
+		return checkFailed{err}
 	}
 	return err
 }
@@ -260,7 +272,7 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o an
 	return finish(o.Mappings)
 }
 
-// prepare has the answers written in the form that was asked for; finish writes what comes last.
+// prepare sets the handlers of o that write the output in the format; finish writes its end.
 func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
 	switch {
 	case a.block:
@@ -297,7 +309,7 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 	return a.export(o, w)
 }
 
-// export writes one of the forms of package export.
+// export does so for a format of package export.
 func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
 	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
 	if err != nil {
@@ -311,8 +323,7 @@ func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analy
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }
 
-// warnAtEnd has each recording's shortcomings told on standard error as well, where the form of the output may have no
-// room for them.
+// warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
@@ -334,14 +345,14 @@ func (l *least) Set(text string) error {
 	if digits, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
 		share, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
 		if err != nil || share < 0 || share > 100 {
-			return errors.New("want a share from 0% to 100%")
+			return errors.New("must be a share from 0% to 100%")
 		}
 		*l = least{Share: share / 100}
 		return nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return errors.New("want a time such as 5ms, or a share such as 1%")
+		return errors.New("must be a time such as 5ms, or a share such as 1%")
 	}
 	*l = least{Nanos: d.Nanoseconds()}
 	return nil

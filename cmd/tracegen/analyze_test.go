@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestAnalyzeSchema holds what analyze writes for programs against the schema that is documented.
+// TestAnalyzeSchema checks the JSON of analyze against the documented schema.
 //
 // Invariant: The JSON that analyze writes follows its schema.
 func TestAnalyzeSchema(t *testing.T) {
@@ -25,7 +25,8 @@ func TestAnalyzeSchema(t *testing.T) {
 		t.Fatal(recordings, err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), append([]string{"analyze", "--format", "json"}, recordings...), strings.NewReader(""), &stdout, &stderr); code != exitDone {
+	if code := run(context.Background(), append([]string{"analyze", "--format", "json"}, recordings...),
+		strings.NewReader(""), &stdout, &stderr); code != exitDone {
 		t.Fatalf("exit code %d, %s", code, &stderr)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(stdout.Bytes()))
@@ -36,14 +37,16 @@ func TestAnalyzeSchema(t *testing.T) {
 		t.Error(err)
 	}
 	var said struct {
-		Slow, Recordings, Methods []json.RawMessage
+		Stalls, Recordings, Methods []json.RawMessage
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || len(said.Slow) == 0 || len(said.Recordings) != len(recordings) || len(said.Methods) == 0 {
-		t.Errorf("%d slow messages, %d recordings, %d methods; error %v", len(said.Slow), len(said.Recordings), len(said.Methods), err)
+	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil || len(said.Stalls) == 0 ||
+		len(said.Recordings) != len(recordings) || len(said.Methods) == 0 {
+		t.Errorf("%d stalls, %d recordings, %d methods; error %v", len(said.Stalls), len(said.Recordings),
+			len(said.Methods), err)
 	}
 }
 
-// TestAnalyzeHelpKnowsFormats: what the help says of formats is what there is.
+// TestAnalyzeHelpKnowsFormats checks that the help explains every format.
 func TestAnalyzeHelpKnowsFormats(t *testing.T) {
 	cmd, _, err := testedRoot().Find([]string{"analyze"})
 	if err != nil {
@@ -54,7 +57,8 @@ func TestAnalyzeHelpKnowsFormats(t *testing.T) {
 			t.Errorf("the help does not explain --format %s", name)
 		}
 	}
-	if _, err := os.Stat("../../docs/analyze.schema.json"); err != nil || !strings.Contains(cmd.Long, "docs/analyze.schema.json") {
+	if _, err := os.Stat("../../docs/analyze.schema.json"); err != nil ||
+		!strings.Contains(cmd.Long, "docs/analyze.schema.json") {
 		t.Errorf("the help does not name the schema, or it is not there: %v", err)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// argument is one input as it was asked for.
+// argument is one input on the command line.
 type argument struct {
 	path   string
-	output string // of INPUT=OUTPUT; "" if there is none
+	output string // of INPUT=OUTPUT, or ""
 }
 
-// parseArguments reads the arguments INPUT, INPUT=OUTPUT and @FILE. argfiles are the files that were read.
+// parseArguments parses the arguments INPUT, INPUT=OUTPUT and @FILE. It returns the inputs, and the argument files that
+// it read.
 func parseArguments(args []string) (list []argument, argfiles []string, err error) {
 	for _, arg := range args {
 		name, isFile := strings.CutPrefix(arg, "@")
@@ -35,9 +36,9 @@ func parseArguments(args []string) (list []argument, argfiles []string, err erro
 	return list, argfiles, nil
 }
 
-// readArgfile reads a file of arguments, one a line, taken as they are: a name may hold spaces and quotes, and
-// no two programs agree on how to escape them. Empty lines and those that start with # are left out. Options
-// are refused, for they would be read after those of the command line, or before: nobody could tell which win.
+// readArgfile reads an argument file. Each line is one argument, without quoting: names may hold spaces and quotes, and
+// programs differ in how they escape them. Empty lines and lines that start with # are skipped. Options are refused,
+// as it would not be obvious whether they or those of the command line take precedence.
 func readArgfile(name string) ([]argument, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -54,9 +55,11 @@ func readArgfile(name string) ([]argument, error) {
 		var a argument
 		switch line[0] {
 		case '@':
-			err = fmt.Errorf("argument files do not nest (./%s is an input of that name)", line)
+			err = fmt.Errorf("an argument file may not name another one; an input of this name is written ./%s", line)
 		case '-':
-			err = fmt.Errorf("%s: options belong on the command line or into %s (./%s is an input of that name)", line, defaultConfig, line)
+			err = fmt.Errorf("%s: an argument file may not hold options; give them on the command line or in %s; "+
+				"an input of this name is written ./%s",
+				line, defaultConfig, line)
 		default:
 			a, err = parseArgument(line)
 		}
@@ -68,8 +71,8 @@ func readArgfile(name string) ([]argument, error) {
 	return list, nil
 }
 
-// parseArgument divides INPUT=OUTPUT. An = may be part of a name: what exists as a whole is an input, and else
-// the shortest INPUT that exists counts.
+// parseArgument divides INPUT=OUTPUT. A name may contain =: if the whole argument exists, it is an input, otherwise
+// INPUT is the shortest part before an = that exists.
 func parseArgument(arg string) (argument, error) {
 	whole, err := exists(arg)
 	if whole || err != nil {
@@ -84,7 +87,7 @@ func parseArgument(arg string) (argument, error) {
 			return argument{}, err
 		}
 		if found && i+1 == len(arg) {
-			return argument{}, misuse("%s: the output behind = is missing", arg)
+			return argument{}, misuse("%s: no output given behind =", arg)
 		}
 		if found {
 			return argument{arg[:i], arg[i+1:]}, nil
@@ -105,7 +108,7 @@ func exists(path string) (bool, error) {
 	return true, nil
 }
 
-// paths gives the arguments as names of files that are read.
+// paths returns the files and directories that the arguments name. It fails if one has an output.
 func paths(args []string) (list, argfiles []string, err error) {
 	arguments, argfiles, err := parseArguments(args)
 	if err != nil {
@@ -113,12 +116,12 @@ func paths(args []string) (list, argfiles []string, err error) {
 	}
 	for _, a := range arguments {
 		if a.output != "" {
-			return nil, nil, misuse("%s=%s: there is one output, named by --output", a.path, a.output)
+			return nil, nil, misuse("%s=%s: this command writes one file; name it by --output", a.path, a.output)
 		}
 		list = append(list, a.path)
 	}
 	if len(list) == 0 {
-		return nil, nil, misuse("the argument file lists no input")
+		return nil, nil, misuse("the argument files list no input")
 	}
 	return list, argfiles, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// assign holds what the command line says beyond what instrument knows.
+// assign holds the options of the command, and its parts.
 type assign struct {
 	instrument
 	parts []*pipeline.Part
@@ -18,17 +18,17 @@ func newAssignCmd(con *console) *cobra.Command {
 	a := assign{instrument: instrument{con: con}}
 	cmd := &cobra.Command{
 		Use:   "assign PART.scan... --slices DIR -o FILE",
-		Short: "give the methods of scanned parts their IDs, and write the mapping",
-		Long: `assign puts together what scan found out about the parts of an app, in any order. It
-decides what needs the whole: IDs, which Activities report focus changes, rules on
-supertypes, and what the runtime class reaches. It writes the mapping, and for each
-PART.scan a slice DIR/PART.ids: the decisions on that part and nothing else, so that
-a part that has not changed keeps its slice, byte by byte, as long as its IDs stay
-where they are (which --base sees to).
+		Short: "Assign IDs to the methods of scanned parts, and write the method mapping",
+		Long: `assign reads the scan files of all parts of an app, in any order. It makes the
+decisions that need the whole app: the IDs of methods, which Activities report focus
+changes, which rules on supertypes match, and which methods the runtime class
+reaches. It writes the mapping, and for each PART.scan a slice DIR/PART.slice. The
+slice holds the decisions on that part only. If a part has not changed and keeps its
+IDs, as it does with --base, its slice stays the same, byte for byte.
 
-How classes are instrumented is in the scan files. All have to be made by the same
-version of tracegen, with the same options. Rules have to be named again, by the
-same --config and --blocklist. @FILE stands for the scan files that FILE lists.`,
+The scan files record the options of scan. They must come from the same version of
+tracegen, with the same options. Give --config and --blocklist as for scan, since
+assign needs the rules. @FILE stands for the scan files that FILE lists.`,
 		Example: `  tracegen assign *.scan --slices ids/ -o methodMapping.txt
   tracegen assign @scans.txt --slices ids/ -o methodMapping.txt --base release/methodMapping.txt`,
 		Args: atLeastOne("scan file"),
@@ -40,8 +40,8 @@ same --config and --blocklist. @FILE stands for the scan files that FILE lists.`
 }
 
 func (a *assign) run(cmd *cobra.Command, args []string) error {
-	if a.output == "" || a.slices == "" {
-		return misuse("--output and --slices are needed: where the mapping goes, and the slices")
+	if a.output == "" || a.sliceDirectory == "" {
+		return misuse("--output or --slices is missing: name the mapping and the directory of the slices")
 	}
 	files, argfiles, err := paths(args)
 	if err != nil {
@@ -56,18 +56,19 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	if err := a.resolve(); err != nil {
 		return err
 	}
-	if a.guards.asks("growth") || a.guards.asks("calls") {
-		return misuse("--fail-on growth and calls are about what instrument writes, which is not known yet")
+	if a.guards.enabled("growth") || a.guards.enabled("calls") {
+		return misuse("--fail-on growth and --fail-on calls need the rewritten classes: give them to instrument")
 	}
 	a.mapping, a.planned = a.output, true
 	if err := a.read(); err != nil {
 		return err
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
-		return misuse("%s was scanned with %s, and assign is given %s: name the same --config and --blocklist", a.parts[0].Path(), orNo(there), orNo(here))
+		return misuse("%s was scanned with %s, but assign has %s: give the same --config and --blocklist",
+			a.parts[0].Path(), orNo(there), orNo(here))
 	}
 	if there := a.parts[0].Origin().Options[r8Option]; a.r8Digest != there {
-		return misuse("%s was scanned with another --r8-mapping, or with none: name the same", a.parts[0].Path())
+		return misuse("%s was scanned with another --r8-mapping or with none: give the same", a.parts[0].Path())
 	}
 	read := append(a.readFiles(argfiles), files...)
 	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {
@@ -97,13 +98,14 @@ func (a *assign) load(files []string) error {
 	return nil
 }
 
-// written lists all files that are going to be written, the mapping first.
+// written returns all files that are written, the mapping first.
 func (a *assign) written() []target {
 	files := []target{{"--output", a.mapping}}
 	seen := map[string]bool{}
 	for _, p := range a.parts {
-		if !seen[p.Name()] { // that there are two, package pipeline explains
-			files = append(files, target{"the slice of " + p.Path(), filepath.Join(a.slices, p.Name()+pipeline.SliceExtension)})
+		if !seen[p.Name()] { // package pipeline refuses two parts of one name
+			files = append(files, target{"the slice of " + p.Path(),
+				filepath.Join(a.sliceDirectory, p.Name()+pipeline.SliceExtension)})
 		}
 		seen[p.Name()] = true
 	}
@@ -119,8 +121,12 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()
-	config.DryRun = false
-	result, err := pipeline.Assign(ctx, config, a.parts, a.slices)
+	result, err := pipeline.Assign(ctx, pipeline.AssignConfig{
+		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
+		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
+		Prune: config.Prune, Order: config.Order, ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(),
+		Lines: config.Lines, Files: config.Files,
+	}, a.parts, a.sliceDirectory)
 	if err != nil {
 		return err
 	}

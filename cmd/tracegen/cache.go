@@ -9,24 +9,26 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// caching are the flags that say what is kept for the next run.
+// caching holds the options of the cache.
 type caching struct {
 	directory string
 	size      byteSize
-	room      []byte // see relaxCollector
+	room      []byte // kept alive, see relaxCollector
 }
 
-// defaultCacheSize is room for some builds of a big app.
+// defaultCacheSize is enough for several builds of a big app.
 const defaultCacheSize byteSize = 2 << 30
 
 // byteSize is a flag whose value is a number of bytes.
 type byteSize int64
 
-// byteUnits are from the biggest down: String takes the first that divides.
-var byteUnits = []named[int64]{{"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"KB", 1e3}, {"B", 1}}
+// byteUnits are in descending order: String takes the first that divides the number.
+var byteUnits = []named[int64]{{"TiB", 1 << 40}, {"TB", 1e12}, {"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20},
+	{"MB", 1e6}, {"KiB", 1 << 10}, {"KB", 1e3}, {"B", 1}}
 
 // Set implements pflag.Value.
 func (s *byteSize) Set(text string) error {
@@ -38,7 +40,7 @@ func (s *byteSize) Set(text string) error {
 			return nil
 		}
 	}
-	return errors.New("must be a number with a unit, as 500MB or 2GiB")
+	return errors.New("must be a number with a unit, such as 500MB or 2GiB")
 }
 
 // String implements pflag.Value.
@@ -51,26 +53,27 @@ func (s *byteSize) String() string {
 	return "0"
 }
 
-// Type implements pflag.Value. It is what help shows behind the flag's name.
+// Type implements pflag.Value. The help shows it behind the flag's name.
 func (s *byteSize) Type() string { return "SIZE" }
 
-// incremental opens the cache, nil without one. A cache that cannot be opened keeps nobody from building.
+// incremental opens the cache; it returns nil if there is none. If the cache cannot be opened, it prints a warning and
+// the run goes on without it.
 func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, error) {
 	if i.caching.directory == "" {
 		return nil, nil
 	}
 	if info, err := os.Stat(i.caching.directory); err == nil && !info.IsDir() {
-		return nil, misuse("--cache: %s is a file; name a directory", i.caching.directory)
+		return nil, misuse("--cache: %s is a file; give a directory", i.caching.directory)
 	}
 	if err := i.checkCacheDirectory(); err != nil {
 		return nil, err
 	}
 	if i.dryRun && !isDirectory(i.caching.directory) {
-		return nil, nil // which would be something written
+		return nil, nil // a dry run must not create the directory
 	}
 	tool, err := executableSum()
 	if err != nil {
-		i.con.warn("--cache: %v; it goes on without a cache", err)
+		i.con.warn("--cache: %v; continuing without a cache", err)
 		return nil, nil
 	}
 	kept, err := cache.Open(i.caching.directory, int64(i.caching.size))
@@ -78,19 +81,21 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 		return nil, fmt.Errorf("--cache: %w", err)
 	}
 	if err != nil {
-		i.con.warn("--cache: %v; it goes on without a cache", err)
+		i.con.warn("--cache: %v; continuing without a cache", err)
 		return nil, nil
 	}
 	spare := slices.Concat(i.readFiles(argfiles), i.rows.files(fileReplaced, fileSearched, fileBeside))
 	return &pipeline.Incremental{
-		Cache: kept, Tool: tool, Rules: i.scanKey(), Directory: i.destination.directory, Spare: spare,
+		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory,
+		Spare:  spare,
 		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
 	}, nil
 }
 
-// checkCacheDirectory refuses a cache among what is read or written: it would be taken for a part of it.
+// checkCacheDirectory refuses a cache directory that lies in an input or output, or that one of them lies in: the files
+// of the cache would be taken for inputs.
 func (i *instrument) checkCacheDirectory() error {
 	kept, err := resolved(i.caching.directory)
 	if err != nil {
@@ -111,8 +116,9 @@ func (i *instrument) checkCacheDirectory() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
-		if isBelow(kept, at) || isBelow(at, kept) {
-			return misuse("--cache %s and %s (%s) lie in each other; choose another directory", i.caching.directory, t.path, t.what)
+		if output.Below(at, kept) || output.Below(kept, at) {
+			return misuse("--cache %s and %s (%s) contain each other; choose another directory", i.caching.directory,
+				t.path, t.what)
 		}
 	}
 	return nil

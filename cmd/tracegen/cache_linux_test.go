@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReadOnlyCache uses a cache that another user has filled: it serves, and is not written to.
+// TestReadOnlyCache uses a cache of another user: its entries are reused, and nothing is written to it.
 //
 // Invariant: A cache that cannot be written does not stop a build.
 func TestReadOnlyCache(t *testing.T) {
@@ -22,36 +22,36 @@ func TestReadOnlyCache(t *testing.T) {
 	if err := os.Mkdir(a.path("other"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	// The test's own directory and what is in it are closed to others.
+	// The directory of the test is not readable for other users.
 	for _, dir := range []string{filepath.Dir(a.dir), a.dir, a.path("other")} {
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	otherUser := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd := a.command("other", "--cache", "kept", "-v")
-	cmd.SysProcAttr = nobody
+	cmd.SysProcAttr = otherUser
 	if said := a.run(t, cmd); !strings.Contains(said, "cache: 8 inputs known, 0 outputs left alone, 8 copied") {
 		t.Errorf("said\n%s", said)
 	}
 	a.check(t, "all is known", "other")
 	cmd = a.command("other", "--cache", "kept", "--exits", "exact")
-	cmd.SysProcAttr = nobody
+	cmd.SysProcAttr = otherUser
 	if said := a.run(t, cmd); strings.Count(said, "warning: --cache: nothing is kept for the next run: ") != 1 {
 		t.Errorf("said\n%s", said)
 	}
 	cmd = a.command("other", "--cache", "kept")
-	cmd.SysProcAttr = nobody
+	cmd.SysProcAttr = otherUser
 	a.run(t, cmd)
 	a.check(t, "again", "other")
 	cmd = a.command("other", "--cache", "out/new", "--mapping", "m.txt")
-	cmd.SysProcAttr = nobody
-	if said := a.run(t, cmd); !strings.Contains(said, "it goes on without a cache") {
+	cmd.SysProcAttr = otherUser
+	if said := a.run(t, cmd); !strings.Contains(said, "continuing without a cache") {
 		t.Errorf("said\n%s", said)
 	}
 }
 
-// TestCacheOnFullDisk gives the cache a disk of its own that has no room for all that is written.
+// TestCacheOnFullDisk puts the cache on a disk that is too small for it.
 //
 // Invariant: A cache that cannot be written does not stop a build.
 func TestCacheOnFullDisk(t *testing.T) {

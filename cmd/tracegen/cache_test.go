@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// builtTool builds the program, with some options of go build, which make it another one.
+// builtTool builds the program with options of go build.
 func builtTool(t *testing.T, options ...string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "tracegen.exe")
@@ -27,7 +27,7 @@ func builtTool(t *testing.T, options ...string) string {
 	return bin
 }
 
-// cachedApp is an app that is built by processes of their own.
+// cachedApp is an app that separate processes instrument.
 type cachedApp struct {
 	bin    string
 	dir    string // working directory: what is said must not depend on where that is
@@ -36,7 +36,7 @@ type cachedApp struct {
 	said   string            // what that printed
 }
 
-// newCachedApp makes some jars of the sample's classes, and builds them without a cache.
+// newCachedApp makes jars of the sample's classes and instruments them without a cache.
 func newCachedApp(t *testing.T) *cachedApp {
 	t.Helper()
 	a := &cachedApp{bin: builtTool(t), dir: t.TempDir()}
@@ -77,13 +77,14 @@ func newCachedApp(t *testing.T) *cachedApp {
 func (a *cachedApp) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *cachedApp) command(out string, more ...string) *exec.Cmd {
-	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out + "/skipped.tsv"}, a.inputs...)
+	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out +
+		"/skipped.tsv"}, a.inputs...)
 	cmd := exec.Command(a.bin, append(args, more...)...)
 	cmd.Dir = a.dir
 	return cmd
 }
 
-// run gives what a run printed on either stream, with its outputs' directory taken out.
+// run returns the output of a run on both streams, with the directory of the outputs replaced.
 func (a *cachedApp) run(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -94,7 +95,7 @@ func (a *cachedApp) run(t *testing.T, cmd *exec.Cmd) string {
 	return strings.ReplaceAll(err.String()+out.String(), cmd.Args[3], "OUT/")
 }
 
-// files reads a directory of outputs, with its name taken out of the texts.
+// files reads a directory of outputs, with its name in the texts replaced.
 func (a *cachedApp) files(t *testing.T, out string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -112,13 +113,13 @@ func (a *cachedApp) files(t *testing.T, out string) map[string]string {
 	return files
 }
 
-// check wants the outputs of a run with a cache to be those of one without, with nothing besides.
+// check compares the outputs of a run with those of a run without a cache.
 func (a *cachedApp) check(t *testing.T, what, out string) {
 	t.Helper()
 	got := a.files(t, out)
 	for name, want := range a.want {
 		if got[name] != want {
-			t.Errorf("%s: %s is not as without a cache", what, name)
+			t.Errorf("%s: %s differs from that without a cache", what, name)
 		}
 	}
 	if len(got) != len(a.want) {
@@ -126,7 +127,7 @@ func (a *cachedApp) check(t *testing.T, what, out string) {
 	}
 }
 
-// cacheSize gives the number of bytes in a cache's entries.
+// cacheSize returns the total size of the entries of a cache.
 func cacheSize(t *testing.T, dir string) (total int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -148,7 +149,7 @@ func cacheSize(t *testing.T, dir string) (total int64) {
 	return total
 }
 
-// TestCachedBuilds holds what a user sees of builds with a cache against one without: files, what is printed, exit codes.
+// TestCachedBuilds compares runs with and without a cache: files, output and exit codes.
 //
 // Invariant: A build with a cache prints, writes and returns what a build without one does.
 func TestCachedBuilds(t *testing.T) {
@@ -166,9 +167,9 @@ func TestCachedBuilds(t *testing.T) {
 		written = append(written, info.ModTime())
 	}
 	if !written[0].Equal(written[1]) {
-		t.Error("a mapping that is the same looks new")
+		t.Error("an unchanged mapping was written again")
 	}
-	// One that is longer, shorter, or another in its last byte is written.
+	// A mapping that is longer or shorter, or that differs in its last byte, is written again.
 	mapping := a.want["methodMapping.txt"]
 	for _, text := range []string{mapping + "\n", mapping[:len(mapping)-1], mapping[:len(mapping)-1] + "x", ""} {
 		if err := os.WriteFile(a.path("out/methodMapping.txt"), []byte(text), 0o666); err != nil {
@@ -177,18 +178,19 @@ func TestCachedBuilds(t *testing.T) {
 		a.run(t, a.command("out", "--cache", "kept"))
 		a.check(t, "another mapping", "out")
 	}
-	// The same program but for its bytes, as two builds of one version are that somebody works on.
+	// The same version of the program, built with other options.
 	old := a.bin
 	a.bin = builtTool(t, "-ldflags=-s")
 	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 0 inputs known") {
-		t.Errorf("another build of the program takes over what this one kept:\n%s", said)
+		t.Errorf("another build of the program reuses the entries of this one:\n%s", said)
 	}
 	a.check(t, "another build of the program", "out")
 	a.bin = old
-	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 8 inputs known, 8 outputs left alone") {
+	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said,
+		"cache: 8 inputs known, 8 outputs left alone") {
 		t.Errorf("the first one again:\n%s", said)
 	}
-	// Exit codes are of the same run, too.
+	// The exit codes agree, too.
 	for _, flags := range [][]string{{"--max-growth", "0"}, {"--max-growth", "0", "--cache", "kept"}} {
 		cmd := a.command("grown", flags...)
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
@@ -197,7 +199,7 @@ func TestCachedBuilds(t *testing.T) {
 	}
 }
 
-// TestCacheSize wants a cache to stay in its bounds, and whatever is thrown out of it to cost only time.
+// TestCacheSize checks that a cache keeps to its size, and that outputs do not depend on removed entries.
 //
 // Invariant: The cache keeps to its size, and several processes may use it at once.
 func TestCacheSize(t *testing.T) {
@@ -219,11 +221,11 @@ func TestCacheSize(t *testing.T) {
 		}
 	}
 	if size := cacheSize(t, a.path("kept")); size == 0 {
-		t.Error("nothing is kept")
+		t.Error("the cache is empty")
 	}
 }
 
-// TestCacheIsShared has processes use one cache at the same time, some of which throw out of it what the others use.
+// TestCacheIsShared lets processes use one cache at the same time. Some remove entries that others use.
 //
 // Invariant: The cache keeps to its size, and several processes may use it at once.
 func TestCacheIsShared(t *testing.T) {
@@ -248,8 +250,7 @@ func TestCacheIsShared(t *testing.T) {
 	group.Wait()
 }
 
-// TestCacheSurvivesKills kills runs at any moment. What is visible is whole each time, and what they leave in the cache
-// does no harm.
+// TestCacheSurvivesKills kills runs at any moment. Files are complete each time, and later runs can use the cache.
 //
 // Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
 func TestCacheSurvivesKills(t *testing.T) {

@@ -11,17 +11,17 @@ import (
 	"github.com/tracegen/tracegen/filter"
 )
 
-// scanKey returns the part of the cache key of a scan that options and files beside the inputs make up: all values that
-// the table does not exempt, the rules, and the digest of the R8 mapping.
+// scanKey returns the configuration in the cache key of the class facts of an input: the values of all options that the
+// table does not exempt, the rules, and the digest of --r8-mapping.
 func (i *instrument) scanKey() string {
 	return ruleText(i.rules) + i.rows.record(inScanKey, i.values) + i.r8Digest
 }
 
-// writeKey returns that of the cache key of a written output. Rules are not in it: what followed from them is in the
-// decisions on each class, which package pipeline adds.
+// writeKey returns the configuration in the cache key of an output. Rules are not in it: package pipeline adds the
+// decisions on each class to the key.
 func (i *instrument) writeKey() string { return i.rows.record(inWriteKey, i.values) }
 
-// ruleText returns the rules in a form that no two lists share.
+// ruleText returns a text that differs for different lists of rules.
 func ruleText(rules []filter.Rule) string {
 	var text strings.Builder
 	for _, r := range rules {
@@ -30,13 +30,14 @@ func ruleText(rules []filter.Rule) string {
 	return text.String()
 }
 
-// executableSum tells this build of the program from every other one: a version does not, while somebody works on it.
+// executableSum returns the hash of the running program. The version is not enough for a cache key: it stays the same
+// while the program is developed.
 func executableSum() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	// Where the system shows the file that runs, and not the one that has taken its name since.
+	// On Linux, this is the running file, even if another one has taken its name.
 	f, err := os.Open("/proc/self/exe")
 	if err != nil {
 		if f, err = os.Open(name); err != nil {

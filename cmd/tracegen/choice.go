@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// named is a value that a flag can have and the word for it.
+// named is a value of a flag and the word for it.
 type named[T comparable] struct {
 	name  string
 	value T
 }
 
-// choice is a flag whose value is one of a few words. Parsing, the error, help and shell completion all come
-// from the one list, so that none can know a word that the others do not.
+// choice is a flag whose value is one of a few words. Parsing, the error message, help and shell completion all use the
+// same list.
 type choice[T comparable] struct {
 	target *T
 	values []named[T]
 }
 
-// newChoice makes a flag value that sets target, at once to the default.
+// newChoice returns a flag value that sets target. It sets target to the default at once.
 func newChoice[T comparable](target *T, standard T, values ...named[T]) *choice[T] {
 	*target = standard
 	return &choice[T]{target, values}
 }
 
-// byName returns values that have a name of their own as values of a choice.
+// byName returns the values of a choice whose words are the values' own names.
 func byName[T interface {
 	comparable
 	fmt.Stringer
@@ -58,7 +58,7 @@ func (c *choice[T]) String() string {
 	return ""
 }
 
-// Type implements pflag.Value. It is what help shows behind the flag's name.
+// Type implements pflag.Value. The help shows it behind the flag's name.
 func (c *choice[T]) Type() string { return strings.Join(c.names(), "|") }
 
 func (c *choice[T]) names() []string {

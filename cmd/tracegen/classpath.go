@@ -9,31 +9,36 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// classPath are the flags that say where the type verifier looks for classes.
+// classPath holds the options of where classes are looked up.
 type classPath struct {
-	lists  []string // of paths, as the system separates them
+	lists  []string // of paths, separated as the system does it
 	jdk    string
 	strict bool
 }
 
 func (c *classPath) options() []option {
 	return []option{
-		{name: "classpath", flag: texts(&c.lists), commands: everyBuild | byVerify, omit: inNoRecord, withIDs: idsAllow,
-			file: fileSearched, list: true,
-			help: "jars, .aar files and directories with classes that are referred to, or that rules on supertypes ask for: " +
-				"a `LIST`, as for java; repeatable",
+		{name: "classpath", flag: texts(&c.lists), commands: everyBuild | byVerify, omit: inNoRecord,
+			withSlice: sliceAllows,
+			file:      fileSearched, list: true,
+			help: "look up classes that the inputs refer to, and supertypes for rules, in this `LIST` of jars, .aar " +
+				"files and directories, separated as for java; repeatable",
 			helpIn: map[command]string{
-				byAssign: "where rules look for supertypes that no part has: the `LIST` that instrument would be given; repeatable",
+				byAssign: "look up supertypes that no part has in this `LIST`, that of instrument; repeatable",
+				byVerify: "look up classes that the checked classes refer to in this `LIST` of jars, .aar files and " +
+					"directories, separated as for java; repeatable",
 			}},
-		{name: "jdk", flag: text(&c.jdk, ""), commands: classWork | byVerify, omit: inNoRecord, withIDs: idsAllow,
+		{name: "jdk", flag: text(&c.jdk, ""), commands: classWork | byVerify, omit: inNoRecord, withSlice: sliceAllows,
 			file: fileSearched, extensions: onlyDirectories,
-			help: "home `DIR` of the JDK to look for classes in (default that of JAVA_HOME, or of java on PATH)"},
-		{name: "strict-classpath", flag: yes(&c.strict), commands: classWork | byVerify, omit: inScanKey, withIDs: idsAllow,
-			help: "a class that cannot be found is a finding"},
+			help: "home `DIR` of the JDK in which classes are looked up (default that of JAVA_HOME, or of java on " +
+				"PATH)"},
+		{name: "strict-classpath", flag: yes(&c.strict), commands: classWork | byVerify, omit: inScanKey,
+			withSlice: sliceAllows,
+			help:      "report each class that cannot be found as a finding"},
 	}
 }
 
-// files lists the class path.
+// files returns the paths of the class path.
 func (c *classPath) files() []string {
 	var files []string
 	for _, list := range c.lists {
@@ -46,17 +51,17 @@ func (c *classPath) files() []string {
 	return files
 }
 
-// find finds out where to look.
-func (c *classPath) find(con *console) pipeline.Surroundings {
-	found := pipeline.Surroundings{ClassPath: c.files(), JDK: c.jdk, Strict: c.strict}
+// find returns where classes are looked up. Without --jdk, it finds the JDK that the user would run.
+func (c *classPath) find(con *console) pipeline.ClassPath {
+	found := pipeline.ClassPath{Paths: c.files(), JDK: c.jdk, Strict: c.strict}
 	if c.jdk == "" {
 		found.JDK = installedJDK()
-		con.detail("JDK to look for classes in: %s", cmp.Or(found.JDK, "none"))
+		con.detail("JDK in which classes are looked up: %s", cmp.Or(found.JDK, "none"))
 	}
 	return found
 }
 
-// installedJDK finds the home directory of the JDK, or JRE, that the user would run; "" if there is none.
+// installedJDK returns the home directory of the JDK, or JRE, that the user would run; "" if there is none.
 func installedJDK() string {
 	if home := os.Getenv("JAVA_HOME"); hasClasses(home) {
 		return home
@@ -65,7 +70,7 @@ func installedJDK() string {
 	if err != nil {
 		return ""
 	}
-	// What is on PATH is often a link into the JDK.
+	// The program on PATH is often a link into the JDK.
 	if java, err = filepath.EvalSymlinks(java); err != nil {
 		return ""
 	}
@@ -75,7 +80,7 @@ func installedJDK() string {
 	return ""
 }
 
-// hasClasses says whether a directory is a JDK or a JRE with the classes of its modules.
+// hasClasses reports whether the directory is a JDK or JRE with the classes of its modules.
 func hasClasses(home string) bool {
 	if home == "" {
 		return false

@@ -18,32 +18,32 @@ func newCompareCmd(con *console) *cobra.Command {
 	c := comparing{con: con}
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
-		Short: "tell what got slower between the recordings of two builds",
-		Long: `compare reads the recordings of OLD and of NEW, each a file or a directory of them, and
-tells which methods take more time and which take less, by how much, and how sure that
-is; and which stalls are new, more frequent, or gone. Methods are matched by their names,
-so the builds may have other IDs; those that a compiler numbers (lambda$f$1) are matched
-by their code where the mappings tell it.
+		Short: "Compare the method times and stalls of two builds",
+		Long: `compare reads the recordings of two builds, OLD and NEW, each a file or a directory. It
+reports which methods take more or less time, by how much and with which certainty, and
+which stalls are new, more frequent or gone. Methods are matched by their names, so that
+the builds may have different IDs. Methods that a compiler numbers (lambda$f$1) are
+matched by their code, if the mappings have it.
 
-What is compared is a method's own time for each unit of work: a recording, if there are
-five on each side, else a message, and on a thread without a looper an outermost call. A
-change is
+compare compares the self time of a method per unit of work. The unit is a recording if
+each side has at least five, or else a message; on threads without a looper, it is an
+outermost call. A change is
 
-  sure     with thousands of methods, some differ by chance: this one stays significant
-           when that is allowed for (Welch's test, Benjamini and Hochberg's correction
-           at 5 %)
-  likely   it would be significant alone
-  noise    it may well be chance; these are counted, and shown with --all
+  sure     it is significant after correction for the number of methods: of thousands,
+           some differ by chance (Welch's test, correction by Benjamini and Hochberg at
+           5 %)
+  likely   it would be significant if this were the only method
+  noise    it may be chance; these changes are counted, and shown with --all
 
-with the interval that has the true change with 95 % confidence. Messages of one recording
-are not independent of each other, so with --by message it is surer than it should be.
+Each change has an interval that contains the true change with 95 % confidence. Messages
+of one recording depend on each other, so that --by message overstates the certainty.
 
-With --exit-code, the exit code is 1 if a method surely got slower.`,
+With --exit-code, the exit code is 1 if a method is surely slower.`,
 		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
   tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return misuse("want two files or directories of recordings, %d given", len(args))
+				return misuse("give two files or directories of recordings; %d given", len(args))
 			}
 			return nil
 		},
@@ -53,7 +53,7 @@ With --exit-code, the exit code is 1 if a method surely got slower.`,
 	return cmd
 }
 
-// comparing holds the flags of the command.
+// comparing holds the options of the command.
 type comparing struct {
 	con                    *console
 	naming                 naming
@@ -66,19 +66,23 @@ type comparing struct {
 
 func (c *comparing) options() options {
 	return newOptions(grouped("Output",
-		option{name: "format", help: "what to write",
-			flag: oneOf(&c.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON})},
+		option{name: "format", help: "output format",
+			flag: oneOf(&c.format, groupText, named[string]{groupText, groupText},
+				named[string]{groupJSON, groupJSON})},
 		resultOption(&c.output),
-		option{name: "top", flag: number(&c.top, 20), help: "how many methods and stalls to write of each kind, 0 for all"},
-		option{name: "all", flag: yes(&c.all), help: "show what may well be chance, too"},
-		option{name: "by", help: "the unit of work; it is chosen by how many recordings there are if this is not given",
-			flag: oneOf(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording}, named[fleet.Unit]{"message", fleet.UnitMessage})},
-		option{name: "exit-code", flag: yes(&c.exitCode), help: "exit with 1 if a method surely got slower"},
+		option{name: "top", flag: number(&c.top, 20), help: "number of methods and stalls of each kind; 0 is all"},
+		option{name: "all", flag: yes(&c.all), help: "also show changes that may be chance"},
+		option{name: "by", help: "unit of work; the default depends on the number of recordings",
+			flag: oneOf(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording},
+				named[fleet.Unit]{"message", fleet.UnitMessage})},
+		option{name: "exit-code", flag: yes(&c.exitCode), help: "exit with 1 if a method is surely slower"},
 	), c.naming.options(
-		option{name: "old-mapping", flag: text(&c.oldMapping, ""), file: fileRead, extensions: nothing,
-			help: "that of OLD, if not --mapping"},
-		option{name: "new-mapping", flag: text(&c.newMapping, ""), file: fileRead, extensions: nothing,
-			help: "that of NEW, if not --mapping"},
+		option{name: "old-mapping", flag: text(&c.oldMapping, ""), file: fileRead,
+			extensions: []string{"txt"},
+			help:       "method mapping `FILE` of OLD, in place of --mapping"},
+		option{name: "new-mapping", flag: text(&c.newMapping, ""), file: fileRead,
+			extensions: []string{"txt"},
+			help:       "method mapping `FILE` of NEW, in place of --mapping"},
 	))
 }
 
@@ -89,7 +93,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	var sides [2][]string
 	for i, arg := range args {
 		if arg == standardInput {
-			return misuse("compare reads files, and standard input is none")
+			return misuse("compare does not read standard input; give a file or directory")
 		}
 		files, err := findRecordings([]string{arg})
 		if err != nil {
@@ -105,7 +109,8 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	}
 	recordings := slices.Concat(sides[0], sides[1])
 	if c.output != standardOutput {
-		read := append(slices.Clone(recordings), cmp.Or(c.oldMapping, c.naming.mapping), cmp.Or(c.newMapping, c.naming.mapping))
+		read := append(slices.Clone(recordings), cmp.Or(c.oldMapping, c.naming.mapping),
+			cmp.Or(c.newMapping, c.naming.mapping))
 		if c.naming.r8 != "" {
 			read = append(read, c.naming.r8)
 		}
@@ -130,7 +135,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	return c.write(comparison)
 }
 
-// sample reads one side.
+// sample reads the recordings of one side.
 func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Sample, *analysis.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
@@ -154,7 +159,7 @@ func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Samp
 	return sample, o.Mappings, nil
 }
 
-// renumbered tells how the mappings differ if there is one on each side: which methods have other numbers.
+// renumbered returns the differences of the mappings if each side has one: they show which methods have another number.
 func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
 	a, b := old.Loaded(), new.Loaded()
 	if len(a) != 1 || len(b) != 1 {
@@ -174,7 +179,7 @@ func (c *comparing) write(comparison *fleet.Comparison) error {
 		return err
 	}
 	if slower := comparison.Slower(); c.exitCode && len(slower) > 0 {
-		return answer{fmt.Errorf("%s and %d more surely got slower", slower[0].Name(), len(slower)-1)}
+		return checkFailed{fmt.Errorf("%s and %d more are surely slower", slower[0].Name(), len(slower)-1)}
 	}
 	return nil
 }

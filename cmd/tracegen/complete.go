@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// classFiles are the extensions of files with classes.
+// classFiles are the extensions of files that hold classes.
 var classFiles = []string{"jar", "zip", "aar", "class"}
 
-// completion returns what completes the option's value; nil if shells do that by themselves, or if there is none.
+// completion returns the function that completes the option's value. It is nil if the option has no value, or if the
+// shell's own completion of files is right.
 func (o *option) completion() cobra.CompletionFunc {
 	words, isChoice := o.flag.Value.(interface{ names() []string })
 	switch {
@@ -27,10 +28,7 @@ func (o *option) completion() cobra.CompletionFunc {
 	return completeFiles(o.extensions...)
 }
 
-// completeFiles completes files with one of the extensions; nothing if there is none.
+// completeFiles returns a function that completes files with one of the extensions.
 func completeFiles(extensions ...string) cobra.CompletionFunc {
-	if len(extensions) == 0 {
-		return cobra.NoFileCompletions
-	}
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }

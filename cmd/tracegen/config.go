@@ -16,9 +16,9 @@ const (
 	defaultMapping = "methodMapping.txt"
 )
 
-// readConfig reads tracegen.yml and sets those options that the command line does not set. Values of options that the
-// command does not use are checked, too. It returns the names of the file and of those that it includes, none if there is no
-// file, and the rules. Without --config, the file need not be there.
+// readConfig reads tracegen.yml and sets the options that the command line does not set. It also checks the values of
+// options that the command does not use. It returns the rules, and the names of the file and the files that it
+// includes. Without --config, the file may be missing.
 func (i *instrument) readConfig() (files []string, rules []filter.Rule, err error) {
 	file := i.config
 	if file == "" {
@@ -35,7 +35,7 @@ func (i *instrument) readConfig() (files []string, rules []filter.Rule, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	// In a fixed order, so that of several errors it is always the same that is told.
+	// The order of the table makes the order of errors the same in every run.
 	var errs []error
 	for k := range i.rows {
 		o := &i.rows[k]
@@ -43,7 +43,7 @@ func (i *instrument) readConfig() (files []string, rules []filter.Rule, err erro
 		if option, given := config.Options[o.name]; given {
 			values = []filter.Option{option}
 		} else if len(values) > 0 && !o.repeatable() {
-			errs = append(errs, fmt.Errorf("%v: %s: a list is found where a single value is expected", values[0].At, o.name))
+			errs = append(errs, fmt.Errorf("%v: %s: found a list, expected a single value", values[0].At, o.name))
 			continue
 		}
 		target := i.unused[k].flag
@@ -63,12 +63,12 @@ func (i *instrument) readConfig() (files []string, rules []filter.Rule, err erro
 	return append([]string{file}, config.Included...), config.Rules, errors.Join(errs...)
 }
 
-// configurable lists the options that tracegen.yml may name.
+// configurable returns the names of the options that tracegen.yml may set.
 func (t options) configurable() []string {
 	return t.names(func(o *option) bool { return o.config != offLimits })
 }
 
-// relativeTo returns the value that the option gets from a configuration file of that name.
+// relativeTo returns the value of the option that stands in the configuration file as value.
 func (o *option) relativeTo(file, value string) string {
 	switch {
 	case o.list:
@@ -79,8 +79,8 @@ func (o *option) relativeTo(file, value string) string {
 	return value
 }
 
-// relativeTo gives a path that is meant from where file is. A slash at its end, which says that it is a
-// directory, stays.
+// relativeTo returns a path that is relative to the directory of file, as a path that is relative to the working
+// directory. It keeps a slash at the end, which marks a directory.
 func relativeTo(file, path string) string {
 	if filepath.IsAbs(path) || path == standardOutput {
 		return path
@@ -92,7 +92,7 @@ func relativeTo(file, path string) string {
 	return joined
 }
 
-// relativeList does the same for a list of paths.
+// relativeList does the same for each path of a list.
 func relativeList(file, list string) string {
 	paths := filepath.SplitList(list)
 	for i, path := range paths {

@@ -11,14 +11,14 @@ import (
 
 var (
 	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)```")
-	indentedYAML = regexp.MustCompile(`(?m)^    [a-z-]+: .*\n(?:    .*\n)*    rules:\n(?:    .*\n)+`)
+	indentedYAML = regexp.MustCompile(`(?m)(?:^    [a-z-]+: .*\n)*^    rules:\n(?:    .*\n)+`)
 	ruleLine     = regexp.MustCompile(`(?m)^ *- (?:\{ )?(?:block|allow):`)
 	patternRow   = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 	linesOfTable = regexp.MustCompile(`(?s)\| pattern \| matches \|\n(.*?)\n\n`)
 	blockLine    = regexp.MustCompile("(?m)^\\| `(-keep[^`]+)` \\| `block: ([^`]+)` \\|$")
 )
 
-// TestDocumentedRules: what the documents show as tracegen.yml is one, with the options that there are.
+// TestDocumentedRules checks that the examples of tracegen.yml in the documents are valid.
 //
 // Invariant: The rules and options that the documents show are valid.
 func TestDocumentedRules(t *testing.T) {
@@ -34,13 +34,16 @@ func TestDocumentedRules(t *testing.T) {
 	for _, m := range yamlBlock.FindAllStringSubmatch(page, -1) {
 		blocks = append(blocks, m[1])
 	}
-	blocks = append(blocks, indentedYAML.FindAllString(text("README.md"), -1)...)
+	for _, name := range []string{"README.md", "docs/instrument.md"} {
+		blocks = append(blocks, indentedYAML.FindAllString(text(name), -1)...)
+	}
 	if len(blocks) < 7 {
 		t.Errorf("only %d examples are found; are they still searched rightly?", len(blocks))
 	}
 	for _, block := range blocks {
 		rows := buildTable()
-		config, err := filter.ParseConfig("tracegen.yml", []byte(block), rows.configurable(), func(string) ([]byte, error) { return nil, nil })
+		config, err := filter.ParseConfig("tracegen.yml", []byte(block), rows.configurable(),
+			func(string) ([]byte, error) { return nil, nil })
 		if err != nil {
 			t.Errorf("%v in\n%s", err, block)
 			continue

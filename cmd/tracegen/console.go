@@ -14,32 +14,32 @@ import (
 	"github.com/tracegen/tracegen/internal/report"
 )
 
-// console is where a command reads from and prints to.
+// console holds the streams that a command reads from and prints to.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 
 	asJSON  bool // --log-format json
-	quiet   bool // nothing but warnings and errors
+	quiet   bool // print warnings and errors only
 	verbose bool
 
 	profiling profiling
 }
 
-// warn tells the user of something that did not keep the work from being done.
+// warn prints a warning: a fault that did not prevent the work.
 func (c *console) warn(format string, args ...any) {
 	c.log("warning", fmt.Sprintf(format, args...))
 }
 
-// detail is said with -v only.
+// detail prints a message with -v only.
 func (c *console) detail(format string, args ...any) {
 	if c.verbose {
 		c.log("", fmt.Sprintf(format, args...))
 	}
 }
 
-// log prints a message, which may have several lines. The level is warning, error, or nothing for what is
-// neither. In text, an error needs no word to say so: it is the last line.
+// log prints a message, which may have several lines. The level is "warning", "error", or "" for information. In text,
+// an error is not marked as one: it is the last line.
 func (c *console) log(level, message string) {
 	if c.asJSON {
 		if level == "" {
@@ -65,14 +65,14 @@ func (c *console) log(level, message string) {
 	}
 }
 
-// progress shows a bar on standard error if somebody is there to see it; if not, advance is nil. done takes the
-// bar away again, so that what is printed next starts on a clean line.
+// progress shows a progress bar if standard error is a terminal; otherwise advance is nil. done removes the bar, so
+// that the next message starts on an empty line.
 func (c *console) progress(what string) (advance func(done, total int64), done func()) {
 	f, isFile := c.err.(*os.File)
 	if c.quiet || c.asJSON || !isFile || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil, func() {}
 	}
-	// Plain characters and no colour codes, so that there is nothing in it for NO_COLOR to take away.
+	// The bar has no colour codes, so that NO_COLOR needs no handling.
 	bar := progressbar.NewOptions64(1,
 		progressbar.OptionSetWriter(c.err),
 		progressbar.OptionSetDescription(what),
@@ -86,7 +86,7 @@ func (c *console) progress(what string) (advance func(done, total int64), done f
 			max = total
 			bar.ChangeMax64(total)
 		}
-		// At its end the bar would be cleared, and begin anew when the work is done over.
+		// A bar that reaches its end is removed, and would start again if the work has another round.
 		_ = bar.Set64(min(done, max-1))
 	}
 	return advance, func() { _ = bar.Clear() }

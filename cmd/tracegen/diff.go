@@ -18,34 +18,34 @@ func newDiffCmd(con *console) *cobra.Command {
 	asJSON, exitCode := false, false
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "tell how two mappings, or two reports, differ",
-		Long: `diff tells how two mappings differ: first counts and what looks suspicious, then
-the methods, each on a line that begins with
+		Short: "Compare two mappings or two reports",
+		Long: `diff compares two mappings. It prints counts and warnings first, and then the methods
+that differ, one per line. The line begins with
 
-  +  alive in NEW only; "back" if OLD had it as retired
-  -  alive in OLD only; "retired" if NEW keeps its ID
-  ~  in both, with different IDs
-  !  an ID that stands for different methods
-  =  the same code with another number: NEW's is what OLD's was
-  ?  may stand for other code: a compiler numbered it (lambda$f$1, Foo$2), and its
-     body is another, or others of the class came or went
-  f  with other access flags
-  o  retired in OLD, unknown in NEW; pruned, if NEW comes from OLD
-  n  retired in NEW, unknown in OLD
-  @  what is done about the focus hook
+  +  the method is in NEW only; "back" if its ID is retired in OLD
+  -  the method is in OLD only; "retired" if NEW retires its ID
+  ~  the method is in both, with different IDs
+  !  the ID stands for different methods
+  =  the same code has another name that a compiler numbered: OLD's -> NEW's
+  ?  the name may stand for other code: a compiler numbered it (lambda$f$1, Foo$2),
+     and the code differs, or other such methods of the class were added or removed
+  f  the access flags differ
+  o  the ID is retired in OLD and free in NEW; pruned, if OLD is the base of NEW
+  n  the ID is retired in NEW and free in OLD
+  @  the focus hook differs
 
-Methods are matched by class, name and descriptor. If OLD was the base of NEW, there
-are no lines with ~ and !.
+Methods are matched by class, name and descriptor. If OLD is the base of NEW, there are
+no lines with ~ and !.
 
-Of two reports, as --report writes them, it tells which counts, options, rules, inputs
-and packages differ: + is new, - is gone, ~ has changed.`,
+diff also compares two reports that --report wrote. It prints the counts, options,
+rules, inputs and packages that differ: + for new, - for removed, ~ for changed.`,
 		Example: `  tracegen diff 1.4/methodMapping.txt 1.5/methodMapping.txt
   tracegen diff old.txt new.txt --exit-code > changes.txt
   tracegen diff old.txt new.txt --format json | jq .removed[].old.class
   tracegen diff 1.4/report.json 1.5/report.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return misuse("want two mappings or reports, %d given", len(args))
+				return misuse("give two mappings or two reports; %d given", len(args))
 			}
 			return nil
 		},
@@ -63,27 +63,27 @@ and packages differ: + is new, - is gone, ~ has changed.`,
 				return err
 			}
 			if exitCode && !d.Equal() {
-				return answer{fmt.Errorf("%s and %s differ", args[0], args[1])}
+				return checkFailed{fmt.Errorf("%s and %s differ", args[0], args[1])}
 			}
 			return nil
 		},
 	}
 	cmd.ValidArgsFunction = completeFiles("txt")
 	newOptions([]option{
-		{name: "exit-code", flag: yes(&exitCode), help: "exit with 1 if they differ in anything but comments"},
-		{name: "format", flag: textOrJSON(&asJSON), help: "lines as above, or one JSON object"},
+		{name: "exit-code", flag: yes(&exitCode), help: "exit with 1 if the files differ in more than comments"},
+		{name: "format", flag: textOrJSON(&asJSON), help: "output format: lines as above, or one JSON object"},
 	}).addTo(cmd, 0)
 	return cmd
 }
 
-// difference is what two files that can be compared come to.
+// difference is the result of comparing two files.
 type difference interface {
 	Equal() bool
 	print(io.Writer) error
 	printJSON(io.Writer) error
 }
 
-// compareFiles compares two mappings, or two reports: they are told from each other by their first byte.
+// compareFiles compares two mappings or two reports. The first byte of a file shows which of them it is.
 func compareFiles(old, new string) (difference, error) {
 	var isReport [2]bool
 	for i, path := range []string{old, new} {
@@ -94,7 +94,8 @@ func compareFiles(old, new string) (difference, error) {
 	}
 	switch {
 	case isReport[0] != isReport[1]:
-		return nil, fmt.Errorf("of %s and %s, one is a report and the other is none; give two mappings, or two reports", old, new)
+		return nil, fmt.Errorf("one of %s and %s is a report, the other is not; give two mappings or two reports", old,
+			new)
 	case isReport[0]:
 		return compareReports(old, new)
 	}
@@ -109,7 +110,7 @@ func compareFiles(old, new string) (difference, error) {
 	return &comparison{old, new, a, b, mapping.Compare(a, b)}, nil
 }
 
-// startsJSON says whether the file begins as a JSON object does, and no mapping.
+// startsJSON reports whether the file begins with a JSON object, as a mapping does not.
 func startsJSON(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -166,42 +167,52 @@ type comparison struct {
 
 func retired(m *mapping.Mapping) int { return mapping.Capacity - m.Headroom() - m.Len() }
 
-// suspicions tells what a build engineer should look at.
-func (d *comparison) suspicions() []string {
+// warnings returns the differences that a build engineer should check.
+func (d *comparison) warnings() []string {
 	var list []string
 	if n := len(d.Reused); n > 0 {
-		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW made without OLD as --base?", n))
+		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW written without OLD as --base?",
+			n))
 	}
 	if n := len(d.Removed); report.Shrunk(n, d.old.Len()) {
-		list = append(list, fmt.Sprintf("%d of %d methods are gone; was the input of NEW shrunk, or another variant?", n, d.old.Len()))
+		list = append(list,
+			fmt.Sprintf("%d of %d methods are missing; is the input of NEW shrunk, or of another variant?", n,
+				d.old.Len()))
 	}
 	if n := len(d.Renumbered); n > 0 {
-		list = append(list, fmt.Sprintf("%d methods have another number now: what was recorded of their code has another ID", n))
+		list = append(list,
+			fmt.Sprintf("%d methods with a compiler's number have another number now, so that their code has "+
+				"another ID", n))
 	}
 	if n := len(d.Suspicious); n > 0 {
-		list = append(list, fmt.Sprintf("%d methods that compilers number may stand for other code", n))
+		list = append(list, fmt.Sprintf("%d methods with a compiler's number may stand for other code", n))
 	}
 	if d.Runtime {
-		list = append(list, fmt.Sprintf("the runtime class was %s, now is %s", mapping.Text(d.old.Runtime()), mapping.Text(d.new.Runtime())))
+		list = append(list, fmt.Sprintf("the runtime class was %s and is now %s", mapping.Text(d.old.Runtime()),
+			mapping.Text(d.new.Runtime())))
 	}
 	return list
 }
 
-// print prints the counts, and the lists after them: in a pull request the first screen is what is read.
+// print prints the counts and then the lists: of a long text in a pull request, only the first screen is read.
 func (d *comparison) print(w io.Writer) error {
-	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", report.Printable(d.oldFile), d.old.Digest(), d.old.Len(), retired(d.old))
-	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", report.Printable(d.newFile), d.new.Digest(), d.new.Len(), retired(d.new))
+	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", report.Printable(d.oldFile), d.old.Digest(),
+		d.old.Len(), retired(d.old))
+	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", report.Printable(d.newFile), d.new.Digest(),
+		d.new.Len(), retired(d.new))
 	if d.Equal() {
 		_, err := fmt.Fprintln(w, "no difference")
 		return err
 	}
-	fmt.Fprintf(w, "methods: %d kept, %d added, %d removed, %d moved\n", d.Kept, len(d.Added), len(d.Removed), len(d.Moved))
+	fmt.Fprintf(w, "methods: %d kept, %d added, %d removed, %d moved\n", d.Kept, len(d.Added), len(d.Removed),
+		len(d.Moved))
 	if focus := len(d.FocusAdded) + len(d.FocusRemoved); len(d.Access)+len(d.Freed)+len(d.Reserved)+focus > 0 {
-		fmt.Fprintf(w, "also: %d with other access flags, %d no longer retired, %d newly retired from elsewhere, %d focus lines\n",
+		fmt.Fprintf(w,
+			"also: %d with other access flags, %d retired IDs freed, %d IDs newly retired, %d focus hooks changed\n",
 			len(d.Access), len(d.Freed), len(d.Reserved), focus)
 	}
-	for _, s := range d.suspicions() {
-		fmt.Fprintln(w, "suspicious:", s)
+	for _, s := range d.warnings() {
+		fmt.Fprintln(w, "warning:", s)
 	}
 	fmt.Fprintln(w)
 	line := func(list []mapping.Difference, format func(old, new mapping.Entry) string) {
@@ -235,7 +246,7 @@ func (d *comparison) print(w io.Writer) error {
 	return nil // a bufio.Writer keeps its first error for Flush
 }
 
-// oneSided is the line of a method that is alive on one side, with a word if the other side knows it.
+// oneSided returns the line of a method that is alive on one side, with the word if the other side has its ID.
 func oneSided(sign string, alive, other mapping.Entry, word string) string {
 	line := fmt.Sprintf("%s %d: %s", sign, alive.ID, methodText(alive))
 	if other.ID != 0 {
@@ -252,7 +263,7 @@ func methodText(e mapping.Entry) string {
 	return text
 }
 
-// The JSON form. Keys are added, never renamed.
+// The JSON form.
 type (
 	comparisonJSON struct {
 		Schema       int              `json:"schema"`
@@ -260,7 +271,7 @@ type (
 		Old          sideJSON         `json:"old"`
 		New          sideJSON         `json:"new"`
 		Kept         int              `json:"kept"`
-		Warnings     []string         `json:"suspicions"`
+		Warnings     []string         `json:"warnings"`
 		Reused       []differenceJSON `json:"reused"`
 		Moved        []differenceJSON `json:"moved"`
 		Renumbered   []differenceJSON `json:"renumbered"`
@@ -313,8 +324,9 @@ func (d *comparison) printJSON(w io.Writer) error {
 	j.SetIndent("", "  ")
 	return j.Encode(comparisonJSON{
 		Schema: 1, Equal: d.Equal(), Old: side(d.oldFile, d.old), New: side(d.newFile, d.new), Kept: d.Kept,
-		Warnings: append([]string{}, d.suspicions()...),
-		Reused:   list(d.Reused), Moved: list(d.Moved), Renumbered: list(d.Renumbered), Suspicious: list(d.Suspicious), Removed: list(d.Removed), Added: list(d.Added),
+		Warnings: append([]string{}, d.warnings()...),
+		Reused:   list(d.Reused), Moved: list(d.Moved), Renumbered: list(d.Renumbered), Suspicious: list(d.Suspicious),
+		Removed: list(d.Removed), Added: list(d.Added),
 		Access: list(d.Access), Freed: list(d.Freed), Reserved: list(d.Reserved),
 		FocusRemoved: focus(d.FocusRemoved), FocusAdded: focus(d.FocusAdded),
 	})

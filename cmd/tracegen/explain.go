@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/explanation"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
@@ -15,25 +16,25 @@ func newExplainCmd(con *console) *cobra.Command {
 	e := explainer{instrument: instrument{con: con}}
 	cmd := &cobra.Command{
 		Use:   "explain INPUT... --method CLASS[#METHOD[DESCRIPTOR]]",
-		Short: "tell whether methods are traced, with which ID and at what cost, or why not",
-		Long: `explain makes all the decisions of instrument, writes nothing, and tells what was
-decided about the methods that are asked for: the ID, or the reason with the rule
-and its line; what was counted in the method; the calls that it gets and the
-bytes that it grows by.
+		Short: "Explain whether methods are traced, and why",
+		Long: `explain makes all the decisions of instrument, writes nothing, and prints the
+decisions on the methods that --method selects: the ID, or the reason for skipping
+the method with the rule and its line; the size of the method; and the calls and
+bytes that instrument adds.
 
---method takes what lookup takes:
+--method takes a pattern, as lookup does:
   com.example.Foo              the methods of a class
-  com.example.Foo#bar          those of one name; also com.example.Foo.bar
-  com.example.Foo#bar(I)V      one method; without V, of any return type
+  com.example.Foo#bar          those with a name; also com.example.Foo.bar
+  com.example.Foo#bar(I)V      one method; without V, with any return type
   com.example.**#get*(**)      a glob: ** crosses dots, * and ? do not
-  /\.(foo|bar)$/               a regular expression, found anywhere in
+  /\.(foo|bar)$/               a regular expression that matches anywhere in
                                "class method descriptor" as in a mapping
 
-The options that decide are those of instrument, tracegen.yml included; without
-them the answer is about another run. With --mapping, the IDs are those of that
-mapping, and what it says otherwise is named.
+Give the options and the tracegen.yml of the run that is to be explained. With
+--mapping, explain shows the IDs of that mapping, and reports where it differs from
+the decisions.
 
-The exit code is 1 if a --method names nothing; names that may be meant are told.`,
+The exit code is 1 if a pattern matches no method; similar names are suggested.`,
 		Example: `  tracegen explain app.jar --method com.example.Feed#onCreate
   tracegen explain @inputs.txt --method com.example.Feed --mapping release/methodMapping.txt
   tracegen explain app.jar --method 'com.example.**#get*' --format json`,
@@ -43,7 +44,7 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
 	e.addOptions(cmd, byExplain)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(e.methods) == 0 {
-			return misuse("no --method given")
+			return misuse("no --method given: name the methods to explain")
 		}
 		if err := e.resolve(); err != nil {
 			return err
@@ -56,15 +57,15 @@ The exit code is 1 if a --method names nothing; names that may be meant are told
 	return cmd
 }
 
-// explainer is the command line of explain, and what the answer is made of.
+// explainer holds the options of the command and the explanation.
 type explainer struct {
-	instrument // mapping is the one to look IDs up in, or ""
+	instrument // its mapping is the one whose IDs are shown, or ""
 
-	patterns []*mapping.Pattern
-	told     report.Explanation
+	patterns    []*mapping.Pattern
+	explanation report.Explanation
 }
 
-// MatchClass implements pipeline.Question.
+// MatchClass implements explanation.Question.
 func (e *explainer) MatchClass(class string) bool {
 	for _, p := range e.patterns {
 		if p.MatchClass(class) {
@@ -74,7 +75,7 @@ func (e *explainer) MatchClass(class string) bool {
 	return false
 }
 
-// Match implements pipeline.Question.
+// Match implements explanation.Question.
 func (e *explainer) Match(method mapping.Identity) bool {
 	for _, p := range e.patterns {
 		if p.Match(method) {
@@ -91,7 +92,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 			return misuse("--method: %w", err)
 		}
 		if p.ByID() {
-			return misuse("--method %s: name a method; which one an ID stands for, tracegen lookup tells", text)
+			return misuse("--method %s: give the name of a method; tracegen lookup finds the method of an ID", text)
 		}
 		e.patterns = append(e.patterns, p)
 	}
@@ -103,11 +104,11 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 		e.destination.inputs = append(e.destination.inputs, pipeline.Input{Path: path})
 	}
 	if e.merge {
-		e.destination.merge = "merged.jar" // never written
+		e.destination.merge = "merged.jar" // is not written
 	}
-	e.told = report.Explanation{Version: version(), MappingFile: e.mapping}
+	e.explanation = report.Explanation{Version: version(), MappingFile: e.mapping}
 	if e.mapping != "" {
-		if e.told.Mapping, err = mapping.Load(e.mapping); err != nil {
+		if e.explanation.Mapping, err = mapping.Load(e.mapping); err != nil {
 			return fmt.Errorf("--mapping: %w", err)
 		}
 	}
@@ -124,15 +125,15 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 	for _, w := range explained.Warnings {
 		e.con.detail("%s", w)
 	}
-	return e.answer(explained)
+	return e.print(explained)
 }
 
-// answer prints what was found, and names the questions for which that is nothing.
-func (e *explainer) answer(explained *pipeline.Explained) error {
-	e.told.Classes = explained.Classes
-	write := e.told.WriteText
+// print prints the explanation, and reports the patterns that match nothing.
+func (e *explainer) print(explained *pipeline.Explained) error {
+	e.explanation.Classes = explained.Classes
+	write := e.explanation.WriteText
 	if e.inJSON {
-		write = e.told.WriteJSON
+		write = e.explanation.WriteJSON
 	}
 	if err := write(e.con.out); err != nil {
 		return err
@@ -143,21 +144,21 @@ func (e *explainer) answer(explained *pipeline.Explained) error {
 			continue
 		}
 		missing++
-		text := "nothing found for " + e.methods[k]
-		if near := pipeline.Near(e.methods[k], explained.Names); len(near) > 0 {
+		text := "no method matches " + e.methods[k]
+		if near := explanation.Near(e.methods[k], explained.Names); len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		e.con.log("", text)
 	}
 	if missing > 0 {
-		return answer{fmt.Errorf("nothing was found for %d of %d questions", missing, len(e.patterns))}
+		return checkFailed{fmt.Errorf("%d of %d patterns match no method", missing, len(e.patterns))}
 	}
 	return nil
 }
 
-// found says whether there is an answer to the pattern.
+// found reports whether a method or class in the explanation matches the pattern.
 func (e *explainer) found(p *mapping.Pattern) bool {
-	for _, c := range e.told.Classes {
+	for _, c := range e.explanation.Classes {
 		if c.Reason != "" && p.MatchClass(c.Class) {
 			return true
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// The forms of group's output.
+// The formats of group and compare.
 const (
 	groupText    = "text"
 	groupJSON    = "json"
@@ -26,25 +26,24 @@ func newGroupCmd(con *console) *cobra.Command {
 	g := grouping{con: con}
 	cmd := &cobra.Command{
 		Use:   "group [RECORDING...]",
-		Short: "tell which stalls hurt most, over the recordings of many users and builds",
-		Long: `group reads any number of recordings and puts the slow messages together whose hot paths
-have the same methods, by their names, in whatever build each was made; for each group it
-tells how many users it hurt, how often and how long, in which version it was first and
-last seen, and what it was slow for. The group that hurts most comes first: by the number
-of users times how long it took on average.
+		Short: "Group the stalls of many users and builds",
+		Long: `group reads any number of recordings and groups their stalls: stalls of a group have hot
+paths with the same methods, by name, in all builds. For each group it reports the number
+of users, stalls and their durations, the first and last version, and the verdicts. Groups
+are sorted by the number of users times the average duration.
 
-Each recording gets the mapping of its own build: give a directory that has them all. One
-without its mapping is left out with a warning, and the exit code is 1.
+Each recording gets the mapping of its own build: give a directory with the mappings of all
+builds. A recording without its mapping is skipped with a warning, and the exit code is 1.
 
-A user is what the program has put into the recording as user, userId, uid, uin, installId
-or deviceId. A recording without any counts as one user, and how many those are is said.
-Versions are those of versionCode, or of versionName.
+Users are distinguished by the value that the program recorded as user, userId, uid, uin,
+installId or deviceId. A recording without such a value counts as one user; the output
+states how many there are. Versions are those of versionCode, or else of versionName.
 
-With --store, what was read is kept in FILE, a small database: recordings that are given
-later are added, and one that is in it already, by its content, is passed over quickly.
-Without a RECORDING what is kept is told. Without --store nothing is kept.
+With --store, group keeps the results in FILE, a small database. Later runs add recordings
+to it, and skip those that it has already, which they recognize by content. Without a
+RECORDING, group reports the content of the store.
 
---export parquet writes a row for each slow message, for a data warehouse, to --output.`,
+--export parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
   tracegen group today/ --mapping mappings/ --store fleet.db --top 5
   tracegen group --store fleet.db --export parquet -o stalls.parquet`,
@@ -55,25 +54,27 @@ Without a RECORDING what is kept is told. Without --store nothing is kept.
 	return cmd
 }
 
-// grouping holds the flags of the command.
+// grouping holds the options of the command.
 type grouping struct {
 	con                           *console
 	rows                          options
 	naming                        naming
 	format, export, output, store string
 	top                           int
-	known, left                   int // recordings that the store had already, and that were left out
+	known, left                   int // numbers of recordings that the store had already, and that were skipped
 }
 
 func (g *grouping) options() options {
 	return newOptions(grouped("Output",
-		option{name: "format", help: "what to write",
-			flag: oneOf(&g.format, groupText, named[string]{groupText, groupText}, named[string]{groupJSON, groupJSON})},
-		option{name: "export", help: "write each slow message as a row instead",
+		option{name: "format", help: "output format",
+			flag: oneOf(&g.format, groupText, named[string]{groupText, groupText},
+				named[string]{groupJSON, groupJSON})},
+		option{name: "export", help: "write one row per stall instead",
 			flag: oneOf(&g.export, "", named[string]{groupParquet, groupParquet})},
 		resultOption(&g.output),
-		option{name: "top", flag: number(&g.top, 20), help: "how many groups to write, 0 for all"},
-		option{name: "store", flag: text(&g.store, ""), file: fileRead, help: "keep what is read in `FILE`, and tell of all that it has"},
+		option{name: "top", flag: number(&g.top, 20), help: "number of groups; 0 is all"},
+		option{name: "store", flag: text(&g.store, ""), file: fileRead,
+			help: "add the stalls to the database `FILE`, and report all that it has"},
 	), g.naming.options())
 }
 
@@ -82,13 +83,13 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		return misuse("--top %d: must not be negative", g.top)
 	}
 	if len(args) == 0 && g.store == "" {
-		return misuse("no recording given, and no --store that has some")
+		return misuse("no recording and no --store given")
 	}
 	if slices.Contains(args, standardInput) {
-		return misuse("group reads a recording twice, so standard input will not do; name a file")
+		return misuse("group reads recordings twice, so that it cannot read standard input; give a file")
 	}
 	if g.export != "" && g.output == standardOutput && isTerminal(g.con.out) {
-		return misuse("--export %s is not for a terminal; name a file by --output", g.export)
+		return misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
 	}
 	if len(args) == 0 {
 		if _, err := os.Stat(g.store); err != nil {
@@ -118,12 +119,12 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if g.left > 0 {
-		return answer{fmt.Errorf("%d of %d recordings were left out", g.left, len(files))}
+		return checkFailed{fmt.Errorf("%d of %d recordings were skipped", g.left, len(files))}
 	}
 	return nil
 }
 
-// batch is how many recordings are added at once: each time costs some milliseconds for the disk.
+// batch is the number of recordings that are added at once: each transaction takes some milliseconds for the disk.
 const batch = 256
 
 // read adds the recordings that the store does not have.
@@ -146,7 +147,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string)
 		}
 		if err != nil {
 			g.left++
-			g.con.warn("left out: %v", err)
+			g.con.warn("skipped: %v", err)
 			continue
 		}
 		if entry != nil {
@@ -160,12 +161,12 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string)
 		}
 	}
 	if g.known > 0 {
-		g.con.detail("%d recordings were in the store already", g.known)
+		g.con.detail("%d recordings are already in the store", g.known)
 	}
 	return store.Add(entries)
 }
 
-// entry reads a recording; it is nil if the store has it.
+// entry reads a recording; it returns nil if the store has the recording.
 func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis.Options) (*fleet.Entry, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -201,7 +202,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis
 	return entry, r.analyze(file, nil, o)
 }
 
-// write writes what the store has.
+// write writes the groups, or the rows, of all stalls in the store.
 func (g *grouping) write(store *fleet.Store) error {
 	emit := func(w io.Writer) error {
 		if g.export == groupParquet {
@@ -219,7 +220,7 @@ func (g *grouping) write(store *fleet.Store) error {
 	return writeTo(g.con, g.output, emit)
 }
 
-// writeTo has emit write to a file, which appears when it is whole, or to standard output.
+// writeTo calls emit with standard output, or with a file that appears when it is complete.
 func writeTo(con *console, path string, emit func(io.Writer) error) error {
 	if path == standardOutput {
 		return emit(con.out)

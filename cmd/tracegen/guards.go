@@ -14,8 +14,8 @@ import (
 	"github.com/tracegen/tracegen/internal/report"
 )
 
-// guards are the flags that say which outcomes make the exit code 1. A limit that is given is asked for by that;
-// --fail-on asks for it with its default, or, for a digest, with that of the base.
+// guards holds the options of the guards, which make the exit code 1. Setting a limit enables its guard; --fail-on
+// enables it with its default limit, which is the digest of the base mapping for the guard on digests.
 type guards struct {
 	failOn       failOn
 	maxGrowth    limit // percent of the bytes of class files
@@ -31,39 +31,43 @@ func (g *guards) options() []option {
 	g.maxGrowth = limit{value: 25, unit: "PERCENT"}
 	g.minRatio = limit{value: 0.9, unit: "R"}
 	g.maxCalls = limit{value: 5, unit: "PERCENT"}
-	return grouped("Guards (a limit that is given is asked for by that)",
+	return grouped("Guards (setting a limit enables its guard)",
 		option{name: "fail-on", flag: custom(&g.failOn), commands: byInstrument | byAssign, omit: inNoRecord,
-			help: "exit with 1, once all is written, if a class came out wrong and was put back (introduced), if one was left " +
-				"alone for being wrong (unverifiable), or if a limit is crossed, its default unless it is given (growth, " +
-				"ratio, calls, digest); repeatable",
+			help: "enable a guard: after everything has been written, exit with 1 if a rewritten class was rejected " +
+				"(introduced), if any class was left as it is because a check failed (unverifiable), or if a limit " +
+				"is exceeded, the default unless it is set (growth, ratio, calls, digest); repeatable",
 			helpIn: map[command]string{
-				byAssign: "exit with 1, once all is written, if a class was left alone for being wrong (introduced, " +
-					"unverifiable), or if a limit is crossed (ratio, digest); repeatable",
+				byAssign: "enable a guard: after everything has been written, exit with 1 if any class is left as " +
+					"it is because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, " +
+					"digest); repeatable",
 			}},
 		option{name: "max-growth", flag: custom(&g.maxGrowth), commands: byInstrument, omit: inNoRecord,
-			help: "by how much the class files may grow (25)"},
-		option{name: "min-methods-ratio", flag: custom(&g.minRatio), commands: byInstrument | byAssign, omit: inNoRecord,
-			help: "how many methods must be traced, as a ratio to those of --base (0.9)"},
+			help: "largest allowed growth of the class files (default 25)"},
+		option{name: "min-methods-ratio", flag: custom(&g.minRatio), commands: byInstrument | byAssign,
+			omit: inNoRecord,
+			help: "smallest allowed number of traced methods, as a ratio to those of --base (default 0.9)"},
 		option{name: "max-calls-growth", flag: custom(&g.maxCalls), commands: byInstrument, omit: inNoRecord,
-			help: "how many calls a package may gain since --base-report, in percent of all there were (5)"},
+			help: "largest allowed number of calls that a package gains since --base-report, in percent of all " +
+				"calls of that build (default 5)"},
 		option{name: "base-report", flag: text(&g.baseReport, ""), commands: byInstrument, omit: inNoRecord,
 			file: fileRead, extensions: []string{"json"},
-			help: "`FILE` that --report wrote in an earlier build"},
-		option{name: "expect-digest", flag: text(&g.expectDigest, ""), commands: byInstrument | byAssign, omit: inNoRecord,
-			help: "the `DIGEST` that the mapping must have (that of --base)"},
+			help: "report `FILE` of an earlier build"},
+		option{name: "expect-digest", flag: text(&g.expectDigest, ""), commands: byInstrument | byAssign,
+			omit: inNoRecord,
+			help: "`DIGEST` that the mapping must have (default that of --base)"},
 	)
 }
 
-// guard is one of them: the word for it, whether a flag of its own asks for it, and what it finds.
+// guard is one guard: its name, whether its limit is set, and the check.
 type guard struct {
 	name  string
-	asked func(g *guards) bool
+	isSet func(g *guards) bool
 	check func(g *guards, run *report.Run) report.Guard
 }
 
 func never(*guards) bool { return false }
 
-// allGuards are in the order in which they are told.
+// allGuards are in the order of the report.
 var allGuards = []guard{
 	{"introduced", never, func(_ *guards, run *report.Run) report.Guard { return run.GuardIntroduced() }},
 	{"unverifiable", never, func(_ *guards, run *report.Run) report.Guard { return run.GuardUnverifiable() }},
@@ -83,32 +87,32 @@ var allGuards = []guard{
 		}},
 }
 
-// asks says whether the guard of that name is asked for.
-func (g *guards) asks(name string) bool {
+// enabled reports whether the guard with the name is enabled.
+func (g *guards) enabled(name string) bool {
 	if slices.Contains(g.failOn, name) {
 		return true
 	}
-	return slices.ContainsFunc(allGuards, func(other guard) bool { return other.name == name && other.asked(g) })
+	return slices.ContainsFunc(allGuards, func(other guard) bool { return other.name == name && other.isSet(g) })
 }
 
-// checkBases checks that what the guards compare with is there. base is the value of --base.
+// checkBases checks that the options have what the enabled guards compare with. base is the value of --base.
 func (g *guards) checkBases(base string) error {
 	switch {
-	case g.asks("ratio") && base == "":
-		return misuse("--min-methods-ratio and --fail-on ratio need --base, to compare with")
-	case g.asks("digest") && g.expectDigest == "" && base == "":
-		return misuse("--fail-on digest needs --expect-digest or --base, to compare with")
-	case g.asks("calls") && g.baseReport == "":
-		return misuse("--max-calls-growth and --fail-on calls need --base-report, to compare with")
-	case !g.asks("calls") && g.baseReport != "":
-		return misuse("--base-report is there for --max-calls-growth and --fail-on calls: give one of them")
+	case g.enabled("ratio") && base == "":
+		return misuse("--min-methods-ratio and --fail-on ratio compare with a base mapping: give --base")
+	case g.enabled("digest") && g.expectDigest == "" && base == "":
+		return misuse("--fail-on digest compares with a digest: give --expect-digest or --base")
+	case g.enabled("calls") && g.baseReport == "":
+		return misuse("--max-calls-growth and --fail-on calls compare with an earlier report: give --base-report")
+	case !g.enabled("calls") && g.baseReport != "":
+		return misuse("--base-report is used by --max-calls-growth and --fail-on calls only: give one of them")
 	case g.expectDigest != "" && (len(g.expectDigest) != 16 || strings.Trim(g.expectDigest, "0123456789abcdef") != ""):
-		return misuse("--expect-digest %q: a digest has 16 digits, 0 to 9 and a to f", g.expectDigest)
+		return misuse("--expect-digest %q: a digest has 16 digits from 0 to 9 and a to f", g.expectDigest)
 	}
 	return nil
 }
 
-// read reads the report to compare with.
+// read reads the report that guards compare with.
 func (g *guards) read() error {
 	if g.baseReport == "" {
 		return nil
@@ -124,17 +128,17 @@ func (g *guards) read() error {
 	return nil
 }
 
-// check gives what was asked for, and what is so.
+// check returns the results of the enabled guards.
 func (g *guards) check(run *report.Run) (list []report.Guard) {
 	for _, guard := range allGuards {
-		if g.asks(guard.name) {
+		if g.enabled(guard.name) {
 			list = append(list, guard.check(g, run))
 		}
 	}
 	return list
 }
 
-// failedGuards returns the answer that was asked for. Everything has been written by then.
+// failedGuards returns the error of the guards that failed, or nil. It is called after everything has been written.
 func failedGuards(guards []report.Guard) error {
 	var failed []error
 	for _, g := range guards {
@@ -145,10 +149,10 @@ func failedGuards(guards []report.Guard) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return answer{errors.Join(failed...)}
+	return checkFailed{errors.Join(failed...)}
 }
 
-// failOn is the flag that asks for guards by name.
+// failOn is the flag that enables guards by name.
 type failOn []string
 
 func (failOn) names() []string {
@@ -174,7 +178,7 @@ func (f *failOn) String() string { return strings.Join(*f, ",") }
 // Type implements pflag.Value.
 func (f *failOn) Type() string { return "GUARD" }
 
-// limit is a flag that holds a number, not negative, and knows whether it was given.
+// limit is a flag with a number that is not negative. given records whether it was set.
 type limit struct {
 	value float64
 	unit  string
@@ -187,13 +191,13 @@ var _ pflag.Value = (*limit)(nil)
 func (l *limit) Set(text string) error {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return errors.New("must be a number that is not negative")
+		return errors.New("must be a number of at least 0")
 	}
 	l.value, l.given = v, true
 	return nil
 }
 
-// String implements pflag.Value. What was not given is no default: it is not asked for.
+// String implements pflag.Value. It is empty unless the limit was set: the default does not enable the guard.
 func (l *limit) String() string {
 	if !l.given {
 		return ""

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -27,33 +28,34 @@ func newInstrumentCmd(con *console) *cobra.Command {
 	i := instrument{con: con}
 	cmd := &cobra.Command{
 		Use:   "instrument INPUT... -o OUT",
-		Short: "insert the calls, and write the mapping",
+		Short: "Insert entry and exit calls, and write the method mapping",
 		Long: `instrument copies its inputs and makes every method worth measuring call the
-runtime class: i(ID) at its entry, o(ID) at its exit. Every class that changes is
-proven to be otherwise the same and to be one that a JVM takes, or is left as it
-was.
+runtime class: i(ID) at its entry, o(ID) at its exit. It checks that each
+rewritten class is the original plus these calls, and that a JVM links it. If a
+check fails, the class is rejected: the original is written instead.
 
 INPUT is a .jar, .zip, .aar or .class file, or a directory of classes. @FILE
-stands for the inputs that FILE lists, one a line, as they are: no quotes, no
-options; empty lines and lines that start with # are left out.
+stands for the inputs that the argument file FILE lists, one per line and without
+quoting; empty lines and lines that start with # are skipped.
 
-Of one input, OUT is the output, or the directory for it if it is one or ends in
-a slash (a directory of classes becomes OUT itself). Of several, OUT is a
-directory; an input whose name is taken gets -2, -3 and so on appended. With
-INPUT=OUTPUT each input has its own output, and there is no --output.
+If there is one input, OUT is its output. If OUT is a directory or ends in a
+slash, the output of a file is written into it, and that of a directory is OUT
+itself. If there are several inputs, OUT is a directory. If two inputs have the
+same name, the output of the second gets -2 appended, and so on. INPUT=OUTPUT
+names the output of each input by itself, in place of --output.
 
-Outputs, mapping and lists appear together when all of them are whole, or not at
-all. Nothing that is written may be a file that is read, but for one: --base may
-name the mapping that is going to be replaced.
+Outputs, mapping and lists appear together when all of them are complete;
+otherwise none appears. A file that is read may not be overwritten, with one
+exception: --base may name the mapping that is replaced.
 
-With --ids it is the last of three steps that do the same, for builds that are spread
-over machines; see tracegen help scan. INPUT are those that were scanned, in the same
-order. All that was decided is in the slice, and so are the options; a class that is
-not as it was scanned is an error, and so is an objection of a referee.
+With --slice, instrument is the last of three steps for builds that are spread
+over machines; see tracegen help scan. Give the inputs that were scanned, in the
+same order. The slice holds all decisions, and the options that they depend on.
+instrument fails if a class has changed since the scan, or if a check fails.
 
-Options can also be in tracegen.yml, by the same names without dashes, besides
-the rules that say what is traced. The command line wins; file names are
-relative to that file.
+tracegen.yml can hold the same options, by their names without dashes, and rules
+that decide which methods are traced. The command line takes precedence. File
+names are relative to tracegen.yml.
 
     exits: exact
     rules:
@@ -69,7 +71,7 @@ relative to that file.
 	cmd.ValidArgsFunction = completeFiles(classFiles...)
 	i.addOptions(cmd, byInstrument)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if i.ids != "" {
+		if i.sliceFile != "" {
 			return i.followSlice(cmd, args)
 		}
 		if err := i.resolve(); err != nil {
@@ -86,19 +88,20 @@ relative to that file.
 	return cmd
 }
 
-// locate finds out what is read and where everything goes.
+// locate resolves the arguments to inputs and outputs, checks that nothing that is read is overwritten, and opens the
+// cache.
 func (i *instrument) locate(args []string) error {
 	list, argfiles, err := parseArguments(args)
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		return misuse("the argument file lists no input")
+		return misuse("the argument files list no input")
 	}
 	if i.destination, err = resolveOutputs(list, i.output, i.merge); err != nil {
 		return err
 	}
-	if i.mapping == "" && i.ids == "" {
+	if i.mapping == "" && i.sliceFile == "" {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
 	if err := checkWritten(i.destination, i.sideFiles(), i.readFiles(argfiles), i.base); err != nil {
@@ -108,41 +111,39 @@ func (i *instrument) locate(args []string) error {
 	return err
 }
 
-// readFiles lists what is read beside the inputs and the base.
+// readFiles returns the files that are read beside the inputs and the base mapping.
 func (i *instrument) readFiles(argfiles []string) []string {
 	return slices.Concat(argfiles, i.configFiles, i.rows.files(fileRead))
 }
 
-// sideFiles lists the files to be written beside the outputs, the mapping first; none with --ids, as assign has written
-// them.
+// sideFiles returns the files that are written beside the outputs, the mapping first. With --slice there are none, as
+// assign has written them.
 func (i *instrument) sideFiles() []target {
 	return i.rows.targets(fileBeside)
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
-	config := i.pipelineConfig()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
 			return err
 		}
-		defer undo() // after success there is nothing to undo: something lies in each of them
+		defer undo() // removes empty directories only, and so none after success
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	advance, done := i.con.progress("instrumenting")
-	config.Progress = advance
-	result, err := pipeline.Run(ctx, config)
+	result, err := i.instrument(ctx, advance)
 	done()
 	if err != nil {
 		return err
 	}
-	i.tell(result)
+	i.printWarnings(result)
 	if i.reported == nil {
 		i.reported = i.reportOf(result)
 	}
 	for _, fault := range result.Tolerated {
-		i.con.detail("wrong before and left so, beside the classes of this JDK: %s", fault)
+		i.con.detail("pre-existing finding with the classes of this JDK, left as it is: %s", fault)
 	}
 	if err := i.summarize(); err != nil {
 		return err
@@ -150,15 +151,29 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	return failedGuards(i.reported.Guards)
 }
 
-// standardOutput is the name of standard output where a file could be named.
+// instrument runs the pipeline: with all decisions, or with those of a slice.
+func (i *instrument) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
+	config := i.pipelineConfig()
+	if i.slice == nil {
+		config.Progress = progress
+		return pipeline.Run(ctx, config)
+	}
+	return pipeline.Instrument(ctx, pipeline.SliceConfig{
+		Inputs: config.Inputs, Inject: config.Inject, AddRequires: config.AddRequires, Verify: config.Verify,
+		ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs, Incremental: config.Incremental,
+		DryRun: config.DryRun, Progress: progress,
+	}, i.slice)
+}
+
+// standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints what was done, or the report if it is asked for there. That a summary cannot be printed is no
-// error: what it would sum up is done.
+// summarize prints the summary, or the report with --report -. If the summary cannot be printed, it prints a warning,
+// as the work is done.
 func (i *instrument) summarize() error {
 	if i.report == standardOutput {
 		if err := i.reported.WriteJSON(i.con.out); err != nil {
-			return fmt.Errorf("--report: %w; all else has been written", err)
+			return fmt.Errorf("--report: %w; all other files have been written", err)
 		}
 		return nil
 	}
@@ -171,7 +186,7 @@ func (i *instrument) summarize() error {
 	return nil
 }
 
-// readRules reads the block lists, and puts all rules in order.
+// readRules reads the block lists and --r8-mapping, and puts all rules in order.
 func (i *instrument) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
@@ -193,7 +208,7 @@ func (i *instrument) readRules() error {
 	return i.readR8()
 }
 
-// readR8 reads what the names in the inputs were.
+// readR8 reads --r8-mapping.
 func (i *instrument) readR8() error {
 	if i.r8File == "" {
 		return nil
@@ -210,7 +225,7 @@ func (i *instrument) readR8() error {
 	return nil
 }
 
-// read reads the rules and the mappings of earlier builds.
+// read reads the rules and the files of earlier builds.
 func (i *instrument) read() error {
 	if err := i.readRules(); err != nil {
 		return err
@@ -241,10 +256,10 @@ func (i *instrument) read() error {
 	return nil
 }
 
-// surroundings looks for a JDK only if one is needed.
-func (i *instrument) surroundings() pipeline.Surroundings {
+// neededClassPath returns where classes are looked up. It looks for a JDK only if the type checker needs one.
+func (i *instrument) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.Surroundings{ClassPath: i.classPath.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
 	}
 	return i.classPath.find(i.con)
 }
@@ -259,7 +274,7 @@ func (i *instrument) filterOptions() filter.Options {
 	}
 }
 
-// pipelineConfig puts everything into the terms of package pipeline.
+// pipelineConfig returns the configuration of the run for package pipeline.
 func (i *instrument) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
 		Inputs: i.destination.inputs,
@@ -279,38 +294,38 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		R8:              i.r8,
 		Order:           i.order,
 		Verify:          i.verify,
-		Surroundings:    i.surroundings(),
+		ClassPath:       i.neededClassPath(),
 		Level:           i.level,
 		Jobs:            i.jobs,
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
-		Slice:           i.slice,
 		Incremental:     i.known,
 		Lines:           i.lines != "",
 		Files:           i.sideContents(),
 	}
 }
 
-// followSlice carries out what a slice says. Options of the command line that could only contradict it are refused;
-// in tracegen.yml, which is there for all three steps, they are passed over, but for those that shape the calls.
+// followSlice instruments by the decisions of a slice. It refuses options on the command line that the slice makes
+// irrelevant. In tracegen.yml, which serves all three steps, it ignores them; but the options that the slice records
+// must agree with it.
 func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 	var idle string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if o := i.rows.find(f.Name); o != nil && (o.withIDs == idsRefuse || o.withIDs == idsConfig) {
+		if o := i.rows.find(f.Name); o != nil && (o.withSlice == sliceRefuses || o.withSlice == sliceIgnores) {
 			idle = f.Name
 		}
 	})
 	if idle != "" {
-		return misuse("--%s has no say with --ids, all is decided: give it to scan or assign", idle)
+		return misuse("--%s has no effect with --slice, which holds all decisions: give it to scan or assign", idle)
 	}
-	slice, err := pipeline.LoadSlice(i.ids)
+	slice, err := pipeline.LoadSlice(i.sliceFile)
 	if err != nil {
 		return err
 	}
-	if err := madeHere(i.ids, slice.Origin()); err != nil {
+	if err := madeHere(i.sliceFile, slice.Origin()); err != nil {
 		return err
 	}
-	if err := i.shape(slice.Origin()); err != nil {
+	if err := i.adoptSlice(slice.Origin()); err != nil {
 		return err
 	}
 	i.slice = slice
@@ -320,30 +335,31 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 	return i.run(cmd)
 }
 
-// shape takes over from a slice how calls look. What is said elsewhere has to be the same.
-func (i *instrument) shape(by pipeline.Origin) error {
+// adoptSlice sets the options that the slice records. It fails if one is given with another value.
+func (i *instrument) adoptSlice(by pipeline.Origin) error {
 	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	for _, name := range i.sliceOptions() {
 		here, there := i.values[name], by.Options[name]
 		if o := i.rows.find(name); (o.flag.Changed || i.preset.sets(o)) && here != there {
-			return misuse("--%s is %s, and %s was made with %s", name, cmp.Or(here, "none"), i.ids, cmp.Or(there, "none"))
+			return misuse("--%s is %s, but %s was made with %s", name, cmp.Or(here, "none"), i.sliceFile,
+				cmp.Or(there, "none"))
 		}
 	}
 	if err := i.adoptOptions(i.sliceOptions(), by); err != nil {
-		return fmt.Errorf("%s: %w", i.ids, err)
+		return fmt.Errorf("%s: %w", i.sliceFile, err)
 	}
 	return i.resolveOptions()
 }
 
-// tell prints the warnings of a run, and with -v what the type verifier lacked.
-func (i *instrument) tell(result *pipeline.Result) {
+// printWarnings prints the warnings of a run and, with -v, the classes that the type checker did not find.
+func (i *instrument) printWarnings(result *pipeline.Result) {
 	for _, w := range result.Warnings {
 		i.con.warn("%s", w)
 	}
 	if i.verify == pipeline.VerifyFull {
-		i.con.detail("classes that the verifier did not find, and assumed to fit: %d", len(result.Unknown))
+		i.con.detail("classes not found by the type checker, which assumed that they fit: %d", len(result.Unknown))
 	}
 	for _, name := range result.Unknown {
 		i.con.detail("not found: %s", report.Printable(strings.ReplaceAll(name, "/", ".")))

@@ -18,28 +18,27 @@ func newLookupCmd(con *console) *cobra.Command {
 	file := ""
 	cmd := &cobra.Command{
 		Use:   "lookup ID|PATTERN...",
-		Short: "tell which method an ID stands for, and which IDs methods have",
-		Long: `lookup prints the lines of a mapping that the questions ask for, question by
-question. A line of a method that is gone begins with "# retired".
+		Short: "Find methods by ID, and IDs by method",
+		Long: `lookup prints the lines of a mapping that match each pattern, pattern by pattern.
+The line of a retired ID begins with "# retired".
 
-A question is one of
+A pattern is one of
   17                           an ID
   100-200                      all IDs from 100 to 200
   com.example.Foo              the methods of a class
-  com.example.Foo#bar          those of one name; also com.example.Foo.bar
-  com.example.Foo#bar(I)V      one method; without V, of any return type
+  com.example.Foo#bar          those with a name; also com.example.Foo.bar
+  com.example.Foo#bar(I)V      one method; without V, with any return type
   com.example.**#get*(**)      a glob: ** crosses dots, * and ? do not
   com.example.Foo bar (I)V     as in a mapping file
-  /\.(foo|bar)$/               a regular expression, found anywhere in
+  /\.(foo|bar)$/               a regular expression that matches anywhere in
                                "class method descriptor" as in the file
-  -                            read questions from standard input, one a line
+  -                            read patterns from standard input, one per line
 
-The exit code is 1 if a question found nothing; each such is named on standard
-error.
+The exit code is 1 if a pattern matches nothing; standard error names the pattern.
 
-IDs are searched for in the sorted file, a single other question is answered from
-one pass over it: no more of it is verified than that shows. For several questions
-the mapping is loaded, and its digest checked.`,
+lookup finds an ID by searching the sorted file, and the methods of a single pattern
+by reading the file once. It does not check the rest of the file then. For several
+patterns it loads the mapping and checks the digest.`,
 		Example: `  tracegen lookup 4711 --mapping out/methodMapping.txt
   tracegen lookup 'com.example.**#onCreate'
   cut -d, -f2 stacks.txt | tracegen lookup - --format json`,
@@ -55,26 +54,28 @@ the mapping is loaded, and its digest checked.`,
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	newOptions([]option{
-		{name: "mapping", flag: text(&file, defaultMapping), file: fileRead, extensions: []string{"txt"}, help: "the mapping `FILE`"},
-		{name: "format", flag: textOrJSON(&l.asJSON), help: "lines as in the mapping, or one JSON object a line"},
+		{name: "mapping", flag: text(&file, defaultMapping), file: fileRead, extensions: []string{"txt"},
+			help: "method mapping `FILE`"},
+		{name: "format", flag: textOrJSON(&l.asJSON),
+			help: "output format: lines as in the mapping, or one JSON object per line"},
 	}).addTo(cmd, 0)
 	return cmd
 }
 
-// lookup answers questions to one mapping.
+// lookup holds the options of the command and its counts.
 type lookup struct {
 	con     *console
 	mapping *mapping.File
 	asJSON  bool
 	out     *bufio.Writer
-	missing int // questions that found nothing
-	asked   int
+	missing int // patterns that match nothing
+	parsed  int // patterns
 }
 
 func (l *lookup) run(args []string) (err error) {
 	l.out = bufio.NewWriter(l.con.out)
 	defer func() { err = errors.Join(err, l.out.Flush()) }()
-	// All are read before the first is answered: a slip in the last must not cost the output of the others.
+	// All patterns are parsed first, so that a wrong one is reported before any output.
 	patterns := make([]*mapping.Pattern, len(args))
 	for i, arg := range args {
 		if arg == "-" {
@@ -86,37 +87,37 @@ func (l *lookup) run(args []string) (err error) {
 	}
 	for i, arg := range args {
 		if patterns[i] != nil {
-			err = l.answer(arg, patterns[i])
+			err = l.find(arg, patterns[i])
 		} else {
-			err = l.answerLines()
+			err = l.findLines()
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if l.missing > 0 {
-		return answer{fmt.Errorf("nothing was found for %d of %d questions", l.missing, l.asked)}
+		return checkFailed{fmt.Errorf("%d of %d patterns match nothing", l.missing, l.parsed)}
 	}
 	return nil
 }
 
-// answerLines answers what comes from standard input.
-func (l *lookup) answerLines() error {
+// findLines prints the matches of the patterns on standard input.
+func (l *lookup) findLines() error {
 	in := bufio.NewReader(l.con.in)
 	for n := 1; ; n++ {
 		line, err := in.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("standard input: %w", err)
 		}
-		if question := strings.TrimSpace(line); question != "" {
-			pattern, err := mapping.ParsePattern(question)
+		if text := strings.TrimSpace(line); text != "" {
+			pattern, err := mapping.ParsePattern(text)
 			if err != nil {
 				return fmt.Errorf("standard input, line %d: %w", n, err)
 			}
-			if err := l.answer(question, pattern); err != nil {
+			if err := l.find(text, pattern); err != nil {
 				return err
 			}
-			// Who asks one question at a time waits for its answer.
+			// An interactive user waits for the output before typing the next pattern.
 			if in.Buffered() == 0 {
 				if err := l.out.Flush(); err != nil {
 					return err
@@ -129,9 +130,9 @@ func (l *lookup) answerLines() error {
 	}
 }
 
-// answer prints what is found for one question.
-func (l *lookup) answer(question string, pattern *mapping.Pattern) error {
-	l.asked++
+// find prints the matches of one pattern.
+func (l *lookup) find(text string, pattern *mapping.Pattern) error {
+	l.parsed++
 	entries, err := l.mapping.Find(pattern)
 	if err != nil {
 		return err
@@ -139,18 +140,18 @@ func (l *lookup) answer(question string, pattern *mapping.Pattern) error {
 	found := false
 	for e := range entries {
 		found = true
-		if err := l.print(question, e); err != nil {
+		if err := l.print(text, e); err != nil {
 			return err
 		}
 	}
 	if !found {
 		l.missing++
-		l.con.log("", fmt.Sprintf("nothing found for %s", question))
+		l.con.log("", fmt.Sprintf("nothing matches %s", text))
 	}
 	return nil
 }
 
-func (l *lookup) print(question string, e mapping.Entry) error {
+func (l *lookup) print(text string, e mapping.Entry) error {
 	if !l.asJSON {
 		_, err := fmt.Fprintln(l.out, e.Line())
 		return err
@@ -158,9 +159,9 @@ func (l *lookup) print(question string, e mapping.Entry) error {
 	j := json.NewEncoder(l.out)
 	j.SetEscapeHTML(false)
 	return j.Encode(struct {
-		Question string `json:"question"`
+		Pattern string `json:"pattern"`
 		*entryJSON
-	}{question, newEntryJSON(e)})
+	}{text, newEntryJSON(e)})
 }
 
 // entryJSON is a line of a mapping.
@@ -173,10 +174,11 @@ type entryJSON struct {
 	Retired    bool   `json:"retired"`
 }
 
-// newEntryJSON gives nil for the zero entry.
+// newEntryJSON returns nil for the zero entry.
 func newEntryJSON(e mapping.Entry) *entryJSON {
 	if e.ID == 0 {
 		return nil
 	}
-	return &entryJSON{e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor), e.Retired}
+	return &entryJSON{e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor),
+		e.Retired}
 }

@@ -1,12 +1,22 @@
 // Command tracegen makes the methods of JVM programs and Android apps report their entries and exits.
 //
-// Each subcommand has a file of its own. A command reads its arguments, calls one of the packages that do the
-// work, and prints; it decides nothing else. Results go to standard output, all else to standard error. Every
-// command returns its error to [run], which is the one place where errors become exit codes:
+// Each subcommand has a file of its own. A command resolves its options and arguments, calls one of the packages that
+// do the work, and prints the result. Results go to standard output, messages to standard error. Every command returns
+// its error to [run], the only function that turns errors into exit codes:
 //
-//	0  done; there may have been warnings
-//	1  done, and something that was asked about is so: lookup found nothing, verify something, or a guard fails
-//	2  could not be done; nothing was written
+//	0  the work is done; there may be warnings
+//	1  the work is done, and a check failed: lookup found nothing, verify has findings, or a guard failed
+//	2  the work could not be done; nothing was written
+//
+// # Options
+//
+// Each option is one row of a table, of type option (option.go). Flags, help, manual pages, completion, the keys of
+// tracegen.yml, the options that scan files and reports record, and cache keys are all made from the rows. The table of
+// instrument, scan, assign and explain is in options.go; every other command has its table next to its struct. To add
+// an option, add a row, the field that it sets, and what reads the field.
+//
+// instrument, scan, assign and explain share the type instrument. Its method resolve (settings.go) brings together the
+// command line, tracegen.yml (config.go) and the preset. cachekeys.go and origin.go make the records of the options.
 package main
 
 import (
@@ -27,8 +37,8 @@ func main() {
 	os.Exit(code)
 }
 
-// interruptible gives a context that ends when the user or the system asks the program to stop, for commands
-// that have something to clean up. A second request ends the program at once, should cleaning up take long.
+// interruptible returns a context that is canceled when the user or the system asks the program to stop, for commands
+// that have something to clean up. A second request ends the program at once, in case cleaning up takes long.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -37,32 +47,32 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // The exit codes.
 const (
-	exitDone   = 0
-	exitAnswer = 1
-	exitFailed = 2
+	exitDone        = 0
+	exitCheckFailed = 1
+	exitFailed      = 2
 )
 
-// answer is an error that is none: the command did its work, and what it was asked about is so.
-type answer struct{ error }
+// checkFailed is the error of a command that did its work and found that a check failed.
+type checkFailed struct{ error }
 
-// run carries out one command line and gives the exit code.
+// run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	con := &console{in: stdin, out: stdout, err: stderr}
 	root := newRootCmd(con)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if stopped := con.profiling.stop(); stopped != nil {
-		con.warn("the profile is not complete: %v", stopped)
+		con.warn("the profile is incomplete: %v", stopped)
 	}
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, new(answer)):
+	case errors.As(err, new(checkFailed)):
 		con.log("", err.Error())
-		return exitAnswer
+		return exitCheckFailed
 	case errors.Is(err, context.Canceled):
 		con.log("error", "interrupted; nothing was written")
-	case errors.As(err, new(usage)):
+	case errors.As(err, new(usageError)):
 		con.log("error", fmt.Sprintf("%v (see %s --help)", err, cmd.CommandPath()))
 	default:
 		con.log("error", err.Error())

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestInterrupted wants a run that is interrupted to fail and to leave nothing behind.
+// TestInterrupted checks that an interrupted run fails and leaves nothing behind.
 //
 // Invariant: A run that is interrupted leaves no file or directory behind.
 func TestInterrupted(t *testing.T) {
@@ -65,8 +65,8 @@ type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-// TestResultsCannotBePrinted: what lookup cannot print is lost, which is a failure; the summary of work that
-// is done is not.
+// TestResultsCannotBePrinted checks that a command fails if it cannot print its results, but not if it cannot print the
+// summary of work that is done.
 func TestResultsCannotBePrinted(t *testing.T) {
 	sample, err := filepath.Abs("../../testdata/sample/sample.jar")
 	if err != nil {
@@ -78,8 +78,10 @@ func TestResultsCannotBePrinted(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		{[]string{"instrument", sample, "-o", "x.jar"}, exitDone, "tracegen: warning: the summary could not be printed: no space\n"},
-		{[]string{"strip", "x.jar", "-o", "y.jar"}, exitDone, "tracegen: warning: the summary could not be printed: no space\n"},
+		{[]string{"instrument", sample, "-o", "x.jar"}, exitDone,
+			"tracegen: warning: the summary could not be printed: no space\n"},
+		{[]string{"strip", "x.jar", "-o", "y.jar"}, exitDone,
+			"tracegen: warning: the summary could not be printed: no space\n"},
 		{[]string{"lookup", "1048574"}, exitFailed, "tracegen: no space\n"},
 		{[]string{"version"}, exitFailed, "tracegen: no space\n"},
 	}
@@ -92,7 +94,7 @@ func TestResultsCannotBePrinted(t *testing.T) {
 	}
 }
 
-// TestMessagesArePrintable: a name from a jar must not command the terminal.
+// TestMessagesArePrintable checks that a name from a jar cannot send commands to the terminal.
 func TestMessagesArePrintable(t *testing.T) {
 	cases := []struct {
 		con     console
@@ -127,8 +129,7 @@ func testedRoot() *cobra.Command {
 	return newRootCmd(&console{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 }
 
-// TestFlagsAreDocumentedAndTested wants every flag to be explained, in the words of the house, and to be used
-// by a script.
+// TestFlagsAreDocumentedAndTested checks that each flag has a help text, and that a script uses it.
 //
 // Invariant: Every flag has a help text, and a script uses it.
 func TestFlagsAreDocumentedAndTested(t *testing.T) {
@@ -166,7 +167,8 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 			if !strings.Contains(help.String(), "--"+f.Name+" ") {
 				t.Errorf("%s --%s is not in its help", cmd.CommandPath(), f.Name)
 			}
-			in := regexp.MustCompile(`(?m)tracegen .*\b` + cmd.Name() + `\b.* (--` + f.Name + `\b|-` + f.Shorthand + `[ \d])`)
+			in := regexp.MustCompile(`(?m)tracegen .*\b` + cmd.Name() + `\b.* (--` + f.Name + `\b|-` + f.Shorthand +
+				`[ \d])`)
 			inFile := cmd.Name() == "instrument" && regexp.MustCompile(`(?m)^`+f.Name+`: `).MatchString(used.String())
 			if !in.MatchString(used.String()) && !inFile {
 				t.Errorf("no script uses %s --%s", cmd.CommandPath(), f.Name)
@@ -175,7 +177,7 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameFlagsThatExist looks for --flag anywhere in the texts for users.
+// TestDocumentsNameFlagsThatExist checks each --flag in the documents.
 func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	known := map[string]bool{"help": true}
 	for _, cmd := range allCommands(testedRoot()) {
@@ -183,11 +185,15 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		cmd.Flags().VisitAll(add)
 		cmd.PersistentFlags().VisitAll(add)
 	}
-	// Of other programs.
+	// Flags of other programs.
 	known["add-reads"] = true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
-	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/rules.md", "docs/analyze.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", name))
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
+	for _, name := range append(pages, "../../README.md", "../../ARCHITECTURE.md", "../../CHANGELOG.md") {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,13 +203,13 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 				t.Errorf("%s names --%s, which no command has", name, m[1])
 			}
 		}
-		if name == "README.md" && len(found) < 5 {
+		if strings.HasSuffix(name, "README.md") && len(found) < 5 {
 			t.Errorf("only %d flags are found in %s; is it still searched rightly?", len(found), name)
 		}
 	}
 }
 
-// TestJobsReachThePipeline, which nothing that is written can show.
+// TestJobsReachThePipeline checks the number of workers, which no output shows.
 func TestJobsReachThePipeline(t *testing.T) {
 	i := instrument{con: &console{}, jobs: 3}
 	if jobs := i.pipelineConfig().Jobs; jobs != 3 {

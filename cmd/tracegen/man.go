@@ -11,16 +11,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newManCmd gives the command that writes the manual. It is for those who package the program, and not listed.
+// newManCmd returns the command that writes the manual pages. It is meant for packagers and hidden from the help.
 func newManCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIR",
-		Short:   "write a manual page of each command into a directory",
+		Short:   "Write a manual page for each command into a directory",
 		Example: `  tracegen man /usr/local/share/man/man1`,
 		Hidden:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return misuse("want one directory, %d given", len(args))
+				return misuse("give one directory; %d given", len(args))
 			}
 			return nil
 		},
@@ -43,9 +43,9 @@ func newManCmd(root *cobra.Command) *cobra.Command {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage gives the help of a command as man(7). The text is set as it is in the help: it is made for a terminal,
-// and holds tables and globs, which cobra's own writer takes for Markdown. There is no date in it, as it would be
-// that of the build.
+// manPage returns the help of a command in the format of man(7). The text is set line by line, as in the help: it holds
+// tables and globs, which cobra's own writer would read as Markdown. The page has no date, so that builds of the same
+// sources are equal.
 func manPage(cmd *cobra.Command) []byte {
 	var b bytes.Buffer
 	name := manName(cmd)
@@ -90,7 +90,7 @@ func manPage(cmd *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// verbatim writes a section whose lines stay as they are.
+// verbatim writes a section whose lines are not filled.
 func verbatim(b *bytes.Buffer, title, text string) {
 	fmt.Fprintf(b, ".SH %s\n.nf\n", title)
 	for line := range strings.Lines(strings.Trim(text, "\n")) {
@@ -106,7 +106,7 @@ func verbatim(b *bytes.Buffer, title, text string) {
 
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// roff escapes what a line of text may not hold. The \& in front keeps a dot there from being a request.
+// roff escapes a line of text. A leading dot gets a \& in front, as it would start a request.
 func roff(line string) string {
 	line = roffEscapes.Replace(line)
 	if strings.HasPrefix(line, ".") {

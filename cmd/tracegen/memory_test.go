@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTuneCollector leaves the collector alone if the environment says how it is to work.
+// TestTuneCollector checks that the settings in the environment take precedence.
 func TestTuneCollector(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -17,13 +17,14 @@ func TestTuneCollector(t *testing.T) {
 		t.Setenv("GOMEMLIMIT", row.limit)
 		kept := tuneCollector()
 		if got := debug.SetGCPercent(100); got != row.want || (len(kept) == spare) != (row.want == growth) {
-			t.Errorf("GOGC=%q GOMEMLIMIT=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.gogc, row.limit, got, row.want, len(kept))
+			t.Errorf("GOGC=%q GOMEMLIMIT=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.gogc,
+				row.limit, got, row.want, len(kept))
 		}
 	}
 }
 
-// TestRelaxCollector lets the heap grow further only for a run that knows nearly all of its inputs, and whose
-// environment says nothing.
+// TestRelaxCollector checks that the heap may grow further only if the cache has nearly all inputs, and if the
+// environment has no settings.
 func TestRelaxCollector(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -37,7 +38,8 @@ func TestRelaxCollector(t *testing.T) {
 		t.Setenv("GOMEMLIMIT", "")
 		kept := relaxCollector(row.known, row.inputs)
 		if got := debug.SetGCPercent(100); got != row.want || (len(kept) == room) != (row.want == relaxed) {
-			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.known, row.inputs, row.gogc, got, row.want, len(kept))
+			t.Errorf("%d of %d known, GOGC=%q: the heap grows by %d percent, want %d; %d bytes are kept", row.known,
+				row.inputs, row.gogc, got, row.want, len(kept))
 		}
 	}
 }

@@ -14,31 +14,32 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// naming holds the flags of where a command takes methods' names from.
+// naming holds the options of where the names of methods come from.
 type naming struct {
 	mapping, lines, r8 string // lines is for analyze alone
 	force              bool
 }
 
-// options returns the flags, and more, under their heading.
+// options returns the rows of the options, and more rows, under one heading.
 func (n *naming) options(more ...option) []option {
 	return grouped("Names", append([]option{
 		{name: "mapping", flag: text(&n.mapping, defaultMapping), file: fileRead, extensions: []string{"txt"},
-			help: "the method mapping `FILE`, or a directory of those of many builds"},
+			help: "method mapping `FILE`, or a directory with the mappings of many builds"},
 		{name: "r8-mapping", flag: text(&n.r8, ""), file: fileRead, extensions: []string{"txt"},
-			help: "translate what a device said in renamed names, by this mapping `FILE` of R8 or ProGuard"},
-		{name: "force", flag: yes(&n.force), help: "go on where the mapping is of another build, under a banner"},
+			help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
+		{name: "force", flag: yes(&n.force),
+			help: "use the mapping even if it is of another build; the output says so"},
 	}, more...)...)
 }
 
-// resultOption is the option of where a command that reads recordings writes to.
+// resultOption returns the option of the output of a command that reads recordings.
 func resultOption(p *string) option {
 	return option{name: "output", short: "o", flag: text(p, standardOutput), file: fileOutput, stdout: true,
 		help: "write to `FILE` instead of standard output"}
 }
 
-// open opens what names come from. If there is no mapping of that name, missing says so, and the options are good
-// without.
+// open opens the mappings. If the file of --mapping does not exist, missing is that error, and the options have no
+// mapping.
 func (n *naming) open() (o analysis.Options, missing, err error) {
 	o.Force = n.force
 	if n.r8 != "" {
@@ -60,17 +61,18 @@ func (n *naming) open() (o analysis.Options, missing, err error) {
 	return o, nil, err
 }
 
-// openAll opens what names come from for recordings of many builds. There is no way on without: IDs mean nothing beyond
-// their build.
+// openAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning
+// in its own build only.
 func (n *naming) openAll() (analysis.Options, error) {
 	o, missing, err := n.open()
 	if missing != nil {
-		err = fmt.Errorf("%w; recordings of several builds are matched by the names of methods, so give the mappings by --mapping", missing)
+		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
+			"mappings by --mapping", missing)
 	}
 	return o, err
 }
 
-// reading tells how far a command is with its recordings.
+// reading counts how much of the recordings a command has read.
 type reading struct {
 	ctx     context.Context
 	advance func(done, total int64)
@@ -78,7 +80,7 @@ type reading struct {
 	done    int64
 }
 
-// analyze has one recording read to its end; in is where standard input comes from.
+// analyze reads one recording; in is standard input.
 func (r *reading) analyze(file string, in io.Reader, o analysis.Options) error {
 	name := "standard input"
 	if file != standardInput {

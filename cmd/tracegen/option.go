@@ -11,36 +11,36 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// option is one row of a table of options. It holds everything that the program has to know about one flag: flags,
-// help, manual pages, completion, tracegen.yml, scan files, cache keys and reports are all made from the rows. The zero
-// value of a field is always the safe choice: a row that says nothing about keys is part of all of them.
+// option is one row of a table of options. It describes one option completely: flags, help, manual pages, completion,
+// the keys of tracegen.yml, scan files, cache keys and reports are all made from the rows. The zero value of each field
+// is the safe choice: the value of a row that omits no record is part of every record, so that a forgotten field costs
+// time, and never results in the output of a run with other values.
 type option struct {
 	name, short string
-	help        string             // a word in back quotes stands for the value
-	helpIn      map[command]string // help in commands where the option means something else
-	group       string             // heading in the help of commands; "" is "Flags"
+	help        string             // one phrase; the word in back quotes stands for the value
+	helpIn      map[command]string // replaces help in commands that use the option in another way
+	group       string             // heading in the help; "" is "Flags"
 	hidden      bool               // from help and completion
 
-	// flag has the value and its default. The other fields of it are filled in from the row.
+	// flag holds the value and its default. newOptions sets its other fields from the row.
 	flag *pflag.Flag
 
-	// commands take the option on their command line. 0 stands for every command that has the table.
+	// commands accept the option on their command line; 0 stands for every command that has the table.
 	commands command
-	// config are the commands that take the option from tracegen.yml. 0 stands for all that read the file, offLimits
-	// for none: the file may not name the option at all.
+	// config are the commands that read the option from tracegen.yml; 0 stands for all of them. With offLimits, the
+	// file may not name the option.
 	config command
-	// omit lists the records that do not have the option's value, for one of the reasons that [records] names.
+	// omit lists the records that leave the option's value out; see [records] for the reasons.
 	omit records
-	// withIDs says what instrument --ids does about the option.
-	withIDs withIDs
-	// matrix is the value that --preset matrix gives to an option that was not given; "" if it gives none.
+	// withSlice says what instrument --slice does with the option.
+	withSlice withSlice
+	// matrix is the value that --preset matrix sets unless the option is given; "" for none.
 	matrix string
 
 	file   fileUse
-	list   bool // the value is a list of paths, as the system separates them
+	list   bool // the value is a list of paths, separated as the system does it
 	stdout bool // "-" stands for standard output
-	// extensions are those of the files that shells complete: nil stands for any file, onlyDirectories for directories,
-	// and an empty list for nothing.
+	// extensions are those of the files that shells complete; nil stands for any file.
 	extensions []string
 }
 
@@ -57,18 +57,18 @@ const (
 	offLimits
 
 	everyBuild = byInstrument | byScan | byAssign | byExplain
-	classWork  = byInstrument | byScan | byExplain // the commands that look at classes
+	classWork  = byInstrument | byScan | byExplain // the commands that read classes
 )
 
-// records are the places where values of options are recorded, to be compared with those of another run.
+// records is a set of records of option values. A later run compares the values of such a record with its own.
 //
-// An option is left out of a record for one of these reasons. It has no influence on what the record is about, as with
-// --jobs. Or the record has what follows from it by other means: the content of a file instead of its name, or the
-// decisions and IDs that the option led to.
+// An option may be left out of a record for one of two reasons. Either it does not influence what the record is about,
+// as --jobs. Or the record contains the effect of the option in another form: the content of a file instead of its
+// name, or the decisions and IDs that follow from the option.
 type records uint8
 
 const (
-	inScanKey  records = 1 << iota // cache key of what a scan finds out about an input
+	inScanKey  records = 1 << iota // cache key of the class facts of an input
 	inWriteKey                     // cache key of a written output
 	inOrigin                       // origin of a scan file: all parts of an app must have the same values
 	inReport                       // options that --report lists
@@ -77,39 +77,36 @@ const (
 	inNoRecord = inKeys | inOrigin | inReport
 )
 
-// withIDs says what becomes of an option of instrument when --ids names a slice, in which all is decided.
-type withIDs uint8
+// withSlice says what instrument does with an option if --slice is given. All decisions are in the slice then.
+type withSlice uint8
 
 const (
-	idsRefuse withIDs = iota // an error on the command line; ignored in tracegen.yml
-	idsConfig                // an error on the command line; used if it is in tracegen.yml
-	idsAgree                 // must be what the slice says
-	idsAllow                 // used
+	sliceRefuses withSlice = iota // an error on the command line; ignored in tracegen.yml
+	sliceIgnores                  // an error on the command line; used from tracegen.yml, for what it implies
+	sliceAgrees                   // must have the value that the slice records
+	sliceAllows                   // used
 )
 
-// fileUse says what becomes of the file that an option names. In tracegen.yml such a name is relative to that file.
+// fileUse says how a command uses the file that an option names. In tracegen.yml, such names are relative to that file.
 type fileUse uint8
 
 const (
 	noFile       fileUse = iota
-	fileRead             // may not be overwritten
+	fileRead             // is read, and may not be overwritten
 	fileReplaced         // is read; --mapping may overwrite it
 	fileSearched         // files and directories in which classes are looked up
 	fileBeside           // is written beside the outputs
 	fileOutput           // the output, or the directory of the outputs
-	fileCache            // a directory that the program keeps for itself
+	fileCache            // the directory of the cache
 )
 
-// onlyDirectories are the extensions of an option that names a directory.
+// onlyDirectories is the value of option.extensions for an option that names a directory.
 var onlyDirectories = []string{"/"}
 
-// nothing are the extensions of an option that shells complete nothing for.
-var nothing = []string{}
-
-// takenBy reports whether the option is one of a command's.
+// takenBy reports whether the command accepts the option on its command line.
 func (o *option) takenBy(as command) bool { return o.commands == 0 || o.commands&as != 0 }
 
-// repeatable reports whether the option may be given several times, each adding to the others, and so may be a list.
+// repeatable reports whether the option may be given several times, and may be a list in tracegen.yml.
 func (o *option) repeatable() bool {
 	_, guards := o.flag.Value.(*failOn)
 	return guards || o.flag.Value.Type() == "stringArray"
@@ -138,10 +135,10 @@ func (o *option) paths() []string {
 	return paths
 }
 
-// options is a table of options, in the order of help.
+// options is a table of options, in the order of the help.
 type options []option
 
-// newOptions completes the rows of a table. The flags of options that shells know are ready to be added to commands.
+// newOptions returns the table of the rows, with complete flags.
 func newOptions(rows ...[]option) options {
 	table := options(slices.Concat(rows...))
 	for i := range table {
@@ -154,7 +151,7 @@ func newOptions(rows ...[]option) options {
 	return table
 }
 
-// grouped puts the rows under a heading.
+// grouped returns the rows with the heading.
 func grouped(heading string, rows ...option) []option {
 	for i := range rows {
 		rows[i].group = heading
@@ -162,7 +159,7 @@ func grouped(heading string, rows ...option) []option {
 	return rows
 }
 
-// addTo adds the options that the command takes to its flags, with their completion.
+// addTo adds the options that the command accepts to its flags, with their completion.
 func (t options) addTo(cmd *cobra.Command, as command) {
 	cmd.Flags().SortFlags = false
 	t.add(cmd, cmd.Flags(), as)
@@ -188,7 +185,7 @@ func (t options) add(cmd *cobra.Command, flags *pflag.FlagSet, as command) {
 	}
 }
 
-// find returns the row of that name, or nil.
+// find returns the row with the name, or nil.
 func (t options) find(name string) *option {
 	for i := range t {
 		if t[i].name == name {
@@ -198,7 +195,7 @@ func (t options) find(name string) *option {
 	return nil
 }
 
-// names returns the names of the rows that are to be kept.
+// names returns the names of the rows for which keep returns true.
 func (t options) names(keep func(o *option) bool) []string {
 	var names []string
 	for i := range t {
@@ -209,10 +206,10 @@ func (t options) names(keep func(o *option) bool) []string {
 	return names
 }
 
-// given reports whether the option has a value by the command line or tracegen.yml.
+// given reports whether the command line or tracegen.yml sets the option.
 func (t options) given(name string) bool { return t.find(name).flag.Changed }
 
-// files returns the paths that options of these uses name.
+// files returns the paths that the options with one of the uses name.
 func (t options) files(uses ...fileUse) []string {
 	var paths []string
 	for i := range t {
@@ -223,7 +220,7 @@ func (t options) files(uses ...fileUse) []string {
 	return paths
 }
 
-// targets returns the same with the names of the options.
+// targets returns the same for one use, with the names of the options.
 func (t options) targets(use fileUse) []target {
 	var list []target
 	for i := range t {
@@ -237,7 +234,7 @@ func (t options) targets(use fileUse) []target {
 	return list
 }
 
-// flagOf returns the flag that add adds to a set, which is the way to get at the types of package pflag.
+// flagOf returns the flag that add adds to a set: package pflag has no other way to make a value of its types.
 func flagOf(add func(f *pflag.FlagSet)) *pflag.Flag {
 	set := newFlags()
 	add(set)
@@ -246,11 +243,11 @@ func flagOf(add func(f *pflag.FlagSet)) *pflag.Flag {
 	return made
 }
 
-// unnamed is the name of flags until a table gives them theirs.
+// unnamed is the name of a flag until newOptions sets it.
 const unnamed = "unnamed"
 
-// text, texts, yes, number, share and duration are the flags of simple types. A text or number has a default; texts may
-// be given several times.
+// text, texts, yes, number, share and duration return flags of simple types, which set p. texts may be given several
+// times.
 func text(p *string, standard string) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.StringVar(p, unnamed, standard, "") })
 }
@@ -275,23 +272,22 @@ func duration(p *time.Duration, standard time.Duration) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.DurationVar(p, unnamed, standard, "") })
 }
 
-// custom is a flag of a type of its own, which has the default already.
+// custom returns a flag of another type. The default is its value now.
 func custom(v pflag.Value) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.Var(v, unnamed, "") })
 }
 
-// oneOf is a flag whose value is one of a few words.
+// oneOf returns a flag whose value is one of a few words.
 func oneOf[T comparable](p *T, standard T, values ...named[T]) *pflag.Flag {
 	return custom(newChoice(p, standard, values...))
 }
 
-// textOrJSON is the flag of a format for people or for programs.
+// textOrJSON returns the flag of an output format.
 func textOrJSON(json *bool) *pflag.Flag {
 	return oneOf(json, false, named[bool]{"text", false}, named[bool]{"json", true})
 }
 
-// record returns the values of the options that a record has, one a line, to be hashed or compared. values has them by
-// name.
+// record returns the options of a record with their values, one a line. values holds the values by name.
 func (t options) record(r records, values map[string]string) string {
 	var text strings.Builder
 	for i := range t {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // buildTable returns the options of instrument, scan, assign and explain, with their defaults.
@@ -36,22 +35,22 @@ func allTables() map[string]options {
 	}
 }
 
-// TestOptionTables holds rows to what a reader of the table expects of them.
+// TestOptionTables checks that the fields of each row agree.
 func TestOptionTables(t *testing.T) {
 	for table, rows := range allTables() {
 		for k := range rows {
 			o := &rows[k]
 			if o.extensions != nil && o.file == noFile {
-				t.Errorf("%s: --%s has extensions and names no file", table, o.name)
+				t.Errorf("%s: --%s has extensions but names no file", table, o.name)
 			}
 			if o.list && o.file == noFile {
-				t.Errorf("%s: --%s is a list of paths and names no file", table, o.name)
+				t.Errorf("%s: --%s is a list of paths but names no file", table, o.name)
 			}
 			if table != "build" {
 				continue
 			}
 			if o.commands == 0 || o.commands&everyBuild == 0 {
-				t.Errorf("--%s does not say which commands take it", o.name)
+				t.Errorf("--%s is an option of no command", o.name)
 			}
 			named, _ := pflag.UnquoteUsage(o.flag)
 			if path := slices.Contains([]string{"FILE", "OUT", "DIR", "LIST"}, named); path != (o.file != noFile) {
@@ -61,9 +60,9 @@ func TestOptionTables(t *testing.T) {
 	}
 }
 
-// TestEveryFlagHasItsStep wants each flag of instrument to have its say in scan, in assign or beside --ids, or to be
-// known as one that only works at once: a flag that decides something and is forgotten here would let the steps come
-// to something else than instrument does.
+// TestEveryFlagHasItsStep checks that each option of instrument is one of scan, of assign or of instrument --slice, or
+// is known to work in one step only. Without an option that decides something, the three steps would have another
+// result than instrument alone.
 func TestEveryFlagHasItsStep(t *testing.T) {
 	atOnce := []string{"merge", "mapping", "disabled", "max-growth", "max-calls-growth", "base-report"}
 	i := newInstrument()
@@ -72,23 +71,20 @@ func TestEveryFlagHasItsStep(t *testing.T) {
 		if !o.takenBy(byInstrument) {
 			continue
 		}
-		isStep := o.takenBy(byScan|byAssign) || o.withIDs == idsAllow
+		isStep := o.takenBy(byScan|byAssign) || o.withSlice == sliceAllows
 		if only := slices.Contains(atOnce, o.name); isStep == only {
-			t.Errorf("--%s has its say in a step: %v, works only at once: %v", o.name, isStep, only)
+			t.Errorf("--%s is an option of a step: %v, known to work in one step only: %v", o.name, isStep, only)
 		}
-		if o.withIDs == idsAgree && !slices.Contains(i.originOptions(), o.name) {
-			t.Errorf("--%s shapes what is written, and scan files do not record it", o.name)
+		if o.withSlice == sliceAgrees && !slices.Contains(i.originOptions(), o.name) {
+			t.Errorf("slices record --%s, but scan files do not", o.name)
 		}
-	}
-	if names := pipeline.Shaping(); !slices.Equal(i.sliceOptions(), names) {
-		t.Errorf("slices carry %v, the table says %v", names, i.sliceOptions())
 	}
 }
 
 // otherValues returns values that the option does not have by default.
 func otherValues(o *option) []string {
 	if o.file != noFile {
-		return nil // what counts is the content
+		return nil // the content of the file matters, not its name
 	}
 	if words, ok := o.flag.Value.(interface{ names() []string }); ok {
 		return slices.DeleteFunc(words.names(), func(w string) bool { return w == o.flag.DefValue })
@@ -104,7 +100,7 @@ func otherValues(o *option) []string {
 	return []string{"a.B"}
 }
 
-// resolvedWith returns what follows from the values of some options.
+// resolvedWith returns the resolved options with some values set.
 func resolvedWith(t *testing.T, values map[string]string) *instrument {
 	t.Helper()
 	i := newInstrument()
@@ -136,12 +132,15 @@ func changed(a, b any) []string {
 	return names
 }
 
-// TestCacheKeysHaveAllOptions changes every option and looks at what the packages below are given. What changes there
-// has to change the cache keys: an option that were forgotten would give outputs of another run.
+// TestCacheKeysHaveAllOptions changes each option and compares the configurations of the packages below. If one
+// differs, the cache keys must differ, too: with a forgotten option, a run would reuse the outputs of a run with
+// another value.
+//
+// Invariant: Cache keys have every option that changes classes, decisions or outputs.
 func TestCacheKeysHaveAllOptions(t *testing.T) {
 	inTree(t) // without tracegen.yml
-	// Fields of pipeline.Config that change no class by themselves, or only by decisions, which are in the key of
-	// what is written, and those that are compared as fields of their own or by what they were made of.
+	// Fields of pipeline.Config that do not change classes, or change them only by decisions, which package incremental
+	// adds to the key of outputs; and those that are compared field by field above.
 	notInKeys := []string{"Filter", "Inject", "Files", "Order", "RuntimeExternal", "Jobs", "DryRun"}
 	seenFilter, seenInject := map[string]bool{}, map[string]bool{}
 	for _, base := range []map[string]string{{}, {"target": "jvm"}} {
@@ -168,7 +167,8 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 				for _, field := range changed(a.Inject, b.Inject) {
 					seenInject[field] = true
 					if !scan || !write {
-						t.Errorf("--%s %s changes inject.Options.%s; the key of scans: %v, of what is written: %v", o.name, value, field, scan, write)
+						t.Errorf("--%s %s changes inject.Options.%s; the key of scans: %v, of what is written: %v",
+							o.name, value, field, scan, write)
 					}
 				}
 				for _, field := range changed(a, b) {
@@ -179,7 +179,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 			}
 		}
 	}
-	// A field that no option sets is either forgotten here, or in the table.
+	// An option for a new field must be in the table, and this test must know a value that changes the field.
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[filter.Options]()) {
 		if !seenFilter[f.Name] && f.Name != "R8" {
 			t.Errorf("filter.Options.%s: no option changes it", f.Name)
@@ -190,7 +190,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 			t.Errorf("inject.Options.%s: no option changes it", f.Name)
 		}
 	}
-	// What files say is in the key of scans by content.
+	// Files are in the key of scans by their content.
 	i := resolvedWith(t, nil)
 	without := i.scanKey()
 	i.r8Digest = "0123456789abcdef"

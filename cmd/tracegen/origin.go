@@ -8,20 +8,20 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// rulesOption stands for the rules and block lists among the options of a scan file.
+// rulesOption is the name under which scan files record the digest of the rules and block lists.
 const rulesOption = "rules"
 
-// r8Option stands for the content of --r8-mapping among them.
+// r8Option is the name under which they record the digest of --r8-mapping.
 const r8Option = "r8-mapping"
 
-// origin tells by what a part is scanned.
+// origin returns the version and the options that a scan file records.
 func (i *instrument) origin() pipeline.Origin {
 	o := pipeline.Origin{Tool: version(), Options: i.valuesOf(i.originOptions())}
 	o.Options[rulesOption], o.Options[r8Option] = rulesDigest(i.rules), i.r8Digest
 	return o
 }
 
-// rulesDigest tells lists of rules apart: "3 rules (9f86d081884c7d65)".
+// rulesDigest returns the number and a hash of the rules, as "3 rules (9f86d081884c7d65)"; "" if there are none.
 func rulesDigest(rules []filter.Rule) string {
 	if len(rules) == 0 {
 		return ""
@@ -30,10 +30,11 @@ func rulesDigest(rules []filter.Rule) string {
 	return fmt.Sprintf("%d rules (%x)", len(rules), sum[:8])
 }
 
-// madeHere refuses a file that another version of the program made.
+// madeHere returns an error if another version of the program wrote the file.
 func madeHere(path string, by pipeline.Origin) error {
 	if by.Tool != version() {
-		return fmt.Errorf("%s was made by tracegen %s, this is %s; make it again with this one", path, by.Tool, version())
+		return fmt.Errorf("%s was written by tracegen %s, this is %s; write it again with this version", path, by.Tool,
+			version())
 	}
 	return nil
 }

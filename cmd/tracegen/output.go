@@ -8,22 +8,22 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// destination says where everything goes.
+// destination holds the inputs and their outputs.
 type destination struct {
 	inputs []pipeline.Input
 	merge  string // the one output of all inputs, or ""
-	// beside is the directory for files that belong to the outputs.
+	// beside is the directory of the method mapping unless --mapping is given.
 	beside string
-	// directory is --output if the outputs lie in it, by names that their inputs gave them; or "".
+	// directory is --output if the outputs lie in it under the names of their inputs; or "".
 	directory string
 }
 
-// resolveOutputs decides where each input's output goes. out is the value of --output, or "". It looks at what
-// is on the disk, for a directory is not always named as one; what it decides is not to depend on anything
-// else, so that a build that is run again finds its outputs where they were.
+// resolveOutputs returns the output of each input. out is the value of --output, or "". The result depends on the
+// arguments and on which directories exist, and on nothing else, so that a repeated build finds its earlier outputs.
 func resolveOutputs(args []argument, out string, merge bool) (destination, error) {
 	pairs := 0
 	for _, a := range args {
@@ -33,15 +33,15 @@ func resolveOutputs(args []argument, out string, merge bool) (destination, error
 	}
 	switch {
 	case merge && pairs > 0:
-		return destination{}, misuse("with --merge there is one output, named by --output: no INPUT=OUTPUT")
+		return destination{}, misuse("--merge excludes INPUT=OUTPUT: name the one output by --output")
 	case pairs > 0 && out != "":
-		return destination{}, misuse("outputs are named either by --output or by INPUT=OUTPUT, not by both")
+		return destination{}, misuse("--output excludes INPUT=OUTPUT: give one of them")
 	case pairs > 0 && pairs < len(args):
-		return destination{}, misuse("either every input is INPUT=OUTPUT or none is")
+		return destination{}, misuse("an input has no =OUTPUT: give an output for every input or for none")
 	case pairs > 0:
 		return pairedOutputs(args)
 	case out == "":
-		return destination{}, misuse("no output given: name it by --output, or write INPUT=OUTPUT")
+		return destination{}, misuse("no output given: name it by --output, or give INPUT=OUTPUT")
 	case merge:
 		return mergedOutput(args, out)
 	case len(args) == 1:
@@ -63,7 +63,7 @@ func pairedOutputs(args []argument) (destination, error) {
 
 func mergedOutput(args []argument, out string) (destination, error) {
 	if isDirectory(out) || endsInSeparator(out) {
-		return destination{}, misuse("--output %s is a directory; --merge makes one jar: name a file", out)
+		return destination{}, misuse("--output %s is a directory, but --merge writes one jar: name a file", out)
 	}
 	d := destination{merge: out, beside: filepath.Dir(out)}
 	for _, a := range args {
@@ -72,8 +72,8 @@ func mergedOutput(args []argument, out string) (destination, error) {
 	return d, nil
 }
 
-// singleOutput: a directory of classes becomes the directory out itself; a file becomes out, or one of its own
-// name in it.
+// singleOutput returns the output of one input. A directory of classes becomes the directory out itself; a file becomes
+// out or, if that is a directory, a file of its own name in it.
 func singleOutput(path, out string) (destination, error) {
 	d := destination{beside: filepath.Dir(filepath.Clean(out))}
 	if !isDirectory(path) && (isDirectory(out) || endsInSeparator(out)) {
@@ -84,17 +84,18 @@ func singleOutput(path, out string) (destination, error) {
 	return d, checkKind(path, out)
 }
 
-// outputsInDirectory gives every input its own name in the directory out. Of inputs of one name, the first
-// keeps it and the others get -2, -3 and so on in front of the extension, in their order. Names that differ
-// only in case count as the same, for on some file systems they are.
+// outputsInDirectory returns the outputs of several inputs: files and directories in out with the names of the inputs.
+// Of inputs with the same name, the first keeps it, and the others get -2, -3 and so on before the extension, in their
+// order. Names that differ only in case count as the same, as they do on some file systems.
 func outputsInDirectory(args []argument, out string) (destination, error) {
 	if !isDirectory(out) {
 		if _, err := os.Stat(out); err == nil {
-			return destination{}, misuse("--output %s is a file; several inputs need a directory, or --merge", out)
+			return destination{}, misuse("--output %s is a file, but there are several inputs: name a directory, "+
+				"or give --merge", out)
 		}
 	}
 	names := make([]string, len(args))
-	taken := map[string]bool{} // every input's own name is kept free for the first that has it
+	taken := map[string]bool{} // holds the names of all inputs from the start: -2 must not make a name of another input
 	for i, a := range args {
 		name, err := baseName(a.path)
 		if err != nil {
@@ -124,7 +125,7 @@ func outputsInDirectory(args []argument, out string) (destination, error) {
 	return d, nil
 }
 
-// baseName gives the last element of a path; of one like "." or "..", that of the directory it stands for.
+// baseName returns the last element of a path; for a path like "." or "..", the name of the directory.
 func baseName(path string) (string, error) {
 	name := filepath.Base(filepath.Clean(path))
 	if name == "." || name == ".." {
@@ -135,22 +136,23 @@ func baseName(path string) (string, error) {
 		name = filepath.Base(absolute)
 	}
 	if name == string(filepath.Separator) || name == filepath.VolumeName(name) {
-		return "", fmt.Errorf("input %s has no name that its output could have: write INPUT=OUTPUT", path)
+		return "", fmt.Errorf("input %s has no name for its output: give INPUT=OUTPUT", path)
 	}
 	return name, nil
 }
 
-// checkKind refuses a directory as the output of a file. A directory can become either, by the output's name.
+// checkKind refuses a directory as the output of a file. The output of a directory can be either, depending on its
+// name.
 func checkKind(input, output string) error {
 	if !isDirectory(input) && (isDirectory(output) || endsInSeparator(output)) {
-		return misuse("input %s is a file, its output %s a directory", input, output)
+		return misuse("input %s is a file, but its output %s is a directory", input, output)
 	}
 	return nil
 }
 
-// checkWritten refuses files to be written that are each other or are read. sides are the files beside the
-// outputs, the mapping first; read those that are read beside the inputs; base the mapping that IDs come from,
-// or "", which alone may be replaced, by the mapping: it is in memory by then.
+// checkWritten refuses to write a file twice, or over a file that is read. sides are the files that are written beside
+// the outputs, the mapping first; read are those that are read beside the inputs. base is the base mapping or "": the
+// mapping may replace it, as it has been read by then.
 func checkWritten(d destination, sides []target, read []string, base string) error {
 	first := map[string]string{}
 	for _, t := range slices.Concat(d.outputs(), sides) {
@@ -159,11 +161,11 @@ func checkWritten(d destination, sides []target, read []string, base string) err
 			key = absolute
 		}
 		if other, ok := first[key]; ok && t.path != os.DevNull {
-			return misuse("%s and %s would both be written to %s", other, t.what, t.path)
+			return misuse("%s and %s are the same file, %s: give different names", other, t.what, t.path)
 		}
 		first[key] = t.what
 	}
-	// That no output is an input, package pipeline sees to.
+	// Package pipeline checks that no output is an input.
 	inputs := make([]string, len(d.inputs))
 	for i, in := range d.inputs {
 		inputs[i] = in.Path
@@ -177,7 +179,7 @@ func checkWritten(d destination, sides []target, read []string, base string) err
 	return checkNotRead(slices.Concat(d.outputs(), sides[1:]), []string{base})
 }
 
-// checkNotRead refuses files to be written that are among those read, or lie in a directory of them.
+// checkNotRead refuses to write a file that is read, or that lies in a directory that is read.
 func checkNotRead(written []target, read []string) error {
 	for _, t := range written {
 		linked, err := jar.Linked(t.path, read...)
@@ -185,52 +187,38 @@ func checkNotRead(written []target, read []string) error {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
 		if linked != "" {
-			return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", t.what, t.path, linked)
+			return fmt.Errorf("%s: %s is %s, which is read, or a link to it; choose another name", t.what, t.path,
+				linked)
 		}
 		for _, dir := range read {
 			if isDirectory(dir) && liesIn(dir, t.path) {
-				return fmt.Errorf("%s: %s lies in the input %s; choose another place", t.what, t.path, dir)
+				return fmt.Errorf("%s: %s lies in %s, which is read; choose another directory", t.what, t.path, dir)
 			}
 		}
 	}
 	return nil
 }
 
-// liesIn says whether file, or what it links to, is below dir. What does not exist is where its nearest
-// directory that exists is.
+// liesIn reports whether file, or the file that it links to, lies in dir.
 func liesIn(dir, file string) bool {
 	above, err := resolved(dir)
 	if err != nil {
 		return false
 	}
 	below, err := resolved(file)
-	return err == nil && isBelow(below, above)
+	return err == nil && output.Below(above, below)
 }
 
-// isBelow says whether a path is another one or lies in it, both being resolved.
-func isBelow(path, dir string) bool {
-	relative, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(relative)
-}
-
-// resolved returns a path that others can be compared with: absolute, without links as far as it exists.
+// resolved returns the path in a form that can be compared, see [output.Resolve]. If links cannot be followed, it only
+// makes the path absolute, as opening the file will report the error.
 func resolved(path string) (string, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	if real, err := output.Resolve(path); err == nil {
+		return real, nil
 	}
-	missing := ""
-	for at := absolute; ; at, missing = filepath.Dir(at), filepath.Join(filepath.Base(at), missing) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, missing), nil
-		}
-		if at == filepath.Dir(at) {
-			return absolute, nil
-		}
-	}
+	return filepath.Abs(path)
 }
 
-// outputs lists the outputs, each with what to call it.
+// outputs returns the outputs with their names in messages.
 func (d destination) outputs() []target {
 	if d.merge != "" {
 		return []target{{"--output", d.merge}}
@@ -242,13 +230,12 @@ func (d destination) outputs() []target {
 	return list
 }
 
-// makeDirectories makes the directories that files are to be written into. undo removes again those that were
-// made and are still empty.
+// makeDirectories makes the directories of the files. undo removes those that it made and that are still empty.
 func makeDirectories(files []target) (undo func(), err error) {
 	var made []string
 	undo = func() {
 		for _, dir := range slices.Backward(made) {
-			os.Remove(dir) // fails if there is something in it, and so it should
+			os.Remove(dir) // fails if the directory is not empty, as intended
 		}
 	}
 	for _, f := range files {
@@ -270,7 +257,7 @@ func makeDirectories(files []target) (undo func(), err error) {
 	return undo, nil
 }
 
-// target is something to be written, and what to call it in messages.
+// target is a file or directory that is written, with its name in messages.
 type target struct{ what, path string }
 
 func isDirectory(path string) bool {

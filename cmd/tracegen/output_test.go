@@ -11,7 +11,8 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// inTree makes files (and directories, which end in a slash) in a new directory and goes there.
+// inTree makes files, and directories (their names end in a slash), in a new directory, and makes it the working
+// directory.
 func inTree(t *testing.T, names ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -43,13 +44,17 @@ func TestResolveOutputs(t *testing.T) {
 		{name: "file to file", args: "a.jar", out: "x.jar", want: outputs{"a.jar": "x.jar"}, beside: "."},
 		{name: "file below", args: "a.jar", out: "made/x.jar", want: outputs{"a.jar": "made/x.jar"}, beside: "made"},
 		{name: "file to directory", args: "d/a.jar", out: "dir", want: outputs{"d/a.jar": "dir/a.jar"}, beside: "dir"},
-		{name: "file to new directory", args: "d/a.jar", out: "made/", want: outputs{"d/a.jar": "made/a.jar"}, beside: "made"},
-		{name: "class to directory", args: "c.class", out: "dir/", want: outputs{"c.class": "dir/c.class"}, beside: "dir"},
+		{name: "file to new directory", args: "d/a.jar", out: "made/", want: outputs{"d/a.jar": "made/a.jar"},
+			beside: "made"},
+		{name: "class to directory", args: "c.class", out: "dir/", want: outputs{"c.class": "dir/c.class"},
+			beside: "dir"},
 		{name: "directory", args: "classes", out: "made", want: outputs{"classes": "made"}, beside: "."},
 		{name: "directory with slash", args: "classes/", out: "made/", want: outputs{"classes/": "made/"}, beside: "."},
 		{name: "directory over directory", args: "classes", out: "dir", want: outputs{"classes": "dir"}, beside: "."},
-		{name: "directory to jar", args: "classes", out: "made/x.jar", want: outputs{"classes": "made/x.jar"}, beside: "made"},
-		{name: "several", args: "a.jar classes", out: "made", want: outputs{"a.jar": "made/a.jar", "classes": "made/classes"}, beside: "made"},
+		{name: "directory to jar", args: "classes", out: "made/x.jar", want: outputs{"classes": "made/x.jar"},
+			beside: "made"},
+		{name: "several", args: "a.jar classes", out: "made",
+			want: outputs{"a.jar": "made/a.jar", "classes": "made/classes"}, beside: "made"},
 		{name: "one name", args: "a.jar d/a.jar e/a.jar", out: "made",
 			want: outputs{"a.jar": "made/a.jar", "d/a.jar": "made/a-2.jar", "e/a.jar": "made/a-3.jar"}, beside: "made"},
 		{name: "order of arguments counts", args: "e/a.jar a.jar", out: "made",
@@ -61,20 +66,23 @@ func TestResolveOutputs(t *testing.T) {
 		{name: "directories with dots", args: "v1.0/ d/v1.0/", out: "made",
 			want: outputs{"v1.0/": "made/v1.0", "d/v1.0/": "made/v1.0-2"}, beside: "made"},
 		{name: "several to a file", args: "a.jar d/a.jar", out: "c.class", fails: "c.class is a file"},
-		{name: "pairs", args: "a.jar=x/a.jar d/a.jar=y.jar", want: outputs{"a.jar": "x/a.jar", "d/a.jar": "y.jar"}, beside: "x"},
-		{name: "pairs and output", args: "a.jar=x.jar", out: "y", fails: "not by both"},
-		{name: "pairs and others", args: "a.jar=x.jar d/a.jar", fails: "either every input"},
-		{name: "pairs and merge", args: "a.jar=x.jar", merge: true, fails: "with --merge"},
-		{name: "pair onto a directory", args: "a.jar=dir", fails: "its output dir a directory"},
-		{name: "pair with a slash", args: "a.jar=made/", fails: "its output made/ a directory"},
+		{name: "pairs", args: "a.jar=x/a.jar d/a.jar=y.jar", want: outputs{"a.jar": "x/a.jar", "d/a.jar": "y.jar"},
+			beside: "x"},
+		{name: "pairs and output", args: "a.jar=x.jar", out: "y", fails: "--output excludes INPUT=OUTPUT"},
+		{name: "pairs and others", args: "a.jar=x.jar d/a.jar", fails: "an input has no =OUTPUT"},
+		{name: "pairs and merge", args: "a.jar=x.jar", merge: true, fails: "--merge excludes INPUT=OUTPUT"},
+		{name: "pair onto a directory", args: "a.jar=dir", fails: "its output dir is a directory"},
+		{name: "pair with a slash", args: "a.jar=made/", fails: "its output made/ is a directory"},
 		{name: "nothing", args: "a.jar", fails: "no output given"},
-		{name: "merge", args: "a.jar classes", out: "made/x.jar", merge: true, want: outputs{"a.jar": "", "classes": ""}, beside: "made"},
+		{name: "merge", args: "a.jar classes", out: "made/x.jar", merge: true,
+			want: outputs{"a.jar": "", "classes": ""}, beside: "made"},
 		{name: "merge into a directory", args: "a.jar", out: "dir", merge: true, fails: "name a file"},
 		{name: "merge with a slash", args: "a.jar", out: "made/", merge: true, fails: "name a file"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			inTree(t, "a.jar", "a-2.jar", "c.class", "d/a.jar", "d/A.jar", "e/a.jar", "dir/", "classes/", "v1.0/", "d/v1.0/")
+			inTree(t, "a.jar", "a-2.jar", "c.class", "d/a.jar", "d/A.jar", "e/a.jar", "dir/", "classes/", "v1.0/",
+				"d/v1.0/")
 			args, _, err := parseArguments(strings.Fields(c.args))
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +136,7 @@ func TestParseArgument(t *testing.T) {
 		{arg: "both", want: argument{path: "both"}},
 		{arg: "both=it", want: argument{path: "both=it"}}, // though both exists too
 		{arg: "both=at", want: argument{"both", "at"}},
-		{arg: "a.jar=", fails: "the output behind = is missing"},
+		{arg: "a.jar=", fails: "no output given behind ="},
 		{arg: "=x.jar", fails: "does not exist"},
 		{arg: "gone.jar=x.jar", fails: "input gone.jar does not exist"},
 		{arg: "gone.jar", fails: "input gone.jar does not exist"},
@@ -179,7 +187,7 @@ func TestLiesIn(t *testing.T) {
 	}
 }
 
-// TestMakeDirectoriesUndone wants nothing to be left of directories that nothing was written into.
+// TestMakeDirectoriesUndone checks that undo removes directories that are still empty.
 //
 // Invariant: A run that is interrupted leaves no file or directory behind.
 func TestMakeDirectoriesUndone(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"runtime/trace"
 )
 
-// profiling holds the flags that say how a run is to be looked at from inside. Help does not show them: they are
-// for whoever makes tracegen faster, or is asked to send us a profile.
+// profiling holds the flags that profile a run. They are hidden from the help: they are meant for developers of
+// tracegen, and for users who are asked for a profile.
 type profiling struct {
 	cpu, memory, trace string // files to write, or ""
 
@@ -21,15 +21,15 @@ type profiling struct {
 func (p *profiling) options() []option {
 	return []option{
 		{name: "cpuprofile", flag: text(&p.cpu, ""), hidden: true, file: fileBeside,
-			help: "write where the processor's time goes to `FILE`, for go tool pprof"},
+			help: "write a CPU profile to `FILE`, for go tool pprof"},
 		{name: "memprofile", flag: text(&p.memory, ""), hidden: true, file: fileBeside,
-			help: "write which memory was allocated to `FILE`, for go tool pprof"},
+			help: "write a profile of memory allocations to `FILE`, for go tool pprof"},
 		{name: "trace", flag: text(&p.trace, ""), hidden: true, file: fileBeside,
-			help: "write what ran when to `FILE`, for go tool trace"},
+			help: "write an execution trace to `FILE`, for go tool trace"},
 	}
 }
 
-// start begins what was asked for. stop has to be called also if it fails.
+// start starts the profiles whose flags are set. The caller must call stop even if start fails.
 func (p *profiling) start() error {
 	for _, f := range []struct {
 		name, path string
@@ -55,13 +55,14 @@ func (p *profiling) start() error {
 	return nil
 }
 
-// writeMemory writes all allocations since the start. What is still in use shows only after a collection.
+// writeMemory writes the profile of all allocations since the start. It collects garbage first, which updates the
+// numbers of memory in use.
 func writeMemory(w io.Writer) error {
 	runtime.GC()
 	return pprof.Lookup("allocs").WriteTo(w, 0)
 }
 
-// stop ends what start began, and writes it.
+// stop ends the profiles and completes their files.
 func (p *profiling) stop() error {
 	var errs []error
 	for _, stop := range p.stops {

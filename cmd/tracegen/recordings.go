@@ -16,11 +16,11 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// standardInput is the argument that stands for it.
+// standardInput is the argument that stands for standard input.
 const standardInput = "-"
 
-// findRecordings gives the recordings that arguments name, each once: files, standard input, and whatever is a
-// recording in directories. What was set aside as FILE.1, FILE.2, ... comes before FILE, the oldest first.
+// findRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
+// in directories. Of files that the runtime has renamed to FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
 func findRecordings(args []string) ([]string, error) {
 	var files []string
 	inputs := 0
@@ -37,7 +37,7 @@ func findRecordings(args []string) ([]string, error) {
 				return nil, err
 			}
 			if len(found) == 0 {
-				return nil, fmt.Errorf("%s: there is no recording in it", arg)
+				return nil, fmt.Errorf("%s: the directory has no recording", arg)
 			}
 			files = append(files, found...)
 		default:
@@ -50,7 +50,7 @@ func findRecordings(args []string) ([]string, error) {
 	return inOrder(files), nil
 }
 
-// recordingsBelow gives the files in a directory, and those below it, that begin as a recording does.
+// recordingsBelow returns the files in the directory and below it that begin as a recording.
 func recordingsBelow(dir string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func recordingsBelow(dir string) ([]string, error) {
 	return found, nil
 }
 
-// inOrder puts the files of a set together, where the first of them stands, and leaves out what is there already.
+// inOrder moves the files of a set to the place of the first of them, and removes duplicates.
 func inOrder(files []string) []string {
 	type member struct {
 		file       string
@@ -84,7 +84,7 @@ func inOrder(files []string) []string {
 	seen := map[member]bool{}
 	var members []member
 	for i, file := range files {
-		base, generation := setAside(file)
+		base, generation := splitGeneration(file)
 		if _, known := sets[base]; !known {
 			sets[base] = i
 		}
@@ -104,8 +104,8 @@ func inOrder(files []string) []string {
 	return ordered
 }
 
-// setAside divides FILE.3 into FILE and 3; a file that was not set aside is of generation 0.
-func setAside(file string) (base string, generation int) {
+// splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0.
+func splitGeneration(file string) (base string, generation int) {
 	extension := filepath.Ext(file)
 	n, err := strconv.ParseUint(strings.TrimPrefix(extension, "."), 10, 16)
 	if err != nil || n == 0 {
@@ -114,7 +114,7 @@ func setAside(file string) (base string, generation int) {
 	return strings.TrimSuffix(file, extension), int(n)
 }
 
-// recordingSize gives how much is to be read of files, as far as that is known.
+// recordingSize returns the total size of the files that exist.
 func recordingSize(files []string) (total int64) {
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil {
@@ -124,7 +124,7 @@ func recordingSize(files []string) (total int64) {
 	return total
 }
 
-// watched is a recording that is read: it says how far, and ends when the work is to end.
+// watched is a reader of a recording. It reports progress, and fails when the context is canceled.
 type watched struct {
 	io.Reader
 	ctx     context.Context

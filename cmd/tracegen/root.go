@@ -11,19 +11,21 @@ import (
 	"github.com/tracegen/tracegen/filter"
 )
 
-// newRootCmd gives the command tree, reading and printing by con.
+// newRootCmd returns the command tree. Its commands read from con and print to con.
 func newRootCmd(con *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "tracegen COMMAND",
 		DisableFlagsInUseLine: true,
-		Short:                 "make methods report their entries and exits",
+		Short:                 "Make methods report their entries and exits",
 		Long: `tracegen inserts calls into Java class files, so that every method worth measuring
-reports its entry and its exit, and writes down which number stands for which
-method.
+reports its entry and its exit. It writes a mapping of the methods to the IDs that
+stand for them, and analyzes what an instrumented program has recorded.
 
-Exit codes: 0 done, though there may be warnings; 1 done, and something that was
-asked about is so (lookup found nothing, verify found something); 2 it could not be
-done, and nothing was written.`,
+Exit codes:
+  0  the work is done; there may be warnings
+  1  the work is done, and a check failed: lookup found nothing, verify has findings,
+     or a guard failed
+  2  the work could not be done; nothing was written`,
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
@@ -34,7 +36,7 @@ done, and nothing was written.`,
 		}
 		return nil
 	}
-	root.RunE = func(*cobra.Command, []string) error { return misuse("which command?") }
+	root.RunE = func(*cobra.Command, []string) error { return misuse("no command given") }
 	root.SetIn(con.in)
 	root.SetOut(con.out)
 	root.SetErr(con.err)
@@ -42,36 +44,37 @@ done, and nothing was written.`,
 	root.SetUsageFunc(printUsage)
 
 	newOptions([]option{
-		{name: "log-format", flag: textOrJSON(&con.asJSON), help: "form of messages on standard error"},
+		{name: "log-format", flag: textOrJSON(&con.asJSON), help: "format of the messages on standard error"},
 	}, con.profiling.options()).addPersistent(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
-		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con), newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
+		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
+		newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	nameOwnCommands(root)
 	return root
 }
 
-// nameOwnCommands puts cobra's own commands in the words of the others.
+// nameOwnCommands sets descriptions of cobra's own commands that are like those of the others.
 func nameOwnCommands(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "help":
-			cmd.Short = "explain a command"
-			cmd.Run, cmd.RunE = nil, func(_ *cobra.Command, args []string) error { return explain(root, args) }
+			cmd.Short = "Show the help of a command"
+			cmd.Run, cmd.RunE = nil, func(_ *cobra.Command, args []string) error { return showHelp(root, args) }
 		case "completion":
-			cmd.Short = "write a script that lets a shell complete commands"
-			cmd.RunE = func(*cobra.Command, []string) error { return misuse("which shell?") }
+			cmd.Short = "Write a script that makes a shell complete commands"
+			cmd.RunE = func(*cobra.Command, []string) error { return misuse("no shell given") }
 		}
 	}
 }
 
-// explain prints the help of a command. Cobra's own way answers an unknown one with the help of the root, as
-// if all were well.
-func explain(root *cobra.Command, args []string) error {
+// showHelp prints the help of a command. Cobra's own help command answers an unknown command with the help of the root
+// and exit code 0.
+func showHelp(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	if err != nil || len(rest) > 0 {
 		return unknownCommand(root, strings.Join(args, " "))
@@ -80,23 +83,23 @@ func explain(root *cobra.Command, args []string) error {
 	return cmd.Help()
 }
 
-// usage is an error of the command line; run adds where to read how it would be right.
-type usage struct{ error }
+// usageError is an error in the command line. run adds a reference to the help.
+type usageError struct{ error }
 
-func misuse(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
+func misuse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// flagError complains about a flag, and names one that may be meant.
+// flagError returns the error for a flag that could not be parsed. For an unknown flag it suggests a similar one.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return misuse("%w", err)
 	}
-	const limit = 4 // as far as this two words have little to do with each other
+	const limit = 4 // words at this distance or more are not similar
 	nearest, distance := "", limit
 	near := func(f *pflag.Flag) {
 		d := filter.Distance(unknown.GetSpecifiedName(), f.Name, limit)
 		if strings.HasPrefix(f.Name, unknown.GetSpecifiedName()) {
-			d = min(d, 1) // cut off, or not typed to its end
+			d = min(d, 1) // an incomplete name
 		}
 		if d < distance && !f.Hidden && d < len(f.Name) {
 			nearest, distance = f.Name, d
@@ -110,7 +113,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return misuse("%w; did you mean --%s?", err, nearest)
 }
 
-// unknownCommand complains about a command, and names those that may be meant.
+// unknownCommand returns the error for an unknown command, and suggests similar ones.
 func unknownCommand(root *cobra.Command, name string) error {
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		return misuse("unknown command %q; did you mean %s?", name, strings.Join(near, " or "))
@@ -118,7 +121,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return misuse("unknown command %q", name)
 }
 
-// atLeastOne is cobra.MinimumNArgs(1), with a message that says what is missing.
+// atLeastOne is like cobra.MinimumNArgs(1); its message says what is missing.
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -128,7 +131,7 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// noArguments is cobra.NoArgs for commands that have no subcommands either.
+// noArguments is like cobra.NoArgs. Cobra's message would say that the command is unknown.
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return misuse("unexpected argument %q", args[0])
@@ -136,10 +139,10 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// groupAnnotation is the key under which a flag has the heading that printUsage shows it under.
+// groupAnnotation is the key of the annotation that holds the heading of a flag in the help.
 const groupAnnotation = "group"
 
-// printUsage shows how cmd is called: cobra's own form has all flags in one list, too long to find one in.
+// printUsage prints how cmd is called, with its flags by group. Cobra would print all flags as one long list.
 func printUsage(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
@@ -175,7 +178,7 @@ func printUsage(cmd *cobra.Command) error {
 	return nil
 }
 
-// newFlags gives an empty set whose flags are shown in the order in which they are added.
+// newFlags returns an empty set that shows its flags in the order in which they are added.
 func newFlags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.SortFlags = false

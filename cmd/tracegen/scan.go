@@ -10,21 +10,21 @@ func newScanCmd(con *console) *cobra.Command {
 	i := instrument{con: con}
 	cmd := &cobra.Command{
 		Use:   "scan INPUT... -o PART.scan",
-		Short: "find out about some of an app's classes all that assign needs",
-		Long: `scan is the first of three steps that do together what instrument does at once, for
-builds that are spread over machines and keep what has not changed:
+		Short: "Scan a part of an app for assign",
+		Long: `scan is the first of three steps that together do the work of instrument, for
+builds that are spread over machines or that redo only the parts that changed:
 
     tracegen scan INPUT... -o part.scan              for each module or jar
     tracegen assign part.scan... --slices DIR -o methodMapping.txt
-    tracegen instrument --ids DIR/part.ids INPUT... -o OUT
+    tracegen instrument --slice DIR/part.slice INPUT... -o OUT
 
-It decides which methods of the inputs are traced as far as each class tells by
-itself, rewrites every class on trial, and lets the referees judge what comes of
-it. What it writes depends on the inputs' content and last names, on the options
-and on the rules, and on nothing else.
+scan decides which methods are traced, as far as each class decides it by itself,
+rewrites each class on trial, and runs the checks of instrument on the result. The
+scan file depends on the content and names of the inputs, the options and the
+rules, and on nothing else.
 
-INPUT and tracegen.yml are as for instrument; of the latter, what is for other
-commands is passed over.`,
+INPUT and tracegen.yml are those of instrument. Options in tracegen.yml for other
+commands are ignored.`,
 		Example: `  tracegen scan feed.jar -o feed.scan --classpath android.jar
   tracegen scan @inputs.txt -o app.scan --exits exact`,
 		Args: atLeastOne("input"),
@@ -33,7 +33,7 @@ commands is passed over.`,
 	i.addOptions(cmd, byScan)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if i.output == "" {
-			return misuse("no output given: name it by --output")
+			return misuse("no output given: name the scan file by --output")
 		}
 		if err := i.resolveOptions(); err != nil {
 			return err
@@ -47,7 +47,7 @@ commands is passed over.`,
 	return cmd
 }
 
-// scan scans the inputs.
+// scan scans the inputs and writes the scan file.
 func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	inputs, argfiles, err := paths(args)
 	if err != nil {
@@ -69,14 +69,16 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	defer stop()
 	config := i.pipelineConfig()
 	advance, done := i.con.progress("scanning")
-	config.Progress = advance
-	config.Files = nil
-	result, err := pipeline.Scan(ctx, config, i.origin(), i.output)
+	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{
+		Inputs: inputs, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks,
+		AddRequires: config.AddRequires, R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath,
+		Jobs: config.Jobs, Progress: advance,
+	}, i.origin(), i.output)
 	done()
 	if err != nil {
 		return err
 	}
-	i.tell(result)
+	i.printWarnings(result)
 	i.reported = i.reportOf(result)
 	return i.summarize()
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the commands as their users type them. The scripts have, beside what testscript gives them,
+// TestScripts runs the commands as their users type them. The scripts have, beside the commands of testscript,
 //
 //	exits CODE COMMAND...       runs a command and wants this exit code
 //	jarlist FILE                prints an archive's entries in order, with checksums

@@ -18,25 +18,25 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// instrument holds what the command line and tracegen.yml say.
+// instrument holds the options of instrument, scan, assign and explain, and what follows from them.
 type instrument struct {
 	con *console
-	as  command // that is carried out
+	as  command // the command that runs
 
-	// What the flags and tracegen.yml say, in the order of help.
+	// Values of options, in the order of the table.
 	methods []string // of explain
 	inJSON  bool     // likewise
 
 	output                          string
 	merge                           bool
 	mapping, lines, skipped, report string
-	slices                          string // directory of those of assign
+	sliceDirectory                  string // of assign
 
-	ids    string
-	base   string
-	baseR8 string
-	prune  []string
-	order  mapping.Order
+	sliceFile string // --slice
+	base      string
+	baseR8    string
+	prune     []string
+	order     mapping.Order
 
 	config            string
 	r8File            string
@@ -61,25 +61,25 @@ type instrument struct {
 	level            jar.Level
 	dryRun, disabled bool
 
-	// What follows from that.
-	rows        options           // bound to the fields above
-	unused      options           // the same options, for values in tracegen.yml that this command does not use
+	// What resolve and the functions after it find out.
+	rows        options           // set the fields above
+	unused      options           // the same options; hold values in tracegen.yml that this command does not use
 	configFiles []string          // that were read, tracegen.yml first
 	rules       []filter.Rule     // of the preset, the block lists, and tracegen.yml
 	runtime     string            // the runtime class in internal form
-	values      map[string]string // of all options, used or not, by name
+	values      map[string]string // of all options by name
 	baseMapping *mapping.Mapping
 	pruneBy     []*mapping.Mapping
-	slice       *pipeline.Slice // of --ids
-	planned     bool            // the command writes no classes
+	slice       *pipeline.Slice // of --slice
+	planned     bool            // the command writes no classes, as scan and assign
 	known       *pipeline.Incremental
 	r8          *r8.Mapping
-	r8Digest    string // of its file, "" if there is none
+	r8Digest    string // of the file, or ""
 	destination destination
-	reported    *report.Run // once it is known
+	reported    *report.Run // nil until the result is known
 }
 
-// preset is a set of defaults.
+// preset is a set of defaults, see option.matrix.
 type preset uint8
 
 const (
@@ -87,39 +87,40 @@ const (
 	presetMatrix
 )
 
-// sets reports whether the preset has a value for the option. presetAndroid is what the options say by themselves.
+// sets reports whether the preset has a value for the option. presetAndroid stands for the defaults in the table.
 func (p preset) sets(o *option) bool { return p == presetMatrix && o.matrix != "" }
 
-// presetRules are what a preset blocks, ahead of all other rules.
+// presetRules returns the rules of a preset. They precede all other rules.
 func presetRules(p preset) ([]filter.Rule, error) {
 	if p != presetMatrix {
 		return nil, nil
 	}
-	// What Matrix's plugin puts in front of every block list, but for its own package, which is the runtime's.
+	// Matrix's plugin puts this rule in front of every block list, and one for its own package, which is that of the
+	// runtime.
 	rule, err := filter.ParseRule(false, "android.**", filter.Position{File: "preset matrix"})
 	return []filter.Rule{rule}, err
 }
 
-// addOptions adds the options of the command that i stands for to its flags.
+// addOptions makes the table and adds the options that the command accepts to its flags.
 func (i *instrument) addOptions(cmd *cobra.Command, as command) {
 	ignored := instrument{con: &console{}}
 	i.as, i.rows, i.unused = as, i.table(), ignored.table()
 	i.rows.addTo(cmd, as)
 }
 
-// uses reports whether the command uses the option, which it need not take on its command line: assign takes the
-// options of its scan files, and with --ids most of what tracegen.yml says was decided before.
+// uses reports whether the command uses the option. This differs from what it accepts on the command line: assign uses
+// the options that scan files record, and with --slice most options are ignored, as the decisions are in the slice.
 func (i *instrument) uses(o *option) bool {
 	switch {
-	case i.ids != "":
-		return o.withIDs != idsRefuse
+	case i.sliceFile != "":
+		return o.withSlice != sliceRefuses
 	case i.as == byAssign:
 		return o.takenBy(byAssign | byScan)
 	}
 	return o.takenBy(i.as)
 }
 
-// flagOf returns the flag that holds the value of the row with that number.
+// flagOf returns the flag that holds the value of a row.
 func (i *instrument) flagOf(row int) *pflag.Flag {
 	if i.uses(&i.rows[row]) {
 		return i.rows[row].flag
@@ -127,21 +128,22 @@ func (i *instrument) flagOf(row int) *pflag.Flag {
 	return i.unused[row].flag
 }
 
-// resolve brings the command line, tracegen.yml and the preset together, and checks what excludes what.
+// resolve combines the command line, tracegen.yml and the preset, in this order of precedence, and checks that the
+// options fit together.
 func (i *instrument) resolve() error {
 	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	if i.baseR8 != "" && i.base == "" {
-		return misuse("--base-r8-mapping needs --base: it is about the names in it")
+		return misuse("--base-r8-mapping renames the methods of --base: give both")
 	}
 	if len(i.prune) > 0 && i.base == "" {
-		return misuse("--prune needs --base: the IDs to be freed are in it")
+		return misuse("--prune frees IDs of --base: give both")
 	}
 	return i.guards.checkBases(i.base)
 }
 
-// resolveOptions does so for what decides about classes.
+// resolveOptions does the same without the options that only instrument and assign need.
 func (i *instrument) resolveOptions() error {
 	var err error
 	if i.configFiles, i.rules, err = i.readConfig(); err != nil {
@@ -158,8 +160,8 @@ func (i *instrument) resolveOptions() error {
 	}
 	implied := inject.Options{Exits: i.exits, ConstructorEntry: i.entry}.Normalized()
 	if implied.ConstructorEntry != i.entry && i.rows.given("constructor-entry") {
-		return misuse("--exits exact and --constructor-entry start exclude each other: " +
-			"no handler may cover a constructor's code before super()")
+		return misuse("--exits exact and --constructor-entry start exclude each other: an exception handler must " +
+			"not cover the code of a constructor before super()")
 	}
 	i.entry = implied.ConstructorEntry
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
@@ -179,8 +181,8 @@ func (i *instrument) resolveOptions() error {
 	return nil
 }
 
-// applyPreset sets the options that neither the command line nor tracegen.yml sets: if one of them names a preset and
-// a value, that value counts, in whichever order they stand.
+// applyPreset sets the options of the preset that neither the command line nor tracegen.yml sets. The order of options
+// does not matter.
 func (i *instrument) applyPreset() error {
 	for k := range i.rows {
 		if f := i.flagOf(k); i.preset.sets(&i.rows[k]) && !f.Changed {
@@ -192,13 +194,13 @@ func (i *instrument) applyPreset() error {
 	return nil
 }
 
-// adoptOptions sets the options of a record to what a scan file or slice was made with, so that neither tracegen.yml nor
-// a preset changes them.
+// adoptOptions sets the named options to the values that a scan file or slice records. Neither tracegen.yml nor a
+// preset changes them afterwards.
 func (i *instrument) adoptOptions(names []string, by pipeline.Origin) error {
 	for _, name := range names {
 		value, ok := by.Options[name]
 		if !ok {
-			return fmt.Errorf("the option %s is missing in it; make it again", name)
+			return fmt.Errorf("option %s is missing in the file; write it again", name)
 		}
 		f := i.rows.find(name).flag
 		if err := f.Value.Set(value); err != nil {
@@ -209,17 +211,17 @@ func (i *instrument) adoptOptions(names []string, by pipeline.Origin) error {
 	return nil
 }
 
-// originOptions lists the options that scan files record. All parts of an app must be scanned with the same values.
+// originOptions returns the names of the options that scan files record. All parts of an app must have the same values.
 func (i *instrument) originOptions() []string {
 	return i.rows.names(func(o *option) bool { return o.takenBy(byScan) && o.omit&inOrigin == 0 })
 }
 
-// sliceOptions lists the options that slices carry on, sorted: the form of the calls depends on them.
+// sliceOptions returns the names of the options that slices record, sorted. The form of the calls depends on them.
 func (i *instrument) sliceOptions() []string {
-	return slices.Sorted(slices.Values(i.rows.names(func(o *option) bool { return o.withIDs == idsAgree })))
+	return slices.Sorted(slices.Values(i.rows.names(func(o *option) bool { return o.withSlice == sliceAgrees })))
 }
 
-// valuesOf returns the values of the named options.
+// valuesOf returns the values of the named options by name.
 func (i *instrument) valuesOf(names []string) map[string]string {
 	values := make(map[string]string, len(names))
 	for _, name := range names {
@@ -228,19 +230,19 @@ func (i *instrument) valuesOf(names []string) map[string]string {
 	return values
 }
 
-// reportedOptions returns the values, defaults included, of the options that can change what is written. The
-// number of workers and where files are cannot, and would make reports of equal runs differ.
+// reportedOptions returns the values, defaults included, of the options that can change what is written. The number of
+// workers and the names of files cannot, and would make the reports of equal runs differ.
 func (i *instrument) reportedOptions() map[string]string {
 	return i.valuesOf(i.rows.names(func(o *option) bool { return o.omit&inReport == 0 }))
 }
 
-// packageModule is the value of --add-requires without one.
+// packageModule stands for the value of --add-requires if none is given.
 const packageModule = "the runtime's package"
 
 // dotted returns the name of a class with dots in place of slashes.
 func dotted(class string) string { return strings.ReplaceAll(class, "/", ".") }
 
-// internalName gives the internal form of a class name with dots or slashes.
+// internalName returns the internal form (JVMS 4.2.1) of a class name with dots or slashes.
 func internalName(class string) (string, error) {
 	name, err := mapping.ParseText(class)
 	if err != nil {
@@ -248,7 +250,7 @@ func internalName(class string) (string, error) {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "" || strings.ContainsAny(part, ".;[") {
-			return "", fmt.Errorf("%q is no class name", class)
+			return "", fmt.Errorf("%q is not a class name", class)
 		}
 	}
 	return name, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// wantTool ends the test if a program is not there.
+// wantTool skips the test if a program is missing, or fails it where tools are required.
 func wantTool(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -23,9 +23,8 @@ func wantTool(t *testing.T, name string) {
 	}
 }
 
-// shells are the shells that a script is written for, and how each is asked what it completes: the words of a
-// command line, the last of which is to be completed, are in the arguments. PowerShell is in no package registry
-// that we know: its script is not run here.
+// shells are the shells with a completion script, and a program for each that prints the completions of a command line,
+// whose words are the arguments. PowerShell is not available in package registries, so that its script is not run.
 var shells = []struct{ name, ask string }{
 	{"bash", `
 for f in /usr/share/bash-completion/bash_completion /usr/local/share/bash-completion/bash_completion; do
@@ -35,7 +34,7 @@ source <(tracegen completion bash)
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMP_KEY=9
 __start_tracegen
 printf '%s\n' "${COMPREPLY[@]}"`},
-	// The functions that show what is found print it instead.
+	// These functions print the completions instead of showing them.
 	{"zsh", `
 autoload -U compinit && compinit -u -D
 source <(tracegen completion zsh)
@@ -48,7 +47,7 @@ tracegen completion fish | source
 complete -C (string join ' ' -- $argv)`},
 }
 
-// TestCompletionInShells runs the scripts in the shells that they are for.
+// TestCompletionInShells runs the completion scripts in their shells.
 //
 // Invariant: The shells complete what the commands accept.
 func TestCompletionInShells(t *testing.T) {
@@ -91,7 +90,8 @@ func TestCompletionInShells(t *testing.T) {
 				if err != nil && len(out) == 0 {
 					t.Errorf("%q: %v", test.line, err)
 				}
-				anyFile := shell.name == "fish" && strings.Contains(test.want, "-g") // cobra's script cannot filter there
+				anyFile := shell.name == "fish" && strings.Contains(test.want,
+					"-g") // cobra's script cannot filter there
 				if !regexp.MustCompile(test.want).Match(out) || regexp.MustCompile(test.not).Match(out) && !anyFile {
 					t.Errorf("%q is completed to\n%s\nwant %s and not %s", test.line, out, test.want, test.not)
 				}
@@ -100,7 +100,7 @@ func TestCompletionInShells(t *testing.T) {
 	}
 }
 
-// TestManual: each command has a page that other programs show without complaints, and that says what the help says.
+// TestManual checks that each command has a manual page that mandoc accepts, with the text of the help.
 //
 // Invariant: The manual pages say what the help says, and every example of the help is a valid command line.
 func TestManual(t *testing.T) {
@@ -135,12 +135,13 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestExamples: every command has examples, each of which it would take.
+// TestExamples checks that each command has examples with valid flags and arguments.
 //
 // Invariant: The manual pages say what the help says, and every example of the help is a valid command line.
 func TestExamples(t *testing.T) {
 	for _, cmd := range allCommands(testedRoot()) {
-		if !cmd.IsAvailableCommand() || cmd.HasSubCommands() || cmd.Name() == "help" || cmd.Parent().Name() == "completion" {
+		if !cmd.IsAvailableCommand() || cmd.HasSubCommands() || cmd.Name() == "help" ||
+			cmd.Parent().Name() == "completion" {
 			continue // cobra's, or no command by itself
 		}
 		if cmd.Example == "" {
@@ -173,7 +174,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// checkLine parses flags and arguments as running would.
+// checkLine parses the flags and arguments of a command line without running it.
 func checkLine(cmd *cobra.Command, args []string) error {
 	if err := cmd.ParseFlags(args); err != nil {
 		return err

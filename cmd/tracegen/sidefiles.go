@@ -7,16 +7,16 @@ import (
 	"github.com/tracegen/tracegen/internal/report"
 )
 
-// sideContents gives what makes the files beside the outputs; nil if there are none.
+// sideContents returns the function that makes the files beside the outputs; nil if there are none.
 func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, error) {
-	if i.ids != "" {
+	if i.sliceFile != "" {
 		return nil // assign has written them
 	}
 	return i.files
 }
 
-// files makes what is written beside the outputs. The pipeline calls it when all is decided and nothing is
-// visible yet, so that a list that cannot be written keeps the outputs from appearing as well.
+// files makes the files beside the outputs. The pipeline calls it after all decisions and before the outputs appear, so
+// that no output appears if a list cannot be written.
 func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	run := i.reportOf(result)
 	i.reported = run
@@ -33,7 +33,7 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	return files, nil
 }
 
-// reportOf returns the report on a run with the result.
+// reportOf returns the report of a run with the result.
 func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	run := &report.Run{
 		Version:     version(),
@@ -58,7 +58,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	return run
 }
 
-// content is something that can write itself.
+// content is the content of a file, as a function that writes it.
 type content func(io.Writer) error
 
 // WriteTo implements io.WriterTo.
@@ -68,7 +68,7 @@ func (c content) WriteTo(w io.Writer) (int64, error) {
 	return counted.n, err
 }
 
-// counter counts what it passes on.
+// counter counts the bytes that it writes.
 type counter struct {
 	io.Writer
 	n int64

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
@@ -15,15 +14,15 @@ func newStripCmd(con *console) *cobra.Command {
 	s := strip{con: con}
 	cmd := &cobra.Command{
 		Use:   "strip INPUT -o OUT",
-		Short: "take the calls out again",
-		Long: `strip copies its input and takes out of its classes what instrument put in. What
-remains of a class are the bytes that it had before.
+		Short: "Remove the calls that instrument inserted",
+		Long: `strip copies its input and removes all that instrument added to the classes. Each
+class then has the bytes of its original.
 
-INPUT and OUT are as for instrument.`,
+INPUT and OUT are those of instrument.`,
 		Example: `  tracegen strip out/app.jar -o original.jar`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return misuse("one input is needed, %d are given", len(args))
+				return misuse("give one input; %d given", len(args))
 			}
 			return nil
 		},
@@ -44,8 +43,8 @@ INPUT and OUT are as for instrument.`,
 	return cmd
 }
 
-// strip holds what the command line says. It has no configuration file: which class is called is all there is
-// to know, and what was called then need not be what tracegen.yml says today.
+// strip holds the options of the command. It does not read tracegen.yml, which may name another runtime class than the
+// file that was used when the input was instrumented.
 type strip struct {
 	con          *console
 	output       string
@@ -58,39 +57,39 @@ type strip struct {
 func (s *strip) options() options {
 	return newOptions([]option{
 		outputOption(&s.output),
-		presetOption(&s.preset, "default of the runtime class: tracegen's own or that of Matrix"),
-		runtimeClassOption(&s.runtimeClass, "the `CLASS` that is called"),
+		presetOption(&s.preset, "set the default of --runtime-class: that of tracegen or that of Matrix"),
+		runtimeClassOption(&s.runtimeClass, "the `CLASS` whose calls are removed"),
 		jobsOption(&s.jobs),
 		compressionOption(&s.level),
 		quietOption(s.con, byStrip),
 	})
 }
 
-func (s *strip) config(arg string) (pipeline.Config, error) {
+func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 	runtime, err := internalName(s.runtimeClass)
 	if err != nil {
-		return pipeline.Config{}, misuse("--runtime-class: %w", err)
+		return pipeline.StripConfig{}, misuse("--runtime-class: %w", err)
 	}
 	if s.jobs < 0 {
-		return pipeline.Config{}, misuse("--jobs %d: must not be negative", s.jobs)
+		return pipeline.StripConfig{}, misuse("--jobs %d: must not be negative", s.jobs)
 	}
 	input, err := parseArgument(arg)
 	if err != nil {
-		return pipeline.Config{}, err
+		return pipeline.StripConfig{}, err
 	}
 	d, err := resolveOutputs([]argument{input}, s.output, false)
 	if err != nil {
-		return pipeline.Config{}, err
+		return pipeline.StripConfig{}, err
 	}
-	return pipeline.Config{
-		Inputs: d.inputs,
-		Inject: inject.Options{RuntimeClass: runtime},
-		Level:  s.level,
-		Jobs:   s.jobs,
+	return pipeline.StripConfig{
+		Inputs:       d.inputs,
+		RuntimeClass: runtime,
+		Level:        s.level,
+		Jobs:         s.jobs,
 	}, nil
 }
 
-func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
+func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 	undo, err := makeDirectories([]target{{"--output", config.Inputs[0].Output}})
 	if err != nil {
 		return err
@@ -111,7 +110,8 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 	}
 	if changed == 0 {
 		result.Warnings = append(result.Warnings,
-			"no class calls "+dotted(s.runtimeClass)+"; if the input is instrumented, --runtime-class must be the same as then")
+			"no class calls "+dotted(s.runtimeClass)+"; if the input is instrumented, give the --runtime-class "+
+				"that was used")
 	}
 	for _, w := range result.Warnings {
 		s.con.warn("%s", w)
@@ -120,7 +120,7 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 		return nil
 	}
 	for _, in := range result.Inputs {
-		if _, err := fmt.Fprintf(s.con.out, "%s -> %s: calls taken out of %d of %d classes\n",
+		if _, err := fmt.Fprintf(s.con.out, "%s -> %s: calls removed from %d of %d classes\n",
 			report.Printable(in.Path), report.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
 			s.con.warn("the summary could not be printed: %v", err)
 		}

@@ -19,39 +19,39 @@ func newSymbolizeCmd(con *console) *cobra.Command {
 	var y symbolizing
 	cmd := &cobra.Command{
 		Use:   "symbolize [FILE]",
-		Short: "put the names of methods to the IDs in any text",
-		Long: `symbolize copies FILE, or standard input, to standard output and puts names to the
-method IDs in it. What it does not recognise stays as it is, byte for byte.
+		Short: "Add the names of methods to the IDs in any text",
+		Long: `symbolize copies FILE, or standard input, to standard output and adds the names of
+methods to the IDs in it. All other text stays the same, byte for byte.
 
-Recognised are the reports of Matrix and of tracegen's runtime, whose records are
+It recognizes the reports of Matrix and of tracegen's runtime. Their records are
 "depth,ID,count,cost":
   "stack":"0,97,1,2859\n1,99,30,2859\n"   in JSON, in JSON in a log line
   stack = 0,97,1,2859                     behind a key, with more lines below
-  0,97,1,2859                             alone on their lines
+  0,97,1,2859                             on lines of their own
   |*    .99 30 2859                       below a line with [id count cost]
-A record is left whole, and the name put behind it:
+The name is added at the end of the record:
   0,97,1,2859,com.example.Main.onCreate
   |*    .99 30 2859 com.example.Main.load
-so that the output can be read as the input could, and symbolizing it again changes
-nothing. In a "stackKey" ("97|99|") names take the place of the IDs.
+Programs that read the input can still read the output, and symbolizing the output
+again changes nothing. In a "stackKey" ("97|99|"), names replace the IDs.
 
-Lines of four numbers that nothing announces are records only if they begin with
-depth 0 and either with the message dispatch (1048574), or are three or more, of
-which the mapping has half and of which nearly none costs more than its caller.
+Other lines of four numbers are records only if the first has depth 0, and if it is
+the message dispatch (1048574), or there are at least three lines, of which the
+mapping has at least half, and of which nearly none costs more than its caller.
 
-An ID that the mapping does not have stays as it is; how many there were is said on
-standard error.
+IDs that the mapping does not have stay as they are. Standard error reports how many
+there are.
 
-With --r8-mapping the stack traces in the text are retraced as well, as by R8's
-retrace: "at a.b.c(SourceFile:12)", exceptions, BlockCanary's and Matrix's ways to
-write frames, also in strings of JSON. Without a method mapping that is all that is
-done. Names that come from the method mapping are original ones and not retraced.`,
+With --r8-mapping, symbolize also retraces the stack traces in the text, as R8's
+retrace does: "at a.b.c(SourceFile:12)", exceptions, and the frames that BlockCanary
+and Matrix write, also in JSON strings. It then needs no method mapping. Names from
+the method mapping are original names and are not retraced.`,
 		Example: `  tracegen symbolize report.json --mapping out/methodMapping.txt
   adb logcat | tracegen symbolize --mapping out/methodMapping.txt
   tracegen symbolize crash.txt --r8-mapping app/build/outputs/mapping/release/mapping.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return misuse("unexpected argument %q; one file is read, or standard input", args[1])
+				return misuse("unexpected argument %q; give one file, or none for standard input", args[1])
 			}
 			return nil
 		},
@@ -62,10 +62,10 @@ done. Names that come from the method mapping are original ones and not retraced
 	}
 	newOptions([]option{
 		{name: "mapping", flag: text(&y.mapping, defaultMapping), file: fileRead, extensions: []string{"txt"},
-			help: "the method mapping `FILE`"},
+			help: "method mapping `FILE`"},
 		{name: "r8-mapping", flag: text(&y.r8, ""), file: fileRead, extensions: []string{"txt"},
-			help: "retrace with this mapping `FILE` of R8 or ProGuard"},
-		{name: "descriptors", flag: yes(&y.descriptors), help: "put the descriptor behind each name"},
+			help: "retrace stack traces by this mapping `FILE` of R8 or ProGuard"},
+		{name: "descriptors", flag: yes(&y.descriptors), help: "add the descriptor to each name"},
 	}).addTo(cmd, 0)
 	return cmd
 }
@@ -99,10 +99,11 @@ func (y *symbolizing) run(con *console, file string) error {
 		return err
 	}
 	if counts.Unknown > 0 {
-		con.warn("%d of %d IDs unknown: %s does not have them; is it that of the build that wrote the report?", counts.Unknown, counts.IDs, y.mapping)
+		con.warn("%d of %d IDs are not in %s; give the mapping of the build that wrote the report", counts.Unknown,
+			counts.IDs, y.mapping)
 	}
 	if counts.IDs == 0 && s.Mapping != nil && counts.Frames == 0 {
-		con.warn("no IDs found in %s; see tracegen symbolize --help for what is recognised", file)
+		con.warn("%s has no IDs in a form that symbolize recognizes; see tracegen symbolize --help", file)
 	}
 	return nil
 }
@@ -116,7 +117,8 @@ func (y *symbolizing) symbolizer(con *console) (*symbolize.Symbolizer, error) {
 			return nil, err
 		}
 		if v := s.R8.UnknownVersion(); v != "" {
-			con.warn("%s: map version %s is not known, and all that versions brought is left out; frames may be missing or too many", y.r8, v)
+			con.warn("%s: map version %s is unknown, and all its features are ignored; frames may be missing or "+
+				"superfluous", y.r8, v)
 		}
 	}
 	s.Mapping, err = mapping.Load(y.mapping)
@@ -126,7 +128,7 @@ func (y *symbolizing) symbolizer(con *console) (*symbolize.Symbolizer, error) {
 	return s, err
 }
 
-// readErrors names the file in the errors of reading it.
+// readErrors is a reader that names the file in its errors.
 type readErrors struct {
 	in   io.Reader
 	file string

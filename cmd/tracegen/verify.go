@@ -14,19 +14,19 @@ func newVerifyCmd(con *console) *cobra.Command {
 	v := verification{con: con}
 	cmd := &cobra.Command{
 		Use:   "verify PATH...",
-		Short: "say which classes a JVM would reject, and why",
-		Long: `verify judges every class by itself as HotSpot does when it links it: format,
-constraints, and types (JVMS 4.8 to 4.10). It prints a line for each finding:
+		Short: "Check classes as a JVM does when it links them",
+		Long: `verify checks each class as HotSpot does when it links the class: format,
+constraints, and types (JVMS 4.8 to 4.10). It prints one line per finding:
 
     PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT
 
-PATH is a .jar, .zip, .aar or .class file, or a directory of classes. The classes
-that those refer to are looked for on --classpath, then in the same file, then in
-the other files, then in the JDK. One that is nowhere is assumed to fit. Without
---jdk, the JDK is that of JAVA_HOME, else that of java on PATH, else there is none.
+PATH is a .jar, .zip, .aar or .class file, or a directory of classes. Classes that
+they refer to are looked up on --classpath, then in the same file, then in the other
+files, then in the JDK. A class that is not found is assumed to fit. Without --jdk,
+the JDK is that of JAVA_HOME, or else that of java on PATH.
 
-With --baseline, the findings that the original has too are pre-existing; only
-the others, introduced ones, make the exit code 1.`,
+The exit code is 1 if there are findings. With --baseline, findings that the original
+has too are pre-existing, and only the others, introduced ones, make the exit code 1.`,
 		Example: `  tracegen verify app.jar --classpath android.jar
   tracegen verify out/app.jar --baseline app.jar
   tracegen verify app.jar --format sarif > findings.sarif`,
@@ -38,7 +38,7 @@ the others, introduced ones, make the exit code 1.`,
 	return cmd
 }
 
-// verification holds what the command line says.
+// verification holds the options of the command.
 type verification struct {
 	con       *console
 	classPath classPath
@@ -51,19 +51,21 @@ func (v *verification) options() options {
 	quiet := quietOption(v.con, byVerify)
 	quiet.help = "print findings, warnings and errors only"
 	return newOptions(v.classPath.options(), []option{
-		{name: "baseline", flag: texts(&v.baseline), file: fileRead, extensions: nothing,
-			help: "the `ORIGINAL` of what is judged, to tell what is new; repeatable"},
-		{name: "format", help: "of the findings on standard output",
+		{name: "baseline", flag: texts(&v.baseline), file: fileRead,
+			help: "compare with `ORIGINAL`, a file or directory: findings that it has too are pre-existing; " +
+				"repeatable"},
+		{name: "format", help: "format of the findings on standard output",
 			flag: oneOf(&v.format, formatText, named[format]{"text", formatText}, named[format]{"json", formatJSON},
 				named[format]{"sarif", formatSARIF})},
 		jobsOption(&v.jobs),
 		quiet,
 		{name: "verbose", short: "v", flag: yes(&v.con.verbose),
-			help: "also print where the JVMS is stricter than HotSpot, the types at each finding, and classes not found"},
+			help: "also print notes where the JVMS is stricter than HotSpot, the types at each finding, and the " +
+				"classes that were not found"},
 	})
 }
 
-// format is how findings are written.
+// format is the format of findings.
 type format uint8
 
 const (
@@ -80,12 +82,12 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 		return pipeline.VerifyConfig{}, misuse("--jobs %d: must not be negative", v.jobs)
 	}
 	return pipeline.VerifyConfig{
-		Paths:        args,
-		Baseline:     v.baseline,
-		Surroundings: v.classPath.find(v.con),
-		Notes:        v.con.verbose,
-		Frames:       v.con.verbose,
-		Jobs:         v.jobs,
+		Paths:     args,
+		Baseline:  v.baseline,
+		ClassPath: v.classPath.find(v.con),
+		Notes:     v.con.verbose,
+		Frames:    v.con.verbose,
+		Jobs:      v.jobs,
 	}, nil
 }
 
@@ -107,17 +109,18 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 		v.con.warn("%s", w)
 	}
 	for _, name := range result.Unknown {
-		v.con.detail("%s is nowhere to be found, and assumed to fit", mapping.Text(name))
+		v.con.detail("class %s not found, assumed to fit", mapping.Text(name))
 	}
 	found := &report.Verification{
-		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes, Unknown: result.Unknown,
+		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes,
+		Unknown:  result.Unknown,
 		Warnings: result.Warnings,
 	}
 	if err := v.print(found); err != nil {
 		return err
 	}
 	if found.Bad() {
-		return answer{errors.New(found.Summary())}
+		return checkFailed{errors.New(found.Summary())}
 	}
 	if !v.con.quiet {
 		v.con.log("", found.Summary())

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is the version that the sources are of, or lead to. Nothing else in the repository has it.
+// release is the version of the sources. It is defined here only.
 const release = "0.1.0-dev"
 
-// version tells which sources the program was built from: the release, and the commit if the build knows it.
+// version returns the release and, if the build recorded it, the commit that the program was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -32,13 +32,14 @@ func version() string {
 func newVersionCmd(con *console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "say which version this is",
+		Short:   "Print the version",
 		Example: `  tracegen version`,
 		Args:    noArguments,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS,
+				runtime.GOARCH)
 			return err
 		},
 	}

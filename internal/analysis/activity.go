@@ -14,8 +14,8 @@ const (
 	ActivityRunning  Activity = "running"
 	ActivityLock     Activity = "lock"     // waits for a lock that another thread has
 	ActivitySleep    Activity = "sleep"    // sleeps of its own will
-	ActivityWait     Activity = "wait"     // waits until another thread tells it to go on
-	ActivityFile     Activity = "file"     // reads, writes or looks at files
+	ActivityWait     Activity = "wait"     // waits until another thread notifies it
+	ActivityFile     Activity = "file"     // reads, writes or lists files
 	ActivityNetwork  Activity = "network"  // waits for the network, or talks over it
 	ActivityDatabase Activity = "database" // is in SQLite
 	ActivityBinder   Activity = "binder"   // waits for another process of Android
@@ -23,7 +23,7 @@ const (
 	ActivityUnknown  Activity = "unknown"
 )
 
-// isIO tells whether somebody outside of the program is waited for.
+// isIO reports whether the thread waits for something outside of the program.
 func (a Activity) isIO() bool {
 	switch a {
 	case ActivityFile, ActivityNetwork, ActivityDatabase, ActivityBinder, ActivityProcess:
@@ -32,15 +32,16 @@ func (a Activity) isIO() bool {
 	return false
 }
 
-// tell is what a method on the top of a stack tells: those whose "Class.method" begins with prefix.
-type tell struct {
+// systemMethods are methods that end in the system, those whose "Class.method" begins with prefix, and what a thread
+// does in them.
+type systemMethods struct {
 	prefix   string
 	activity Activity
 }
 
-// tells are looked through in their order: the first that fits a frame counts. They are the methods of the JDK from 8
-// to 25 and of Android from 5 to 17 that end in the system.
-var tells = []tell{
+// systemMethodTable has the methods of the JDK from 8 to 25 and of Android from 5 to 17 that end in the system. The
+// first row that fits a frame counts.
+var systemMethodTable = []systemMethods{
 	{"java.lang.Thread.sleep", ActivitySleep},
 	{"java.util.concurrent.TimeUnit.sleep", ActivitySleep},
 	{"android.os.SystemClock.sleep", ActivitySleep},
@@ -105,12 +106,12 @@ var tells = []tell{
 	{"sun.misc.Unsafe.park", ActivityWait},
 }
 
-// nearTop is how far from the top of a stack a system call is told: its native method and what prepares it.
+// nearTop is how many frames on top of a stack can be a system call: its native method and what prepares it.
 const nearTop = 3
 
-// activityOf tells what a thread was doing that was found in a state with a stack: its innermost frames, as far as
-// they are the platform's, say it. The first that waits says only that, and one further out for what. Of a thread that is
-// RUNNABLE only the top counts: further out may be whatever has called what it computes.
+// activityOf returns what a thread with a state and a stack was doing. Its innermost frames, as far as they are the
+// platform's, show it. The first that waits says only that, and one further out for what. Of a thread that is RUNNABLE
+// only the top counts: further out may be whatever has called what it computes.
 func activityOf(state string, frames []string) Activity {
 	found := ActivityUnknown
 	for i, f := range frames {
@@ -119,7 +120,8 @@ func activityOf(state string, frames []string) Activity {
 			break
 		}
 		a := activityOfMethod(method)
-		if found == ActivityUnknown || found == ActivityWait && a != ActivityUnknown && a != ActivityWait && a != ActivitySleep {
+		if found == ActivityUnknown || found == ActivityWait && a != ActivityUnknown && a != ActivityWait &&
+			a != ActivitySleep {
 			found = a
 		}
 	}
@@ -137,7 +139,7 @@ func activityOf(state string, frames []string) Activity {
 }
 
 func activityOfMethod(method string) Activity {
-	for _, t := range tells {
+	for _, t := range systemMethodTable {
 		if strings.HasPrefix(method, t.prefix) {
 			return t.activity
 		}
@@ -145,9 +147,10 @@ func activityOfMethod(method string) Activity {
 	return ActivityUnknown
 }
 
-// ofPlatform tells whether a method is the JDK's or Android's own.
+// ofPlatform reports whether a method is the JDK's or Android's own.
 func ofPlatform(method string) bool {
-	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.", "dalvik.", "libcore.",
+	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
+		"dalvik.", "libcore.",
 		"com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."} {
 		if strings.HasPrefix(method, prefix) {
 			return true
@@ -156,7 +159,7 @@ func ofPlatform(method string) bool {
 	return false
 }
 
-// firstOfApp gives the innermost frame that is not the platform's; empty if there is none.
+// firstOfApp returns the innermost frame that is not the platform's; empty if there is none.
 func firstOfApp(frames []string) string {
 	for _, f := range frames {
 		if !ofPlatform(textreport.FrameMethod(f)) {
@@ -166,7 +169,7 @@ func firstOfApp(frames []string) string {
 	return ""
 }
 
-// mentions tells whether a method is on a stack, as far as its name is known.
+// mentions reports whether a method is on a stack, as far as its name is known.
 func mentions(frames []string, m Method) bool {
 	if m.Unresolved {
 		return true

@@ -32,7 +32,7 @@ type Recording struct {
 	Methods, Unresolved int
 	// Span is from the first to the last call.
 	Span time.Duration
-	// Damage is what is wrong with the file, Repairs what had to be mended in its calls.
+	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
 	Damage  trace.Damage
 	Repairs trace.Repairs
 
@@ -41,10 +41,10 @@ type Recording struct {
 	met        map[trace.Method]bool
 }
 
-// HasCalls tells whether calls were recorded, or may still be.
+// HasCalls reports whether calls were recorded, or may still be.
 func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Records > 0 }
 
-// Version gives what the program says of its own version, "" if nothing.
+// Version returns what the program says of its own version, "" if nothing.
 func (r *Recording) Version() string {
 	version, code := r.Meta["versionName"], r.Meta["versionCode"]
 	switch {
@@ -66,7 +66,7 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for none.
 	R8 *r8.Mapping
-	// Begin, if it is set, is called when a recording's meta data are read, Stall for each slow message, End behind the
+	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
 	Stall func(*Stall) error
@@ -76,14 +76,15 @@ type Options struct {
 	Calls   *Calls
 	// Evidence, if it is set, is called as [trace.Joiner.Evidence] is, before Also gets the chunk.
 	Evidence func(*trace.Stall) error
-	// Also, if it is set, is given the names, and gives who gets all that is read as well.
+	// Also, if it is set, gets the recording and its names, and returns a handler that gets all that is read as well.
 	Also func(*Recording, *Names) (trace.Handler, error)
 }
 
-// Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the functions returned, or a
-// [*MismatchError].
+// Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
+// functions returned, or a [*MismatchError].
 func Analyze(name string, in *trace.Source, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond,
+		met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -112,7 +113,7 @@ type analyzer struct {
 	calls     *trace.Tree
 }
 
-// start looks for names, when all is known that they depend on: the meta data, or that there are none.
+// start finds the names, when the meta data are read or when it is known that there are none.
 func (a *analyzer) start() error {
 	if a.started {
 		return nil
@@ -251,7 +252,7 @@ func (a *analyzer) meet(m trace.Method) {
 	a.last = m
 }
 
-// found takes a slow message.
+// found takes a stall.
 func (a *analyzer) found(s *trace.Stall) error {
 	out := newStall(s, a.recording, a.names, a.by)
 	a.recording.Stalls++

@@ -47,8 +47,8 @@ type Blocklist struct {
 	Refused []Refusal
 }
 
-// Refusal is a Method that makes many records, and the Reason why it is traced all the same: it is worth them, or no rule
-// can name it.
+// Refusal is a Method that makes many records, and the Reason why it is traced all the same: it is worth them, or no
+// rule can name it.
 type Refusal struct {
 	Method *MethodTotal
 	Reason string
@@ -79,11 +79,11 @@ func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 func (o Blocking) worth(t *MethodTotal) string {
 	switch {
 	case t.Method.Unresolved || t.Method.Descriptor == "":
-		return "its name is not known"
+		return "its name is unknown"
 	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?%#"):
-		return "no rule can name it alone"
+		return "no rule matches it alone"
 	case t.Stalls > 0:
-		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "slow message"))
+		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "stall"))
 	case t.Longest >= o.Below.Nanoseconds():
 		return "one call took " + millis(time.Duration(t.Longest))
 	case t.Calls == 0 || t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
@@ -130,11 +130,12 @@ func pattern(class, name, descriptor string) string {
 // WriteConfig writes the rules as a tracegen.yml, or a file that one includes, with what they save in comments.
 func (b *Blocklist) WriteConfig(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, and none is on the\n",
+	fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
+		"and none is on the\n",
 		millis(b.Options.Below), millis(b.Options.Mean))
-	fmt.Fprintf(out, "# hot path of a slow message.\n#\n# Saved: %s\n#\n", b.saving(b.Records))
+	fmt.Fprintf(out, "# hot path of a stall.\n#\n# Saved: %s\n#\n", b.saving(b.Records))
 	if len(b.Refused) > 0 {
-		fmt.Fprintf(out, "# As many records, and traced all the same:\n")
+		fmt.Fprintf(out, "# Not blocked, though they make as many records:\n")
 		for _, r := range b.Refused {
 			fmt.Fprintf(out, "#   %s, %s: %s\n", r.Method.Method.Identity(), share(r.Method.Records, b.Of), r.Reason)
 		}
@@ -147,11 +148,12 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 	fmt.Fprintf(out, "rules:\n")
 	for i, rule := range b.Rules {
 		if i >= len(b.Methods) {
-			fmt.Fprintf(out, "  # in a nested class of one above, and to be traced as before\n  - %s\n", rule)
+			fmt.Fprintf(out, "  # in a nested class of one above; it stays traced\n  - %s\n", rule)
 			continue
 		}
 		t := b.Methods[i]
-		fmt.Fprintf(out, "  # %d calls, %s of their own, the longest %s; saves %s\n  - %s\n", t.Calls, millis(time.Duration(t.Self)),
+		fmt.Fprintf(out, "  # %d calls, own time %s, the longest %s; saves %s\n  - %s\n", t.Calls,
+			millis(time.Duration(t.Self)),
 			millis(time.Duration(t.Longest)), b.saving(t.Records), rule)
 	}
 	return out.Flush()
@@ -163,10 +165,11 @@ func (b *Blocklist) saving(records uint64) string {
 	if b.Nanos > 0 {
 		text += fmt.Sprintf(", %.0f a second", float64(records)*1e9/float64(b.Nanos))
 	}
-	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair), b.Options.Pair.Nanoseconds())
+	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair),
+		b.Options.Pair.Nanoseconds())
 }
 
-// share gives a part with one decimal.
+// share returns a part with one decimal.
 func share(part, whole uint64) string {
 	if whole == 0 {
 		return "0 %"

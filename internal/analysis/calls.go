@@ -64,18 +64,19 @@ func (c *Calls) add(t *trace.Tree, names *Names, r *Recording) {
 	}
 }
 
-// Nodes gives the tree: the first node is the root, which stands for no method, and whose Total is that of all
+// Nodes returns the tree: the first node is the root, which stands for no method, and whose Total is that of all
 // outermost calls.
 func (c *Calls) Nodes() []CallNode {
 	for i := range c.nodes {
 		slices.SortStableFunc(c.nodes[i].Children, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(c.nodes[b].Total, c.nodes[a].Total), compareMethods(c.nodes[a].Method, c.nodes[b].Method))
+			return cmp.Or(cmp.Compare(c.nodes[b].Total, c.nodes[a].Total),
+				compareMethods(c.nodes[a].Method, c.nodes[b].Method))
 		})
 	}
 	return c.nodes
 }
 
-// NewCalls gives the calls of one slow message.
+// NewCalls returns the calls of one stall.
 func NewCalls(s *Stall) *Calls {
 	c := new(Calls)
 	c.add(s.Tree, s.Names, s.Recording)

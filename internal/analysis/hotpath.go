@@ -16,7 +16,7 @@ type Step struct {
 	// Total is how long, in nanoseconds, and Self what of it was spent in no traced method below.
 	Total int64 `json:"totalNanos"`
 	Self  int64 `json:"selfNanos"`
-	// Calls is how many there were, Marked how many of them replay had to mend.
+	// Calls is how many there were, Marked how many of them were repaired.
 	Calls  uint64 `json:"calls"`
 	Marked uint64 `json:"marked,omitempty"`
 }
@@ -28,7 +28,7 @@ const (
 	hotWhole = 10
 )
 
-// hotPath gives the hot path of a message, the outermost call first.
+// hotPath returns the hot path of a message, the outermost call first.
 func hotPath(t *trace.Tree, names *Names) []Step {
 	var path []Step
 	if len(t.Nodes) == 0 {
@@ -44,7 +44,7 @@ func hotPath(t *trace.Tree, names *Names) []Step {
 	return path
 }
 
-// longestChild gives the node of the longest calls below another, of equals the first that was called; 0 if there is
+// longestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there is
 // none that took any time.
 func longestChild(t *trace.Tree, parent int32) int32 {
 	longest, total := int32(0), int64(0)
@@ -68,7 +68,7 @@ func pathKey(path []Step) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// mostSelf gives the methods with the most time of their own in a message, wherever they were called, the first
+// mostSelf returns the methods with the most time of their own in a message, wherever they were called, the first
 // first, at most n. Calls and Total are summed up too; a Total counts a method's calls within itself once.
 func mostSelf(t *trace.Tree, names *Names, n int) []Step {
 	if len(t.Nodes) == 0 {
@@ -122,5 +122,6 @@ func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
 }
 
 func compareMethods(a, b Method) int {
-	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Descriptor, b.Descriptor), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Descriptor, b.Descriptor),
+		cmp.Compare(a.ID, b.ID))
 }

@@ -25,11 +25,11 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(j.w, "{\"schema\":1,\"version\":%s,\n\"slow\":[", v)
+	_, err = fmt.Fprintf(j.w, "{\"schema\":1,\"version\":%s,\n\"stalls\":[", v)
 	return j, err
 }
 
-// stallJSON is a slow message's form.
+// stallJSON is a stall as JSON.
 type stallJSON struct {
 	Recording  string        `json:"recording"`
 	Number     int           `json:"number"`
@@ -53,8 +53,8 @@ type stallJSON struct {
 	MostSelf   []Step        `json:"mostSelf"`
 	State      string        `json:"state"`
 	LockOwner  string        `json:"lockOwner,omitempty"`
-	Samples    []StackSample `json:"looks"`
-	Holder     []StackSample `json:"holder"`
+	Samples    []StackSample `json:"samples"`
+	Holder     []StackSample `json:"holderSamples"`
 	Before     []Past        `json:"before"`  // null if not known
 	Pending    []Waiting     `json:"pending"` // null if not known
 	Repairs    repairsJSON   `json:"repairs"`
@@ -98,7 +98,7 @@ type recordingJSON struct {
 	Meta        map[string]string `json:"meta"`
 	Precision   time.Duration     `json:"precisionNanos"`
 	Span        time.Duration     `json:"spanNanos"`
-	Stalls      int               `json:"slow"`
+	Stalls      int               `json:"stalls"`
 	Threads     int               `json:"threads"`
 	Records     uint64            `json:"records"`
 	Overwritten uint64            `json:"overwritten"`
@@ -108,13 +108,16 @@ type recordingJSON struct {
 	Damage      damageJSON        `json:"damage"`
 }
 
-// Stall writes a slow message.
+// Stall writes a stall.
 func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
-		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name, s.Thread.Main},
-		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
+		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name,
+			s.Thread.Main},
+		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
+			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
-		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner, Samples: list(s.Samples), Holder: list(s.Holder),
+		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
+		Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs),
 	}
 	if !s.Time.IsZero() {
@@ -129,7 +132,7 @@ func (j *JSON) Stall(s *Stall) error {
 	return j.item(&j.slow, out)
 }
 
-// list gives an empty list for none: null says that it is not known.
+// list returns an empty list for none: null says that it is not known.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}
@@ -164,7 +167,8 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		if meta == nil {
 			meta = map[string]string{}
 		}
-		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls, r.Threads,
+		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
+			r.Threads,
 			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage)})
 		if err != nil {
 			return err

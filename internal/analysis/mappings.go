@@ -15,8 +15,8 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Mappings is where mappings are looked for: one file, or a directory of them. It loads what is asked for, and
-// keeps it. It is not safe for several goroutines.
+// Mappings is one mapping file, or a directory of them. It loads a mapping when it is first needed, and keeps it. It is
+// not safe for several goroutines.
 type Mappings struct {
 	path   string
 	single *mapping.Mapping  // of a file
@@ -25,15 +25,16 @@ type Mappings struct {
 	loaded map[string]*Names
 }
 
-// OpenMappings opens the mapping at path, or looks through the directory for files that are one: by their first
-// lines, and without loading any. lines may be nil.
+// OpenMappings opens the mapping at path, or searches the directory for mappings: by the first lines of
+// files, without loading them. lines may be nil.
 func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	m := &Mappings{path: path, lines: lines, loaded: map[string]*Names{}}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		m.single, err = mapping.Load(path)
 		if err == nil && lines != nil && lines.Digest() != m.single.Digest() {
-			err = fmt.Errorf("the source lines are of the mapping %s, %s is %s; give the file that was written beside it",
+			err = fmt.Errorf("the source lines belong to mapping %s, and %s is mapping %s; give the file that was written "+
+				"with it",
 				lines.Digest(), path, m.single.Digest())
 		}
 		return m, err
@@ -51,7 +52,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 		return err
 	})
 	if err == nil && len(m.files) == 0 {
-		err = errors.New("no file in it begins as a mapping of tracegen does; Matrix's have no digest and are given one by one")
+		err = errors.New("no file in it is a mapping of tracegen; give a mapping of Matrix, which has no digest, as a file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mappings in %s: %w", path, err)
@@ -59,7 +60,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	return m, nil
 }
 
-// digestLine gives the digest that a mapping says it has; "" for other files.
+// digestLine returns the digest that a mapping says it has; "" for other files.
 func digestLine(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -89,17 +90,19 @@ type MismatchError struct {
 // Error names both, and the way out.
 func (e *MismatchError) Error() string {
 	if e.Found == "" {
-		return fmt.Sprintf("%s is of the mapping %s, which %s does not have; add the mapping of its build, or go on by IDs with --force",
+		return fmt.Sprintf("%s belongs to mapping %s, which is not in %s; add the mapping of its build, or use --force to "+
+			"show IDs",
 			e.Recording, e.Digest, e.Mapping)
 	}
-	return fmt.Sprintf("%s is of the mapping %s, and %s is %s; give the mapping of its build, or go on with wrong names with --force",
+	return fmt.Sprintf("%s belongs to mapping %s, and %s is mapping %s; give the mapping of its build, or use --force "+
+		"to show names that may be wrong",
 		e.Recording, e.Digest, e.Mapping, e.Found)
 }
 
-// stamped tells whether a recording says which mapping it is of.
+// stamped reports whether a recording says which mapping it is of.
 func stamped(digest string) bool { return digest != "" && digest != mapping.Unstamped }
 
-// Find gives the names for a recording of that name which says that it is of the mapping digest. The error is a
+// Find returns the names for a recording of that name which says that it is of the mapping digest. The error is a
 // [*MismatchError] if there is none; with force the names are the single file's all the same, or none. found is false
 // then, and also if the recording does not say what it is of.
 func (m *Mappings) Find(recording, digest string, force bool) (names *Names, found bool, err error) {
@@ -137,7 +140,7 @@ func (m *Mappings) names(key string, loaded *mapping.Mapping) *Names {
 	return m.loaded[key]
 }
 
-// Loaded gives the mappings that were loaded, in the order of their digests.
+// Loaded returns the mappings that were loaded, in the order of their digests.
 func (m *Mappings) Loaded() []*mapping.Mapping {
 	if m == nil {
 		return nil

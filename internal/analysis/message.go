@@ -7,10 +7,10 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Message says what ran, as far as its text tells.
+// Message says what ran, as far as its text shows.
 type Message struct {
-	// Kind is "message" for one of a Handler, "idle handler", "call" for an outermost call of a thread without a looper,
-	// "other" for a text of another form, and "unknown" if nothing was recorded.
+	// Kind is "message" for one of a Handler, "idle handler", "call" for an outermost call of a thread without a
+	// looper, "other" for a text of another form, and "unknown" if nothing was recorded.
 	Kind string `json:"kind"`
 	// Handler and Callback are classes, or what a callback calls itself; empty if there is none.
 	Handler  string `json:"handler,omitempty"`
@@ -32,14 +32,15 @@ const activityThread = "android.app.ActivityThread$H"
 // has had another meaning in between.
 var activityThreadWhats = map[int64]string{
 	100: "LAUNCH_ACTIVITY", 101: "PAUSE_ACTIVITY", 102: "PAUSE_ACTIVITY_FINISHING", 103: "STOP_ACTIVITY_SHOW",
-	104: "STOP_ACTIVITY_HIDE", 107: "RESUME_ACTIVITY", 108: "SEND_RESULT", 109: "DESTROY_ACTIVITY", 110: "BIND_APPLICATION",
+	104: "STOP_ACTIVITY_HIDE", 107: "RESUME_ACTIVITY", 108: "SEND_RESULT", 109: "DESTROY_ACTIVITY",
+	110: "BIND_APPLICATION",
 	111: "EXIT_APPLICATION", 112: "NEW_INTENT", 113: "RECEIVER", 114: "CREATE_SERVICE", 115: "SERVICE_ARGS",
 	116: "STOP_SERVICE", 118: "CONFIGURATION_CHANGED", 121: "BIND_SERVICE", 122: "UNBIND_SERVICE", 124: "LOW_MEMORY",
 	126: "RELAUNCH_ACTIVITY", 137: "SLEEPING", 145: "INSTALL_PROVIDER", 149: "ENTER_ANIMATION_COMPLETE",
 	159: "EXECUTE_TRANSACTION", 160: "RELAUNCH_ACTIVITY",
 }
 
-// parseMessage reads a looper's text, as its Printer is told it or as the runtime puts it together:
+// parseMessage reads a message's text, as the Looper's Printer gets it or as the runtime makes it:
 //
 //	Handler (CLASS) {HASH} CALLBACK: WHAT
 //	CLASS CALLBACK: WHAT
@@ -133,5 +134,5 @@ func (m Message) String() string {
 	case "other":
 		return m.Text
 	}
-	return "what ran was not recorded"
+	return "not recorded"
 }

@@ -15,13 +15,14 @@ type Method struct {
 	// File and Line are where its code begins in the source.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-	// ID is that of the recording's mapping; 0 if the recording itself named the method. It means nothing in another build.
+	// ID is that of the recording's mapping; 0 if the recording itself named the method. It means nothing in another
+	// build.
 	ID uint32 `json:"id,omitempty"`
 	// Unresolved is set if the mapping does not have the ID: Name is "#" and the ID then.
 	Unresolved bool `json:"unresolved,omitempty"`
 }
 
-// String gives "Class.Name", and the place in the source if it is known.
+// String returns "Class.Name", and the place in the source if it is known.
 func (m Method) String() string {
 	s := m.Identity()
 	if m.File != "" {
@@ -34,7 +35,7 @@ func (m Method) String() string {
 	return s
 }
 
-// Identity gives "Class.Name".
+// Identity returns "Class.Name".
 func (m Method) Identity() string {
 	if m.Class == "" {
 		return m.Name
@@ -49,7 +50,8 @@ func (m Method) key() Method {
 
 func methodOf(names *Names, m trace.Method) Method {
 	n, ok := names.Name(m)
-	method := Method{Class: n.Class, Name: n.Method, Descriptor: n.Descriptor, File: n.File, Line: n.Line, Unresolved: !ok}
+	method := Method{Class: n.Class, Name: n.Method, Descriptor: n.Descriptor, File: n.File, Line: n.Line,
+		Unresolved: !ok}
 	if m < trace.FirstNamed {
 		method.ID = uint32(m)
 	}

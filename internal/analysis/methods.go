@@ -11,7 +11,7 @@ import (
 type MethodTotal struct {
 	// Method is what was called. Its ID is that of the recording that had it first.
 	Method Method `json:"method"`
-	// Calls is how many there were, Marked how many of them replay had to mend, Records how many records they made.
+	// Calls is how many there were, Marked how many of them were repaired, Records how many records they made.
 	Calls   uint64 `json:"calls"`
 	Marked  uint64 `json:"marked"`
 	Records uint64 `json:"records"`
@@ -20,8 +20,8 @@ type MethodTotal struct {
 	Total   int64 `json:"totalNanos"`
 	Self    int64 `json:"selfNanos"`
 	Longest int64 `json:"longestNanos"`
-	// Stalls is of how many slow messages the method is on the hot path.
-	Stalls int `json:"slow"`
+	// Stalls is of how many stalls the method is on the hot path.
+	Stalls int `json:"stalls"`
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
@@ -34,7 +34,7 @@ type Methods struct {
 	Nanos   int64
 }
 
-// methodKey tells methods apart: by name, those without one by their ID in one mapping.
+// methodKey identifies a method: by name, one without a name by its ID in one mapping.
 type methodKey struct {
 	Method
 	digest string
@@ -73,7 +73,7 @@ func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 	}
 }
 
-// hot counts the methods on a slow message's hot path.
+// hot counts the methods on a stall's hot path.
 func (m *Methods) hot(s *Stall) {
 	counted := map[methodKey]bool{}
 	for _, step := range s.HotPath {
@@ -94,16 +94,17 @@ const (
 	OrderTotal   Order = "total"
 	OrderCalls   Order = "calls"
 	OrderLongest Order = "longest"
-	OrderStalls  Order = "slow"
+	OrderStalls  Order = "stalls"
 )
 
 // Sorted lists all methods that were called. Equals stand in the order of their other columns and then names, so that
-// the same recordings always give the same list.
+// the same recordings always make the same list.
 func (m *Methods) Sorted(by Order) []*MethodTotal {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.Calls == 0 && t.Total == 0 })
 	slices.SortFunc(list, func(a, b *MethodTotal) int {
 		return cmp.Or(
-			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls, a.Calls),
+			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
+				a.Calls),
 			compareMethods(a.Method.key(), b.Method.key()), cmp.Compare(a.Method.ID, b.Method.ID))
 	})
 	return list

@@ -7,8 +7,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Names tells how the methods of one build are called. It implements [trace.Names], and counts what it could not
-// tell. It is not safe for several goroutines.
+// Names has the names of the methods of one build. It implements [trace.Names]. It is not safe for several goroutines.
 type Names struct {
 	mapping *mapping.Mapping // nil if there is none
 	lines   *mapping.Lines   // likewise
@@ -16,18 +15,14 @@ type Names struct {
 	unknown map[trace.Method]bool
 }
 
-// NewNames gives the names of a mapping, with the places of a table of source lines; either may be nil.
+// NewNames returns the names of a mapping, with the places of a table of source lines; either may be nil.
 func NewNames(m *mapping.Mapping, lines *mapping.Lines) *Names {
 	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{}}
 }
 
 // Named introduces a method that the recording names by itself.
 func (n *Names) Named(m trace.Method, name string) {
-	class, method := "", name
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		class, method = name[:i], name[i+1:]
-	}
-	n.known[m] = trace.Name{Class: printable(class), Method: printable(method)}
+	n.known[m] = trace.ParseName(printable(name))
 }
 
 // forget forgets what a recording named by itself.

@@ -25,7 +25,7 @@ func (r residual) class(name string) string {
 	return mapping.Text(original)
 }
 
-// owner translates who holds a lock: "THREAD holds CLASS".
+// owner translates the owner of a lock: "THREAD holds CLASS".
 func (r residual) owner(text string) string {
 	const holds = " holds "
 	i := strings.LastIndex(text, holds)

@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Stall is a message that took too long, and all that is known of it.
+// Stall is a message, or an outermost call, that lasted at least the slow threshold, and all that is known of it.
 type Stall struct {
 	// Recording is where it comes from, Number counts those of the recording from 1.
 	Recording *Recording
@@ -16,15 +16,16 @@ type Stall struct {
 	Thread trace.Thread
 	// Sequence is its number on its thread, if the device reported it.
 	Sequence uint64
-	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC; zero if it is not known.
+	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC;
+	// zero if it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
 	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
 	Wall, CPU, GC time.Duration
 	GCCount       int64
-	// Reported is whether the device told of it; if not, its calls alone did. Ended is false if the recording ended
-	// before.
+	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording
+	// ended before.
 	Reported, Ended bool
 	// Message says what ran.
 	Message Message
@@ -40,8 +41,9 @@ type Stall struct {
 	Key, DeviceKey string
 	// Samples are the stacks that were taken of its thread meanwhile, the first one first.
 	Samples []StackSample
-	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for then,
-	// or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the first first.
+	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for
+	// then, or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the
+	// first first.
 	State, LockOwner string
 	Holder           []StackSample
 	// Before is what ran before it, the oldest first. It is known only if BeforeKnown is set.
@@ -75,12 +77,13 @@ type StackSample struct {
 
 // Past is something that ran before.
 type Past struct {
-	// Ago is how long before the begin of the slow message it began.
+	// Ago is how long before the begin of the stall it began.
 	Ago time.Duration `json:"agoNanos"`
 	// Wall is how long it took, CPU how long of that on a processor, -1 if not known.
 	Wall time.Duration `json:"wallNanos"`
 	CPU  time.Duration `json:"cpuNanos"`
-	// Kind is "message", "idle" for none, "system" for one of the system's, "running", or "merged" for several short ones.
+	// Kind is "message", "idle" for none, "system" for one of the system's, "running", or "merged" for several short
+	// ones.
 	Kind string `json:"kind"`
 	// Count is how many messages it stands for.
 	Count uint64 `json:"count"`
@@ -90,7 +93,7 @@ type Past struct {
 
 // Waiting is a message that waited.
 type Waiting struct {
-	// Late is how long it had been due when the queue was looked at; negative if it was not due yet.
+	// Late is how long it was overdue when the queue was read; negative if it was not due yet.
 	Late time.Duration `json:"lateNanos"`
 	// Handler and Callback are classes, What and Arg1 as in Android's Message.
 	Handler  string `json:"handler,omitempty"`
@@ -145,14 +148,15 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = judge(out)
+	out.Verdict = verdictOn(out)
 	return out
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
 	frames := by.frames(s.Frames)
 	state := s.State.String()
-	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames), Frames: frames, cpu: time.Duration(s.CPU)}
+	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames),
+		Frames: frames, cpu: time.Duration(s.CPU)}
 }
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
@@ -160,13 +164,15 @@ var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
 // setBefore takes over the history. That there is none is known only of the first message of a recording of ours, which
 // says which records it has; reports of others have no history.
 func (s *Stall) setBefore(from *trace.Stall, by residual) {
-	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 && s.Recording.Meta["records"] != ""
+	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 &&
+		s.Recording.Meta["records"] != ""
 	for _, m := range from.Before {
 		kind := "message"
 		if int(m.Kind) < len(pastKinds) {
 			kind = pastKinds[m.Kind]
 		}
-		s.Before = append(s.Before, Past{time.Duration(from.Report.Begin - m.Begin), time.Duration(m.Wall), time.Duration(m.CPU), kind,
+		s.Before = append(s.Before, Past{time.Duration(from.Report.Begin - m.Begin), time.Duration(m.Wall),
+			time.Duration(m.CPU), kind,
 			m.Count, parseMessage(m.Description, s.Names, by)})
 	}
 }
@@ -177,14 +183,16 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 		return
 	}
 	s.PendingKnown = true
-	// The queue was looked at when the threshold was passed, as was the stack then.
+	// The queue was read when the threshold was passed, and a stack sample was taken then.
 	threshold, _ := s.Recording.about().SlowThreshold()
 	looked := from.Report.Begin + threshold.Nanoseconds()
-	if i := slices.IndexFunc(from.Samples, func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
+	if i := slices.IndexFunc(from.Samples,
+		func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
 		looked = from.Samples[i].Nanos
 	}
 	for _, m := range from.Pending.List {
-		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback), m.What, m.Arg1,
+		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback),
+			m.What, m.Arg1,
 			m.Asynchronous, m.Barrier})
 	}
 }

@@ -12,13 +12,14 @@ import (
 func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 	b := bufio.NewWriter(w)
 	list := m.Sorted(by)
-	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "slow", "method")
+	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "stalls", "method")
 	for i, t := range list {
 		if i == top && top > 0 {
 			fmt.Fprintf(b, "... %s more\n", count(len(list)-i, "method"))
 			break
 		}
-		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s\n", millis(time.Duration(t.Self)), millis(time.Duration(t.Total)), t.Calls,
+		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s\n", millis(time.Duration(t.Self)), millis(time.Duration(t.Total)),
+			t.Calls,
 			millis(time.Duration(t.Longest)), t.Stalls, t.Method, markedText(t.Marked))
 	}
 	return b.Flush()
@@ -28,7 +29,7 @@ func markedText(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  [%d mended]", n)
+	return fmt.Sprintf("  [%d repaired]", n)
 }
 
 // Least says which calls of a tree are not worth showing: those that took less than both.
@@ -39,8 +40,8 @@ type Least struct {
 	Nanos int64
 }
 
-// WriteTree writes a tree for people: calls below those that call them, the longest first. What is left out is summed up
-// where it would stand.
+// WriteTree writes a tree for people: calls below those that call them, the longest first. What is left out is summed
+// up where it would stand.
 func (c *Calls) WriteTree(w io.Writer, least Least) error {
 	b := bufio.NewWriter(w)
 	nodes := c.Nodes()
@@ -68,13 +69,16 @@ func (c *Calls) WriteTree(w io.Writer, least Least) error {
 			for _, k := range n.Children[at.next:] {
 				left += nodes[k].Total
 			}
-			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(time.Duration(left)), "", "", "", indent,
+			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(time.Duration(left)), "", "", "",
+				indent,
 				count(len(n.Children)-at.next, "call path"), millis(time.Duration(limit)))
 			at.next = len(n.Children)
 			continue
 		}
-		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(time.Duration(child.Total)), millis(time.Duration(child.Self)),
-			percent(time.Duration(child.Total), time.Duration(nodes[0].Total)), child.Calls, indent, child.Method, markedText(child.Marked))
+		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(time.Duration(child.Total)),
+			millis(time.Duration(child.Self)),
+			percent(time.Duration(child.Total),
+				time.Duration(nodes[0].Total)), child.Calls, indent, child.Method, markedText(child.Marked))
 		next := n.Children[at.next]
 		at.next++
 		path = append(path, open{node: next})

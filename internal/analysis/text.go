@@ -14,8 +14,8 @@ import (
 // Text writes answers for people. It writes as they come.
 type Text struct {
 	w *bufio.Writer
-	// slow and recordings are how many there were.
-	slow, recordings int
+	// stalls and recordings are how many there were.
+	stalls, recordings int
 }
 
 // NewText writes to w.
@@ -41,7 +41,8 @@ func (t *Text) Begin(r *Recording) error {
 // Banner warns that names are not to be trusted; "" if they are.
 func (r *Recording) Banner() string {
 	if r.Forced {
-		return fmt.Sprintf("%s: NAMES ARE NOT TO BE TRUSTED: it is of the mapping %s, and that is not where they come from", r.Name, r.Digest)
+		return fmt.Sprintf("%s: NAMES MAY BE WRONG: the recording belongs to mapping %s, the names are from another "+
+			"mapping", r.Name, r.Digest)
 	}
 	return ""
 }
@@ -61,7 +62,7 @@ func (r *Recording) origin() string {
 	case r.Resolved:
 		parts = append(parts, "mapping "+r.Digest)
 	case !stamped(r.Digest):
-		parts = append(parts, "it does not say which mapping it is of")
+		parts = append(parts, "the recording does not name its mapping")
 	default:
 		parts = append(parts, "mapping "+r.Digest+" (not given)")
 	}
@@ -71,9 +72,9 @@ func (r *Recording) origin() string {
 	return " " + strings.Join(parts, ", ")
 }
 
-// Stall tells of a slow message.
+// Stall writes a stall.
 func (t *Text) Stall(s *Stall) error {
-	t.slow++
+	t.stalls++
 	w := t.w
 	fmt.Fprintf(w, "\n%s\n", s.Title())
 	field := func(name, format string, args ...any) {
@@ -84,11 +85,11 @@ func (t *Text) Stall(s *Stall) error {
 	field("time", "%s", s.times())
 	t.path(s)
 	t.mostSelf(s)
-	t.looks(s)
+	t.samples(s)
 	t.before(s)
 	t.pending(s)
 	if s.Repairs != (trace.Repairs{}) {
-		field("mended", "%s", repairsText(s.Repairs))
+		field("repaired", "%s", repairsText(s.Repairs))
 	}
 	return w.Flush()
 }
@@ -111,7 +112,7 @@ func (s *Stall) when() string {
 		text += s.Time.Format(", 2006-01-02 15:04:05.000 UTC")
 	}
 	if !s.Ended {
-		text += ", still running when the recording ended"
+		text += ", still open when the recording ended"
 	}
 	if !s.Reported {
 		text += ", not reported by the device"
@@ -132,14 +133,14 @@ func (s *Stall) where() string {
 func (s *Stall) times() string {
 	parts := []string{"wall " + millis(s.Wall)}
 	if s.CPU >= 0 {
-		parts = append(parts, fmt.Sprintf("on a processor %s (%s)", millis(s.CPU), percent(s.CPU, s.Wall)))
+		parts = append(parts, fmt.Sprintf("CPU %s (%s)", millis(s.CPU), percent(s.CPU, s.Wall)))
 	} else {
-		parts = append(parts, "on a processor: not recorded")
+		parts = append(parts, "CPU not recorded")
 	}
 	if s.GC >= 0 {
 		parts = append(parts, fmt.Sprintf("garbage collection %s (%d)", millis(s.GC), s.GCCount))
 	} else {
-		parts = append(parts, "garbage collection: not recorded")
+		parts = append(parts, "garbage collection not recorded")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -169,17 +170,26 @@ func (t *Text) steps(name string, steps []Step, precision time.Duration, nested 
 		}
 		marked := ""
 		if step.Marked > 0 {
-			marked = fmt.Sprintf("  [%d mended]", step.Marked)
+			marked = fmt.Sprintf("  [%d repaired]", step.Marked)
 		}
-		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", millis(time.Duration(step.Total)), millis(time.Duration(step.Self)),
+		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", millis(time.Duration(step.Total)),
+			millis(time.Duration(step.Self)),
 			step.Calls, strings.Repeat(" ", indent), step.Method, marked)
 	}
 }
 
-// looks shows what was seen of the thread.
-func (t *Text) looks(s *Stall) {
+// moreSamples says how many samples do not show the method that is to blame.
+func moreSamples(n int) string {
+	if n == 1 {
+		return "1 more sample was in another method"
+	}
+	return fmt.Sprintf("%d more samples were in other methods", n)
+}
+
+// samples shows the stack samples of the thread, and of the thread that held its lock.
+func (t *Text) samples(s *Stall) {
 	if len(s.Samples) == 0 {
-		fmt.Fprintf(t.w, "  %-9snobody looked at its stack\n", "seen")
+		fmt.Fprintf(t.w, "  %-9sno stack sample was taken\n", "samples")
 	}
 	var at, elsewhere []StackSample
 	for _, l := range s.Samples {
@@ -192,27 +202,28 @@ func (t *Text) looks(s *Stall) {
 	if len(at) == 0 {
 		at, elsewhere = elsewhere, nil
 	}
-	t.stacks("seen", at)
+	t.stacks("samples", at)
 	if len(elsewhere) > 0 {
-		fmt.Fprintf(t.w, "  %-9s%s at other methods\n", "", count(len(elsewhere), "look"))
+		fmt.Fprintf(t.w, "  %-9s%s\n", "", moreSamples(len(elsewhere)))
 	}
 	t.stacks("holder", s.Holder)
 }
 
-// stacks shows looks, those that saw the same stack as one, at most shownStacks of them.
-func (t *Text) stacks(name string, looks []StackSample) {
+// stacks shows stack samples, at most shownStacks of them; samples in a row with the same stack are shown as one.
+func (t *Text) stacks(name string, samples []StackSample) {
 	shown := 0
-	for i := 0; i < len(looks); {
+	for i := 0; i < len(samples); {
 		n := 1
-		for i+n < len(looks) && slices.Equal(looks[i].Frames, looks[i+n].Frames) && looks[i].State == looks[i+n].State {
+		for i+n < len(samples) && slices.Equal(samples[i].Frames, samples[i+n].Frames) &&
+			samples[i].State == samples[i+n].State {
 			n++
 		}
-		l, more := &looks[i], ""
+		l, more := &samples[i], ""
 		if n > 1 {
-			more = fmt.Sprintf(", and %d times more until %s", n-1, millis(looks[i+n-1].After))
+			more = fmt.Sprintf(", and in %s until %s", count(n-1, "more sample"), millis(samples[i+n-1].After))
 		}
 		if shown++; shown > shownStacks {
-			fmt.Fprintf(t.w, "  %-9s%s more\n", "", count(len(looks)-i, "look"))
+			fmt.Fprintf(t.w, "  %-9s%s more\n", "", count(len(samples)-i, "sample"))
 			return
 		}
 		fmt.Fprintf(t.w, "  %-9safter %s%s: %s, %s\n", name, millis(l.After), more, l.State, l.Activity)
@@ -234,22 +245,22 @@ func (t *Text) before(s *Stall) {
 		fmt.Fprintf(t.w, "  %-9snot available\n", "before")
 		return
 	case len(s.Before) == 0:
-		fmt.Fprintf(t.w, "  %-9snothing: it was the thread's first\n", "before")
+		fmt.Fprintf(t.w, "  %-9snothing: this was the thread's first message\n", "before")
 		return
 	}
 	list := s.Before[max(0, len(s.Before)-shownPast):]
 	fmt.Fprintf(t.w, "  %-9sthe last %d of %d:\n", "before", len(list), len(s.Before))
 	for _, p := range list {
-		fmt.Fprintf(t.w, "             %s ago: %s\n", millis(p.Ago), p)
+		fmt.Fprintf(t.w, "             %s ago for %s\n", millis(p.Ago), p)
 	}
 }
 
 // String says what ran, and for how long.
 func (p Past) String() string {
-	text := millis(p.Wall) + " of "
+	text := millis(p.Wall) + ": "
 	switch p.Kind {
 	case "idle":
-		return text + "nothing"
+		return text + "idle"
 	case "merged":
 		if p.Count > 1 {
 			return text + fmt.Sprintf("%d short messages, the longest: %s", p.Count, p.Message)
@@ -257,7 +268,7 @@ func (p Past) String() string {
 	}
 	text += p.Message.String()
 	if p.CPU >= 0 {
-		text += fmt.Sprintf(", %s on a processor", millis(p.CPU))
+		text += fmt.Sprintf(", CPU %s", millis(p.CPU))
 	}
 	return text
 }
@@ -284,12 +295,12 @@ func (t *Text) pending(s *Stall) {
 
 // String says what waited, and since when.
 func (p Waiting) String() string {
-	text := "due for " + millis(p.Late)
+	text := "overdue by " + millis(p.Late)
 	if p.Late < 0 {
 		text = "due in " + millis(-p.Late)
 	}
 	if p.Barrier {
-		return text + fmt.Sprintf(": a barrier (token %d), which holds back what is not asynchronous", p.Arg1)
+		return text + fmt.Sprintf(": a barrier (token %d), which blocks messages that are not asynchronous", p.Arg1)
 	}
 	what := p.What
 	m := Message{Kind: "message", Handler: p.Handler, Callback: p.Callback, What: &what}
@@ -308,7 +319,7 @@ func (t *Text) End(r *Recording) error {
 
 // Summary says in a line what there was, and what was wrong.
 func (r *Recording) Summary() string {
-	parts := []string{fmt.Sprintf("%s in %.1f s", count(r.Stalls, "slow message"), r.Span.Seconds())}
+	parts := []string{fmt.Sprintf("%s in %.1f s", count(r.Stalls, "stall"), r.Span.Seconds())}
 	if threshold := r.Meta["slowMillis"]; threshold != "" {
 		parts[0] += ", of " + threshold + " ms and more"
 	}
@@ -322,7 +333,7 @@ func (r *Recording) Summary() string {
 		parts = append(parts, fmt.Sprintf("%d records were overwritten on the device", r.Overwritten))
 	}
 	if text := repairsText(r.Repairs); text != "" {
-		parts = append(parts, "mended: "+text)
+		parts = append(parts, "repaired: "+text)
 	}
 	if text := damageText(r.Damage); text != "" {
 		parts = append(parts, "damage: "+text)
@@ -336,11 +347,12 @@ func (r *Recording) Warnings() []string {
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
 	} else if !stamped(r.Digest) {
-		list = append(list, r.Name+": it does not say which mapping it is of, so nobody can tell whether the names are right; "+
-			"put the runtime among the inputs of tracegen instrument to have it stamped")
+		list = append(list, r.Name+": the recording does not name its mapping, so the names may be wrong; "+
+			"add the runtime to the inputs of tracegen instrument, which writes the mapping's digest into it")
 	}
 	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
-		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name, r.Unresolved, count(r.Methods, "method")))
+		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
+			r.Unresolved, count(r.Methods, "method")))
 	}
 	if text := damageText(r.Damage); text != "" {
 		list = append(list, r.Name+": damaged: "+text)
@@ -355,22 +367,26 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// repairsText lists what had to be mended; "" if nothing.
+// repairsText lists what was repaired; "" if nothing.
 func repairsText(r trace.Repairs) string {
 	return countsText([]counted{
-		{r.Unwound, "without an exit"}, {r.Truncated, "without an entry"}, {r.Open, "not returned when it ends"},
-		{r.Stray, "exits of no call"}, {r.Retimed, "times that could not be"}, {r.Renamed, "exits of another method"},
-		{r.Swapped, "pairs of records that had changed places"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in them"}, {r.Overfull, "shorter than what they call"}, {r.Jumps, "depths that jump"},
+		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open,
+			"calls still open at the end"},
+		{r.Stray, "exits without a call"}, {r.Retimed, "impossible times"}, {r.Renamed,
+			"exits with another method's ID"},
+		{r.Swapped, "pairs of records in the wrong order"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in gaps"},
+		{r.Overfull, "calls shorter than the calls in them"}, {r.Jumps, "jumps in depth"},
 	})
 }
 
 // damageText says what is wrong with a file; "" if nothing. That it was not closed is none.
 func damageText(d trace.Damage) string {
 	text := countsText([]counted{
-		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown, "chunks of an unknown kind"},
+		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown,
+			"chunks of an unknown kind"},
 	})
 	if d.Header {
-		text += ", the header"
+		text += ", the header is damaged"
 	}
 	return strings.TrimPrefix(text, ", ")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// percent gives a share without decimals.
+// percent returns a share without decimals.
 func percent(part, whole time.Duration) string {
 	if whole <= 0 {
 		return "0 %"
@@ -15,7 +15,7 @@ func percent(part, whole time.Duration) string {
 	return fmt.Sprintf("%d %%", (part*100+whole/2)/whole)
 }
 
-// millis gives a duration in milliseconds, the shorter the finer.
+// millis returns a duration in milliseconds, the shorter the finer.
 func millis(d time.Duration) string {
 	decimals := 0
 	switch a := max(d, -d); {

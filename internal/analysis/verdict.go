@@ -24,7 +24,7 @@ const (
 	KindUnknown Kind = "unknown"
 )
 
-// Verdict is why a stall was slow, judged by what was recorded and nothing else.
+// Verdict is why a stall was slow. It is decided by what was recorded and nothing else.
 type Verdict struct {
 	// Kind is the reason.
 	Kind Kind `json:"kind"`
@@ -32,8 +32,8 @@ type Verdict struct {
 	Likely bool `json:"likely,omitempty"`
 	// Method is where the time went: the method with the most time of its own; nil if no traced method took any.
 	Method *Method `json:"method,omitempty"`
-	// Activity is what the thread was doing there when its stack was taken, and In the platform's method that it was in;
-	// empty if no stack was taken.
+	// Activity is what the thread was doing there when its stack was taken, and In the platform's method that it was
+	// in; empty if no stack was taken.
 	Activity Activity `json:"activity,omitempty"`
 	In       string   `json:"in,omitempty"`
 	// Text says it all in a line.
@@ -59,18 +59,16 @@ type VerdictKind struct {
 	activity func(e *evidence) bool
 }
 
-// Verdicts returns the table of verdicts, in the order in which they are shown to people.
+// Verdicts returns the table of verdicts, in the order in which they are tried: a stall gets the first one that
+// applies.
 func Verdicts() []VerdictKind {
-	return []VerdictKind{verdictOwnWork, verdictLock, verdictIO, verdictSleep, verdictWait, verdictStarved, verdictGC, verdictUnknown}
-}
-
-// judged is the order in which verdicts are tried: the first that applies is given.
-func judged() []VerdictKind {
-	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved, verdictUnknown}
+	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved,
+		verdictUnknown}
 }
 
 var (
-	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work", Help: "it was on a processor; the method with the most time of its own",
+	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work",
+		Help: "it was on a processor; names the method with the most own time",
 		applies: func(e *evidence) (bool, bool) {
 			busy := e.cpuOf > 0 && !e.offProcessor() || e.cpuOf == 0 && e.CPU >= 0 && !enough(e.off, e.Wall)
 			likely := !e.cpuKnown() && e.activity == ActivityRunning
@@ -80,7 +78,8 @@ var (
 		spread:   true, cpu: true,
 		activity: func(e *evidence) bool { return e.activity != ActivityRunning && e.activity != "" },
 	}
-	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock", Help: "it was BLOCKED, or waited for a lock; who held it",
+	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock",
+		Help: "it was BLOCKED, or waited for a lock; names the holder",
 		applies: waiting(func(e *evidence) bool {
 			return e.activity == ActivityLock || e.activity == ActivityWait && e.LockOwner != ""
 		}),
@@ -88,46 +87,52 @@ var (
 			if e.LockOwner != "" {
 				return "waiting for a lock: " + e.where() + ", while " + e.LockOwner
 			}
-			return "waiting for a lock: " + e.where() + "; who held it was not recorded"
+			return "waiting for a lock: " + e.where() + "; the holder was not recorded"
 		},
 		cpu: true, stack: true,
 	}
-	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O", Help: "it was in a method of files, sockets, SQLite, Binder or processes",
-		applies:  waiting(func(e *evidence) bool { return e.activity.isIO() }),
-		sentence: func(e *evidence) string { return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(), e.inPlatform()) },
-		cpu:      true, stack: true,
+	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O",
+		Help:    "it was in a method of files, sockets, SQLite, Binder or processes",
+		applies: waiting(func(e *evidence) bool { return e.activity.isIO() }),
+		sentence: func(e *evidence) string {
+			return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(),
+				e.inPlatform())
+		},
+		cpu: true, stack: true,
 	}
 	verdictSleep = VerdictKind{Kind: KindSleep, Name: "sleep", Help: "it was in Thread.sleep or SystemClock.sleep",
 		applies:  waiting(func(e *evidence) bool { return e.activity == ActivitySleep }),
 		sentence: func(e *evidence) string { return "sleep: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true,
 	}
-	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting for another thread",
+	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting", Help: "it waited until another thread notified it",
 		applies:  waiting(func(e *evidence) bool { return e.activity == ActivityWait }),
 		sentence: func(e *evidence) string { return "waiting for another thread: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true,
 	}
-	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it could have run, and got no processor",
+	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it was ready to run and got no processor",
 		applies:  func(e *evidence) (bool, bool) { return e.cpuKnown() && e.activity == ActivityRunning, false },
-		sentence: func(e *evidence) string { return "starved: it could have run, and got no processor; " + e.where() },
+		sentence: func(e *evidence) string { return "starved: ready to run, without a processor; " + e.where() },
 		spread:   true, cpu: true, stack: true,
 	}
-	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "that took half of the time or more",
+	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "collections took half of the time or more",
 		applies: func(e *evidence) (bool, bool) { return enough(e.GC, e.Wall), false },
 		sentence: func(e *evidence) string {
-			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount, e.where())
+			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount,
+				e.where())
 		},
 		spread: true,
 	}
-	verdictUnknown = VerdictKind{Kind: KindUnknown, Name: "the recording does not tell",
+	verdictUnknown = VerdictKind{Kind: KindUnknown, Name: "cause unknown", Help: "the recording does not show it",
 		applies:  func(*evidence) (bool, bool) { return true, false },
-		sentence: func(e *evidence) string { return "the recording does not tell: " + e.where() },
+		sentence: func(e *evidence) string { return "cause unknown: " + e.where() },
 		spread:   true, cpu: true, stack: true,
 		activity: func(*evidence) bool { return true },
 	}
 )
 
-// waiting is when a verdict about waiting applies: a stack shows it, and the thread was off the processor for long enough.
+// waiting is when a verdict about waiting applies: a stack shows it, and the thread was off the processor for long
+// enough.
 func waiting(shown func(*evidence) bool) func(*evidence) (bool, bool) {
 	return func(e *evidence) (bool, bool) {
 		likely := !e.cpuKnown() || e.method != nil && e.method.Unresolved
@@ -135,10 +140,10 @@ func waiting(shown func(*evidence) bool) func(*evidence) (bool, bool) {
 	}
 }
 
-// evidence is what verdicts are judged by. The processor's time and the collector's are of the whole stall, a stack sample is of
-// one moment: what it shows counts for the method that took the time only if that method was on the stack, and if the thread was
-// off the processor for long enough. Two samples that follow each other and both show the method say more about it than the
-// whole stall's time on a processor.
+// evidence is what verdicts are decided by. The processor's time and the collector's are of the whole stall, a stack
+// sample is of one moment: what it shows counts for the method that took the time only if that method was on the stack,
+// and if the thread was off the processor for long enough. Two samples that follow each other and both show the method
+// say more about it than the whole stall's time on a processor.
 type evidence struct {
 	*Stall
 	method     *Method       // with the most time of its own, nil if traced methods took less than half
@@ -178,10 +183,10 @@ func (e *evidence) offProcessor() bool { return enough(e.off, e.took) }
 // enough is how much of a time something must take to be its reason: more than half.
 func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 0 }
 
-// judge returns the verdict on a stall.
-func judge(s *Stall) Verdict {
+// verdictOn returns the verdict on a stall.
+func verdictOn(s *Stall) Verdict {
 	e := evidenceOf(s)
-	for _, k := range judged() {
+	for _, k := range Verdicts() {
 		if applies, likely := k.applies(e); applies {
 			return e.verdict(k, likely)
 		}
@@ -210,8 +215,8 @@ func (s *Stall) traced() time.Duration {
 	return time.Duration(nanos)
 }
 
-// seen returns the stack sample that stands for a method: the first of those that show what most of them show. elsewhere is a sample
-// that does not show the method, if none does.
+// seen returns the stack sample that stands for a method: the first of those that show what most of them show.
+// elsewhere is a sample that does not show the method, if none does.
 func (s *Stall) seen(m *Method) (seen, elsewhere *StackSample) {
 	samples := s.Samples
 	if len(samples) == 0 && s.State != trace.ThreadState(0).String() {
@@ -241,8 +246,8 @@ func (s *Stall) seen(m *Method) (seen, elsewhere *StackSample) {
 	return seen, elsewhere
 }
 
-// cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method, and how
-// long that was in all; 0 and 0 if there are no two.
+// cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method,
+// and how long that was in all; 0 and 0 if there are no two.
 func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
 	for i := 1; i < len(s.Samples); i++ {
 		a, b := &s.Samples[i-1], &s.Samples[i]
@@ -254,7 +259,7 @@ func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
 	return min(cpu, of), of
 }
 
-// inPlatform gives the innermost frame's method if it is the platform's.
+// inPlatform returns the innermost frame's method if it is the platform's.
 func inPlatform(frames []string) string {
 	if len(frames) == 0 || !ofPlatform(textreport.FrameMethod(frames[0])) {
 		return ""
@@ -265,14 +270,14 @@ func inPlatform(frames []string) string {
 // where says where the time went.
 func (e *evidence) where() string {
 	if e.method == nil {
-		return "most of it was in no traced method"
+		return "most of the time was in no traced method"
 	}
 	self := time.Duration(e.MostSelf[0].Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
-		spread = "spread over many methods, the most in "
+		spread = "time is spread over many methods, most of it in "
 	}
-	return fmt.Sprintf("%s%s (%s of its own)", spread, e.method, millis(self))
+	return fmt.Sprintf("%s%s (own time %s)", spread, e.method, millis(self))
 }
 
 // inPlatform says which method of the platform the thread was in.
@@ -288,16 +293,16 @@ func (e *evidence) stands(k VerdictKind) []string {
 	var parts []string
 	switch {
 	case e.CPU >= 0:
-		text := fmt.Sprintf("on a processor for %s", percent(e.CPU, e.Wall))
+		text := fmt.Sprintf("CPU %s", percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {
-			text += fmt.Sprintf(", there for %s", percent(e.cpu, e.cpuOf))
+			text += fmt.Sprintf(", in this method %s", percent(e.cpu, e.cpuOf))
 		}
 		parts = append(parts, text)
 	case k.cpu:
 		parts = append(parts, "CPU time was not recorded")
 	}
 	if k.Kind != KindGC && e.GC*10 >= e.Wall && e.Wall > 0 {
-		parts = append(parts, fmt.Sprintf("garbage collection for %s", percent(e.GC, e.Wall)))
+		parts = append(parts, fmt.Sprintf("garbage collection %s", percent(e.GC, e.Wall)))
 	}
 	switch {
 	case e.elsewhere != nil:
@@ -305,11 +310,14 @@ func (e *evidence) stands(k VerdictKind) []string {
 		if where == "" {
 			where = e.elsewhere.Frames[0]
 		}
-		parts = append(parts, fmt.Sprintf("when it was looked at it was elsewhere, in %s (%s)", textreport.FrameMethod(where), e.elsewhere.Activity))
+		parts = append(parts, fmt.Sprintf("the stack samples were elsewhere, in %s (%s)", textreport.FrameMethod(where),
+			e.elsewhere.Activity))
 	case e.activity == "" && k.stack:
-		parts = append(parts, "nobody looked at what it did")
-	case k.activity != nil && k.activity(e):
-		parts = append(parts, fmt.Sprintf("%s when it was looked at", e.activity))
+		parts = append(parts, "no stack sample was taken")
+	case k.activity != nil && k.activity(e) && e.activity == ActivityUnknown:
+		parts = append(parts, "the stack samples do not show what it waited for")
+	case k.activity != nil && k.activity(e) && e.activity != "":
+		parts = append(parts, fmt.Sprintf("the stack samples show %s", e.activity))
 	}
 	return parts
 }

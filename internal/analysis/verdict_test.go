@@ -1,6 +1,9 @@
 package analysis
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,34 +13,39 @@ import (
 
 const ms = time.Millisecond
 
-// look makes a look at a state and a stack.
-func look(after time.Duration, cpu time.Duration, state string, frames ...string) StackSample {
+// sample makes a sample at a state and a stack.
+func sample(after time.Duration, cpu time.Duration, state string, frames ...string) StackSample {
 	return StackSample{After: after, State: state, Activity: activityOf(state, frames), Frames: frames, cpu: cpu}
 }
 
 // slowIn is a message of 1000 ms that spent so long in a.B.m by itself, and the rest in the dispatch.
-func slowIn(self, cpu, gc time.Duration, looks ...StackSample) *Stall {
+func slowIn(self, cpu, gc time.Duration, samples ...StackSample) *Stall {
 	segment := trace.Segment{Kind: trace.SegmentMessage, End: int64(1000 * ms), Calls: []trace.Call{
 		{Method: trace.MethodDispatch, Parent: -1, Next: 2, Count: 1, End: int64(1000 * ms)},
 		{Method: trace.FirstNamed, Next: 2, Count: 1, End: int64(self)},
 	}}
-	s := &Stall{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Samples: looks, State: "unknown", Tree: new(trace.Tree), Names: NewNames(nil, nil)}
+	s := &Stall{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Samples: samples, State: "unknown",
+		Tree: new(trace.Tree), Names: NewNames(nil, nil)}
 	s.Names.Named(trace.FirstNamed, "a.B.m")
 	s.Tree.Add(&segment)
 	s.HotPath, s.MostSelf = hotPath(s.Tree, s.Names), mostSelf(s.Tree, s.Names, 5)
 	return s
 }
 
-func TestJudge(t *testing.T) {
-	blocked := look(700*ms, -1, "BLOCKED", "a.B.m(B.java:1)", "a.B.main(B.java:9)")
-	parked := look(700*ms, -1, "WAITING", "java.base/jdk.internal.misc.Unsafe.park(Native Method)", "java.base/java.util.concurrent.locks.LockSupport.park(LockSupport.java:1)",
+func TestVerdictOn(t *testing.T) {
+	blocked := sample(700*ms, -1, "BLOCKED", "a.B.m(B.java:1)", "a.B.main(B.java:9)")
+	parked := sample(700*ms, -1, "WAITING", "java.base/jdk.internal.misc.Unsafe.park(Native Method)",
+		"java.base/java.util.concurrent.locks.LockSupport.park(LockSupport.java:1)",
 		"java.base/java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:1)", "a.B.m(B.java:1)")
-	future := look(700*ms, -1, "WAITING", "java.base/jdk.internal.misc.Unsafe.park(Native Method)", "java.base/java.util.concurrent.FutureTask.get(FutureTask.java:1)", "a.B.m(B.java:1)")
-	sleeping := look(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native Method)", "a.B.m(B.java:1)")
-	reading := look(700*ms, -1, "RUNNABLE", "java.io.FileInputStream.readBytes(Native Method)", "java.io.FileInputStream.read(FileInputStream.java:1)", "a.B.m(B.java:1)")
-	binder := look(700*ms, -1, "RUNNABLE", "android.os.BinderProxy.transactNative(Native Method)", "android.os.BinderProxy.transact(Binder.java:1)", "a.B.m(B.java:1)")
-	running := look(700*ms, -1, "RUNNABLE", "a.B.m(B.java:1)")
-	elsewhere := look(700*ms, -1, "BLOCKED", "a.C.n(C.java:1)")
+	future := sample(700*ms, -1, "WAITING", "java.base/jdk.internal.misc.Unsafe.park(Native Method)",
+		"java.base/java.util.concurrent.FutureTask.get(FutureTask.java:1)", "a.B.m(B.java:1)")
+	sleeping := sample(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native Method)", "a.B.m(B.java:1)")
+	reading := sample(700*ms, -1, "RUNNABLE", "java.io.FileInputStream.readBytes(Native Method)",
+		"java.io.FileInputStream.read(FileInputStream.java:1)", "a.B.m(B.java:1)")
+	binder := sample(700*ms, -1, "RUNNABLE", "android.os.BinderProxy.transactNative(Native Method)",
+		"android.os.BinderProxy.transact(Binder.java:1)", "a.B.m(B.java:1)")
+	running := sample(700*ms, -1, "RUNNABLE", "a.B.m(B.java:1)")
+	elsewhere := sample(700*ms, -1, "BLOCKED", "a.C.n(C.java:1)")
 	for _, c := range []struct {
 		name   string
 		s      *Stall
@@ -46,58 +54,75 @@ func TestJudge(t *testing.T) {
 		likely bool
 		text   string // in it
 	}{
-		{"busy", slowIn(900*ms, 950*ms, 0), "", KindOwnWork, false, "own work: a.B.m (900 ms of its own); on a processor for 95 %"},
-		{"busy, though it was seen to wait", slowIn(900*ms, 950*ms, 0, blocked), "", KindOwnWork, false, "lock when it was looked at"},
-		{"busy, as far as one can tell", slowIn(900*ms, -1, -1, running), "", KindOwnWork, true, "CPU time was not recorded"},
-		{"lock", slowIn(900*ms, 10*ms, 0, blocked), "w holds a.L", KindLock, false, "waiting for a lock: a.B.m (900 ms of its own), while w holds a.L; on a processor for 1 %"},
-		{"lock, owner unknown", slowIn(900*ms, 10*ms, 0, blocked), "", KindLock, false, "who held it was not recorded"},
+		{"busy", slowIn(900*ms, 950*ms, 0), "", KindOwnWork, false, "own work: a.B.m (own time 900 ms); CPU 95 %"},
+		{"busy, though it was seen to wait", slowIn(900*ms, 950*ms, 0, blocked), "", KindOwnWork, false,
+			"the stack samples show lock"},
+		{"busy, as far as the samples show", slowIn(900*ms, -1, -1, running), "", KindOwnWork, true,
+			"CPU time was not recorded"},
+		{"lock", slowIn(900*ms, 10*ms, 0, blocked), "w holds a.L", KindLock, false,
+			"waiting for a lock: a.B.m (own time 900 ms), while w holds a.L; CPU 1 %"},
+		{"lock, owner unknown", slowIn(900*ms, 10*ms, 0, blocked), "", KindLock, false, "the holder was not recorded"},
 		{"lock, CPU unknown", slowIn(900*ms, -1, 0, blocked), "", KindLock, true, "CPU time was not recorded"},
 		{"ReentrantLock", slowIn(900*ms, 10*ms, 0, parked), "", KindLock, false, "waiting for a lock"},
-		{"waiting, and an owner is known", slowIn(900*ms, 10*ms, 0, future), "w holds it", KindLock, false, "while w holds it"},
-		{"future", slowIn(900*ms, 10*ms, 0, future), "", KindWait, false, "waiting for another thread: a.B.m (900 ms of its own) in jdk.internal.misc.Unsafe.park"},
-		{"sleep", slowIn(900*ms, 10*ms, 0, sleeping), "", KindSleep, false, "sleep: a.B.m (900 ms of its own) in java.lang.Thread.sleep"},
+		{"waiting, and an owner is known", slowIn(900*ms, 10*ms, 0, future), "w holds it", KindLock, false,
+			"while w holds it"},
+		{"future", slowIn(900*ms, 10*ms, 0, future), "", KindWait, false,
+			"waiting for another thread: a.B.m (own time 900 ms) in jdk.internal.misc.Unsafe.park"},
+		{"sleep", slowIn(900*ms, 10*ms, 0, sleeping), "", KindSleep, false,
+			"sleep: a.B.m (own time 900 ms) in java.lang.Thread.sleep"},
 		{"file", slowIn(900*ms, 100*ms, 0, reading), "", KindIO, false, "I/O (file): a.B.m"},
 		{"binder", slowIn(900*ms, 0, 0, binder), "", KindIO, false, "I/O (binder): a.B.m"},
-		{"starved", slowIn(900*ms, 100*ms, 0, running), "", KindStarved, false, "got no processor"},
+		{"starved", slowIn(900*ms, 100*ms, 0, running), "", KindStarved, false, "without a processor"},
 		{"garbage", slowIn(900*ms, 100*ms, 600*ms, running), "", KindGC, false, "garbage collection: 600 ms"},
-		{"some garbage", slowIn(900*ms, 700*ms, 200*ms, running), "", KindOwnWork, false, "garbage collection for 20 %"},
-		{"nobody looked", slowIn(900*ms, 100*ms, 0), "", KindUnknown, false, "the recording does not tell: a.B.m (900 ms of its own); on a processor for 10 %; nobody looked"},
-		{"nothing at all", slowIn(900*ms, -1, -1), "", KindUnknown, false, "CPU time was not recorded; nobody looked"},
-		{"looked at elsewhere", slowIn(900*ms, 100*ms, 0, elsewhere), "", KindUnknown, false, "it was elsewhere, in a.C.n (lock)"},
-		{"untraced", slowIn(100*ms, 950*ms, 0), "", KindOwnWork, false, "own work: most of it was in no traced method"},
-		{"untraced lock", slowIn(100*ms, 50*ms, 0, elsewhere), "", KindLock, false, "waiting for a lock: most of it was in no traced method"},
-		// The method itself slept for half of a message that computed otherwise, and two looks tell.
-		{"two looks", slowIn(600*ms, 520*ms, 0, look(100*ms, 50*ms, "TIMED_WAITING", sleeping.Frames...), look(500*ms, 60*ms, "TIMED_WAITING", sleeping.Frames...)),
-			"", KindSleep, false, "on a processor for 52 %, there for 3 % "},
-		{"most looks", slowIn(900*ms, -1, 0, sleeping, reading, reading), "", KindIO, true, "I/O (file)"},
+		{"some garbage", slowIn(900*ms, 700*ms, 200*ms, running), "", KindOwnWork, false, "garbage collection 20 %"},
+		{"no stack sample", slowIn(900*ms, 100*ms, 0), "", KindUnknown, false,
+			"cause unknown: a.B.m (own time 900 ms); CPU 10 %; no stack sample was taken"},
+		{"nothing at all", slowIn(900*ms, -1, -1), "", KindUnknown, false,
+			"CPU time was not recorded; no stack sample was taken"},
+		{"sampled elsewhere", slowIn(900*ms, 100*ms, 0, elsewhere), "", KindUnknown, false,
+			"the stack samples were elsewhere, in a.C.n (lock)"},
+		{"untraced", slowIn(100*ms, 950*ms, 0), "", KindOwnWork, false,
+			"own work: most of the time was in no traced method"},
+		{"untraced lock", slowIn(100*ms, 50*ms, 0, elsewhere), "", KindLock, false,
+			"waiting for a lock: most of the time was in no traced method"},
+		// The method itself slept for half of a message that computed otherwise, and two samples show that.
+		{"two samples", slowIn(600*ms, 520*ms, 0, sample(100*ms, 50*ms, "TIMED_WAITING", sleeping.Frames...),
+			sample(500*ms, 60*ms, "TIMED_WAITING", sleeping.Frames...)),
+			"", KindSleep, false, "CPU 52 %, in this method 3 % "},
+		{"most samples", slowIn(900*ms, -1, 0, sleeping, reading, reading), "", KindIO, true, "I/O (file)"},
 	} {
 		c.s.LockOwner = c.owner
-		v := judge(c.s)
+		v := verdictOn(c.s)
 		if v.Kind != c.kind || v.Likely != c.likely || !strings.Contains(v.Text+" ", c.text) {
-			t.Errorf("%s: %s, likely %t: %s; want %s, likely %t: %s", c.name, v.Kind, v.Likely, v.Text, c.kind, c.likely, c.text)
+			t.Errorf("%s: %s, likely %t: %s; want %s, likely %t: %s", c.name, v.Kind, v.Likely, v.Text, c.kind,
+				c.likely, c.text)
 		}
-		if untraced := strings.HasPrefix(c.name, "untraced"); (v.Method == nil) != untraced || !untraced && v.Method.Identity() != "a.B.m" {
+		if untraced := strings.HasPrefix(c.name, "untraced"); (v.Method == nil) != untraced || !untraced &&
+			v.Method.Identity() != "a.B.m" {
 			t.Errorf("%s: to blame is %v", c.name, v.Method)
 		}
 	}
 }
 
-// TestJudgeByStateAlone: a state without a stack, as older runtimes and cut recordings have it, is worth something.
-func TestJudgeByStateAlone(t *testing.T) {
-	for state, want := range map[string]Kind{"BLOCKED": KindLock, "WAITING": KindWait, "RUNNABLE": KindStarved, "unknown": KindUnknown} {
+// TestVerdictByStateAlone: a state without a stack, as older runtimes and cut recordings have it, decides a verdict.
+func TestVerdictByStateAlone(t *testing.T) {
+	for state, want := range map[string]Kind{"BLOCKED": KindLock, "WAITING": KindWait, "RUNNABLE": KindStarved,
+		"unknown": KindUnknown} {
 		s := slowIn(900*ms, 10*ms, 0)
 		s.State = state
-		if v := judge(s); v.Kind != want {
+		if v := verdictOn(s); v.Kind != want {
 			t.Errorf("%s: %s, want %s: %s", state, v.Kind, want, v.Text)
 		}
 	}
 }
 
-// TestJudgeUnresolved: nobody can tell whether a method without a name is on a stack, so that a look counts, and is not sure.
-func TestJudgeUnresolved(t *testing.T) {
-	s := slowIn(900*ms, 10*ms, 0, look(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native)", "a.B.m(B.java:1)"))
+// TestVerdictOnUnresolvedMethod: a stack does not show whether a method without a name is on it. A sample counts then,
+// but the verdict is only likely.
+func TestVerdictOnUnresolvedMethod(t *testing.T) {
+	s := slowIn(900*ms, 10*ms, 0, sample(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native)",
+		"a.B.m(B.java:1)"))
 	s.MostSelf[0].Method = Method{Name: "#17", ID: 17, Unresolved: true}
-	if v := judge(s); v.Kind != KindSleep || !v.Likely {
+	if v := verdictOn(s); v.Kind != KindSleep || !v.Likely {
 		t.Errorf("%s, likely %t: %s", v.Kind, v.Likely, v.Text)
 	}
 }
@@ -110,32 +135,66 @@ func TestActivityOf(t *testing.T) {
 		{"BLOCKED", "a.B.m(B.java:1)", ActivityLock},
 		{"WAITING", "java.lang.Object.wait(Native Method) java.io.PipedInputStream.read(P.java:1)", ActivityWait},
 		{"WAITING", "java.lang.Object.wait(Native Method) java.lang.ProcessImpl.waitFor(P.java:1)", ActivityProcess},
-		{"WAITING", "jdk.internal.misc.Unsafe.park(Native Method) java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock(R.java:1)", ActivityLock},
+		{"WAITING", "jdk.internal.misc.Unsafe.park(Native Method) " +
+			"java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock(R.java:1)", ActivityLock},
 		{"WAITING", "a.B.m(B.java:1)", ActivityWait},
 		{"TIMED_WAITING", "java.base@17.0.1/java.lang.Thread.sleep(Native Method) a.B.m(B.java:1)", ActivitySleep},
 		{"RUNNABLE", "sun.nio.ch.Net.poll(Native Method) sun.nio.ch.NioSocketImpl.park(N.java:1)", ActivityNetwork},
-		{"RUNNABLE", "libcore.io.Linux.recvfromBytes(Native Method) libcore.io.ForwardingOs.recvfrom(F.java:1)", ActivityNetwork},
+		{"RUNNABLE", "libcore.io.Linux.recvfromBytes(Native Method) libcore.io.ForwardingOs.recvfrom(F.java:1)",
+			ActivityNetwork},
 		{"RUNNABLE", "libcore.io.Linux.open(Native Method)", ActivityFile},
 		{"RUNNABLE", "android.database.sqlite.SQLiteConnection.nativeExecute(Native Method)", ActivityDatabase},
 		{"RUNNABLE", "a.B.m(B.java:1) java.io.FileInputStream.read(F.java:1)", ActivityRunning},
 		// What computes deep below a read does not read.
-		{"RUNNABLE", "java.util.Arrays.fill(A.java:1) java.util.X.a(X.java:1) java.util.X.b(X.java:1) java.io.FileInputStream.read(F.java:1)", ActivityRunning},
+		{"RUNNABLE", "java.util.Arrays.fill(A.java:1) java.util.X.a(X.java:1) java.util.X.b(X.java:1) " +
+			"java.io.FileInputStream.read(F.java:1)", ActivityRunning},
 		{"RUNNABLE", "java.net.URL.<init>(URL.java:1)", ActivityRunning},
 		{"RUNNABLE", "", ActivityRunning},
 		{"unknown", "", ActivityUnknown},
 		{"unknown", "java.lang.Thread.sleep(Native Method)", ActivitySleep},
 	} {
-		if got := activityOf(c.state, strings.Fields(strings.ReplaceAll(c.frames, "Native Method", "Native"))); got != c.want {
+		if got := activityOf(c.state, strings.Fields(strings.ReplaceAll(c.frames, "Native Method",
+			"Native"))); got != c.want {
 			t.Errorf("%s in %s: %s, want %s", c.state, c.frames, got, c.want)
 		}
 	}
 }
 
 func TestMillis(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0 ms", 3: "0.000003 ms", 1500: "0.002 ms", 20 * time.Microsecond: "0.02 ms",
-		1500 * time.Microsecond: "1.5 ms", 5 * ms: "5 ms", 10*ms + 400*time.Microsecond: "10 ms", -2 * ms: "-2 ms", 90 * time.Second: "90000 ms"} {
+	for d, want := range map[time.Duration]string{0: "0 ms", 3: "0.000003 ms", 1500: "0.002 ms",
+		20 * time.Microsecond:   "0.02 ms",
+		1500 * time.Microsecond: "1.5 ms", 5 * ms: "5 ms", 10*ms +
+			400*time.Microsecond: "10 ms", -2 * ms: "-2 ms", 90 * time.Second: "90000 ms"} {
 		if got := millis(d); got != want {
 			t.Errorf("%v: %s, want %s", int64(d), got, want)
 		}
+	}
+}
+
+// TestVerdictsAreInTheSchema: the schema has the kinds of the table of verdicts, and no other.
+func TestVerdictsAreInTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../docs/analyze.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs struct {
+			Verdict struct {
+				Properties struct{ Kind struct{ Enum []Kind } }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var want []Kind
+	for _, v := range Verdicts() {
+		want = append(want, v.Kind)
+	}
+	got := schema.Defs.Verdict.Properties.Kind.Enum
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the schema has %q, the table %q", got, want)
 	}
 }

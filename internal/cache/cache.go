@@ -1,21 +1,22 @@
-// Package cache keeps what is costly to find out in a directory, each thing under the hash of all that it depends on.
+// Package cache keeps the results of earlier runs in a directory. The key of an entry is the hash of everything
+// that its content depends on, so an entry never becomes outdated: other inputs have another key.
 //
-// # What can happen to it
+// # Damage and concurrency
 //
-// A [Cache] is never needed: whatever is missing or damaged is made again. So there are no locks and nothing is
-// brought onto the disk by force. A file is written under a name of its own and renamed, and says itself what it
-// is: its head holds the key that it belongs to, its end the SHA-256 of its content. One that was cut off, that lies in
-// the wrong place or in which a bit has turned is a [DamagedError], and is replaced by the next [Cache.Put]. A process that
-// is killed leaves temporary files behind and nothing else; [Cache.Trim] removes them when they are a day old.
+// A program works without the entries of a [Cache] too: it computes again what is missing or damaged. So there are
+// no locks, and files are not synced to the disk. A file is written under a temporary name and then renamed. It
+// begins with its key and ends with the SHA-256 of its content. For an entry that is truncated, in the wrong place
+// or changed, reading returns a [DamagedError], and the next [Cache.Put] replaces it. A process that is killed may
+// leave temporary files; [Cache.Trim] removes them when they are a day old.
 //
-// Any number of processes may use one directory. Whoever reads a file that another one evicts reads it to its end or
-// does not find it, both of which are told.
+// Any number of processes may use one directory. A process that reads an entry while another one removes it gets
+// either the whole content or an error.
 //
 // # Files
 //
-//	CACHEDIR.TAG       says that all this can be made again (bford.info/cachedir)
-//	ab/abcd….entry     an entry: magic, key, content, SHA-256 of the content
-//	ab/abcd….entry-….tmp  one that is being written
+//	CACHEDIR.TAG          marks the directory as a cache, for backup programs (bford.info/cachedir)
+//	ab/abcd….entry        an entry: magic, key, content, SHA-256 of the content
+//	ab/abcd….entry-….tmp  an entry that is being written
 package cache
 
 import (
@@ -33,10 +34,11 @@ import (
 	"time"
 )
 
-// Key is what an entry is found by: the SHA-256 of all that it depends on.
+// Key identifies an entry: it is the SHA-256 of everything that the content depends on.
 type Key [sha256.Size]byte
 
-// KeyOf hashes a list of texts. Each counts with its length, so that no two lists are the same to it.
+// KeyOf returns the key of a list of strings. Each is hashed together with its length, so that different lists have
+// different keys.
 func KeyOf(parts ...string) Key {
 	h := sha256.New()
 	for _, p := range parts {
@@ -46,10 +48,10 @@ func KeyOf(parts ...string) Key {
 	return Key(h.Sum(nil))
 }
 
-// String gives the key in hexadecimal.
+// String returns the key in hexadecimal.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// Cache is a directory of entries. Goroutines and processes may share it.
+// Cache is a directory of entries. Any number of goroutines and processes may use it at the same time.
 type Cache struct {
 	dir   string
 	limit int64
@@ -61,30 +63,32 @@ const (
 	extension = ".entry"
 	temporary = ".tmp"
 	tagName   = "CACHEDIR.TAG"
-	tag       = "Signature: 8a477f597d28d172789f06886806bc55\n# Everything here can be made again by tracegen, and may be deleted at any time.\n"
-	// abandoned is how old a temporary file is of which nobody will ask any more.
-	abandoned = 24 * time.Hour
+	tag       = "Signature: 8a477f597d28d172789f06886806bc55\n" +
+		"# Everything here can be made again by tracegen, and may be deleted at any time.\n"
+	// maxTemporaryAge is the age from which on a temporary file is assumed to belong to a process that has ended.
+	maxTemporaryAge = 24 * time.Hour
 )
 
 var (
-	// ErrMissing is wrapped when there is no entry of that key.
+	// ErrMissing is wrapped by the error of reading a key that has no entry.
 	ErrMissing = errors.New("not in the cache")
-	// ErrForeign is wrapped by Open's error about a directory that holds something else.
-	ErrForeign = errors.New("holds what is not a cache's; name an empty directory, or one that does not exist yet")
+	// ErrForeign is wrapped by the error of Open for a directory that has other files than those of a cache.
+	ErrForeign = errors.New("contains files that do not belong to a cache; " +
+		"name an empty directory, or one that does not exist yet")
 )
 
-// DamagedError says that an entry is not as it was written.
+// DamagedError is the error of reading an entry whose file is not as it was written.
 type DamagedError struct {
-	File string // its path
-	What string // what is wrong
+	File string // the path of the entry
+	What string // the fault
 }
 
 // Error implements error.
 func (e *DamagedError) Error() string { return e.File + ": damaged: " + e.What }
 
-// Open uses the directory as a cache of at most limit bytes; it is made if it is not there. The error wraps ErrForeign for a
-// directory that is not empty and no cache. Any other error is the file system's: where nothing can be written but a cache
-// is there, it can be read all the same.
+// Open opens the cache in a directory, and creates the directory if it does not exist. [Cache.Trim] reduces the
+// cache to limit bytes. The error wraps ErrForeign if the directory has files that do not belong to a cache; any
+// other error is from the file system. A cache in a directory that is not writable can be opened too, and read.
 func Open(dir string, limit int64) (*Cache, error) {
 	c := &Cache{dir: dir, limit: limit}
 	if data, err := os.ReadFile(c.path(tagName)); err == nil && string(data) == tag {
@@ -98,8 +102,8 @@ func Open(dir string, limit int64) (*Cache, error) {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
 	for _, f := range files {
-		// Another process may be making it at this moment.
-		if f.Name() != tagName && !strings.HasSuffix(f.Name(), temporary) && !(f.IsDir() && isShelf(f.Name())) {
+		// Another process may be creating the cache at this moment.
+		if f.Name() != tagName && !strings.HasSuffix(f.Name(), temporary) && !(f.IsDir() && isSubdirectory(f.Name())) {
 			return nil, fmt.Errorf("cache: %s %w", dir, ErrForeign)
 		}
 	}
@@ -108,13 +112,13 @@ func Open(dir string, limit int64) (*Cache, error) {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
 	_, err = io.WriteString(f, tag)
-	if err = appear(f, c.path(tagName), err); err != nil {
+	if err = commitFile(f, c.path(tagName), err); err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
 	return c, nil
 }
 
-// Dir gives the directory as Open was given it.
+// Dir returns the directory that was passed to Open.
 func (c *Cache) Dir() string { return c.dir }
 
 func (c *Cache) path(elements ...string) string {
@@ -126,16 +130,16 @@ func (c *Cache) file(k Key) string {
 	return c.path(name[:2], name+extension)
 }
 
-// createTemp makes a file beside path that will become it. Others may read it as far as the user lets them, unlike those of
-// os.CreateTemp.
+// createTemp creates a temporary file in the directory of path, which will be renamed to path. Unlike a file of
+// os.CreateTemp, it has the default mode, so that other users may read it.
 func createTemp(path string) (*os.File, error) {
 	return os.OpenFile(path+"-"+rand.Text()+temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// appear closes a temporary file and gives it its name, or removes it if something went wrong with it. What stands in
-// its way, a directory even, gives way.
-func appear(f *os.File, path string, wrong error) error {
-	err := errors.Join(wrong, f.Close())
+// commitFile closes a temporary file and renames it to path, or removes it if failure is not nil. It replaces an
+// existing file, and also an existing directory, which it removes.
+func commitFile(f *os.File, path string, failure error) error {
+	err := errors.Join(failure, f.Close())
 	if err == nil {
 		if err = os.Rename(f.Name(), path); err != nil {
 			if info, is := os.Lstat(path); is == nil && info.IsDir() {
@@ -150,13 +154,14 @@ func appear(f *os.File, path string, wrong error) error {
 	return err
 }
 
-// Has says whether there is an entry, whole or not.
+// Has reports whether there is an entry for the key. The entry may be damaged.
 func (c *Cache) Has(k Key) bool {
 	_, err := os.Lstat(c.file(k))
 	return err == nil
 }
 
-// Get gives the content of an entry. The error wraps ErrMissing, or is a *DamagedError, or the file system's.
+// Get returns the content of an entry. The error wraps ErrMissing, or is a *[DamagedError], or is from the file
+// system.
 func (c *Cache) Get(k Key) ([]byte, error) {
 	f, size, err := c.openEntry(k)
 	if err != nil {
@@ -176,8 +181,8 @@ func (c *Cache) Get(k Key) ([]byte, error) {
 	return content, nil
 }
 
-// CopyTo writes the content of an entry to w and gives its length. Errors are as for Get, or w's own; after any of them, what
-// was written is worth nothing.
+// CopyTo writes the content of an entry to w and returns its length. Errors are those of Get, and those of w; after
+// an error, the data that was written must not be used.
 func (c *Cache) CopyTo(w io.Writer, k Key) (int64, error) {
 	f, size, err := c.openEntry(k)
 	if err != nil {
@@ -197,13 +202,13 @@ func (c *Cache) CopyTo(w io.Writer, k Key) (int64, error) {
 
 const (
 	bufferSize = 1 << 18
-	cutOff     = "cut off while it was read"
+	cutOff     = "truncated while it was read"
 )
 
 // openedEntry is an entry that is being read.
 type openedEntry struct{ *os.File }
 
-// openEntry opens an entry where its content begins, and gives the content's length. Errors are as for Get.
+// openEntry opens an entry at the start of its content, and returns the content's length. Errors are those of Get.
 func (c *Cache) openEntry(k Key) (openedEntry, int64, error) {
 	f, err := os.Open(c.file(k))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,7 +225,7 @@ func (c *Cache) openEntry(k Key) (openedEntry, int64, error) {
 	return openedEntry{f}, size, nil
 }
 
-// checkHead reads what is before the content, and gives the content's length.
+// checkHead reads and checks the bytes before the content, and returns the content's length.
 func checkHead(f *os.File, k Key) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -228,33 +233,34 @@ func checkHead(f *os.File, k Key) (int64, error) {
 	}
 	size := info.Size() - int64(headSize) - sha256.Size
 	if !info.Mode().IsRegular() || size < 0 {
-		return 0, &DamagedError{f.Name(), "no entry, or cut off"}
+		return 0, &DamagedError{f.Name(), "not an entry, or truncated"}
 	}
 	var head [headSize]byte
 	if _, err := io.ReadFull(f, head[:]); err != nil {
 		return 0, fmt.Errorf("cache: %w", err)
 	}
 	if string(head[:len(magic)]) != magic || Key(head[len(magic):]) != k {
-		return 0, &DamagedError{f.Name(), "not the entry that its name says"}
+		return 0, &DamagedError{f.Name(), "its key is not the one in its name"}
 	}
 	return size, nil
 }
 
-// check compares what was read with the sum behind it, and notes that the entry was of use.
+// check compares the sum of the content that was read with the one behind the content. If they agree, it sets the
+// file's time, by which Trim finds out when the entry was last used.
 func (f openedEntry) check(sum Key) error {
 	var want Key
 	if _, err := io.ReadFull(f, want[:]); err != nil {
 		return &DamagedError{f.Name(), cutOff}
 	}
 	if sum != want {
-		return &DamagedError{f.Name(), "its content is not what was written"}
+		return &DamagedError{f.Name(), "its content has changed since it was written"}
 	}
 	now := time.Now()
-	_ = os.Chtimes(f.Name(), now, now) // where it cannot be, nobody evicts either
+	_ = os.Chtimes(f.Name(), now, now) // if that is not permitted, entries cannot be removed either
 	return nil
 }
 
-// Put makes or replaces an entry. It does nothing for one that is bigger than the whole cache may be.
+// Put writes or replaces an entry. It does nothing if the content is bigger than the limit of the whole cache.
 func (c *Cache) Put(k Key, content []byte) error {
 	e, err := c.Create(k)
 	if err != nil {
@@ -267,7 +273,7 @@ func (c *Cache) Put(k Key, content []byte) error {
 	return e.Commit()
 }
 
-// Entry is an entry that is being written. It is used by one goroutine.
+// Entry is an entry that is being written. It is for one goroutine.
 type Entry struct {
 	cache *Cache
 	file  *os.File // nil after Commit and Abort
@@ -277,7 +283,7 @@ type Entry struct {
 	err   error
 }
 
-// Create begins an entry. Nobody sees it before it is committed.
+// Create starts to write an entry. It cannot be read before it is committed.
 func (c *Cache) Create(k Key) (*Entry, error) {
 	name := c.file(k)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -295,8 +301,8 @@ func (c *Cache) Create(k Key) (*Entry, error) {
 	return e, nil
 }
 
-// Write implements io.Writer. It takes everything: what went wrong, Commit tells, so that a cache that is full keeps
-// nobody from writing the same elsewhere.
+// Write implements io.Writer. It never fails: Commit returns its error, so that a full disk does not stop a caller
+// who writes the same data to an output too.
 func (e *Entry) Write(p []byte) (int, error) {
 	e.sum.Write(p)
 	e.size += int64(len(p))
@@ -306,16 +312,17 @@ func (e *Entry) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sum gives the SHA-256 of what was written so far.
+// Sum returns the SHA-256 of the content that was written so far.
 func (e *Entry) Sum() (sum [sha256.Size]byte) {
 	e.sum.Sum(sum[:0])
 	return sum
 }
 
-// Size gives the number of bytes that were written so far.
+// Size returns the number of bytes of content that were written so far.
 func (e *Entry) Size() int64 { return e.size }
 
-// Commit makes the entry appear. One that is bigger than the whole cache may be does not, which is no error.
+// Commit makes the entry appear. If the entry is bigger than the limit of the whole cache, Commit discards it and
+// returns nil.
 func (e *Entry) Commit() error {
 	if e.file == nil {
 		return fmt.Errorf("cache: %w", fs.ErrClosed)
@@ -329,13 +336,13 @@ func (e *Entry) Commit() error {
 	if err == nil {
 		_, err = f.Write(e.sum.Sum(nil))
 	}
-	if err = appear(f, e.cache.file(e.key), err); err != nil {
+	if err = commitFile(f, e.cache.file(e.key), err); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
 	return nil
 }
 
-// Abort removes what was written. After Commit it does nothing, so that it can be deferred.
+// Abort discards the entry. After Commit it does nothing, so that a caller can defer it.
 func (e *Entry) Abort() {
 	if e.file != nil {
 		e.file.Close()

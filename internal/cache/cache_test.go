@@ -29,8 +29,9 @@ func put(t *testing.T, c *Cache, k Key, content string) {
 	}
 }
 
-func TestKeysTellListsApart(t *testing.T) {
-	lists := [][]string{nil, {""}, {"", ""}, {"a"}, {"a", ""}, {"", "a"}, {"ab"}, {"a", "b"}, {"1:a"}, {"a1:b"}, {"b", "a"}}
+func TestDifferentListsHaveDifferentKeys(t *testing.T) {
+	lists := [][]string{nil, {""}, {"", ""}, {"a"}, {"a", ""}, {"", "a"}, {"ab"}, {"a", "b"}, {"1:a"}, {"a1:b"},
+		{"b", "a"}}
 	seen := map[Key][]string{}
 	for _, list := range lists {
 		k := KeyOf(list...)
@@ -49,13 +50,13 @@ func TestPutAndGet(t *testing.T) {
 	for _, content := range []string{"", "text", strings.Repeat("long ", 100_000)} {
 		k := KeyOf(content)
 		if _, err := c.Get(k); !errors.Is(err, ErrMissing) {
-			t.Errorf("before it is put: %v", err)
+			t.Errorf("before Put: %v", err)
 		}
 		if c.Has(k) {
-			t.Error("it is there before it is put")
+			t.Error("Has returns true before Put")
 		}
 		if put(t, c, k, content); !c.Has(k) {
-			t.Error("it is not there when it has been put")
+			t.Error("Has returns false after Put")
 		}
 		if got, err := open(t, dir, 1<<20).Get(k); err != nil || string(got) != content {
 			t.Errorf("%d bytes come back as %d, %v", len(content), len(got), err)
@@ -87,8 +88,8 @@ func files(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// TestDamage turns each bit pattern of an entry around, cuts it at every place, lengthens it, and puts other things in its
-// place. None may be taken for what was written, and all are mended by putting it again.
+// TestDamage changes each byte of an entry, truncates the file at every place, lengthens it, and replaces it by
+// other things. None of them may be read as the entry, and Put must replace all of them.
 //
 // Invariant: A damaged cache entry is never used.
 func TestDamage(t *testing.T) {
@@ -114,7 +115,7 @@ func TestDamage(t *testing.T) {
 		}
 		put(t, c, k, content)
 		if got, err := c.Get(k); err != nil || string(got) != content {
-			t.Errorf("%s, then mended: got %q, %v", what, got, err)
+			t.Errorf("%s, then replaced: got %q, %v", what, got, err)
 		}
 	}
 	for i := range whole {
@@ -145,12 +146,12 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir, 1); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("a directory of somebody else: %v", err)
+		t.Errorf("a directory with other files: %v", err)
 	}
 	if _, err := Open(filepath.Join(dir, "notes.txt"), 1); err == nil {
-		t.Error("a file is taken for a cache")
+		t.Error("a file is opened as a cache")
 	}
-	// Without its tag, or with a damaged one, a cache is still one.
+	// A cache can be opened without its tag, or with a damaged one.
 	own := t.TempDir()
 	c := open(t, own, 1<<20)
 	put(t, c, KeyOf("k"), "content")
@@ -167,7 +168,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestTrim wants those entries to go that were not used for the longest time, no matter when they were made.
+// TestTrim checks that those entries are removed that were not used for the longest time, no matter when they were
+// written.
 //
 // Invariant: The cache keeps to its size, and its entries may be deleted while they are read.
 func TestTrim(t *testing.T) {
@@ -185,13 +187,14 @@ func TestTrim(t *testing.T) {
 	if _, err := c.Get(KeyOf("0")); err != nil { // now the youngest
 		t.Fatal(err)
 	}
-	stale, fresh, foreign := c.file(KeyOf("1"))+"-OLD"+temporary, c.file(KeyOf("1"))+"-NEW"+temporary, filepath.Join(filepath.Dir(c.file(KeyOf("1"))), "foreign.txt")
+	one := c.file(KeyOf("1"))
+	stale, fresh, foreign := one+"-OLD"+temporary, one+"-NEW"+temporary, filepath.Join(filepath.Dir(one), "foreign.txt")
 	for _, name := range []string{stale, fresh, foreign} {
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	old := time.Now().Add(-2 * abandoned)
+	old := time.Now().Add(-2 * maxTemporaryAge)
 	if err := errors.Join(os.Chtimes(stale, old, old), os.Chtimes(foreign, old, old)); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +227,8 @@ func TestTooBig(t *testing.T) {
 	}
 }
 
-// TestEvictedWhileRead wants a reader to get all of an entry or be told that it did not.
+// TestEvictedWhileRead checks that a reader gets the whole content of an entry or an error while others remove
+// entries.
 //
 // Invariant: The cache keeps to its size, and its entries may be deleted while they are read.
 func TestEvictedWhileRead(t *testing.T) {
@@ -233,7 +237,7 @@ func TestEvictedWhileRead(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range 4 {
 		group.Go(func() {
-			c, err := Open(dir, int64(n%2)*1<<20) // every other one throws all away
+			c, err := Open(dir, int64(n%2)*1<<20) // with the limit 0, Trim removes everything
 			if err != nil {
 				t.Error(err)
 				return
@@ -244,7 +248,8 @@ func TestEvictedWhileRead(t *testing.T) {
 				if err != nil {
 					t.Error("put:", err)
 				}
-				if got, err := c.Get(k); err == nil && string(got) != content || err != nil && !errors.Is(err, ErrMissing) {
+				if got, err := c.Get(k); err == nil && string(got) != content || err != nil &&
+					!errors.Is(err, ErrMissing) {
 					t.Errorf("got %d bytes, %v", len(got), err)
 				}
 				if err := c.Trim(); err != nil {
@@ -256,10 +261,10 @@ func TestEvictedWhileRead(t *testing.T) {
 	group.Wait()
 }
 
-// TestFullDisk wants the cache to take no part in what goes wrong on its disk: what is written elsewhere at the same time
-// goes on, and Commit tells.
+// TestFullDisk checks that Write does not fail on a full disk, so that the data can be written elsewhere too, and
+// that Commit does.
 func TestFullDisk(t *testing.T) {
-	// A link, for what could not be written is removed.
+	// A link, since the file is removed when it cannot be written.
 	link := filepath.Join(t.TempDir(), "full")
 	if err := os.Symlink("/dev/full", link); err != nil {
 		t.Skip(err)
@@ -277,10 +282,10 @@ func TestFullDisk(t *testing.T) {
 	e.file.Close()
 	e.file = full
 	if n, err := e.Write([]byte("content")); n != 7 || err != nil {
-		t.Errorf("Write gives %d, %v", n, err)
+		t.Errorf("Write returns %d, %v", n, err)
 	}
 	if err := e.Commit(); err == nil {
-		t.Error("committed what could not be written")
+		t.Error("an entry that could not be written is committed")
 	}
 	if _, err := c.Get(KeyOf("k")); !errors.Is(err, ErrMissing) {
 		t.Error(err)

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Trim removes entries until the cache is no bigger than it may be, those first that were not read or written for the longest
-// time, and temporary files that nobody writes any more. Others may read and write meanwhile: what they miss, they
-// make again.
+// Trim removes entries until the cache is within its limit, first those that were not read or written for the
+// longest time, and temporary files that are a day old. Other processes may read and write at the same time.
 func (c *Cache) Trim() error {
 	type entry struct {
 		path string
@@ -28,15 +27,15 @@ func (c *Cache) Trim() error {
 			failures = append(failures, err)
 		}
 	}
-	shelves, err := os.ReadDir(c.dir)
+	subdirectories, err := os.ReadDir(c.dir)
 	if err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
-	for _, shelf := range shelves {
-		if !shelf.IsDir() || !isShelf(shelf.Name()) {
-			continue // none of ours, whoever put it there
+	for _, subdirectory := range subdirectories {
+		if !subdirectory.IsDir() || !isSubdirectory(subdirectory.Name()) {
+			continue // not a part of the cache
 		}
-		files, err := os.ReadDir(c.path(shelf.Name()))
+		files, err := os.ReadDir(c.path(subdirectory.Name()))
 		note(err)
 		for _, f := range files {
 			info, err := f.Info()
@@ -44,9 +43,9 @@ func (c *Cache) Trim() error {
 				note(err)
 				continue
 			}
-			e := entry{c.path(shelf.Name(), f.Name()), info.Size(), info.ModTime()}
+			e := entry{c.path(subdirectory.Name(), f.Name()), info.Size(), info.ModTime()}
 			switch {
-			case strings.HasSuffix(f.Name(), temporary) && time.Since(e.used) > abandoned:
+			case strings.HasSuffix(f.Name(), temporary) && time.Since(e.used) > maxTemporaryAge:
 				note(os.Remove(e.path))
 			case strings.HasSuffix(f.Name(), extension) && info.Mode().IsRegular():
 				entries = append(entries, e)
@@ -72,7 +71,7 @@ func (c *Cache) Trim() error {
 	return nil
 }
 
-// isShelf says whether a directory is called as those that entries lie in.
-func isShelf(name string) bool {
+// isSubdirectory reports whether a directory has the name of one with entries: the first two digits of their keys.
+func isSubdirectory(name string) bool {
 	return len(name) == 2 && strings.Trim(name, "0123456789abcdef") == ""
 }

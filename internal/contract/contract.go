@@ -1,6 +1,6 @@
-// Package contract holds the names and numbers that instrumented classes, the runtimes that they call, mapping files and
-// recordings must agree on. Packages that may not import each other take them from here. A change of one of them is a
-// change of file formats.
+// Package contract holds the names and numbers that instrumented classes, the runtimes that they call, mapping files
+// and recordings must agree on. Packages that may not import each other take them from here. A change of one of them is
+// a change of file formats.
 package contract
 
 // The runtime classes that instrumented classes call, in internal form: that of tracegen's own runtime, which is the
@@ -10,7 +10,7 @@ const (
 	MatrixRuntimeClass = "com/tencent/matrix/trace/core/AppMethodBeat"
 )
 
-// Method IDs have 20 bits. Matrix gives the highest but one to the dispatch of a message.
+// Method IDs have 20 bits. Matrix uses the highest but one for the dispatch of a message.
 const (
 	// LastMethodID is the highest ID that a method can have; the lowest is 1.
 	LastMethodID = DispatchID - 1

@@ -40,7 +40,7 @@ func TestEveryModeIsTranslated(t *testing.T) {
 	})
 }
 
-// TestUnknownModePanics: a mode that nobody has translated is no other mode.
+// TestUnknownModePanics: a mode without a translation is not taken for another mode.
 func TestUnknownModePanics(t *testing.T) {
 	for name, translate := range map[string]func(){
 		"exit mode": func() {

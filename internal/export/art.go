@@ -17,9 +17,10 @@ import (
 func artFormat() Format {
 	f := Format{
 		Name: "art", Extension: ".trace", Binary: true,
-		Summary: "Android's method trace, version 2, for Android Studio, dmtracedump, Perfetto: calls in wall time, at most 71 minutes",
-		Marks:   "unwound calls as unrolled; the others are only counted",
-		Memory:  "some 5 bytes for each entry and exit",
+		Summary: "Android's method trace, version 2, for Android Studio, dmtracedump, Perfetto: calls in wall time, at " +
+			"most 71 minutes",
+		Marks:  "unwound calls as unrolled; the others are only counted",
+		Memory: "some 5 bytes for each entry and exit",
 	}
 	f.start = func(w *bufio.Writer, o Options) exporter { return newART(w, o, false) }
 	return f
@@ -103,7 +104,8 @@ func (a *art) segment(t *thread, s *trace.Segment) error {
 		return step | artExit
 	})
 	if a.last = max(a.last, to.last); a.last/1000 > artMicros {
-		return fmt.Errorf("the recording lasts %v, and an ART trace has room for 71 minutes: export as perfetto, or cut it in parts", time.Duration(a.last).Round(time.Second))
+		return fmt.Errorf("the recording lasts %v, and an ART trace has room for 71 minutes: export as perfetto, or cut "+
+			"it in parts", time.Duration(a.last).Round(time.Second))
 	}
 	return nil
 }
@@ -145,7 +147,8 @@ func (a *art) close() error {
 		version, clock = "3", "dual"
 	}
 	a.w.WriteString("*version\n" + version + "\ndata-file-overflow=false\nclock=" + clock + "\nelapsed-time-usec=" +
-		strconv.FormatInt(a.last/1000, 10) + "\nnum-method-calls=" + strconv.FormatUint(a.calls, 10) + "\nclock-call-overhead-nsec=0\nvm=" +
+		strconv.FormatInt(a.last/1000, 10) + "\nnum-method-calls=" + strconv.FormatUint(a.calls, 10) +
+		"\nclock-call-overhead-nsec=0\nvm=" +
 		clean(a.program) + "\n")
 	for _, f := range a.facts {
 		a.w.WriteString("tracegen." + clean(f.key) + "=" + clean(f.text()) + "\n")
@@ -161,7 +164,8 @@ func (a *art) close() error {
 		if f.Class == "" {
 			class = "(no class)"
 		}
-		fmt.Fprintf(a.w, "%#x\t%s\t%s\t%s\t%s\t%d\n", (k+1)<<2, class, method, cleanOr(f.Descriptor, "()"), cleanOr(f.File, "?"), f.Line)
+		fmt.Fprintf(a.w, "%#x\t%s\t%s\t%s\t%s\t%d\n", (k+1)<<2, class, method, cleanOr(f.Descriptor, "()"),
+			cleanOr(f.File, "?"), f.Line)
 	}
 	a.w.WriteString("*end\n")
 	return a.records()
@@ -202,7 +206,7 @@ func (a *art) records() error {
 	return err
 }
 
-// merged gives the steps of all threads in the order of time; at the same time those of the thread that came first.
+// merged returns the steps of all threads in the order of time; at the same time those of the thread that came first.
 func merged(threads []*artThread) iter.Seq2[*artThread, *cursor] {
 	return func(yield func(*artThread, *cursor) bool) {
 		type row struct {

@@ -53,7 +53,7 @@ func cpu() time.Duration {
 }
 
 // BenchmarkExport exports a million records: CPU time of replay and export together, the output's size and speed, and
-// what is held when all has been told and nothing closed.
+// the memory in use after the last record, before the exporter is closed.
 func BenchmarkExport(b *testing.B) {
 	data := million()
 	for _, f := range export.Formats() {

@@ -10,16 +10,18 @@ import (
 func chromeFormat() Format {
 	return Format{
 		Name: "chrome", Extension: ".trace.json",
-		Summary: "Trace Event JSON, for Chrome's DevTools and Perfetto; speedscope loses calls of no time in it and has its own format",
-		Marks:   "as args",
+		Summary: "Trace Event JSON, for Chrome's DevTools and Perfetto; speedscope loses calls of no time in it and has " +
+			"its own format",
+		Marks: "as args",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &chrome{w: w, program: o.Program, methods: newMethods(), list: list{w: w}, lanes: map[lane]int64{}}
 		},
 	}
 }
 
-// chrome is the Trace Event Format, in the order in which recordings tell: its readers sort by time. A call is a begin and
-// an end (B, E): of complete events (X) that begin at one time nobody can tell which is within which if they take no time.
+// chrome is the Trace Event Format, in the order of the recording: its readers sort by time. A call is a begin and an
+// end (B, E) and not a complete event (X): if two complete events begin at one time and take no time, the format does
+// not show which is within which.
 type chrome struct {
 	w       *bufio.Writer
 	program string
@@ -97,8 +99,8 @@ func (c *chrome) segment(t *thread, s *trace.Segment) error {
 	return err
 }
 
-// call writes the begin or the end of a call. Readers hold ends to the names and categories of their begins, speedscope to
-// their args as well.
+// call writes the begin or the end of a call. Readers hold ends to the names and categories of their begins, speedscope
+// to their args as well.
 func (c *chrome) call(phase byte, t *thread, call *trace.Call, at int64) {
 	b := c.head(phase, c.name(t, call.Method), at, t.of.pid(), t.tid)
 	c.tail(append(b, `,"cat":"method"`...), callFacts(call))
@@ -131,7 +133,7 @@ func (c *chrome) event(e *event) error {
 	}
 }
 
-// lane gives the number of the row of a thread's messages, or of frames, which is introduced when it is first used.
+// lane returns the number of the row of a thread's messages, or of frames, which is introduced when it is first used.
 func (c *chrome) lane(e *event) int64 {
 	key := lane{e.of, e.thread, e.lane}
 	tid, ok := c.lanes[key]

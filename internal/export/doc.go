@@ -1,17 +1,21 @@
-// Package export writes recordings in the forms that other programs show: flame graphs, time lines, profiles.
+// Package export writes recordings in the formats of other programs: flame graphs, time lines, profiles, and a page for
+// any browser.
 //
-// [Formats] lists the forms, [New] begins an export. A [Writer] is a [trace.Handler]: whoever replays a recording feeds
-// it, several recordings one after the other if there are several, and closes it.
+// [Formats] is the table of formats, [New] begins an export. A [Writer] is a [trace.Handler]: it gets what package
+// analysis replays, one recording after the other, and is closed at the end.
 //
-//	replay ─► Segment, Chunk ─► writer ─► exporter ─► w
+//	analysis.Analyze ─► Segment, Chunk ─► writer ─► exporter ─► file
+//	                ├─► Evidence ───────►
+//	                └─► Stall: the verdict
 //
-// What all forms have in common is done once, in the writer: times are made relative to the recording's begin and put
-// in order, messages that a history repeats are left out, what was found when a message passed the threshold is put
-// together with the message. An exporter has one thread's segments in the order of time, and events beside them.
+// The writer does what all formats have in common: it makes times relative to the recording's begin, puts them in
+// order, and leaves out messages that a history repeats. Stalls come with all that was found while they lasted from
+// [trace.Joiner], and verdicts from package analysis; nothing is joined or decided here. An exporter gets the segments
+// of one thread in the order of time, and events beside them.
 //
-// What was damaged or assumed is never silent: each form shows it where it has room, as the marks of a call, and as
-// facts of the recording ([Format.Marks] and the facts that every exporter gets).
+// What was damaged or repaired is always shown: as the marks of a call where the format has room, and as facts of the
+// recording ([Format.Marks], and the facts that every exporter gets).
 //
-// All forms but those that say otherwise ([Format.Memory]) are written as they come. No form depends on anything but
-// what is replayed: the same recordings give the same bytes.
+// A format is written as the recording is read, unless [Format.Memory] says otherwise. The same recordings make the
+// same bytes.
 package export

@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// eventKind tells events from each other.
+// eventKind is what an event is.
 type eventKind uint8
 
 const (
@@ -38,21 +38,22 @@ type event struct {
 
 var messageKinds = [...]string{"message", "idle", "system message", "running", "merged messages"}
 
-// message tells a message unless it has been told: a history repeats what was in the one before. One that has grown
-// by merging is told as far as it is new.
+// message exports a message unless it has been exported: a history repeats what was in the one before. Of a message
+// that has grown by merging, only the new part is exported.
 func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	begin := t.of.rel(m.Begin)
 	end := t.of.rel(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
 	next := sum(int64(min(m.Sequence, math.MaxInt64)), int64(min(m.Count, math.MaxInt64)))
-	told := uint64(next) <= t.sequence
+	repeated := uint64(next) <= t.sequence
 	if m.Kind == trace.MessageIdle {
-		told = end <= t.messages
+		repeated = end <= t.messages
 	}
-	if told {
+	if repeated {
 		t.of.duplicate++
 		return nil
 	}
-	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: t.of.what(m.Description), message: &m}
+	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: t.of.what(m.Description),
+		message: &m}
 	if e.name == "" && int(m.Kind) < len(messageKinds) {
 		e.name = messageKinds[m.Kind]
 	}
@@ -60,7 +61,7 @@ func (w *writer) message(t *thread, m trace.Message, j *event) error {
 	e.facts = messageFacts(m)
 	if e.begin < t.messages {
 		e.begin, e.end = t.messages, max(t.messages, e.end)
-		e.facts = append(e.facts, fact{"begin", "earlier: what was told before is left out"})
+		e.facts = append(e.facts, fact{"begin", "earlier; the part that was exported before is left out"})
 	}
 	if m.Kind != trace.MessageIdle {
 		t.sequence = uint64(next)
@@ -100,7 +101,7 @@ func messageFacts(m trace.Message) []fact {
 
 func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
 
-// frame tells a frame, in the first lane that is free by then, and what is counted of it.
+// frame exports a frame, in the first lane that is free by then, and its counters.
 func (w *writer) frame(r *recording, f trace.Frame) error {
 	e := event{kind: eventFrame, of: r, begin: r.rel(f.Start), name: "frame"}
 	e.end = max(e.begin, r.rel(f.End))
@@ -123,14 +124,16 @@ func (w *writer) frame(r *recording, f trace.Frame) error {
 		if !c.known || math.IsNaN(c.value) || math.IsInf(c.value, 0) {
 			continue
 		}
-		if err := w.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name, value: c.value}); err != nil {
+		if err := w.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name,
+			value: c.value}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", "sync", "command", "swap", "total", "gpu"}
+var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", "sync", "command", "swap", "total",
+	"gpu"}
 
 func frameFacts(r *recording, f trace.Frame) []fact {
 	all := []fact{{"vsync ms", millis(r.rel(f.VSync))}, {"dropped before", f.Dropped}}
@@ -142,10 +145,10 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 	return all
 }
 
-// stall tells a stall: the message, the instant, and what was found while it lasted.
+// stall exports a stall: the message, the instant, and what was found while it lasted.
 func (w *writer) stall(t *thread, stall *trace.Stall) error {
 	c := &stall.Report
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "jank", stall: c,
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "stall", stall: c,
 		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (c.Message + 1)}
 	e.end = e.begin
 	e.facts = append(stallFacts(t.of, c), evidenceFacts(t.of, stall)...)
@@ -162,7 +165,8 @@ func (w *writer) stall(t *thread, stall *trace.Stall) error {
 }
 
 func stallFacts(r *recording, c *trace.StallChunk) []fact {
-	all := []fact{{"message", clean(r.what(c.Description))}, {"number", c.Message}, {"wall ms", millis(int64(min(c.Wall, math.MaxInt64)))}}
+	all := []fact{{"message", clean(r.what(c.Description))}, {"number", c.Message},
+		{"wall ms", millis(int64(min(c.Wall, math.MaxInt64)))}}
 	known := func(key string, n int64) {
 		if n >= 0 {
 			all = append(all, fact{key, n})
@@ -180,20 +184,22 @@ func stallFacts(r *recording, c *trace.StallChunk) []fact {
 	}
 	known("gc count", c.GCCount)
 	known("gc ms", c.GCMillis)
-	all = append(all, fact{"stack key", clean(c.StackKey)}, fact{"first record", c.FirstRecord}, fact{"end record", c.EndRecord})
+	all = append(all, fact{"stack key", clean(c.StackKey)}, fact{"first record", c.FirstRecord},
+		fact{"end record", c.EndRecord})
 	if c.Repairs > 0 {
 		all = append(all, fact{"repairs on the device", c.Repairs})
 	}
 	return all
 }
 
-// sample tells a stack sample.
+// sample exports a stack sample.
 func (w *writer) sample(c *trace.StackSample) error {
 	t, err := w.thread(c.Thread)
 	if err != nil {
 		return err
 	}
-	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack", facts: sampleFacts(t.of, c)}
+	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack",
+		facts: sampleFacts(t.of, c)}
 	e.end = e.begin
 	return w.exporter.event(&e)
 }
@@ -251,9 +257,10 @@ func pendingText(r *recording, m trace.PendingMessage) string {
 	return text + " what " + strconv.FormatInt(m.What, 10)
 }
 
-// unreported tells what was found of a message whose report never came: the recording was cut.
+// unreported exports what was found of a message whose report never came, as the recording was cut.
 func (w *writer) unreported(t *thread, stall *trace.Stall) error {
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages, name: "slow, not told how it ended", facts: evidenceFacts(t.of, stall)}
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages,
+		name: "stall, still open when the recording ended", facts: evidenceFacts(t.of, stall)}
 	if n := len(stall.Samples); n > 0 {
 		e.begin = t.of.rel(stall.Samples[n-1].Nanos)
 	}

@@ -12,10 +12,10 @@ import (
 
 // Writer is an export that is being written. It is not safe for several goroutines.
 //
-// Recording, then what [trace.Replay] tells, then Damage: so for each recording, and Close behind the last one.
+// Recording, then what [trace.Replay] hands to it, then Damage: so for each recording, and Close behind the last one.
 type Writer interface {
 	trace.Handler
-	// Recording begins a recording: what is told from now on is of it. Where it is not called there is one
+	// Recording begins a recording: what follows is of it. Where it is not called there is one
 	// recording without a title, whose names are those that [New] got.
 	Recording(Recording) error
 	// Evidence takes a stall when its report is read, or what was found of a message whose report never came; see
@@ -23,17 +23,17 @@ type Writer interface {
 	Evidence(*trace.Stall) error
 	// Stall takes a stall when all of it is known, with its verdict.
 	Stall(*analysis.Stall) error
-	// Damage tells what a reader found wrong with the recording's bytes.
+	// Damage takes what a reader found wrong with the recording's bytes.
 	Damage(trace.Damage) error
 	// Close writes what is left. It closes nothing else. What was written without it is not whole.
 	Close() error
 }
 
-// Recording is what a view is told of a recording beside its content.
+// Recording is what a Writer gets of a recording beside its content.
 type Recording struct {
 	// Title is what people call it: a file's name. It is part of the output.
 	Title string
-	// Names tells how its methods are called; nil for the Names that [New] got.
+	// Names has the names of its methods; nil for the Names that [New] got.
 	Names trace.Names
 	// Banner says why not to trust what follows, and is empty if nothing speaks against it. It is a fact of the
 	// recording, and stands above a page of html in red.
@@ -52,7 +52,7 @@ type Format struct {
 	Name string
 	// Extension is how the names of such files end, with a dot.
 	Extension string
-	// Summary says in one line what it is and who reads it.
+	// Summary says in one line what it is and which programs read it.
 	Summary string
 	// Marks says how a call's [trace.Marks] are shown.
 	Marks string
@@ -64,14 +64,15 @@ type Format struct {
 	start func(*bufio.Writer, Options) exporter
 }
 
-// Formats lists all forms, in the order in which they are to be told.
+// Formats is the table of formats, in the order in which they are shown.
 func Formats() []Format {
-	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(), pprofFormat(), firefoxFormat(),
+	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(),
+		pprofFormat(), firefoxFormat(),
 		artFormat(), artDualFormat()}
 }
 
 // New begins an export in the named format to w. names are those of recordings that bring none of their own; nil
-// leaves methods as IDs. The error tells which formats there are.
+// leaves methods as IDs. The error names the formats.
 func New(format string, w io.Writer, names trace.Names, o Options) (Writer, error) {
 	if o.Program == "" {
 		o.Program = "tracegen"
@@ -90,7 +91,7 @@ func New(format string, w io.Writer, names trace.Names, o Options) (Writer, erro
 	return nil, fmt.Errorf("there is no format %q: use %s", format, strings.Join(known, ", "))
 }
 
-// exporter writes one format. Nothing that it is given may be kept but recordings and threads.
+// exporter writes one format. Of what it gets it may keep recordings and threads only.
 type exporter interface {
 	// begin begins a recording.
 	begin(*recording) error

@@ -14,9 +14,10 @@ import (
 func firefoxFormat() Format {
 	return Format{
 		Name: "firefox", Extension: ".firefox.json",
-		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, janks and frames as markers; no counters",
-		Marks:   "as the category Mended",
-		Memory:  "some 4 bytes for each entry and exit, some numbers for each path",
+		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, stalls and " +
+			"frames as markers; no counters",
+		Marks:  "as the category Repaired",
+		Memory: "some 4 bytes for each entry and exit, some numbers for each path",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &firefox{w: w, program: o.Program, methods: newMethods(), of: map[*thread]*foxThread{}}
 		},
@@ -36,14 +37,14 @@ type firefox struct {
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
 	schemas    [5]schema  // by kind of event
-	mended     []string   // subcategories
+	repaired   []string   // subcategories
 	recordings []string
 	start      int64 // milliseconds since 1970
 	tick       int64 // nanoseconds
 }
 
-// foxThread is a thread of a profile. A step is twice the number of a path plus one, 0 for none, and its lowest bit is set
-// if it came about by an entry.
+// foxThread is a thread of a profile. A step is twice the number of a path plus one, 0 for none, and its lowest bit is
+// set if it came about by an entry.
 type foxThread struct {
 	name, process string
 	pid, tid      int64
@@ -76,7 +77,7 @@ type schema struct {
 const (
 	foxOther = iota
 	foxMethod
-	foxMended
+	foxRepaired
 	foxEvent
 )
 
@@ -154,7 +155,7 @@ func (f *firefox) event(e *event) error {
 }
 
 // foxTypes are the markers' types, by kind of event.
-var foxTypes = [...]string{"Message", "Frame", "Jank", "Counter", "Stack"}
+var foxTypes = [...]string{"Message", "Frame", "Stall", "Counter", "Stack"}
 
 // note adds what it does not have to the schema.
 func (s *schema) note(facts []fact) {
@@ -170,7 +171,8 @@ func (f *firefox) end(r *recording) error {
 	for _, fact := range r.facts() {
 		entries = append(entries, `{"label":`+quoted(fact.key)+`,"format":"string","value":`+quoted(fact.text())+"}")
 	}
-	f.recordings = append(f.recordings, `{"label":`+quoted(clean(r.process()))+`,"entries":[`+strings.Join(entries, ",")+"]}")
+	f.recordings = append(f.recordings, `{"label":`+quoted(clean(r.process()))+`,"entries":[`+strings.Join(entries,
+		",")+"]}")
 	return nil
 }
 
@@ -190,23 +192,25 @@ func (f *firefox) close() error {
 // writeMeta comes last: which marks there are is known once all frames have been written.
 func (f *firefox) writeMeta() {
 	interval := decimal(nil, max(f.tick, 1000), 1_000_000)
-	mended := []string{`"Other"`}
-	for _, m := range f.mended {
-		mended = append(mended, quoted(m))
+	repaired := []string{`"Other"`}
+	for _, m := range f.repaired {
+		repaired = append(repaired, quoted(m))
 	}
-	f.w.WriteString(`"meta":{"interval":` + string(interval) + `,"startTime":` + strconv.FormatInt(max(0, f.start), 10) +
+	f.w.WriteString(`"meta":{"interval":` + string(interval) + `,"startTime":` +
+		strconv.FormatInt(max(0, f.start), 10) +
 		`,"processType":0,"product":` + quoted(f.program) + `,"importedFrom":` + quoted(f.program) +
 		`,"stackwalk":0,"symbolicated":true,"version":29,"preprocessedProfileVersion":` + strconv.Itoa(foxVersion) +
 		`,"categories":[{"name":"Other","color":"grey","subcategories":["Other"]},` +
 		`{"name":"Method","color":"blue","subcategories":["Other"]},` +
-		`{"name":"Mended","color":"red","subcategories":[` + strings.Join(mended, ",") + `]},` +
+		`{"name":"Repaired","color":"red","subcategories":[` + strings.Join(repaired, ",") + `]},` +
 		`{"name":"Event","color":"yellow","subcategories":["Other"]}]` +
 		`,"extra":[` + strings.Join(f.recordings, ",\n") + `],"markerSchema":[`)
 	l := list{w: f.w}
 	for kind := range f.schemas {
 		if s := &f.schemas[kind]; len(s.keys) > 0 {
 			l.element()
-			f.w.WriteString(`{"name":` + quoted(foxTypes[kind]) + `,"tooltipLabel":"{marker.name}","tableLabel":"{marker.name}",` +
+			f.w.WriteString(`{"name":` + quoted(foxTypes[kind]) +
+				`,"tooltipLabel":"{marker.name}","tableLabel":"{marker.name}",` +
 				`"display":["marker-chart","marker-table","timeline-overview"],"data":[` + s.fields() + "]}")
 		}
 	}
@@ -252,8 +256,10 @@ func (f *firefox) length(n int) { f.w.WriteString(`"length":` + strconv.Itoa(n) 
 
 func (f *firefox) writeThread(t *foxThread) {
 	f.w.WriteString(`{"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,"unregisterTime":null` +
-		`,"pausedRanges":[],"showMarkersInTimeline":true,"name":` + quoted(t.name) + `,"isMainThread":` + strconv.FormatBool(t.main) +
-		`,"processName":` + quoted(t.process) + `,"pid":"` + strconv.FormatInt(t.pid, 10) + `","tid":` + strconv.FormatInt(t.tid, 10) + ",\n")
+		`,"pausedRanges":[],"showMarkersInTimeline":true,"name":` + quoted(t.name) + `,"isMainThread":` +
+		strconv.FormatBool(t.main) +
+		`,"processName":` + quoted(t.process) + `,"pid":"` + strconv.FormatInt(t.pid, 10) + `","tid":` +
+		strconv.FormatInt(t.tid, 10) + ",\n")
 	f.writeSamples(t)
 	f.writeMarkers(t)
 	f.writeTables(t)
@@ -268,9 +274,9 @@ func (f *firefox) writeThread(t *foxThread) {
 	f.w.WriteString("]}")
 }
 
-// weighed gives the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but for calls
-// that took none and called nothing. Samples of no path stand where the first marker begins and the last one ends: the
-// profiler shows what is between samples, and nothing else.
+// weighed returns the samples: a path or -1, its time and how long it lasted. Steps that took no time are left out, but
+// for calls that took none and called nothing. Samples of no path stand where the first marker begins and the last one
+// ends: the profiler shows what is between samples, and nothing else.
 func (t *foxThread) weighed(yield func(path, at, took int64)) {
 	last, lastAt, some := uint64(0), int64(0), false
 	first, end := int64(math.MaxInt64), int64(0)
@@ -366,7 +372,10 @@ func (f *firefox) writeTables(t *foxThread) {
 	}
 	n := len(t.paths.list)
 	f.w.WriteString(`"stackTable":{`)
-	f.column("frame", n, func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(local[t.paths.list[i].frame]), 10) })
+	f.column("frame", n, func(b []byte, i int) []byte {
+		return strconv.AppendInt(b, int64(local[t.paths.list[i].frame]),
+			10)
+	})
 	f.column("prefix", n, func(b []byte, i int) []byte {
 		if up := t.paths.list[i].parent; up >= 0 {
 			return strconv.AppendInt(b, int64(up), 10)
@@ -378,16 +387,24 @@ func (f *firefox) writeTables(t *foxThread) {
 		if m == "" {
 			return foxMethod, 0
 		}
-		sub := slices.Index(f.mended, m)
+		sub := slices.Index(f.repaired, m)
 		if sub < 0 {
-			sub = len(f.mended)
-			f.mended = append(f.mended, m)
+			sub = len(f.repaired)
+			f.repaired = append(f.repaired, m)
 		}
-		return foxMended, int64(sub) + 1
+		return foxRepaired, int64(sub) + 1
 	}
 	columns := func(n int, frame func(i int) int32) {
-		f.column("category", n, func(b []byte, i int) []byte { c, _ := category(frame(i)); return strconv.AppendInt(b, c, 10) })
-		f.column("subcategory", n, func(b []byte, i int) []byte { _, c := category(frame(i)); return strconv.AppendInt(b, c, 10) })
+		f.column("category", n, func(b []byte, i int) []byte {
+			c,
+				_ := category(frame(i))
+			return strconv.AppendInt(b, c, 10)
+		})
+		f.column("subcategory", n, func(b []byte, i int) []byte {
+			_,
+				c := category(frame(i))
+			return strconv.AppendInt(b, c, 10)
+		})
 	}
 	columns(n, func(i int) int32 { return t.paths.list[i].frame })
 	f.length(n)

@@ -17,8 +17,8 @@ import (
 	"github.com/tracegen/tracegen/internal/export"
 )
 
-// chunked makes a recording of any bytes: a kind of chunk, a length, a payload, and so on. All checksums are right, so that
-// what is in the payloads gets as far as it can.
+// chunked makes a recording of any bytes: a kind of chunk, a length, a payload, and so on. All checksums are right, so
+// that what is in the payloads gets as far as it can.
 func chunked(data []byte) []byte {
 	r := newRecorded("tickNanos", "1000", "clockPeriodMillis", "5")
 	for len(data) >= 2 {
@@ -198,7 +198,7 @@ func validChrome(data []byte) error {
 	return nil
 }
 
-// fields gives the fields of a message: numbers, and bytes.
+// fields returns the fields of a message: numbers, and bytes.
 func fields(data []byte, visit func(field protowire.Number, n uint64, b []byte) error) error {
 	for len(data) > 0 {
 		field, kind, size := protowire.ConsumeTag(data)
@@ -306,13 +306,15 @@ func validFirefox(data []byte) error {
 			}
 			for name, column := range t {
 				var values []any
-				if name != "length" && name != "weightType" && (json.Unmarshal(column, &values) != nil || len(values) != length) {
+				if name != "length" && name != "weightType" &&
+					(json.Unmarshal(column, &values) != nil || len(values) != length) {
 					return fmt.Errorf("column %s has %d values, want %d", name, len(values), length)
 				}
 			}
 		}
 		var times, weights []float64
-		if err := errors.Join(json.Unmarshal(th.Samples["time"], &times), json.Unmarshal(th.Samples["weight"], &weights)); err != nil {
+		if err := errors.Join(json.Unmarshal(th.Samples["time"], &times),
+			json.Unmarshal(th.Samples["weight"], &weights)); err != nil {
 			return err
 		}
 		for k, at := range times {
@@ -336,7 +338,8 @@ func validART(data []byte) error {
 	open := map[uint16][]uint32{}
 	last := uint32(0)
 	for ; len(records) > 0; records = records[size:] {
-		thread, method, at := binary.LittleEndian.Uint16(records), binary.LittleEndian.Uint32(records[2:]), binary.LittleEndian.Uint32(records[size-4:])
+		thread, method, at := binary.LittleEndian.Uint16(records), binary.LittleEndian.Uint32(records[2:]),
+			binary.LittleEndian.Uint32(records[size-4:])
 		if at < last {
 			return fmt.Errorf("time %d after %d", at, last)
 		}

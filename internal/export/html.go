@@ -30,7 +30,7 @@ var pageFiles embed.FS
 func htmlFormat() Format {
 	return Format{
 		Name: "html", Extension: ".html",
-		Summary: "one page for any browser: stalls, time line, flame chart and flame graph; asks nothing of anybody",
+		Summary: "one page for any browser: stalls, time line, flame chart and flame graph; makes no requests",
 		Marks:   "hatched, and in a call's details",
 		Memory:  "some 4 bytes a call, deflated, and what is there beside calls",
 		start: func(w *bufio.Writer, o Options) exporter {
@@ -64,16 +64,16 @@ type pageName struct {
 
 // pageRecording is a recording.
 type pageRecording struct {
-	Name    string        `json:"name"`
-	Timed   bool          `json:"timed"` // what came first is known
-	End     int64         `json:"end"`
-	Slow    int64         `json:"slow"`
-	Clock   string        `json:"clock"` // how exact times are
-	Off     int64         `json:"off"`   // by how much times may be wrong
-	Threads []*pageThread `json:"threads"`
-	Stalls  []*pageStall  `json:"stalls"`
-	Frames  []pageFrame   `json:"frames"`
-	Facts   []pageFact    `json:"facts"`
+	Name      string        `json:"name"`
+	Timed     bool          `json:"timed"` // what came first is known
+	End       int64         `json:"end"`
+	Threshold int64         `json:"threshold"`
+	Clock     string        `json:"clock"` // how exact times are
+	Off       int64         `json:"off"`   // by how much times may be wrong
+	Threads   []*pageThread `json:"threads"`
+	Stalls    []*pageStall  `json:"stalls"`
+	Frames    []pageFrame   `json:"frames"`
+	Facts     []pageFact    `json:"facts"`
 
 	threads  map[*thread]*pageThread
 	reports  []*trace.StallChunk // of Stalls, nil for those without
@@ -100,14 +100,14 @@ type pageMessage struct {
 	Kind  string `json:"kind"`
 }
 
-// pageStall is a slow message.
+// pageStall is a stall.
 type pageStall struct {
-	Thread    uint32     `json:"thread"`
-	Begin     int64      `json:"begin"`
-	Wall      int64      `json:"wall"`
-	What      string     `json:"what"`
-	Judgement string     `json:"judgement,omitempty"`
-	Facts     []pageFact `json:"facts"`
+	Thread  uint32     `json:"thread"`
+	Begin   int64      `json:"begin"`
+	Wall    int64      `json:"wall"`
+	What    string     `json:"what"`
+	Verdict string     `json:"verdict,omitempty"`
+	Facts   []pageFact `json:"facts"`
 }
 
 // pageFrame is a frame that was drawn.
@@ -135,9 +135,10 @@ func (p *page) begin(r *recording) error {
 	}
 	tick, _ := r.about().Tick()
 	p.now = &pageRecording{
-		Name: cmp.Or(r.title, r.process()), Timed: true, Clock: r.uncertainty(), Slow: threshold.Nanoseconds(),
+		Name: cmp.Or(r.title, r.process()), Timed: true, Clock: r.uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off:     max(tick, r.about().ClockPeriod()).Nanoseconds(),
-		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{}, verdicts: map[stallKey]string{},
+		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{},
+		verdicts: map[stallKey]string{},
 	}
 	p.Recordings = append(p.Recordings, p.now)
 	if r.banner != "" {
@@ -218,12 +219,13 @@ func (p *page) end(of *recording) error {
 	r := p.now
 	for i, s := range r.Stalls {
 		if c := r.reports[i]; c != nil {
-			s.Judgement = r.verdicts[stallKey{c.Thread, c.Message}]
+			s.Verdict = r.verdicts[stallKey{c.Thread, c.Message}]
 		}
 	}
 	slices.SortStableFunc(r.Stalls, func(a, b *pageStall) int { return cmp.Compare(a.Begin, b.Begin) })
 	for _, f := range p.methods.list[len(p.Names):] {
-		n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor, Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#")}
+		n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor,
+			Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#")}
 		if n.Source = f.File; f.Line > 0 {
 			n.Source += ":" + strconv.Itoa(f.Line)
 		}
@@ -243,7 +245,8 @@ func (p *page) close() error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&events, "<script type=\"application/octet-stream\" id=\"%s\">%s</script>\n", t.Events, base64.StdEncoding.EncodeToString(deflated))
+			fmt.Fprintf(&events, "<script type=\"application/octet-stream\" id=\"%s\">%s</script>\n", t.Events,
+				base64.StdEncoding.EncodeToString(deflated))
 		}
 	}
 	// Marshal writes < as \u003c, so that no string in it ends the script element that it stands in.
@@ -251,7 +254,8 @@ func (p *page) close() error {
 	if err != nil {
 		return err
 	}
-	text := map[string]string{"recordings": string(data), "events": events.String(), "title": html.EscapeString(cmp.Or(p.opts.Program, "tracegen"))}
+	text := map[string]string{"recordings": string(data), "events": events.String(),
+		"title": html.EscapeString(cmp.Or(p.opts.Program, "tracegen"))}
 	if len(p.Recordings) > 0 {
 		text["title"] = html.EscapeString(p.Recordings[0].Name)
 	}

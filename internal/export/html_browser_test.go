@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// inBrowser opens a page in Chromium, has it do what value says, and holds it to asking nobody for anything.
+// inBrowser opens a page in Chromium, has it do what value says, and fails if the page makes a request.
 func inBrowser(t testing.TB, file, value, picture string, result any) {
 	t.Helper()
 	got := struct {
@@ -23,7 +23,8 @@ func inBrowser(t testing.TB, file, value, picture string, result any) {
 		Errors   []string
 		Requests []string
 	}{Value: result}
-	ask(t, "page", file, map[string]any{"wait": "document.documentElement.dataset.ready", "value": value, "picture": picture}, &got)
+	ask(t, "page", file, map[string]any{"wait": "document.documentElement.dataset.ready", "value": value,
+		"picture": picture}, &got)
 	if len(got.Errors) > 0 {
 		t.Errorf("the page's errors: %s", got.Errors)
 	}
@@ -65,7 +66,8 @@ func readHTML(t testing.TB, file string) (map[method]measure, []plainCall) {
 			all[method{th.Name, m[0].(string)}] = measure{number(m[1]), number(m[2]), -1, number(m[3])}
 		}
 		for _, c := range th.All {
-			calls = append(calls, plainCall{Thread: th.Name, Name: c[0].(string), Begin: number(c[1]), End: number(c[2]), Depth: int(number(c[3]))})
+			calls = append(calls, plainCall{Thread: th.Name, Name: c[0].(string), Begin: number(c[1]),
+				End: number(c[2]), Depth: int(number(c[3]))})
 		}
 	}
 	slices.SortStableFunc(calls, func(a, b plainCall) int { return cmp.Compare(a.Thread, b.Thread) })
@@ -75,8 +77,8 @@ func readHTML(t testing.TB, file string) (map[method]measure, []plainCall) {
 // made is a recording of many calls: messages of a main thread, one in some hundred slow.
 type made struct{ calls, stalls int }
 
-// tell gives it to a export.
-func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
+// write writes the recording to an exporter.
+func (m *made) write(t testing.TB, v export.Writer, atLeast int) {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -84,7 +86,8 @@ func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
 		}
 	}
 	must(v.Recording(export.Recording{Title: "made.tgd"}))
-	must(v.Chunk(&trace.Meta{Values: map[string]string{"package": "com.example", "tickNanos": "1000000", "clockPeriodMillis": "5"}}))
+	must(v.Chunk(&trace.Meta{Values: map[string]string{"package": "com.example", "tickNanos": "1000000",
+		"clockPeriodMillis": "5"}}))
 	must(v.Chunk(&trace.Threads{List: []trace.Thread{{Name: "main", Main: true}}}))
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for now := int64(5e12); m.calls < atLeast; now += rnd.Int64N(20) * 1e6 {
@@ -98,14 +101,15 @@ func (m *made) tell(t testing.TB, v export.Writer, atLeast int) {
 		s.End = now
 		must(v.Segment(&s))
 		if budget >= 800 {
-			must(v.Evidence(report(trace.StallChunk{Message: uint64(m.stalls), Begin: s.Begin, Wall: uint64(s.End - s.Begin), CPU: -1, Description: "Handler (a.B) null: 1"})))
+			must(v.Evidence(report(trace.StallChunk{Message: uint64(m.stalls), Begin: s.Begin,
+				Wall: uint64(s.End - s.Begin), CPU: -1, Description: "Handler (a.B) null: 1"})))
 		}
 		m.calls += len(s.Calls)
 	}
 	must(v.Close())
 }
 
-// nest adds a call with others below it, which take budget nanoseconds, and gives when it ends.
+// nest adds a call with others below it, which take budget nanoseconds, and returns when it ends.
 func nest(s *trace.Segment, rnd *rand.Rand, parent int32, m trace.Method, now, budget int64, depth int) int64 {
 	k := len(s.Calls)
 	s.Calls = append(s.Calls, trace.Call{Method: m, Parent: parent, Count: 1, Begin: now})
@@ -119,8 +123,8 @@ func nest(s *trace.Segment, rnd *rand.Rand, parent int32, m trace.Method, now, b
 	return now
 }
 
-// TestHTMLOfAMillionRecords: at most 30 MB, and everything in it can be reached by keys. How long Chromium takes to paint it
-// is told and not held to anything: the machine may be busy.
+// TestHTMLOfAMillionRecords: at most 30 MB, and everything in it can be reached by keys. How long Chromium takes to
+// paint it is logged and has no limit: the machine may be busy.
 func TestHTMLOfAMillionRecords(t *testing.T) {
 	var b bytes.Buffer
 	v, err := export.New("html", &b, naming{}, export.Options{})
@@ -128,7 +132,7 @@ func TestHTMLOfAMillionRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m made
-	m.tell(t, v, 500_000)
+	m.write(t, v, 500_000)
 	if b.Len() > 30_000_000 {
 		t.Errorf("the page has %d bytes", b.Len())
 	}
@@ -167,7 +171,8 @@ func TestHTMLOfAMillionRecords(t *testing.T) {
 	if got.Drawn < 10 {
 		t.Errorf("the flame chart has %d colours", got.Drawn)
 	}
-	if got.Mode != "graph" || got.Rows < 20 || !strings.Contains(got.Details, "Handler (a.B)") || got.Zoomed[1]-got.Zoomed[0] > 10e9 {
+	if got.Mode != "graph" || got.Rows < 20 || !strings.Contains(got.Details, "Handler (a.B)") ||
+		got.Zoomed[1]-got.Zoomed[0] > 10e9 {
 		t.Errorf("keys: %+v", got)
 	}
 	if !strings.Contains(got.Found, " calls, ") {
@@ -184,7 +189,7 @@ func TestHTMLOfNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if title != "" {
-			if err := v.Recording(export.Recording{Title: title, Banner: "NAMES ARE NOT TO BE TRUSTED"}); err != nil {
+			if err := v.Recording(export.Recording{Title: title, Banner: "NAMES MAY BE WRONG"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,7 +202,7 @@ func TestHTMLOfNothing(t *testing.T) {
 		}
 		var banner string
 		inBrowser(t, file, `$("banner").textContent`, "", &banner)
-		if (banner == "NAMES ARE NOT TO BE TRUSTED") != (title != "") {
+		if (banner == "NAMES MAY BE WRONG") != (title != "") {
 			t.Errorf("the banner is %q", banner)
 		}
 	}

@@ -31,9 +31,9 @@ type pageData struct {
 			Messages []struct{ Name, Kind string }
 		}
 		Stalls []struct {
-			Wall            int64
-			What, Judgement string
-			Facts           [][2]string
+			Wall          int64
+			What, Verdict string
+			Facts         [][2]string
 		}
 	}
 }
@@ -143,7 +143,8 @@ func hostile(v export.Writer) error {
 	if err := v.Chunk(&trace.Threads{List: []trace.Thread{{Name: evil}}}); err != nil {
 		return err
 	}
-	s := trace.Segment{Begin: 1, End: 9, Calls: []trace.Call{{Method: trace.FirstNamed, Parent: -1, Next: 1, Count: 3, Begin: 1, End: 9, Marks: trace.MarkOpen}}}
+	s := trace.Segment{Begin: 1, End: 9, Calls: []trace.Call{{Method: trace.FirstNamed, Parent: -1, Next: 1, Count: 3,
+		Begin: 1, End: 9, Marks: trace.MarkOpen}}}
 	if err := v.Segment(&s); err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func TestHTMLKeepsStringsInTheirPlace(t *testing.T) {
 	if got := calls[r.Threads[0].Events]; len(got) != 1 || !strings.HasSuffix(got[0], " x3 0-8 m1") {
 		t.Errorf("calls %q", got)
 	}
-	if len(r.Stalls) != 1 || r.Stalls[0].Judgement != "own work" {
+	if len(r.Stalls) != 1 || r.Stalls[0].Verdict != "own work" {
 		t.Errorf("stalls %+v", r.Stalls)
 	}
 }
@@ -202,9 +203,10 @@ func TestOutermostCallsHaveNames(t *testing.T) {
 	}
 }
 
-func TestHTMLAsksNothingOfAnybody(t *testing.T) {
+func TestHTMLMakesNoRequest(t *testing.T) {
 	page := string(exported(t, "html", vectors+"every.tgd"))
-	for _, way := range []string{"http:", "https:", "//www", " src=", "href=", "url(", "@import", "fetch(", "XMLHttpRequest", "WebSocket", "import("} {
+	for _, way := range []string{"http:", "https:", "//www", " src=", "href=", "url(", "@import", "fetch(",
+		"XMLHttpRequest", "WebSocket", "import("} {
 		if strings.Contains(page, way) {
 			t.Errorf("the page has %q", way)
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// methodKey is a method of one recording, with marks if the format tells calls with marks from others.
+// methodKey is a method of one recording, with marks if the format shows marks as a part of the name.
 type methodKey struct {
 	method trace.Method
 	marks  trace.Marks
 }
 
-// method is a method as the whole export knows it.
+// method is a method of the whole export.
 type method struct {
 	trace.Name
 	// label is what it is shown as, and different for each method.
@@ -46,7 +46,7 @@ func newMethods() *methods {
 	return &methods{index: map[identity]int32{}, owner: map[string]identity{}}
 }
 
-// of gives the number of a method of a recording. Marks that are not shown are left out.
+// of returns the number of a method of a recording. Marks that are not shown are left out.
 func (f *methods) of(r *recording, m trace.Method, marks trace.Marks) int32 {
 	key := methodKey{m, marks & shown}
 	if k, ok := r.methods[key]; ok {
@@ -80,10 +80,10 @@ func (f *methods) label(name trace.Name) string {
 	}
 }
 
-// name gives what a method is called: as the recording says, else as its names do.
+// name returns what a method is called: as the recording says, else as its names do.
 func (r *recording) name(m trace.Method) trace.Name {
 	if text, ok := r.named[m]; ok {
-		return trace.Name{Method: text}
+		return trace.ParseName(text)
 	}
 	name, known := r.names.Name(m)
 	if !known {
@@ -107,8 +107,8 @@ func clean(s string) string {
 	}, s)
 }
 
-// parameters gives a descriptor's parameter types in Java's notation, classes without their packages; nothing if it is not
-// known.
+// parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it
+// is not known.
 func parameters(descriptor string) string {
 	if descriptor == "" {
 		return ""
@@ -141,5 +141,6 @@ func parameters(descriptor string) string {
 }
 
 var primitives = map[byte]string{
-	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean", 'V': "void",
+	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean",
+	'V': "void",
 }

@@ -12,10 +12,11 @@ import (
 func perfettoFormat() Format {
 	return Format{
 		Name: "perfetto", Extension: ".perfetto-trace", Binary: true,
-		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, janks, frames, counters",
+		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, stalls, frames, counters",
 		Marks:   "as arguments",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{}, counters: map[counter]uint64{}}
+			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{},
+				counters: map[counter]uint64{}}
 		},
 	}
 }
@@ -96,13 +97,14 @@ const (
 	categoryMethod = iota + 1
 	categoryMessage
 	categoryFrame
-	categoryJank
+	categoryStall
 	categoryRecording
 )
 
-var categories = []string{"method", "message", "frame", "jank", "recording"}
+var categories = []string{"method", "message", "frame", "stall", "recording"}
 
-// perfetto is a Perfetto trace of one sequence of packets. Methods' names and places are interned: each is written once.
+// perfetto is a Perfetto trace of one sequence of packets. Methods' names and places are interned: each is written
+// once.
 type perfetto struct {
 	w        *bufio.Writer
 	program  string
@@ -119,7 +121,7 @@ type perfetto struct {
 }
 
 // tracks are the tracks of one thread; 0 where there is none yet.
-type tracks struct{ calls, messages, janks uint64 }
+type tracks struct{ calls, messages, stalls uint64 }
 
 // counter is a track of its own.
 type counter struct {
@@ -166,7 +168,8 @@ func (p *perfetto) begin(r *recording) error {
 		}
 		p.inner = p.inner[:0]
 		for k, name := range categories {
-			p.inner = message(p.inner, internedCategories, text(number(nil, internedIID, uint64(k+1)), internedText, name))
+			p.inner = message(p.inner, internedCategories, text(number(nil, internedIID, uint64(k+1)), internedText,
+				name))
 		}
 		p.packet = message(number(number(p.packet[:0], packetSequence, 1), packetFlags, flags), packetInterned, p.inner)
 		if err := p.write(); err != nil {
@@ -271,7 +274,7 @@ func (p *perfetto) segment(t *thread, s *trace.Segment) error {
 	return err
 }
 
-// intern gives the names and places of methods that no packet has had.
+// intern returns the names and places of methods that no packet has had.
 func (p *perfetto) intern() []byte {
 	var b []byte
 	for ; p.interned < len(p.methods.list); p.interned++ {
@@ -310,10 +313,10 @@ func (p *perfetto) event(e *event) error {
 		return p.emit(e.begin, nil)
 	default:
 		of := p.threads[e.thread]
-		if of.janks == 0 {
-			of.janks = p.child(of.calls, "jank")
+		if of.stalls == 0 {
+			of.stalls = p.child(of.calls, "stalls")
 		}
-		p.head(instant, of.janks, e, categoryJank)
+		p.head(instant, of.stalls, e, categoryStall)
 		p.annotate(e.facts)
 		return p.emit(e.begin, nil)
 	}
@@ -348,7 +351,7 @@ func (p *perfetto) slice(e *event, track, category uint64) error {
 	return p.emit(e.end, nil)
 }
 
-// end tells the recording's facts, as an instant at its begin.
+// end writes the recording's facts, as an instant at its begin.
 func (p *perfetto) end(r *recording) error {
 	p.head(instant, p.child(p.process, "recording"), &event{name: "recording"}, categoryRecording)
 	p.annotate(append([]fact{{"program", p.program}}, r.facts()...))

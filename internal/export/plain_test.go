@@ -29,7 +29,7 @@ type plainThread struct {
 
 // plain replays a recording whose records are all there: an exit ends the innermost call of its method and, at the
 // same time, those within it; what is open at the end ends with the thread's last record. before is how many calls are
-// in front of what it gives.
+// in front of those that it returns.
 func plain(t testing.TB, data []byte, names trace.Names, before int) []plainCall {
 	t.Helper()
 	r, err := trace.NewReader(bytes.NewReader(data))
@@ -94,7 +94,8 @@ func (p *plainThread) take(rec trace.Record, tick int64, names trace.Names) {
 		if len(p.open) > 0 {
 			parent = p.open[len(p.open)-1]
 		}
-		p.calls = append(p.calls, plainCall{Thread: p.name, Name: name.String(), Begin: p.last, Depth: len(p.open), parent: parent})
+		p.calls = append(p.calls, plainCall{Thread: p.name, Name: name.String(), Begin: p.last, Depth: len(p.open),
+			parent: parent})
 		p.open = append(p.open, len(p.calls)-1)
 		return
 	}
@@ -111,7 +112,7 @@ func (p *plainThread) take(rec trace.Record, tick int64, names trace.Names) {
 	}
 }
 
-// method is a method on a thread; the thread is empty where a reader does not tell them apart.
+// method is a method on a thread; the thread is empty where a reader does not distinguish threads.
 type method struct{ Thread, Name string }
 
 // measure is what readers say of a method, in nanoseconds; -1 is what one does not say.

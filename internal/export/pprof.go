@@ -17,34 +17,35 @@ func pprofFormat() Format {
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{}, samples: map[labelled]int32{}, told: map[*thread][]span{}, open: map[*thread][]*group{}}
+			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{},
+				samples: map[labelled]int32{}, messages: map[*thread][]span{}, open: map[*thread][]*group{}}
 		},
 	}
 }
 
 // pprof is profile.proto. A sample is all calls of one path, thread and message.
 type pprof struct {
-	w       *bufio.Writer
-	program string
-	methods *methods
-	paths   *paths
-	at      []int32 // per call of a segment: its path
-	self    []int64 // likewise: its own time
-	slots   []slot  // per path
-	groups  uint64
-	open    map[*thread][]*group
-	told    map[*thread][]span // messages, the latest ones
-	labels  []labels
-	label   map[labels]int32
-	samples map[labelled]int32
-	keys    []labelled // in the order in which they came
-	values  []sample
+	w        *bufio.Writer
+	program  string
+	methods  *methods
+	paths    *paths
+	at       []int32 // per call of a segment: its path
+	self     []int64 // likewise: its own time
+	slots    []slot  // per path
+	groups   uint64
+	open     map[*thread][]*group
+	messages map[*thread][]span // the latest ones
+	labels   []labels
+	label    map[labels]int32
+	samples  map[labelled]int32
+	keys     []labelled // in the order in which they came
+	values   []sample
 
 	comments   []string
 	wall, span int64 // when it began in nanoseconds since 1970, and how long it is
 }
 
-// labels tell samples from each other, beside their path.
+// labels identify samples, beside their path.
 type labels struct{ thread, scene, message string }
 
 // marked is all calls of a path that have the same marks.
@@ -74,13 +75,13 @@ type group struct {
 	part        bool // goes on in the next segment
 }
 
-// span is a message that has been told.
+// span is a message that has come.
 type span struct {
 	begin, end int64
 	name       string
 }
 
-// has tells whether a group is of the message: records have a coarser clock than messages, so the middle decides.
+// has reports whether a group is of the message: records have a coarser clock than messages, so the middle decides.
 func (s span) has(g *group) bool {
 	middle := g.begin + (g.last-g.begin)/2
 	return s.begin <= middle && middle < s.end
@@ -149,9 +150,9 @@ func (p *pprof) segment(t *thread, s *trace.Segment) error {
 		}
 		p.add(g, p.at[i], c.Marks&shown, v)
 	}
-	for _, m := range p.told[t] {
+	for _, m := range p.messages[t] {
 		if !g.part && m.has(g) {
-			p.settle(t, g, labels{message: m.name})
+			p.finish(t, g, labels{message: m.name})
 			p.open[t] = p.open[t][:len(p.open[t])-1]
 			break
 		}
@@ -159,14 +160,14 @@ func (p *pprof) segment(t *thread, s *trace.Segment) error {
 	return nil
 }
 
-// group gives the one that a segment belongs to: a new one unless it goes on with what was suspended.
+// group returns the one that a segment belongs to: a new one unless it goes on with what was suspended.
 func (p *pprof) group(t *thread, s *trace.Segment) *group {
 	open := p.open[t]
 	if n := len(open); n > 0 && open[n-1].part && s.Calls[0].Marks&trace.MarkResumed != 0 {
 		return open[n-1]
 	}
 	if len(open) == maxGroups {
-		p.settle(t, open[0], labels{})
+		p.finish(t, open[0], labels{})
 		open = open[:copy(open, open[1:])]
 	}
 	p.groups++
@@ -175,8 +176,8 @@ func (p *pprof) group(t *thread, s *trace.Segment) *group {
 	return g
 }
 
-// settle adds what waited to all.
-func (p *pprof) settle(t *thread, g *group, l labels) {
+// finish adds the samples of a group, which waited for their labels, to those of the profile.
+func (p *pprof) finish(t *thread, g *group, l labels) {
 	l.thread = clean(t.Name)
 	k, ok := p.label[l]
 	if !ok {
@@ -195,7 +196,7 @@ func (p *pprof) settle(t *thread, g *group, l labels) {
 	}
 }
 
-// event gives segments their names: a slow message knows its records, others are known by the time.
+// event names segments: a stall is found by its records, other messages by their time.
 func (p *pprof) event(e *event) error {
 	var l labels
 	var is func(*group) bool
@@ -206,8 +207,8 @@ func (p *pprof) event(e *event) error {
 		is = func(g *group) bool { return g.first < j.EndRecord && j.FirstRecord < g.end }
 	case e.kind == eventMessage && e.stall == nil && e.message.Kind != trace.MessageIdle:
 		m := span{e.begin, e.end, e.name}
-		told := p.told[e.thread]
-		p.told[e.thread] = append(told[max(0, len(told)-maxGroups+1):], m)
+		latest := p.messages[e.thread]
+		p.messages[e.thread] = append(latest[max(0, len(latest)-maxGroups+1):], m)
 		l.message, is = e.name, m.has
 	default:
 		return nil
@@ -216,7 +217,7 @@ func (p *pprof) event(e *event) error {
 	left := open[:0]
 	for _, g := range open {
 		if is(g) && !g.part {
-			p.settle(e.thread, g, l)
+			p.finish(e.thread, g, l)
 		} else {
 			left = append(left, g)
 		}
@@ -229,10 +230,10 @@ func (p *pprof) event(e *event) error {
 func (p *pprof) end(r *recording) error {
 	for _, t := range r.ordered() {
 		for _, g := range p.open[t] {
-			p.settle(t, g, labels{})
+			p.finish(t, g, labels{})
 		}
 		delete(p.open, t)
-		delete(p.told, t)
+		delete(p.messages, t)
 	}
 	var b strings.Builder
 	for _, f := range r.facts() {
@@ -256,7 +257,8 @@ func (p *pprof) close() error {
 		}
 		fn := &profile.Function{ID: id, Name: f.label, SystemName: system, Filename: f.File, StartLine: int64(f.Line)}
 		all.Function = append(all.Function, fn)
-		all.Location = append(all.Location, &profile.Location{ID: id, Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
+		all.Location = append(all.Location, &profile.Location{ID: id,
+			Line: []profile.Line{{Function: fn, Line: int64(f.Line)}}})
 	}
 	for i, k := range p.keys {
 		s := &profile.Sample{Value: []int64{p.values[i].nanos, p.values[i].calls}, Label: map[string][]string{}}

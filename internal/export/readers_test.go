@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// found gives the readers, which take their time.
+// found returns the readers, which take their time.
 func found(t testing.TB) *oracle.Readers {
 	t.Helper()
 	if testing.Short() {
@@ -143,7 +143,8 @@ func processed(t testing.TB, file, where string) (map[method]measure, []plainCal
 	number := func(v any) int64 { return int64(v.(float64)) }
 	for _, row := range tables[0] {
 		name := processedName(row["name"].(string))
-		all[method{processedThread(row["thread"]), name}] = measure{number(row["calls"]), number(row["self"]), number(row["total"]), -1}
+		all[method{processedThread(row["thread"]), name}] = measure{number(row["calls"]), number(row["self"]),
+			number(row["total"]), -1}
 	}
 	var calls []plainCall
 	for _, row := range tables[1] {
@@ -251,7 +252,8 @@ func readSpeedscope(t testing.TB, file string) (map[method]measure, []plainCall)
 		}
 		for _, row := range p.Rows {
 			m := all[method{thread, withoutMarks(row[2])}]
-			all[method{thread, withoutMarks(row[2])}] = measure{-1, m.Self + shownTime(t, row[1]), -1, m.Total + shownTime(t, row[0])}
+			all[method{thread, withoutMarks(row[2])}] = measure{-1, m.Self + shownTime(t, row[1]), -1,
+				m.Total + shownTime(t, row[0])}
 		}
 	}
 	return all, nil

@@ -47,7 +47,7 @@ func (r *recorded) chunk(kind byte, payload []byte) {
 	r.chunks++
 }
 
-// name gives a string's number, after it has been written.
+// name returns a string's number, after it has been written.
 func (r *recorded) name(s string) uint64 {
 	k, ok := r.strings[s]
 	if !ok {
@@ -111,7 +111,7 @@ func (r *recorded) frames(list ...trace.Frame) {
 	r.chunk(8, b)
 }
 
-func (r *recorded) jank(j trace.StallChunk) {
+func (r *recorded) stall(j trace.StallChunk) {
 	description, scene, owner := r.name(j.Description), r.name(j.Scene), r.name(j.LockOwner)
 	b := uv(append(uv(nil, uint64(j.Thread)), j.Kind), j.Message)
 	b = uv(uv(sv(uv(sv(b, j.Begin), j.Wall), j.CPU), j.FirstRecord), j.EndRecord)
@@ -123,12 +123,13 @@ func (r *recorded) pending(p trace.Pending) {
 	b := uv(flag(uv(uv(nil, uint64(p.Thread)), p.Message), p.Available), uint64(len(p.List)))
 	for _, m := range p.List {
 		target, callback := r.name(m.Target), r.name(m.Callback)
-		b = append(sv(uv(uv(sv(sv(b, m.When), m.What), target), callback), m.Arg1), map[bool]byte{true: 1}[m.Asynchronous])
+		b = append(sv(uv(uv(sv(sv(b, m.When), m.What), target), callback), m.Arg1),
+			map[bool]byte{true: 1}[m.Asynchronous])
 	}
 	r.chunk(10, b)
 }
 
-// end closes the recording and gives its bytes.
+// end closes the recording and returns its bytes.
 func (r *recorded) end() []byte {
 	r.chunk(11, uv(uv(uv(nil, uint64(r.chunks)), uint64(r.records)), 0))
 	return r.Bytes()
@@ -141,7 +142,8 @@ func (naming) Name(m trace.Method) (trace.Name, bool) {
 	if m == trace.MethodDispatch || m >= 100 {
 		return trace.NoNames{}.Name(m)
 	}
-	n := trace.Name{Class: "com.app.C" + string('A'+rune(m%5)), Method: "m" + string('a'+rune(m%26)) + string('a'+rune(m/26)), Descriptor: "(I)V"}
+	n := trace.Name{Class: "com.app.C" + string('A'+rune(m%5)),
+		Method: "m" + string('a'+rune(m%26)) + string('a'+rune(m/26)), Descriptor: "(I)V"}
 	if m%3 == 0 {
 		n.File, n.Line = n.Class[8:]+".java", int(m)+10
 	}

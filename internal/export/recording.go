@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// recording is what is known of the recording that is being told.
+// recording is what is known of the recording that is being exported.
 type recording struct {
 	// number counts from 1.
 	number int
@@ -21,14 +21,14 @@ type recording struct {
 	named  map[trace.Method]string
 	meta   map[string]string
 	clock  *trace.Clock
-	// origin is the time of clock that is 0 in the export; fixed is set once something has been told by it.
-	origin  int64
-	fixed   bool
-	threads map[uint32]*thread
-	methods map[methodKey]int32
-	tids    int64 // given so far, beside the main thread's
-	told    int   // threads
-	main    bool  // one of which is the main thread
+	// origin is the time of clock that is 0 in the export; fixed is set once something has been exported by it.
+	origin   int64
+	fixed    bool
+	threads  map[uint32]*thread
+	methods  map[methodKey]int32
+	tids     int64 // given so far, beside the main thread's
+	exported int   // threads that the exporter has
+	main     bool  // one of which is the main thread
 
 	repairs   trace.Repairs
 	damage    *trace.Damage
@@ -37,10 +37,10 @@ type recording struct {
 	moved     uint64    // segments that were put behind the one before
 	calls     uint64
 	nameless  map[trace.Method]bool // methods without a name
-	duplicate uint64                // messages that were told before
+	duplicate uint64                // messages that were exported before
 }
 
-// ordered gives the threads that were told, by index.
+// ordered returns the threads that were exported, by index.
 func (r *recording) ordered() []*thread {
 	var all []*thread
 	for _, index := range slices.Sorted(maps.Keys(r.threads)) {
@@ -73,7 +73,7 @@ func (r *recording) nextTID() int64 {
 	return r.pid() + r.tids
 }
 
-// rel gives a time since the recording's origin, in nanoseconds, 0 for times before it.
+// rel returns a time since the recording's origin, in nanoseconds, 0 for times before it.
 func (r *recording) rel(nanos int64) int64 { return max(0, difference(nanos, r.origin)) }
 
 // difference is a-b, or the nearest number that there is.
@@ -106,20 +106,20 @@ type thread struct {
 	of *recording
 	// tid is its number in the export: no other thread of any recording has it, and the main thread's is its process's.
 	tid int64
-	// order counts the recording's threads from 1, in the order in which they are told.
+	// order counts the recording's threads from 1, in the order in which they are exported.
 	order int
-	// shift is added to the times of the segment that is being told.
+	// shift is added to the times of the segment that is being exported.
 	shift int64
 	// last is when the last segment has ended, messages when the last message has.
 	last, messages int64
-	// sequence is the number of the message that is to be told next.
+	// sequence is the number of the message that is exported next.
 	sequence uint64
 }
 
-// at gives a time of the segment that is being told, in nanoseconds since the recording's origin.
+// at returns a time of the segment that is being exported, in nanoseconds since the recording's origin.
 func (t *thread) at(nanos int64) int64 { return max(0, sum(difference(nanos, t.of.origin), t.shift)) }
 
-// took gives a call's time in nanoseconds.
+// took returns a call's time in nanoseconds.
 func (t *thread) took(c *trace.Call) int64 { return t.at(c.End) - t.at(c.Begin) }
 
 // fact is something that is to be said of a recording or an event. value is a string, int64, uint64, float64 or bool.
@@ -130,7 +130,7 @@ type fact struct {
 
 func (f fact) text() string { return fmt.Sprint(f.value) }
 
-// facts says of a recording what its content does not: where it comes from, how sure its times are, what was mended.
+// facts says of a recording what its content does not: where it comes from, how exact its times are, what was repaired.
 func (r *recording) facts() []fact {
 	var all []fact
 	add := func(key string, value any) { all = append(all, fact{key, value}) }
@@ -153,19 +153,19 @@ func (r *recording) facts() []fact {
 		add("times", u)
 	}
 	if r.kinds[trace.SegmentReport] > 0 {
-		add("reports", "calls of reports are merged and laid out in the order of the tree: only durations are true")
+		add("reports", "calls of reports are merged and placed in the order of the tree; only durations are right")
 	}
 	if r.kinds[trace.SegmentSamples] > 0 {
-		add("samples", "made of stacks taken at intervals: a call lasts as long as it is on all of them")
+		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
 	add("calls", r.calls)
 	if n := len(r.nameless); n > 0 {
 		add("methods without a name", uint64(n))
 	}
 	if r.moved > 0 {
-		add("stretches moved behind the one before", r.moved)
+		add("segments moved behind the one before", r.moved)
 	}
-	return append(all, r.mended()...)
+	return append(all, r.repairFacts()...)
 }
 
 // about returns the recording's meta data.
@@ -179,12 +179,13 @@ func (r *recording) uncertainty() string {
 	}
 	text := fmt.Sprintf("in ticks of %s", nanosText(tick.Nanoseconds()))
 	if period := r.about().ClockPeriod(); period > 0 {
-		text += fmt.Sprintf(" by a clock that moves every %d ms: a duration may be wrong by that much", period.Milliseconds())
+		text += fmt.Sprintf(" by a clock that moves every %d ms: a duration may be wrong by that much",
+			period.Milliseconds())
 	}
 	return text
 }
 
-// nanosText gives a duration in the largest unit that leaves it whole.
+// nanosText returns a duration in the largest unit that leaves it whole.
 func nanosText(n int64) string {
 	for _, u := range []struct {
 		nanos int64
@@ -197,8 +198,8 @@ func nanosText(n int64) string {
 	return strconv.FormatInt(n, 10) + " ns"
 }
 
-// mended says what replay had to repair and what the reader found wrong.
-func (r *recording) mended() []fact {
+// repairFacts says what replay repaired and what the reader found wrong.
+func (r *recording) repairFacts() []fact {
 	var all []fact
 	count := func(key string, n uint64) {
 		if n > 0 {
@@ -233,7 +234,7 @@ func (r *recording) mended() []fact {
 	return all
 }
 
-// marksText names marks, but for those that only say that a call is told in parts; it is empty if there are none.
+// marksText names marks, but for those that only say that a call is in parts; it is empty if there are none.
 func marksText(m trace.Marks) string {
 	var all []string
 	for k, name := range [...]string{"open", "unwound", "truncated", "retimed", "overfull"} {

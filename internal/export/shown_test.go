@@ -24,32 +24,44 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// full is a recording with one of everything: a slow message with all that was found, a history with all kinds, frames that
-// overlap, calls with marks, overloads, places.
+// full is a recording with one of everything: a slow message with all that was found, a history with all kinds, frames
+// that overlap, calls with marks, overloads, places.
 func full() []byte {
-	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "process", "com.app", "slowMillis", "700", "mappingId", "0123456789abcdef")
+	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "process", "com.app", "slowMillis", "700",
+		"mappingId", "0123456789abcdef")
 	const base = 5_000_000_000
 	at := func(ms int64) int64 { return base + ms*1_000_000 }
 	r.clock(base, 1_795_000_001_000)
 	r.thread(0, "main", true)
 	r.add(0, 0, record{trace.MethodDispatch, 100}, record{3, 100}, record{-3, 120}, record{-trace.MethodDispatch, 120})
-	r.add(0, 4, record{trace.MethodDispatch, 1000}, record{3, 1000}, record{6, 1100}, record{-3, 1800}, record{-trace.MethodDispatch, 2000})
+	r.add(0, 4, record{trace.MethodDispatch, 1000}, record{3, 1000}, record{6, 1100}, record{-3, 1800},
+		record{-trace.MethodDispatch, 2000})
 	history := []trace.Message{
-		{Kind: trace.MessageMerged, Sequence: 0, Count: 5, Begin: at(0), Wall: 90_000_000, CPU: 80_000_000, Description: "Handler (a.B) null: 1"},
-		{Kind: trace.MessageNormal, Sequence: 5, Count: 1, Begin: at(100), Wall: 20_000_000, CPU: -1, Description: "Handler (a.B) null: 2"},
-		{Kind: trace.MessageSystem, Sequence: 6, Count: 1, Begin: at(120), Wall: 30_000_000, CPU: 1_000_000, Description: "Handler (android.app.ActivityThread$H) null: 159"},
+		{Kind: trace.MessageMerged, Sequence: 0, Count: 5, Begin: at(0), Wall: 90_000_000, CPU: 80_000_000,
+			Description: "Handler (a.B) null: 1"},
+		{Kind: trace.MessageNormal, Sequence: 5, Count: 1, Begin: at(100), Wall: 20_000_000, CPU: -1,
+			Description: "Handler (a.B) null: 2"},
+		{Kind: trace.MessageSystem, Sequence: 6, Count: 1, Begin: at(120), Wall: 30_000_000, CPU: 1_000_000,
+			Description: "Handler (android.app.ActivityThread$H) null: 159"},
 		{Kind: trace.MessageIdle, Begin: at(150), Wall: 850_000_000},
 	}
 	r.messages(0, history...)
 	r.sample(trace.StackSample{Nanos: at(1400), Thread: 0, State: 3, Frames: []string{"a.B.early(B.java:6)"}})
-	r.sample(trace.StackSample{Nanos: at(1700), Thread: 0, State: 3, Frames: []string{"a.B.wait(B.java:7)", "a.B.run(B.java:9)"}})
-	r.pending(trace.Pending{Thread: 0, Message: 7, Available: true, List: []trace.PendingMessage{{When: at(1500), What: 4, Target: "a.H"}}})
-	r.jank(trace.StallChunk{Thread: 0, Message: 7, Begin: at(1000), Wall: 1_000_000_000, CPU: 40_000_000, FirstRecord: 4, EndRecord: 9,
-		Description: "Handler (a.B) null: 7", Scene: "a.Screen", Foreground: true, GCCount: 2, GCMillis: 14, State: 3, LockOwner: "io holds a.Lock", StackKey: "abc"})
-	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(40), RefreshHz: 60, Durations: [10]int64{-1, 1_000_000, -1, -1, -1, -1, -1, -1, 29_000_000, -1}},
+	r.sample(trace.StackSample{Nanos: at(1700), Thread: 0, State: 3,
+		Frames: []string{"a.B.wait(B.java:7)", "a.B.run(B.java:9)"}})
+	r.pending(trace.Pending{Thread: 0, Message: 7, Available: true,
+		List: []trace.PendingMessage{{When: at(1500), What: 4, Target: "a.H"}}})
+	r.stall(trace.StallChunk{Thread: 0, Message: 7, Begin: at(1000), Wall: 1_000_000_000, CPU: 40_000_000,
+		FirstRecord: 4, EndRecord: 9,
+		Description: "Handler (a.B) null: 7", Scene: "a.Screen", Foreground: true, GCCount: 2, GCMillis: 14, State: 3,
+		LockOwner: "io holds a.Lock", StackKey: "abc"})
+	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(40), RefreshHz: 60,
+		Durations: [10]int64{-1, 1_000_000, -1, -1, -1, -1, -1, -1, 29_000_000, -1}},
 		trace.Frame{VSync: at(27), Start: at(28), End: at(50), Dropped: 1, RefreshHz: 60})
-	r.messages(0, append(history, trace.Message{Kind: trace.MessageNormal, Sequence: 7, Count: 1, Begin: at(1000), Wall: 1_000_000_000, CPU: 40_000_000, Description: "Handler (a.B) null: 7"},
-		trace.Message{Kind: trace.MessageRunning, Sequence: 8, Count: 1, Begin: at(2100), Wall: 5_000_000, CPU: -1, Description: "Handler (a.B) null: 8"})...)
+	r.messages(0, append(history, trace.Message{Kind: trace.MessageNormal, Sequence: 7, Count: 1, Begin: at(1000),
+		Wall: 1_000_000_000, CPU: 40_000_000, Description: "Handler (a.B) null: 7"},
+		trace.Message{Kind: trace.MessageRunning, Sequence: 8, Count: 1, Begin: at(2100), Wall: 5_000_000, CPU: -1,
+			Description: "Handler (a.B) null: 8"})...)
 	return r.end()
 }
 
@@ -62,7 +74,7 @@ func exportFile(t testing.TB, format, name string, names trace.Names, recordings
 	return file
 }
 
-// query gives the rows that Perfetto's trace processor answers with, each as its values with spaces between.
+// query returns the rows that Perfetto's trace processor answers with, each as its values with spaces between.
 func query(t testing.TB, file, sql string) []string {
 	t.Helper()
 	var tables [2][]map[string]any
@@ -87,7 +99,7 @@ const eventQuery = `select s.name a, s.ts / 1e6 b, s.dur / 1e6 c, coalesce(p.nam
 
 // TestEventsInPerfetto looks at everything beside calls.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInPerfetto(t *testing.T) {
 	file := exportFile(t, "perfetto", "full.perfetto-trace", naming{}, full())
@@ -99,18 +111,26 @@ func TestEventsInPerfetto(t *testing.T) {
 			"Handler (a.B) null: 1 0 90 main", "Handler (a.B) null: 2 100 20 main",
 			"Handler (android.app.ActivityThread$H) null: 159 120 30 main", "idle 150 850 main",
 			"Handler (a.B) null: 7 1000 1000 main", "Handler (a.B) null: 8 2100 5 main"}},
-		{fmt.Sprintf(eventQuery, "= 'jank'"), []string{"jank 1000 0 main", "stack 1400 0 main", "stack 1700 0 main"}},
-		{"select s.ts / 1e6 a, s.dur / 1e6 b, t.name c from slice s join track t on t.id = s.track_id where category = 'frame' order by ts", []string{
+		{fmt.Sprintf(eventQuery, "= 'stall'"), []string{"stall 1000 0 main", "stack 1400 0 main", "stack 1700 0 main"}},
+		{"select s.ts / 1e6 a, s.dur / 1e6 b, t.name c from slice s join track t on t.id = s.track_id where category = " +
+			"'frame' order by ts", []string{
 			"11 29 frames", "28 22 frames"}},
 		{"select count(distinct track_id) from slice where category = 'frame'", []string{"2"}},
-		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b", []string{
-			"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
-		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('jank', 'Handler (a.B) null: 7')", []string{"2"}},
-		{"select s.name a, display_value b from args join slice s using (arg_set_id) where key = 'debug.marks'", []string{"com.app.CB.mga unwound"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.name = 'jank' and key in ('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key", []string{
-			"40.0", "io holds a.Lock", "due at 1500 ms: a.H what 4", "a.Screen", "a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.name = 'com.app.CD.mda' and key in ('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in ('debug.times', 'debug.repairs_unwound', 'debug.meta_mappingId') order by key", []string{
+		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b",
+			[]string{
+				"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
+		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('stall', " +
+			"'Handler (a.B) null: 7')", []string{"2"}},
+		{"select s.name a, display_value b from args join slice s using (arg_set_id) where key = 'debug.marks'",
+			[]string{"com.app.CB.mga unwound"}},
+		{"select display_value from args join slice s using (arg_set_id) where s.name = 'stall' and key in " +
+			"('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key",
+			[]string{
+				"40.0", "io holds a.Lock", "due at 1500 ms: a.H what 4", "a.Screen", "a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
+		{"select display_value from args join slice s using (arg_set_id) where s.name = 'com.app.CD.mda' and key in " +
+			"('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
+		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in " +
+			"('debug.times', 'debug.repairs_unwound', 'debug.meta_mappingId') order by key", []string{
 			"0123456789abcdef", "1", "in ticks of 1 ms by a clock that moves every 5 ms: a duration may be wrong by that much"}},
 		{"select name from process where pid > 0", []string{"com.app"}},
 		{"select to_realtime(1000000000) a", []string{"1.795000001e+18"}},
@@ -123,11 +143,12 @@ func TestEventsInPerfetto(t *testing.T) {
 
 // TestEventsInChrome looks at the same in Trace Event JSON.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInChrome(t *testing.T) {
 	file := exportFile(t, "chrome", "full.trace.json", naming{}, full())
-	want := []string{"Handler (a.B) null: 1 0 90 messages of main", "frame 11 29 frames", "frame 28 22 frames", "Handler (a.B) null: 2 100 20 messages of main",
+	want := []string{"Handler (a.B) null: 1 0 90 messages of main", "frame 11 29 frames", "frame 28 22 frames",
+		"Handler (a.B) null: 2 100 20 messages of main",
 		"Handler (android.app.ActivityThread$H) null: 159 120 30 messages of main", "idle 150 850 messages of main",
 		"Handler (a.B) null: 7 1000 1000 messages of main", "Handler (a.B) null: 8 2100 5 messages of main"}
 	if diff := gocmp.Diff(want, query(t, file, fmt.Sprintf(eventQuery, "= 'message'"))); diff != "" {
@@ -151,15 +172,15 @@ func TestEventsInChrome(t *testing.T) {
 		t.Errorf("the mapping is %v", got)
 	}
 	for _, e := range all.TraceEvents {
-		if e.Name == "jank" && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
-			t.Errorf("jank %+v", e)
+		if e.Name == "stall" && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
+			t.Errorf("stall %+v", e)
 		}
 	}
 }
 
 // TestEventsInFirefox looks at the same as markers.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInFirefox(t *testing.T) {
 	var got struct {
@@ -189,12 +210,14 @@ func TestEventsInFirefox(t *testing.T) {
 	}
 	want := []string{"main: Message Handler (a.B) null: 1 0 90", "main: Message Handler (a.B) null: 2 100 20",
 		"main: Message Handler (android.app.ActivityThread$H) null: 159 120 30", "main: Message idle 150 850",
-		"main: Message Handler (a.B) null: 7 1000 1000", "main: Jank jank 1000", "main: Stack stack 1400", "main: Stack stack 1700",
+		"main: Message Handler (a.B) null: 7 1000 1000", "main: Stall stall 1000", "main: Stack stack 1400",
+		"main: Stack stack 1700",
 		"main: Message Handler (a.B) null: 8 2100 5", "frames: Frame frame 11 29", "frames: Frame frame 28 22"}
 	if diff := gocmp.Diff(want, markers); diff != "" {
 		t.Error(diff)
 	}
-	for _, line := range []string{"times: in ticks of 1 ms", "repairs.unwound: 1", "meta.mappingId: 0123456789abcdef", "Started: 2026-11-18T"} {
+	for _, line := range []string{"times: in ticks of 1 ms", "repairs.unwound: 1", "meta.mappingId: 0123456789abcdef",
+		"Started: 2026-11-18T"} {
 		if !strings.Contains(got.Meta, line) {
 			t.Errorf("no %q in the metadata\n%s", line, got.Meta)
 		}
@@ -203,7 +226,7 @@ func TestEventsInFirefox(t *testing.T) {
 
 // TestLabels looks at what go tool pprof makes of labels, places and comments.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestLabels(t *testing.T) {
 	file := exportFile(t, "pprof", "full.pb.gz", naming{}, full())
@@ -212,8 +235,10 @@ func TestLabels(t *testing.T) {
 		want []string
 	}{
 		{[]string{"-tags"}, []string{"Handler (a.B) null: 7", "Handler (a.B) null: 2", "a.Screen", "main", "unwound"}},
-		{[]string{"-top", "-nodefraction=0", "-tagfocus=scene=a.Screen"}, []string{"com.app.CB.mga", "Showing nodes accounting for 1000ms, "}},
-		{[]string{"-top", "-nodefraction=0", "-tagfocus=message=null: 2$"}, []string{"Showing nodes accounting for 20ms, "}},
+		{[]string{"-top", "-nodefraction=0", "-tagfocus=scene=a.Screen"},
+			[]string{"com.app.CB.mga", "Showing nodes accounting for 1000ms, "}},
+		{[]string{"-top", "-nodefraction=0", "-tagfocus=message=null: 2$"},
+			[]string{"Showing nodes accounting for 20ms, "}},
 		{[]string{"-top", "-lines"}, []string{"com.app.CD.mda CD.java:13", "com.app.CB.mga CB.java:16"}},
 		{[]string{"-raw"}, []string{"Comment: made by tracegen", "in ticks of 1 ms", "repairs.unwound: 1"}},
 		{[]string{"-traces", "-tagfocus=marks=unwound"}, []string{"700ms   com.app.CB.mga"}},
@@ -229,12 +254,13 @@ func TestLabels(t *testing.T) {
 
 // TestDump looks at what dmtracedump shows of marks and of CPU time.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestDump(t *testing.T) {
 	out, err := oracle.DumpTrace(t.Context(), exportFile(t, "art", "full.trace", naming{}, full()), "-o")
 	oracle.Require(t, err)
-	for _, want := range []string{"VERSION: 2", "1 ent   1100000 .....com.app.CB.mga (I)V", "1 unr   1800000 .....com.app.CB.mga (I)V", "1 xit   1800000 ....com.app.CD.mda (I)V"} {
+	for _, want := range []string{"VERSION: 2", "1 ent   1100000 .....com.app.CB.mga (I)V",
+		"1 unr   1800000 .....com.app.CB.mga (I)V", "1 xit   1800000 ....com.app.CD.mda (I)V"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -242,7 +268,8 @@ func TestDump(t *testing.T) {
 	// 40 of 1,000 ms on a processor, spread over the message: the 700 ms within are 28.
 	out, err = oracle.DumpTrace(t.Context(), exportFile(t, "art-dual", "full.trace", naming{}, full()))
 	oracle.Require(t, err)
-	if _, methods, _ := strings.Cut(out, "for each class"); !strings.Contains(methods, " 28000     28000   100.0   100.0      1+0      [3] mga (I)V") {
+	if _, methods, _ := strings.Cut(out, "for each class"); !strings.Contains(methods,
+		" 28000     28000   100.0   100.0      1+0      [3] mga (I)V") {
 		t.Error(out)
 	}
 }
@@ -295,12 +322,13 @@ func TestSpeedscopeSchema(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if export := exportBytes(t, "speedscope", naming{}, full()); !bytes.Contains(export, []byte(`{"name":"com.app.CB.mga [unwound]","file":"CB.java","line":16}`)) {
+	if export := exportBytes(t, "speedscope", naming{}, full()); !bytes.Contains(export,
+		[]byte(`{"name":"com.app.CB.mga [unwound]","file":"CB.java","line":16}`)) {
 		t.Errorf("%s", export)
 	}
 }
 
-// parts tells a view every segment in parts of a few calls, as replay does with those that are very long.
+// parts writes every segment to an exporter in parts of a few calls, as replay does with those that are very long.
 type parts struct {
 	export.Writer
 	size int
@@ -309,11 +337,12 @@ type parts struct {
 func (p parts) Segment(s *trace.Segment) error {
 	for from := 0; from < len(s.Calls); from += p.size {
 		to := min(from+p.size, len(s.Calls))
-		part := trace.Segment{Thread: s.Thread, Kind: s.Kind, FirstRecord: s.FirstRecord, EndRecord: s.EndRecord, Begin: s.Begin, End: s.End}
+		part := trace.Segment{Thread: s.Thread, Kind: s.Kind, FirstRecord: s.FirstRecord, EndRecord: s.EndRecord,
+			Begin: s.Begin, End: s.End}
 		if to == len(s.Calls) {
 			part.Repairs = s.Repairs
 		}
-		// What is open where the part begins is told again, the outermost first.
+		// What is open where the part begins is written again, the outermost first.
 		var open []int
 		for up := s.Calls[from].Parent; up >= 0; up = s.Calls[up].Parent {
 			open = append(open, int(up))
@@ -356,7 +385,7 @@ func (p parts) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// TestParts: a segment that is told in parts comes out as it does in one.
+// TestParts: a segment that is written in parts looks as it does when it is written in one.
 //
 // Invariant: A segment that is exported in parts looks like one that is exported whole.
 func TestParts(t *testing.T) {
@@ -375,7 +404,8 @@ func TestParts(t *testing.T) {
 			if f.Name == "pprof" {
 				compareProfiles(t, whole, got)
 			} else if !bytes.Equal(whole, got) {
-				t.Errorf("%s: in parts of %d calls it is not the same:\n%s", f.Name, size, gocmp.Diff(strings.Split(string(whole), "\n"), strings.Split(string(got), "\n")))
+				t.Errorf("%s: in parts of %d calls it is not the same:\n%s", f.Name, size,
+					gocmp.Diff(strings.Split(string(whole), "\n"), strings.Split(string(got), "\n")))
 			}
 		}
 	}
@@ -398,7 +428,8 @@ func compareProfiles(t *testing.T, a, b []byte) {
 	}
 }
 
-// TestReports: merged calls without times are laid out in the order of the tree, one report behind the other, and it is said.
+// TestReports: merged calls without times are laid out in the order of the tree, one report behind the other, and it is
+// said.
 func TestReports(t *testing.T) {
 	report := func(v export.Writer) error {
 		for range 2 {
@@ -439,11 +470,15 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string][]string{
-		"select display_value from args join slice using (arg_set_id) where key = 'debug.calls' and display_value in ('7', '2') order by 1":     {"2", "2", "7", "7"},
-		"select display_value from args where key = 'debug.reports'":                                                                            {"calls of reports are merged and laid out in the order of the tree: only durations are true"},
-		"select max(ts + dur) / 1e6 from slice":                                                                                                 {"20"},
-		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = 'overfull'":                      {"2"},
-		"select s.name a, c.name b, c.ts / 1e6 c from slice s join slice c on c.parent_id = s.id where s.name = 'com.app.CD.mda' order by c.ts": {"com.app.CD.mda com.app.CB.mga 0", "com.app.CD.mda com.app.CB.mga 10"},
+		"select display_value from args join slice using (arg_set_id) where key = 'debug.calls' and display_value in " +
+			"('7', '2') order by 1": {"2", "2", "7", "7"},
+		"select display_value from args where key = 'debug.reports'": {
+			"calls of reports are merged and placed in the order of the tree; only durations are right"},
+		"select max(ts + dur) / 1e6 from slice": {"20"},
+		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = " +
+			"'overfull'": {"2"},
+		"select s.name a, c.name b, c.ts / 1e6 c from slice s join slice c on c.parent_id = s.id where s.name = " +
+			"'com.app.CD.mda' order by c.ts": {"com.app.CD.mda com.app.CB.mga 0", "com.app.CD.mda com.app.CB.mga 10"},
 	} {
 		if diff := gocmp.Diff(want, query(t, file, sql)); diff != "" {
 			t.Errorf("%s: %s", sql, diff)
@@ -451,18 +486,19 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestEveryRepairIsTold: whatever replay learns to count has to show.
+// TestEveryRepairIsShown fails if a number of [trace.Repairs] or of the damage is not in the export, a new one too.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
-func TestEveryRepairIsTold(t *testing.T) {
+func TestEveryRepairIsShown(t *testing.T) {
 	var all trace.Repairs
 	fields := reflect.ValueOf(&all).Elem()
 	for k := range fields.NumField() {
 		fields.Field(k).SetUint(uint64(1000 + k))
 	}
 	text := string(exportOf(t, "chrome", nil, func(v export.Writer) error {
-		if err := v.Damage(trace.Damage{LostChunks: 1, Malformed: 1, SkippedBytes: 1, Unknown: 1, Header: true}); err != nil {
+		if err := v.Damage(trace.Damage{LostChunks: 1, Malformed: 1, SkippedBytes: 1, Unknown: 1,
+			Header: true}); err != nil {
 			return err
 		}
 		return v.Segment(&trace.Segment{Repairs: all})
@@ -470,24 +506,25 @@ func TestEveryRepairIsTold(t *testing.T) {
 	for k := range fields.NumField() {
 		name := fields.Type().Field(k).Name
 		if want := fmt.Sprintf(`"repairs.%s":%d`, strings.ToLower(name), 1000+k); !strings.Contains(text, want) {
-			t.Errorf("%s is not told: no %s in %s", name, want, text)
+			t.Errorf("%s is not shown: no %s in %s", name, want, text)
 		}
 	}
 	for _, want := range []string{"lostChunks", "malformed", "skippedBytes", "unknown", "header"} {
 		if !strings.Contains(text, `"damage.`+want+`":`) {
-			t.Errorf("damage.%s is not told", want)
+			t.Errorf("damage.%s is not shown", want)
 		}
 	}
 }
 
-// TestOverloads: methods of one name are told apart by their parameters, in every format by the same words.
+// TestOverloads: methods of one name are distinguished by their parameters, in every format by the same words.
 func TestOverloads(t *testing.T) {
 	r := newRecorded("tickNanos", "1000000")
 	r.clock(0, 0)
 	r.thread(0, "main", true)
 	r.add(0, 0, record{1, 0}, record{2, 1}, record{3, 2}, record{-3, 3}, record{-2, 4}, record{-1, 5})
 	got := string(exportBytes(t, "collapsed", overloads{}, r.end()))
-	want := "main;a.B.f 2000000\nmain;a.B.f;a.B.f(String[][], long) 2000000\nmain;a.B.f;a.B.f(String[][], long);a.B.f~2 1000000\n"
+	want := "main;a.B.f 2000000\nmain;a.B.f;a.B.f(String[][], long) 2000000\nmain;a.B.f;a.B.f(String[][], " +
+		"long);a.B.f~2 1000000\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -502,7 +539,7 @@ func (overloads) Name(m trace.Method) (trace.Name, bool) {
 
 // TestMarks: calls with marks are as many in every format as replay has marked.
 //
-// Invariant: Messages, janks, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
+// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestMarks(t *testing.T) {
 	all, _ := totalsRecordings(t)
@@ -529,7 +566,9 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	file := exportFile(t, "perfetto", "x", naming{}, data)
-	if diff := gocmp.Diff([]string{fmt.Sprint(marked)}, query(t, file, "select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = 'open'")); diff != "" {
+	if diff := gocmp.Diff([]string{fmt.Sprint(marked)}, query(t, file,
+		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = "+
+			"'open'")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -578,8 +617,11 @@ func TestLogWithoutClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := exportFile(t, "perfetto", "x", naming{}, data)
-	want := []string{"com.example.Main.onCreate 0 5050", "jank 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0", "com.example.Main.spin 45399 1000"}
-	got := query(t, file, "select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'jank') order by ts, name limit 6")
+	want := []string{"com.example.Main.onCreate 0 5050", "stall 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0",
+		"com.example.Main.spin 45399 1000"}
+	got := query(t, file,
+		"select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'stall') order by "+
+			"ts, name limit 6")
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -598,7 +640,8 @@ func TestSpeedscopePicture(t *testing.T) {
 	}
 	picture := filepath.Join(dir, "speedscope.png")
 	var got struct{ Errors []string }
-	ask(t, "speedscope", exportFile(t, "speedscope", "x.speedscope.json", naming{}, r.end()), map[string]any{"picture": picture}, &got)
+	ask(t, "speedscope", exportFile(t, "speedscope", "x.speedscope.json", naming{}, r.end()),
+		map[string]any{"picture": picture}, &got)
 	f, err := os.Open(picture)
 	if err != nil {
 		t.Fatal(err)

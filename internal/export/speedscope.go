@@ -14,7 +14,8 @@ func speedscopeFormat() Format {
 		Marks:   "behind the name, in brackets",
 		Memory:  "some 4 bytes for each entry and exit",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{}, of: map[*thread][2]*timeline{}}
+			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{},
+				of: map[*thread][2]*timeline{}}
 		},
 	}
 }
@@ -31,8 +32,8 @@ type speedscope struct {
 	facts    []string // an object for each recording
 }
 
-// timeline is a thread's calls or messages. A step is twice four times the number of a frame: bit 0 is set for an exit, bit 1 for a
-// message's.
+// timeline is a thread's calls or messages. A step is twice four times the number of a frame: bit 0 is set for an exit,
+// bit 1 for a message's.
 type timeline struct {
 	name string
 	main bool
@@ -54,7 +55,7 @@ func (s *speedscope) segment(t *thread, st *trace.Segment) error {
 		c := &st.Calls[i]
 		marks := c.Marks
 		if marks&(trace.MarkSuspended|trace.MarkResumed) != 0 {
-			// What is told in parts must have one name, and its last part's marks are not known when it begins.
+			// A call in parts must have one name, and its last part's marks are not known when it begins.
 			marks = 0
 		}
 		step := uint64(s.methods.of(t.of, c.Method, marks)) << 2
@@ -88,7 +89,8 @@ func (s *speedscope) end(r *recording) error {
 }
 
 func (s *speedscope) close() error {
-	s.w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":` + quoted(s.program) + ",\n\"tracegen\":[")
+	s.w.WriteString(`{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":` + quoted(s.program) +
+		",\n\"tracegen\":[")
 	facts := list{w: s.w}
 	for _, f := range s.facts {
 		facts.element()

@@ -44,7 +44,7 @@ func (c *cursor) next() bool {
 	return true
 }
 
-// all gives the steps, each with its time.
+// all returns the steps, each with its time.
 func (s *steps) all() iter.Seq2[uint64, int64] {
 	return func(yield func(uint64, int64) bool) {
 		for c := s.cursor(); c.next() && yield(c.what, c.at); {

@@ -17,13 +17,13 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// exportOf gives the export of what tell tells.
-func exportOf(t testing.TB, format string, names trace.Names, tell func(export.Writer) error) []byte {
+// exportOf returns the export of what write writes.
+func exportOf(t testing.TB, format string, names trace.Names, write func(export.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	v, err := export.New(format, &b, names, export.Options{})
 	if err == nil {
-		err = tell(v)
+		err = write(v)
 	}
 	if err == nil {
 		err = v.Close()
@@ -34,7 +34,7 @@ func exportOf(t testing.TB, format string, names trace.Names, tell func(export.W
 	return b.Bytes()
 }
 
-// exportBytes replays recordings into a view, and gives the export.
+// exportBytes replays recordings into an exporter, and returns the export.
 func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[]byte) []byte {
 	t.Helper()
 	return exportOf(t, format, names, func(v export.Writer) error {
@@ -87,12 +87,12 @@ func report(c trace.StallChunk) *trace.Stall { return &trace.Stall{Report: c, Re
 // reading is a format and a program that reads it.
 type reading struct {
 	format, file, by string
-	// read gives what is told of each method, and every call in its order if the program shows them.
+	// read returns what the program shows of each method, and every call in its order if it shows them.
 	read func(testing.TB, string) (map[method]measure, []plainCall)
-	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins and
-	// ends that have one time by name, and so loses calls that take no time.
+	// on names the recordings that it is to read, all if empty: speedscope's import of Trace Event JSON sorts begins
+	// and ends that have one time by name, and so loses calls that take no time.
 	on     string
-	merged bool  // it does not tell threads apart
+	merged bool  // it does not distinguish threads
 	marked bool  // methods with marks are others, so that their totals do not add up
 	exact  int64 // how far off it may be: one part of so many, 0 for none
 }
@@ -100,7 +100,8 @@ type reading struct {
 func readings() []reading {
 	return []reading{
 		{format: "collapsed", file: "x.collapsed", by: "the test", read: readCollapsed},
-		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true, exact: 200, on: "all distinct"},
+		{format: "speedscope", file: "x.speedscope.json", by: "speedscope", read: readSpeedscope, marked: true,
+			exact: 200, on: "all distinct"},
 		{format: "html", file: "x.html", by: "its own script", read: readHTML},
 		{format: "perfetto", file: "x.perfetto-trace", by: "trace processor", read: readPerfetto},
 		{format: "chrome", file: "x.trace.json", by: "trace processor", read: readPerfetto},
@@ -115,8 +116,8 @@ func readings() []reading {
 	}
 }
 
-// totalsRecordings are what totals are compared on. Each has threads with names of their own, but for the vector all that
-// takes time is between 0 and some seconds.
+// totalsRecordings are what totals are compared on. Each has threads with names of their own, but for the vector all
+// that takes time is between 0 and some seconds.
 func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 	t.Helper()
 	start := func(tick string, threads ...string) *recorded {
@@ -128,7 +129,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 		return r
 	}
 	ties := start("1000000", "ties")
-	ties.add(0, 0, record{1, 3}, record{2, 3}, record{-2, 3}, record{2, 3}, record{2, 4}, record{-2, 9}, record{-2, 9}, record{3, 9},
+	ties.add(0, 0, record{1, 3}, record{2, 3}, record{-2, 3}, record{2, 3}, record{2, 4}, record{-2, 9}, record{-2, 9},
+		record{3, 9},
 		record{-3, 9}, record{-1, 9}, record{1, 9}, record{-1, 9}, record{1, 9}, record{-1, 12})
 
 	unwound := start("1000000", "unwound", "unwound worker")
@@ -137,7 +139,8 @@ func totalsRecordings(t testing.TB) (all [][]byte, distinct []byte) {
 
 	open := start("1000", "open", "open worker")
 	open.add(0, 0, wander(3, 100, 50, false)...)
-	open.add(1, 0, append(wander(4, 5, 20, false), record{trace.MethodDispatch, 2000}, record{7, 2001}, record{7, 2003}, record{8, 2005}, record{-8, 2009})...)
+	open.add(1, 0, append(wander(4, 5, 20, false), record{trace.MethodDispatch, 2000}, record{7, 2001}, record{7, 2003},
+		record{8, 2005}, record{-8, 2009})...)
 
 	apart := start("1000", "apart")
 	list := wander(5, 20, 40, false)
@@ -194,7 +197,8 @@ func TestTotalsAgree(t *testing.T) {
 	}
 }
 
-// compare holds what a reader says to what is so. A method that took no time may be missing where calls are not told.
+// compare fails if a reader shows other totals than the recording has. A method that took no time may be missing where
+// the reader has no calls.
 func compare(t *testing.T, r reading, got, want map[method]measure, noTotals bool) {
 	t.Helper()
 	if len(got) == 0 {

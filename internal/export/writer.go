@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// writer makes of what replay tells what exporters write.
+// writer is the [Writer] of all formats: it does what they have in common, and hands the result to an exporter.
 type writer struct {
 	out      *bufio.Writer
 	exporter exporter
@@ -30,13 +30,14 @@ func (w *writer) Recording(r Recording) error {
 		names = w.names
 	}
 	w.number++
-	w.now = &recording{number: w.number, title: r.Title, banner: r.Banner, names: names, named: map[trace.Method]string{},
+	w.now = &recording{number: w.number, title: r.Title, banner: r.Banner, names: names,
+		named:   map[trace.Method]string{},
 		threads: map[uint32]*thread{}, methods: map[methodKey]int32{}, nameless: map[trace.Method]bool{}}
 	w.begun, w.lanes = false, nil
 	return nil
 }
 
-// recording gives the one that is being told.
+// recording returns the one that is being exported.
 func (w *writer) recording() (*recording, error) {
 	if w.now == nil {
 		if err := w.Recording(Recording{}); err != nil {
@@ -46,7 +47,7 @@ func (w *writer) recording() (*recording, error) {
 	return w.now, nil
 }
 
-// begin tells the exporter of the recording, once. What a recording says of itself comes before.
+// begin begins the recording in the exporter, once. Its meta data come before.
 func (w *writer) begin() (*recording, error) {
 	r, err := w.recording()
 	if err != nil || w.begun {
@@ -56,7 +57,7 @@ func (w *writer) begin() (*recording, error) {
 	return r, w.exporter.begin(r)
 }
 
-// end ends the recording that is being told, if there is one.
+// end ends the recording that is being exported, if there is one.
 func (w *writer) end() error {
 	if w.now == nil {
 		return nil
@@ -136,7 +137,7 @@ func (w *writer) Segment(st *trace.Segment) error {
 	return w.exporter.segment(t, st)
 }
 
-// thread gives a thread, which is introduced when it is first asked for.
+// thread returns a thread, which is introduced when it is first asked for.
 func (w *writer) thread(index uint32) (*thread, error) {
 	r, err := w.begin()
 	if err != nil {
@@ -151,8 +152,8 @@ func (w *writer) thread(index uint32) (*thread, error) {
 		return t, nil
 	}
 	t.of = r
-	r.told++
-	t.order = r.told
+	r.exported++
+	t.order = r.exported
 	if t.tid = r.pid(); !t.Main || r.main {
 		t.tid = r.nextTID()
 	}
@@ -200,10 +201,10 @@ func (w *writer) Chunk(c trace.Chunk) error {
 	case *trace.StallChunk: // comes by Evidence
 	default:
 		if !r.fixed && len(w.early) < maxEarly {
-			w.early = append(w.early, func() error { return w.tell(c) })
+			w.early = append(w.early, func() error { return w.events(c) })
 			return nil
 		}
-		return w.tell(c)
+		return w.events(c)
 	}
 	return nil
 }
@@ -211,7 +212,7 @@ func (w *writer) Chunk(c trace.Chunk) error {
 // maxEarly is how many of them wait until it is known since when times count.
 const maxEarly = 1 << 10
 
-// fix says since when times count, unless that has been said, and tells what has waited for it.
+// fix sets the origin of times, unless it is set, and exports what has waited for it.
 func (w *writer) fix(origin int64) error {
 	if w.now.fixed {
 		return nil
@@ -219,16 +220,16 @@ func (w *writer) fix(origin int64) error {
 	w.now.origin, w.now.fixed = origin, true
 	early := w.early
 	w.early = nil
-	for _, tell := range early {
-		if err := tell(); err != nil {
+	for _, export := range early {
+		if err := export(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell makes events of a chunk.
-func (w *writer) tell(c trace.Chunk) error {
+// events makes events of a chunk.
+func (w *writer) events(c trace.Chunk) error {
 	r, err := w.begin()
 	if err != nil {
 		return err
@@ -260,7 +261,7 @@ func (w *writer) tell(c trace.Chunk) error {
 	return nil
 }
 
-// Evidence tells a stall, or what was found of a message whose report never came.
+// Evidence exports a stall, or what was found of a message whose report never came.
 func (w *writer) Evidence(stall *trace.Stall) error {
 	r, err := w.recording()
 	if err != nil {

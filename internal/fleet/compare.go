@@ -31,7 +31,7 @@ const (
 	Sure    Certainty = "sure"    // stays significant at 5 % after the correction for the number of methods
 	Likely  Certainty = "likely"  // would be significant at 5 % if it were the only method
 	Noise   Certainty = "noise"   // may well be chance
-	Untold  Certainty = "untold"  // too few units on a side to tell
+	Unknown Certainty = "unknown" // too few units on a side
 	OneSide Certainty = "oneside" // was called on one side alone
 )
 
@@ -54,10 +54,10 @@ type Change struct {
 	// OldCall and NewCall are a call's own time.
 	OldCall float64 `json:"oldCallNanos"`
 	NewCall float64 `json:"newCallNanos"`
-	// Low and High enclose the change of its own time with 95 % confidence; both 0 if Certainty is Untold.
+	// Low and High enclose the change of its own time with 95 % confidence; both 0 if Certainty is Unknown.
 	Low  float64 `json:"lowNanos"`
 	High float64 `json:"highNanos"`
-	// P is how likely a change as great is if nothing has changed, 1 if that cannot be told.
+	// P is how likely a change as great is if nothing has changed, 1 if that is unknown.
 	P float64 `json:"p"`
 	// Certainty says it in a word.
 	Certainty Certainty `json:"certainty"`
@@ -94,8 +94,8 @@ type Comparison struct {
 	Stalls []*StallChange `json:"stalls"`
 }
 
-// Compare tells how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods that
-// a compiler has given another number are matched by it. Both samples have the same unit.
+// Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods
+// that a compiler has renumbered are matched by it. Both samples have the same unit.
 func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{}}
 	was, is := wasCalled(renumbered)
@@ -134,7 +134,8 @@ func (c *Comparison) Slower() []*Change {
 }
 
 func (s *Sample) side() Side {
-	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version, Last: s.versions.last.version}
+	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version,
+		Last: s.versions.last.version}
 }
 
 // wasCalled maps what a method is called in the newer build to what it was in the older one, and back, where a compiler
@@ -156,7 +157,7 @@ func wasCalled(c *mapping.Comparison) (was, is map[string]string) {
 // change compares what is known of a method, nil where it was not called.
 func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	parts := strings.SplitN(key, " ", 3)
-	m := &Change{Class: parts[0], Method: parts[1], Descriptor: parts[2], Was: was, P: 1, Certainty: Untold}
+	m := &Change{Class: parts[0], Method: parts[1], Descriptor: parts[2], Was: was, P: 1, Certainty: Unknown}
 	onOneSide := (a == nil) != (b == nil)
 	if a == nil {
 		a = &methodSample{}
@@ -183,8 +184,8 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	return m
 }
 
-// welch gives the interval that has the difference of two means with 95 % confidence, and how likely one as great is by
-// chance, by Welch's t-test (Welch 1947). a and b are the variances of the means of n and m values.
+// welch returns the interval that has the difference of two means with 95 % confidence, and how likely one as great is
+// by chance, by Welch's t-test (Welch 1947). a and b are the variances of the means of n and m values.
 func welch(difference, a, b, n, m float64) (low, high, p float64) {
 	if a+b == 0 {
 		if difference == 0 {

@@ -37,7 +37,8 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "old: %s\nnew: %s\n", c.Old.text(c.Unit), c.New.text(c.Unit))
 	if c.Old.Units < LeastUnits || c.New.Units < LeastUnits {
-		fmt.Fprintf(b, "With fewer than %d %ss on a side nothing can be said of chance: more recordings would tell.\n", LeastUnits, c.Unit)
+		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n",
+			LeastUnits, c.Unit)
 	}
 	var slower, faster []*Change
 	noise := 0
@@ -55,7 +56,7 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	writeChanges(b, "Slower", c.Unit, slower, top)
 	writeChanges(b, "Faster", c.Unit, faster, top)
 	if noise > 0 {
-		fmt.Fprintf(b, "\n%s differ by no more than chance may; --all shows them\n", count(noise, "method"))
+		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", count(noise, "method"))
 	}
 	c.writeStalls(b, top)
 	_, err := io.WriteString(w, b.String())
@@ -82,15 +83,17 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 			break
 		}
 		fmt.Fprintf(b, "  %-9s %s\n", signed(m.Delta()), m.Name())
-		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf), percent(m.OldSelf, m.NewSelf), m.certainty())
-		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls), number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf),
+			percent(m.OldSelf, m.NewSelf), m.certainty())
+		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
+			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
 		if m.Was != "" {
 			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
 		}
 	}
 }
 
-// Name gives "Class.Method", and says if it is new or gone.
+// Name returns "Class.Method", and says if it is new or gone.
 func (c *Change) Name() string {
 	name := strings.TrimPrefix(c.Class+"."+c.Method, ".")
 	switch {
@@ -104,10 +107,10 @@ func (c *Change) Name() string {
 
 func (c *Change) certainty() string {
 	switch c.Certainty {
-	case Untold:
-		return "too few to tell whether by chance"
+	case Unknown:
+		return "too few to rule out chance"
 	case OneSide:
-		return "called on one side only, too few to tell whether by chance"
+		return "called on one side only, too few to rule out chance"
 	}
 	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c.Certainty, signed(c.Low), signed(c.High))
 }
@@ -130,7 +133,8 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			what = "gone: "
 		}
 		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
-		fmt.Fprintf(b, "            %d to %d, of %s to %s on average; in a thousand %ss %.3g to %.3g\n", s.Old, s.New, nanos(s.OldMean), nanos(s.NewMean), c.Unit, s.OldRate, s.NewRate)
+		fmt.Fprintf(b, "            %d to %d, of %s to %s on average; in a thousand %ss %.3g to %.3g\n", s.Old, s.New,
+			nanos(s.OldMean), nanos(s.NewMean), c.Unit, s.OldRate, s.NewRate)
 	}
 }
 

@@ -25,12 +25,15 @@ import (
 func made(rnd *rand.Rand, recordings int) []Entry {
 	var entries []Entry
 	for k := range recordings {
-		e := Entry{Info: Info{Name: fmt.Sprint("r", k), Version: fmt.Sprint("1.", rnd.IntN(12)), User: []string{"", "ann", "bob", "eve", "joe"}[rnd.IntN(5)]}}
+		e := Entry{Info: Info{Name: fmt.Sprint("r", k), Version: fmt.Sprint("1.", rnd.IntN(12)),
+			User: []string{"", "ann", "bob", "eve", "joe"}[rnd.IntN(5)]}}
 		e.Recording[0], e.Recording[1] = byte(k), byte(k>>8)
 		for n := range rnd.IntN(6) {
 			e.Stalls = append(e.Stalls, Stall{
-				Key: fmt.Sprintf("%016x", rnd.IntN(5)), Recording: e.Info.Name, Number: n + 1, Version: e.Info.Version, User: e.Info.User,
-				Time: 1_700_000_000_000 + rnd.Int64N(1e9), Wall: 700e6 + rnd.Int64N(5e9), CPU: -1, Kind: analysis.KindLock, Title: "t", HotPath: []string{"a.B.c"},
+				Key: fmt.Sprintf("%016x", rnd.IntN(5)), Recording: e.Info.Name, Number: n +
+					1, Version: e.Info.Version, User: e.Info.User,
+				Time: 1_700_000_000_000 + rnd.Int64N(1e9), Wall: 700e6 +
+					rnd.Int64N(5e9), CPU: -1, Kind: analysis.KindLock, Title: "t", HotPath: []string{"a.B.c"},
 			})
 		}
 		entries = append(entries, e)
@@ -65,7 +68,8 @@ func TestGroupsAgainstNaive(t *testing.T) {
 		}
 		var lines []string
 		for _, g := range got.Groups {
-			lines = append(lines, fmt.Sprint(g.Key, " ", g.Stalls, " ", g.Users, " ", g.Recordings, " ", g.Total, " ", g.Longest, " ", g.First, " ", g.Last, " ", g.Since.UnixMilli()))
+			lines = append(lines, fmt.Sprint(g.Key, " ", g.Stalls, " ", g.Users, " ", g.Recordings, " ", g.Total, " ",
+				g.Longest, " ", g.First, " ", g.Last, " ", g.Since.UnixMilli()))
 		}
 		if want := naive(entries); !slices.Equal(lines, want) {
 			t.Fatalf("seed %d: %s", seed, gocmp.Diff(want, lines))
@@ -82,7 +86,7 @@ func naive(entries []Entry) []string {
 				recordings[c.Key] = map[string]string{}
 			}
 			byKey[c.Key] = append(byKey[c.Key], c)
-			recordings[c.Key][c.Recording] = cmp.Or(c.User, "nobody "+c.Recording)
+			recordings[c.Key][c.Recording] = cmp.Or(c.User, "no user "+c.Recording)
 		}
 	}
 	type ranked struct {
@@ -110,9 +114,13 @@ func naive(entries []Entry) []string {
 			since = min(since, c.Time)
 		}
 		score := float64(len(users)) * (total / time.Duration(len(cases))).Seconds()
-		all = append(all, ranked{score, fmt.Sprint(key, " ", len(cases), " ", len(users), " ", len(recordings[key]), " ", total, " ", longest, " ", first, " ", last, " ", since)})
+		all = append(all, ranked{score, fmt.Sprint(key, " ", len(cases), " ", len(users), " ", len(recordings[key]),
+			" ", total, " ", longest, " ", first, " ", last, " ", since)})
 	}
-	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.line, b.line)) })
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score),
+			cmp.Compare(a.line, b.line))
+	})
 	var lines []string
 	for _, r := range all {
 		lines = append(lines, r.line)
@@ -153,7 +161,8 @@ func TestQuantiles(t *testing.T) {
 		g.add(Digest{}, &Stall{Wall: int64(n+1) * 1e6})
 	}
 	got := g.end()
-	for _, q := range []struct{ got, want time.Duration }{{got.Median, 500 * time.Millisecond}, {got.P90, 900 * time.Millisecond}} {
+	for _, q := range []struct{ got, want time.Duration }{{got.Median, 500 * time.Millisecond},
+		{got.P90, 900 * time.Millisecond}} {
 		if off := math.Abs(float64(q.got-q.want)) / float64(q.want); off > 0.002 {
 			t.Errorf("got %s, want %s", q.got, q.want)
 		}
@@ -240,7 +249,8 @@ func TestWelch(t *testing.T) {
 		},
 		{
 			[]float64{17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8},
-			[]float64{21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8, 20.7, 21.7, 21.5, 22.5, 23.6, 21.5, 22.5, 23.5, 21.5, 21.8},
+			[]float64{21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8, 20.7, 21.7, 21.5, 22.5, 23.6, 21.5,
+				22.5, 23.5, 21.5, 21.8},
 			0.14884169660532817, -0.6484213253751658, 3.698421325375163,
 		},
 	} {
@@ -325,10 +335,10 @@ func TestCompareOfTheSameIsNoise(t *testing.T) {
 	}
 }
 
-func TestCompareWithFewUnitsTellsNothing(t *testing.T) {
+func TestCompareWithFewUnitsIsUnknown(t *testing.T) {
 	c := Compare(sampleOf(t, 4, func(int) int64 { return 1 }), sampleOf(t, 9, func(int) int64 { return 100_000 }), nil)
 	for _, m := range c.Changes {
-		if m.Certainty != Untold {
+		if m.Certainty != Unknown {
 			t.Errorf("%+v", m)
 		}
 	}

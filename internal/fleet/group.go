@@ -13,8 +13,8 @@ import (
 type StallGroup struct {
 	// Key is what they have in common.
 	Key string `json:"key"`
-	// Stalls, Recordings and Users are how many there are. A recording that does not tell its user counts as one.
-	Stalls     int `json:"cases"`
+	// Stalls, Recordings and Users are how many there are. A recording without a user counts as one.
+	Stalls     int `json:"stalls"`
 	Recordings int `json:"recordings"`
 	Users      int `json:"users"`
 	// Total is how long all took, Mean, Median, P90 and Longest one; Median and P90 are right to 0.1 %.
@@ -25,12 +25,12 @@ type StallGroup struct {
 	Longest time.Duration `json:"longestNanos"`
 	// Score is Users times Mean in seconds: what groups are ranked by.
 	Score float64 `json:"score"`
-	// First and Last are the oldest and the newest version that it was seen in; empty if no stall tells. Versions is
+	// First and Last are the oldest and the newest version that it was seen in; empty if no stall has one. Versions is
 	// how many there are.
 	First    string `json:"firstVersion,omitempty"`
 	Last     string `json:"lastVersion,omitempty"`
 	Versions int    `json:"versions"`
-	// Since and Until are when the first and the last stall began; zero if no stall tells.
+	// Since and Until are when the first and the last stall began; zero if no stall has a time.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
 	// Kinds is how many stalls were slow for what.
@@ -41,11 +41,11 @@ type StallGroup struct {
 
 // Fleet is what there is in a store, summed up.
 type Fleet struct {
-	// Recordings, Users and Stalls are how many there are. Nameless is how many recordings do not tell their user: each
+	// Recordings, Users and Stalls are how many there are. Nameless is how many recordings have no user: each
 	// counts as one.
 	Recordings int `json:"recordings"`
 	Users      int `json:"users"`
-	Stalls     int `json:"cases"`
+	Stalls     int `json:"stalls"`
 	Nameless   int `json:"recordingsWithoutUser"`
 	// First and Last are the oldest and the newest version.
 	First string `json:"firstVersion,omitempty"`
@@ -55,7 +55,7 @@ type Fleet struct {
 }
 
 // Groups sums the store up. Equal groups stand in the order of their keys, so that the same recordings give the same
-// answer in whatever order they were added.
+// result in whatever order they were added.
 func (s *Store) Groups() (*Fleet, error) {
 	f := &Fleet{Groups: []*StallGroup{}}
 	users, versions := map[string]bool{}, span{}
@@ -98,7 +98,7 @@ func (s *Store) Groups() (*Fleet, error) {
 	return f, nil
 }
 
-// userOf tells users apart: those who are not named by their recording.
+// userOf identifies a user: a recording without a user is one of its own.
 func userOf(d Digest, user string) string {
 	if user == "" {
 		return "\x00" + string(d[:])
@@ -136,8 +136,9 @@ type grouping struct {
 }
 
 func newGrouping(key string) *grouping {
-	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{}, recordings: map[Digest]bool{},
-		versions: map[build]bool{}, walls: map[int]int{}}
+	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{},
+		recordings: map[Digest]bool{},
+		versions:   map[build]bool{}, walls: map[int]int{}}
 }
 
 // wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
@@ -178,7 +179,7 @@ func (g *grouping) end() *StallGroup {
 	return &g.StallGroup
 }
 
-// quantile gives the time that the share q of the stalls does not pass, at most the longest.
+// quantile returns the time that the share q of the stalls does not pass, at most the longest.
 func (g *grouping) quantile(q float64) time.Duration {
 	classes := make([]int, 0, len(g.walls))
 	for c := range g.walls {

@@ -55,7 +55,7 @@ func (s *Store) WriteParquet(w io.Writer) error {
 	return out.Close()
 }
 
-// known gives nil for the zero value.
+// known returns nil for the zero value.
 func known[T comparable](v T) *T {
 	if v == *new(T) {
 		return nil

@@ -25,7 +25,7 @@ func (m *moments) add(x float64) {
 	m.squares += x * x
 }
 
-// over gives mean and variance over n units, those that were not added counting 0.
+// over returns mean and variance over n units, those that were not added counting 0.
 func (m *moments) over(n float64) (mean, variance float64) {
 	if n == 0 {
 		return 0, 0
@@ -83,7 +83,7 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 	return nil
 }
 
-// Add begins a recording and gives who is to be told what is in it. End ends it.
+// Add begins a recording and returns the handler for its content. End ends it.
 func (s *Sample) Add(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
 	if s.methods == nil {
 		s.methods = map[string]*methodSample{}

@@ -6,11 +6,11 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 )
 
-// Stall is a slow message of one recording.
+// Stall is a stall of one recording, with names in place of IDs.
 type Stall struct {
 	// Key is equal for stalls with one hot path; see [analysis.Stall.Key].
 	Key string `json:"key"`
-	// Recording is what the recording was opened as, and Number counts its slow messages from 1.
+	// Recording is what the recording was opened as, and Number counts its stalls from 1.
 	Recording string `json:"recording"`
 	Number    int    `json:"number"`
 	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
@@ -19,7 +19,7 @@ type Stall struct {
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Device  string `json:"device,omitempty"`
-	// User is who met it, empty if the recording does not tell.
+	// User is the user of the recording, empty if it has none.
 	User string `json:"user,omitempty"`
 	// Time is when it began, in milliseconds since 1970, UTC; 0 if that is not known.
 	Time int64 `json:"time,omitempty"`
@@ -37,10 +37,10 @@ type Stall struct {
 	Method  string   `json:"method,omitempty"`
 }
 
-// userKeys are the names by which programs say who uses them, the most telling first.
+// userKeys are the keys by which programs name their user; the first that is there counts.
 var userKeys = [...]string{"user", "userId", "uid", "uin", "installId", "deviceId"}
 
-// NewStall makes a stall of a slow message.
+// NewStall makes a stall of one that was found in a recording.
 func NewStall(s *analysis.Stall) Stall {
 	meta := s.Recording.Meta
 	c := Stall{
@@ -62,7 +62,7 @@ func NewStall(s *analysis.Stall) Stall {
 	return c
 }
 
-// userOfMeta gives who met what a recording has, empty if it does not tell.
+// userOfMeta returns the user of a recording, empty if it has none.
 func userOfMeta(meta map[string]string) string {
 	for _, key := range userKeys {
 		if user := meta[key]; user != "" {

@@ -21,12 +21,12 @@ import (
 var (
 	bucketFormat     = []byte("format")
 	bucketRecordings = []byte("recordings")
-	bucketStalls     = []byte("cases")
+	bucketStalls     = []byte("stalls")
 	keyVersion       = []byte("version")
 )
 
 // storeVersion is what a store says that it is.
-const storeVersion = "tracegen-cases 1"
+const storeVersion = "tracegen-stalls 1"
 
 // ErrBusy is wrapped by the error that says that another process has the store.
 var ErrBusy = errors.New("another process has it open")
@@ -46,7 +46,7 @@ type Store struct {
 func OpenStore(path string) (*Store, error) {
 	s := &Store{}
 	if path == "" {
-		f, err := os.CreateTemp("", "tracegen-cases-*")
+		f, err := os.CreateTemp("", "tracegen-stalls-*")
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Has tells whether a recording of that content was added.
+// Has reports whether a recording of that content was added.
 func (s *Store) Has(recording Digest) (bool, error) {
 	found := false
 	err := s.db.View(func(tx *bolt.Tx) error {
@@ -128,7 +128,7 @@ type Entry struct {
 type Info struct {
 	// Name is what it was opened as when it was added.
 	Name string `json:"name"`
-	// Version and Code are what the program says of its version, User is who met it; empty if it does not tell.
+	// Version and Code are what the program says of its version, User is its user; empty if it has none.
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
 	User    string `json:"user,omitempty"`
@@ -176,7 +176,7 @@ func stallKey(c *Stall, recording Digest, number int) []byte {
 	return binary.BigEndian.AppendUint32(key, uint32(number))
 }
 
-// Recordings gives each recording that is in the store.
+// Recordings returns each recording that is in the store.
 func (s *Store) Recordings(each func(Digest, Info) error) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketRecordings).ForEach(func(key, value []byte) error {
@@ -190,7 +190,7 @@ func (s *Store) Recordings(each func(Digest, Info) error) error {
 	})
 }
 
-// Stalls gives each stall with the digest of its recording, those of one group one after the other.
+// Stalls returns each stall with the digest of its recording, those of one group one after the other.
 func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketStalls).ForEach(func(key, value []byte) error {
@@ -198,7 +198,7 @@ func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 			var c Stall
 			at := bytes.IndexByte(key, 0) + 1
 			if at == 0 || len(key) != at+len(d)+4 || json.Unmarshal(value, &c) != nil {
-				return fmt.Errorf("the store is damaged: case %x", key)
+				return fmt.Errorf("the store is damaged: stall %x", key)
 			}
 			copy(d[:], key[at:])
 			return each(d, &c)

@@ -11,11 +11,12 @@ import (
 // WriteText writes the groups for people, at most top of them, 0 for all.
 func (f *Fleet) WriteText(w io.Writer, top int) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"), between(", ", f.First, f.Last),
-		count(f.Stalls, "slow message"), count(len(f.Groups), "group"))
+	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"),
+		between(", ", f.First, f.Last),
+		count(f.Stalls, "stall"), count(len(f.Groups), "group"))
 	if f.Nameless > 0 {
-		fmt.Fprintf(b, "(%s %s not tell the user, and each counts as one: put a user among the recording's properties)\n",
-			count(f.Nameless, "recording"), map[bool]string{true: "does", false: "do"}[f.Nameless == 1])
+		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties)\n",
+			count(f.Nameless, "recording"))
 	}
 	for i, g := range f.Groups {
 		if i == top && top > 0 {
@@ -29,12 +30,13 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 }
 
 func (g *StallGroup) writeText(b *strings.Builder, rank int) {
-	fmt.Fprintf(b, "\n%d. %s × %s on average = %.1f s%s\n", rank, count(g.Users, "user"), short(g.Mean), g.Score, between(", ", g.First, g.Last))
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %.1f s%s\n", rank, count(g.Users, "user"), short(g.Mean), g.Score,
+		between(", ", g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
-	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s, message %d\n", count(g.Stalls, "case"),
+	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s #%d\n", count(g.Stalls, "stall"),
 		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.Recording, g.Worst.Number)
 }
 
@@ -80,7 +82,8 @@ func short(d time.Duration) string {
 		least, unit float64
 		form        string
 	}{
-		{10e9, 1e9, "%.1f s"}, {1e9, 1e9, "%.2f s"}, {10e6, 1e6, "%.0f ms"}, {100e3, 1e6, "%.2f ms"}, {1e3, 1e3, "%.1f µs"},
+		{10e9, 1e9, "%.1f s"}, {1e9, 1e9, "%.2f s"}, {10e6, 1e6, "%.0f ms"}, {100e3, 1e6, "%.2f ms"}, {1e3, 1e3,
+			"%.1f µs"},
 	} {
 		if n >= u.least {
 			return fmt.Sprintf(u.form, float64(d)/u.unit)

@@ -11,7 +11,7 @@ import (
 // build is a version of an app as it names itself.
 type build struct{ version, code string }
 
-// buildOf gives what a recording says that it is of.
+// buildOf returns what a recording says that it is of.
 func buildOf(r *analysis.Recording) build {
 	return build{cmp.Or(r.Meta["versionName"], r.Version()), r.Meta["versionCode"]}
 }

@@ -14,18 +14,18 @@ type Archive struct {
 	data    []byte
 	unmap   func() error
 	mapped  bool   // data is a mapping of a file
-	central string // copy of the central directory, which all names are cut from
+	central string // copy of the central directory, of which all names are slices
 	entries []Entry
 
 	directory int64  // where the central directory starts
-	base      int64  // what is added to an offset of the directory to get one of the file
-	prefix    int64  // length of what stands before the first local header
+	base      int64  // what must be added to an offset in the directory to get the offset in the file
+	prefix    int64  // number of bytes before the first local header
 	comment   []byte // archive comment
 	tail      []byte // bytes behind the end record
 }
 
-// Entry is one entry of an Archive, as the central directory has it. It belongs to its Archive, must
-// not be changed and not be used after the Archive was closed.
+// Entry is one entry of an Archive, as its central record describes it. It belongs to its Archive; it must not be
+// changed, nor used after the Archive was closed.
 type Entry struct {
 	Name           string // raw bytes; UTF-8 if Flags has bit 11, else in an unknown encoding
 	Size           uint64 // inflated size as declared, in bytes
@@ -40,13 +40,12 @@ type Entry struct {
 	head     int64 // start of the local header in the archive
 	data     int64 // start of the data
 	end      int64 // end of data and data descriptor
-	bad      error // why it cannot be read, or nil
+	bad      error // why it cannot be read, else nil
 }
 
-// Open maps the file at path, or reads it where it cannot be mapped, and checks its structure; see
-// the package comment for what is checked when. The caller closes the Archive when neither its
-// entries nor a Writer that copies from it are needed any more. Errors are those of the operating
-// system, or an *Error.
+// Open maps the file at path into memory, or reads it if it cannot be mapped, and checks its structure as the
+// package comment describes. The caller must close the Archive when neither its entries nor a Writer that copies
+// from it are needed any more. Errors are those of the operating system, or an *Error.
 func Open(path string) (*Archive, error) {
 	data, unmap, mapped, err := mapFile(path)
 	if err != nil {
@@ -57,12 +56,12 @@ func Open(path string) (*Archive, error) {
 		unmap() // the parse error is the one that matters
 		return nil, err
 	}
-	a.Release(0, a.Size()) // the headers stand on nearly every page
+	a.Release(0, a.Size()) // parse has read the headers, which are on nearly every page
 	return a, nil
 }
 
-// New reads an archive that is in memory, such as a jar inside an .aar. Data must not change while
-// the Archive is in use. Name is what errors call it, by convention outer!entry.
+// New opens an archive that is in memory, such as a jar inside an .aar. Data must not change while the Archive is
+// in use. Name stands for the archive in errors, by convention outer!entry.
 func New(name string, data []byte) (*Archive, error) {
 	a := &Archive{name: name, data: data, unmap: func() error { return nil }}
 	if err := a.parse(); err != nil {
@@ -71,8 +70,8 @@ func New(name string, data []byte) (*Archive, error) {
 	return a, nil
 }
 
-// Close releases the mapping. The Archive and its entries must not be used afterwards, except for
-// names and other fields of entries, which stay good. Closing twice is harmless.
+// Close releases the mapping. The Archive and its entries must not be used afterwards, except for the exported
+// fields of entries, which stay valid. Closing twice has no effect.
 func (a *Archive) Close() error {
 	unmap := a.unmap
 	a.unmap = func() error { return nil }
@@ -80,8 +79,8 @@ func (a *Archive) Close() error {
 	return unmap()
 }
 
-// Release says that the bytes of the archive between two offsets will hardly be read again, so that a mapping need not
-// keep them in memory. They can be read all the same.
+// Release informs the operating system that the bytes between two offsets of the archive need not be kept in memory,
+// since they will probably not be read again. They can still be read.
 func (a *Archive) Release(from, to int64) {
 	from = (max(from, 0) + releaseUnit - 1) &^ (releaseUnit - 1)
 	if to = min(to, int64(len(a.data))); to < int64(len(a.data)) {
@@ -92,12 +91,12 @@ func (a *Archive) Release(from, to int64) {
 	}
 }
 
-// releaseUnit is a multiple of the size of a page, wherever there are pages, and what Linux maps around one that is
-// touched.
+// releaseUnit is a multiple of the page size of every system, and the number of bytes that Linux reads into memory
+// around a page that is accessed.
 const releaseUnit = 64 << 10
 
-// Release says that e, which was read out of order, will hardly be read again: neither it nor what the system has
-// brought into memory around it needs to stay there.
+// Release calls [Archive.Release] for e and for the bytes around it, which the system has also read into memory. It
+// is for an entry that was read out of order.
 func (e *Entry) Release() { e.archive.Release(e.head-releaseUnit, e.end+releaseUnit) }
 
 // Name returns the name the Archive was opened with.
@@ -125,8 +124,7 @@ func (a *Archive) Duplicates() []*Entry {
 	return found
 }
 
-// WriteTo writes the whole archive as it is, for outputs of which nothing changed. It implements
-// io.WriterTo.
+// WriteTo writes the whole archive unchanged. It implements io.WriterTo.
 func (a *Archive) WriteTo(w io.Writer) (int64, error) {
 	n, err := w.Write(a.data)
 	return int64(n), err
@@ -135,18 +133,18 @@ func (a *Archive) WriteTo(w io.Writer) (int64, error) {
 // Archive returns the Archive that the entry belongs to.
 func (e *Entry) Archive() *Archive { return e.archive }
 
-// IsDir reports whether the entry stands for a directory: its name ends in a slash.
+// IsDir reports whether the entry is a directory: its name ends in a slash.
 func (e *Entry) IsDir() bool { return strings.HasSuffix(e.Name, "/") }
 
 // Offset returns where the entry's local header starts, in bytes from the start of the archive.
 func (e *Entry) Offset() int64 { return e.head }
 
-// Raw returns the entry's data as it is in the archive, compressed. It is a view that must not be
-// changed and ends with the Archive.
+// Raw returns the entry's data as it is in the archive, compressed. It is a view that must not be changed, and not
+// be used after the Archive was closed.
 func (e *Entry) Raw() []byte { return e.archive.data[e.data : e.data+int64(e.CompressedSize)] }
 
-// Level returns the compression level for a replacement of e's data where the user asked for asked:
-// stored entries stay stored (some are so because they are mapped or read without a zip library).
+// Level returns the compression level for new data of e if the user wants the level asked: a stored entry stays
+// stored, since programs may map it or read it without a zip library.
 func (e *Entry) Level(asked Level) Level {
 	if e.Method == Stored {
 		return LevelStore

@@ -50,8 +50,8 @@ func TestShapesAreRead(t *testing.T) {
 	}
 }
 
-// TestCopyKeepsEverything copies all entries and compares the bytes where no byte is lost by design,
-// and the entries where some are.
+// TestCopyKeepsEverything copies all entries. It compares the bytes of the archives, or only the entries if the
+// shape has bytes that belong to no record.
 //
 // Invariant: Copying an archive keeps order, times, extra fields, comments and compressed bytes.
 func TestCopyKeepsEverything(t *testing.T) {
@@ -83,7 +83,7 @@ func TestCopyKeepsEverything(t *testing.T) {
 	}
 }
 
-// compareEntries wants the same entries in both archives, down to raw headers and data.
+// compareEntries checks that both archives have the same entries, including raw headers and data.
 func compareEntries(t *testing.T, a, b *Archive) {
 	t.Helper()
 	if len(a.Entries()) != len(b.Entries()) {
@@ -94,13 +94,14 @@ func compareEntries(t *testing.T, a, b *Archive) {
 		if !bytes.Equal(a.data[x.head:x.end], b.data[y.head:y.end]) {
 			t.Errorf("entry %d (%q): local bytes differ", i, x.Name)
 		}
-		if x.Name != y.Name || x.Size != y.Size || x.CompressedSize != y.CompressedSize || x.CRC32 != y.CRC32 || x.Flags != y.Flags || x.Method != y.Method {
+		if x.Name != y.Name || x.Size != y.Size || x.CompressedSize != y.CompressedSize || x.CRC32 != y.CRC32 ||
+			x.Flags != y.Flags || x.Method != y.Method {
 			t.Errorf("entry %d: %+v became %+v", i, x, y)
 		}
 	}
 }
 
-// TestStandardLibraryAgrees reads the shapes that archive/zip can read with it too.
+// TestStandardLibraryAgrees compares the shapes with what archive/zip reads, where it can read them.
 //
 // Invariant: Other programs read the archives that are written.
 func TestStandardLibraryAgrees(t *testing.T) {
@@ -122,7 +123,8 @@ func TestStandardLibraryAgrees(t *testing.T) {
 			offset, err := f.DataOffset()
 			if err != nil || offset != e.data || f.Name != e.Name || f.CRC32 != e.CRC32 ||
 				f.UncompressedSize64 != e.Size || f.CompressedSize64 != e.CompressedSize {
-				t.Errorf("%s: entry %d: archive/zip sees %+v at %d (%v), we %+v", shape.name, i, f.FileHeader, offset, err, e)
+				t.Errorf("%s: entry %d: archive/zip sees %+v at %d (%v), we %+v",
+					shape.name, i, f.FileHeader, offset, err, e)
 			}
 			read++
 		}
@@ -133,7 +135,8 @@ func TestStandardLibraryAgrees(t *testing.T) {
 }
 
 func TestDuplicates(t *testing.T) {
-	a := mustNew(t, container{parts: []part{{name: "a"}, {name: "b"}, {name: "a"}, {name: "A"}, {name: "b"}, {name: "a"}}}.build())
+	a := mustNew(t, container{parts: []part{{name: "a"}, {name: "b"}, {name: "a"}, {name: "A"}, {name: "b"},
+		{name: "a"}}}.build())
 	var got []string
 	for _, e := range a.Duplicates() {
 		got = append(got, e.Name)
@@ -144,7 +147,8 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestEntryFacts(t *testing.T) {
-	a := mustNew(t, container{prefix: "1234", parts: []part{{name: "d/", stored: true}, {name: "s", data: "raw bytes", stored: true}, {name: "z", data: "x"}}}.build())
+	a := mustNew(t, container{prefix: "1234", parts: []part{{name: "d/", stored: true},
+		{name: "s", data: "raw bytes", stored: true}, {name: "z", data: "x"}}}.build())
 	d, s, z := &a.Entries()[0], &a.Entries()[1], &a.Entries()[2]
 	if !d.IsDir() || s.IsDir() {
 		t.Error("IsDir")
@@ -203,8 +207,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestShortenedWhileOpen takes the bytes away from under the mapping: errors, where a plain access
-// would kill the process.
+// TestShortenedWhileOpen truncates a file that is mapped. Reading it must return an error and not end the process.
 func TestShortenedWhileOpen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are read at once here, not mapped")

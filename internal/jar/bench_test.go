@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// benchJar is a jar of about 30 MB inflated with entries the size of classes. TRACEGEN_BENCH_JAR
-// names a real one instead.
+// benchJar returns a jar with entries of the size of classes, about 30 MB inflated. TRACEGEN_BENCH_JAR may name a
+// real jar instead.
 func benchJar(b *testing.B) *Archive {
 	path := os.Getenv("TRACEGEN_BENCH_JAR")
 	if path == "" {
 		random := rand.New(rand.NewPCG(1, 2))
-		words := strings.Fields("java lang Object String init Code StackMapTable com example onCreate android os Bundle V I Z")
+		words := strings.Fields("java lang Object String init Code StackMapTable com example onCreate android " +
+			"os Bundle V I Z")
 		var parts []part
 		for range 4000 {
 			var text strings.Builder
@@ -66,8 +67,8 @@ func BenchmarkCopy(b *testing.B) {
 	}
 }
 
-// BenchmarkCopyToFile includes opening, mapping and the temporary file, but not its Sync, which
-// measures the disk.
+// BenchmarkCopyToFile includes opening, mapping and the temporary file, but not Sync, whose time depends on the
+// disk.
 func BenchmarkCopyToFile(b *testing.B) {
 	a := benchJar(b)
 	out := filepath.Join(b.TempDir(), "out.jar")
@@ -116,8 +117,8 @@ func BenchmarkInflate(b *testing.B) {
 	}
 }
 
-// BenchmarkRewrite inflates, deflates and writes every entry, one goroutine doing it all. It also
-// reports the size of the output against the input's.
+// BenchmarkRewrite inflates, deflates and writes every entry in one goroutine. It also reports the size of the
+// output as a part of the input's.
 func BenchmarkRewrite(b *testing.B) {
 	for level := range levelCount {
 		b.Run(level.String(), func(b *testing.B) {

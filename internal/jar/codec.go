@@ -13,12 +13,12 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// Level is how hard deflate tries. The zero value is LevelDefault.
+// Level is a compression level. The zero value is LevelDefault.
 type Level int
 
 // The levels, as the command line names them.
 const (
-	LevelDefault Level = iota // the size of zlib's 6, which other tools use
+	LevelDefault Level = iota // about the size of zlib's level 6, which other tools use
 	LevelStore                // not compressed
 	LevelFast                 // 7 % bigger than the default for classes, in two thirds of the time
 	LevelBest                 // 1 % smaller than the default, in four times the time
@@ -48,23 +48,23 @@ func (l Level) flateLevel() int {
 	return [levelCount]int{LevelDefault: 6, LevelStore: 0, LevelFast: 1, LevelBest: 9}[l]
 }
 
-// maxExpansion is the most bytes that one byte of deflate data can stand for: two bits make a copy
-// of 258 bytes (RFC 1951 3.2.5).
+// maxExpansion is the greatest number of bytes to which one byte of deflate data can inflate: two bits can encode a
+// copy of 258 bytes (RFC 1951 3.2.5).
 const maxExpansion = 1032
 
-// maxRead is the biggest entry that is read, a nested archive for instance; no class comes near it.
+// maxRead is the inflated size in bytes of the biggest entry that is read. It limits nested archives; classes are
+// far smaller.
 const maxRead = math.MaxInt32
 
-// trusted is the inflated size up to which, and plausible is the expansion up to which, the declared
-// size is allocated at once. Beyond them memory grows with the data that really comes out.
+// A buffer of the declared inflated size is allocated at once if this size is at most trustedSize bytes or at most
+// plausibleExpansion times the compressed size. Otherwise the buffer grows with the data that is inflated.
 const (
-	trusted   = 1 << 20
-	plausible = 16
+	trustedSize        = 1 << 20
+	plausibleExpansion = 16
 )
 
-// Codec inflates and deflates. It keeps the machinery between calls, which is bigger than most
-// entries. Make one for a run and share it among all goroutines; the zero value is ready. It must
-// not be copied.
+// Codec inflates and deflates entries. It keeps inflaters and deflaters, which are bigger than most entries, for
+// later calls. Make one Codec for all goroutines of a run; the zero value is ready for use. It must not be copied.
 type Codec struct {
 	inflaters sync.Pool
 	deflaters [levelCount]sync.Pool
@@ -73,15 +73,15 @@ type Codec struct {
 
 // Packed is data ready to be written as an entry by Writer.Replace or Writer.Add.
 type Packed struct {
-	Data   []byte // as it stands in the archive
+	Data   []byte // as it is written to the archive
 	Size   uint64 // inflated, in bytes
 	CRC32  uint32 // of the inflated data
 	Method uint16 // Stored or Deflated
 
-	buffer *buffer // what Data lies in, if it is the Codec's
+	buffer *buffer // the Codec's memory that holds Data, else nil
 }
 
-// buffer is the simplest io.Writer that package flate can write into.
+// buffer is an io.Writer that appends to a slice.
 type buffer struct{ b []byte }
 
 func (b *buffer) Write(p []byte) (int, error) {
@@ -89,16 +89,17 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// inflater inflates with its decoder, or with stream where the decoder gives up.
 type inflater struct {
-	decoder // for what is regular; the rest is for stream
-	source  bytes.Reader
-	stream  io.ReadCloser
-	beyond  [1]byte
+	decoder
+	source bytes.Reader  // the input of stream
+	stream io.ReadCloser // of package flate
+	beyond [1]byte       // for a byte behind the declared size
 }
 
-// Read returns the inflated data of e, checked against its size and CRC. The result lies in buf if
-// that is big enough, else in memory of its own; it is the caller's. Errors are *Error: ErrUnsupported
-// for encrypted entries and unknown methods, ErrFormat for what is wrong with this entry.
+// Read returns the inflated data of e, checked against its declared size and CRC. The result uses the memory of buf
+// if that is big enough, else new memory; it belongs to the caller. The error is an *Error. It wraps ErrUnsupported
+// for an encrypted entry or an unknown compression method, and ErrFormat for a damaged entry.
 func (c *Codec) Read(e *Entry, buf []byte) (_ []byte, err error) {
 	if err := e.readable(); err != nil {
 		return nil, err
@@ -116,13 +117,14 @@ func (c *Codec) Read(e *Entry, buf []byte) (_ []byte, err error) {
 		return nil, err
 	}
 	if sum := crc32.ChecksumIEEE(buf); sum != e.CRC32 {
-		return nil, e.errorf(ErrFormat, e.data, "CRC of the data is %08x, declared %08x; the entry is damaged", sum, e.CRC32)
+		return nil, e.errorf(ErrFormat, e.data, "CRC of the data is %08x, declared %08x; the entry is damaged",
+			sum, e.CRC32)
 	}
 	return buf, nil
 }
 
-// readable returns why e cannot be read, as far as that shows without reading: after it, e.Size is
-// a size worth allocating.
+// readable returns an error if e cannot be read, as far as its headers show that. If it returns nil, e.Size is at
+// most maxRead, and not more than the compressed data can inflate to.
 func (e *Entry) readable() error {
 	if e.bad != nil {
 		return e.bad
@@ -140,21 +142,22 @@ func (e *Entry) readable() error {
 		return e.errorf(ErrFormat, e.data, "%d bytes cannot inflate to the declared %d", e.CompressedSize, e.Size)
 	}
 	if e.Size > maxRead {
-		return e.errorf(ErrUnsupported, e.head, "its %d bytes are more than are read into memory (%d)", e.Size, maxRead)
+		return e.errorf(ErrUnsupported, e.head, "its inflated size of %d bytes is above the limit of %d",
+			e.Size, maxRead)
 	}
 	return nil
 }
 
-// inflate returns the data of e, exactly as long as declared, in buf if that is big enough. Data
-// behind the end of the deflate stream is tolerated, as the JDK does: size and CRC vouch for what is
-// in front of it.
+// inflate returns the inflated data of e, in the memory of buf if that is big enough. Its length is the declared
+// size. Like the JDK, inflate accepts data behind the end of the deflate stream: size and CRC show that the stream
+// itself is complete.
 func (c *Codec) inflate(e *Entry, buf []byte) ([]byte, error) {
 	z, _ := c.inflaters.Get().(*inflater)
 	if z == nil {
 		z = new(inflater)
 		z.stream = flate.NewReader(&z.source)
 	}
-	step := max(trusted, plausible*len(e.Raw()))
+	step := max(trustedSize, plausibleExpansion*len(e.Raw()))
 	if size := int(e.Size); size <= step {
 		if cap(buf) < size {
 			buf = make([]byte, size, size+slack)
@@ -179,8 +182,8 @@ func (c *Codec) inflate(e *Entry, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// read reads the stream, which must have size bytes, into buf or new memory, of which it takes at
-// most step at first and then at most doubles.
+// read reads z.stream, which must have size bytes, into buf or into new memory. It allocates at most step bytes
+// first, and then at most doubles what it has read.
 func (z *inflater) read(buf []byte, size, step int) ([]byte, error) {
 	if cap(buf) < size && cap(buf) < step {
 		buf = make([]byte, min(size, step))
@@ -209,9 +212,9 @@ func (z *inflater) read(buf []byte, size, step int) ([]byte, error) {
 	return buf, nil
 }
 
-// Compress packs data at level. With LevelStore the result is a view of data, else memory of the
-// Codec's that Recycle can give back. Data must not change before the result is written. The bytes
-// depend on data and level alone.
+// Compress returns data compressed at that level. With LevelStore the result is a view of data, so that data must
+// not change before it is written; else it is memory of the Codec, to which Recycle can return it. The compressed
+// bytes depend on data and level alone.
 func (c *Codec) Compress(data []byte, level Level) (Packed, error) {
 	if level < 0 || level >= levelCount {
 		return Packed{}, fmt.Errorf("compress: no such level: %v", level)
@@ -245,7 +248,7 @@ func (c *Codec) Compress(data []byte, level Level) (Packed, error) {
 	return p, nil
 }
 
-// Recycle gives the memory of p back to the Codec that made it. P must not be used afterwards.
+// Recycle returns the memory of p to the Codec, which must have made p. P must not be used afterwards.
 func (c *Codec) Recycle(p Packed) {
 	if p.buffer != nil {
 		p.buffer.b = p.buffer.b[:0]

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// The archives of the tests are put together here byte by byte, by code that shares nothing with
-// the package but the standard's numbers, so that they can be wrong in every way.
+// This file builds the archives of the tests byte by byte, so that they can have any fault. It shares no code with
+// the package except the constants of the specification.
 
-// part is one entry of a crafted archive. Zero values give what a plain writer would write.
+// part is one entry of a crafted archive. For zero values, it is what an ordinary writer would write.
 type part struct {
 	name    string
 	data    string
@@ -23,14 +23,14 @@ type part struct {
 	attrs   uint32
 	comment string
 
-	localName    string // when it differs
+	localName    string // "" is the name
 	localExtra   []byte
 	centralExtra []byte
 	descriptor   string // "", "signed", "bare", "signed64", "bare64", "none": bit 3 with sizes in front
 	zip64        string // which central fields go into a zip64 extra: u, c, o
 	local64      bool   // sizes of the local header in a zip64 extra
 
-	after   string                    // bytes of nobody behind the entry
+	after   string                    // bytes behind the entry that belong to no record
 	central func(record []byte)       // last changes
 	local   func(header, data []byte) // last changes
 	at      func(offset uint32) uint32
@@ -41,7 +41,7 @@ type container struct {
 	prefix   string
 	relative bool // offsets count from the end of the prefix
 	parts    []part
-	order    []int  // of the central directory, as indexes of parts; nil is as they come
+	order    []int  // of the central directory, as indices of parts; nil is the order of parts
 	between  string // between central directory and end record
 	comment  string
 	tail     string
@@ -86,12 +86,12 @@ func put64(b []byte, v ...uint64) []byte {
 	return b
 }
 
-// extra makes one extra field.
+// extra returns one extra field.
 func extra(id uint16, data ...byte) []byte {
 	return append(put16(nil, id, uint16(len(data))), data...)
 }
 
-// build gives the bytes of the archive.
+// build returns the bytes of the archive.
 func (c container) build() []byte {
 	out := []byte(c.prefix)
 	records := make([][]byte, len(c.parts))
@@ -223,11 +223,11 @@ func (p part) buildDescriptor(crc, packed, size uint32) []byte {
 	return nil
 }
 
-// classText is data that deflates well and is longer than deflate's window.
+// classText is data that compresses well and is longer than deflate's window.
 var classText = string(bytes.Repeat([]byte("invokestatic dev/tracegen/runtime/AppMethodBeat.i (I)V\n"), 800))
 
-// shapes are archives that must open, with everything the world's jars are made of. Whole says that
-// no byte is nobody's, so that copying entry by entry gives the same bytes.
+// shapes are archives that must open, with everything that occurs in real jars. whole is true if every byte belongs
+// to a record, so that copying all entries results in the same bytes.
 var shapes = []struct {
 	name  string
 	whole bool
@@ -244,7 +244,8 @@ var shapes = []struct {
 		{name: "empty.txt"},
 	}}},
 	{"extra fields differ", true, container{parts: []part{
-		{name: "A.class", data: "x", localExtra: extra(0x5455, 3, 1, 2, 3, 4, 5, 6, 7, 8), centralExtra: extra(0x5455, 3, 1, 2, 3, 4), comment: "why"},
+		{name: "A.class", data: "x", localExtra: extra(0x5455, 3, 1, 2, 3, 4, 5, 6, 7, 8),
+			centralExtra: extra(0x5455, 3, 1, 2, 3, 4), comment: "why"},
 	}}},
 	{"aligned with broken padding", true, container{parts: []part{
 		{name: "lib/x.so", data: "abcd", stored: true, localExtra: []byte{0, 0, 0}},
@@ -270,24 +271,37 @@ var shapes = []struct {
 	{"duplicates", true, container{parts: []part{
 		{name: "a", data: "first"}, {name: "b", data: "only"}, {name: "a", data: "second"}, {name: "a", data: "third"},
 	}}},
-	{"prefix counted", true, container{prefix: "#!/bin/sh\nexec java -jar $0\n", parts: []part{{name: "a", data: "x"}, {name: "b", data: "y"}}}},
-	{"prefix not counted", true, container{prefix: "#!/bin/sh\nexec java -jar $0\n", relative: true, parts: []part{{name: "a", data: "x"}, {name: "b", data: "y"}}}},
-	{"prefix not counted, zip64", false, container{prefix: "MZ...", relative: true, end64: true, parts: []part{{name: "a", data: "x", zip64: "uco"}}}},
-	{"prefix that looks like an entry", true, container{prefix: "PK\x03\x04PK\x01\x02PK\x05\x06", parts: []part{{name: "a", data: "x"}}}},
+	{"prefix counted", true, container{prefix: "#!/bin/sh\nexec java -jar $0\n",
+		parts: []part{{name: "a", data: "x"}, {name: "b", data: "y"}}}},
+	{"prefix not counted", true, container{prefix: "#!/bin/sh\nexec java -jar $0\n", relative: true,
+		parts: []part{{name: "a", data: "x"}, {name: "b", data: "y"}}}},
+	{"prefix not counted, zip64", false, container{prefix: "MZ...", relative: true, end64: true,
+		parts: []part{{name: "a", data: "x", zip64: "uco"}}}},
+	{"prefix that looks like an entry", true, container{prefix: "PK\x03\x04PK\x01\x02PK\x05\x06",
+		parts: []part{{name: "a", data: "x"}}}},
 	{"bytes behind the end", true, container{comment: "c", tail: "\n\n", parts: []part{{name: "a", data: "x"}}}},
-	{"end record in the comment", true, container{comment: "PK\x05\x06 but too short", parts: []part{{name: "a", data: "x"}}}},
-	{"longest comment", true, container{comment: string(bytes.Repeat([]byte("c"), 0xFFFF)), parts: []part{{name: "a", data: "x"}}}},
+	{"end record in the comment", true, container{comment: "PK\x05\x06 but too short",
+		parts: []part{{name: "a", data: "x"}}}},
+	{"longest comment", true, container{comment: string(bytes.Repeat([]byte("c"), 0xFFFF)),
+		parts: []part{{name: "a", data: "x"}}}},
 	{"zip64 fields", true, container{parts: []part{
-		{name: "u", data: classText, zip64: "u"}, {name: "c", data: classText, zip64: "c"}, {name: "o", data: classText, zip64: "o"},
+		{name: "u", data: classText, zip64: "u"}, {name: "c", data: classText, zip64: "c"},
+		{name: "o", data: classText, zip64: "o"},
 		{name: "uco", data: classText, zip64: "uco", local64: true, centralExtra: extra(0x7075, 1, 2, 3)},
-		{name: "unused", data: classText, centralExtra: extra(1, make([]byte, 16)...), localExtra: extra(1, make([]byte, 16)...)},
+		{name: "unused", data: classText, centralExtra: extra(1, make([]byte, 16)...),
+			localExtra: extra(1, make([]byte, 16)...)},
 	}}},
-	{"zip64 field cut short", true, container{parts: []part{{name: "a", data: "x", centralExtra: []byte{1, 0, 16, 0, 1, 2}, localExtra: []byte{1, 0, 16, 0, 1, 2}}}}},
+	{"zip64 field cut short", true, container{parts: []part{{name: "a", data: "x",
+		centralExtra: []byte{1, 0, 16, 0, 1, 2}, localExtra: []byte{1, 0, 16, 0, 1, 2}}}}},
 	{"zip64 end", false, container{end64: true, parts: []part{{name: "a", data: classText}}}},
-	{"gaps", false, container{parts: []part{{name: "a", data: "x", after: "nobody's"}, {name: "b", data: "y", after: "signing block"}}}},
-	{"order of the directory", false, container{order: []int{2, 0, 1}, parts: []part{{name: "a", data: "1"}, {name: "b", data: "2"}, {name: "c", data: "3"}}}},
-	{"bytes before the end record", false, container{between: "digital signature", parts: []part{{name: "a", data: "x"}}}},
-	{"local header without sizes", true, container{parts: []part{{name: "a", data: "x", local: func(h, _ []byte) { clear(h[14:26]) }}}}},
+	{"gaps", false, container{parts: []part{{name: "a", data: "x", after: "unused"},
+		{name: "b", data: "y", after: "signing block"}}}},
+	{"order of the directory", false, container{order: []int{2, 0, 1},
+		parts: []part{{name: "a", data: "1"}, {name: "b", data: "2"}, {name: "c", data: "3"}}}},
+	{"bytes before the end record", false, container{between: "digital signature",
+		parts: []part{{name: "a", data: "x"}}}},
+	{"local header without sizes", true, container{parts: []part{{name: "a", data: "x",
+		local: func(h, _ []byte) { clear(h[14:26]) }}}}},
 	{"foreign method and encryption", true, container{parts: []part{
 		{name: "bzip2", data: "x", local: func(h, _ []byte) { h[8] = 12 }, central: func(r []byte) { r[10] = 12 }},
 		{name: "secret", data: "x", flags: 1},

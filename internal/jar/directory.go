@@ -2,19 +2,19 @@ package jar
 
 import "bytes"
 
-// directoryEnd is what the end of central directory record and its zip64 sisters say, checked
-// against where things really are.
+// directoryEnd has the values of the end of central directory record and of the zip64 records, checked against the
+// positions of the records in the file.
 type directoryEnd struct {
 	start, size   int64  // the central directory in the file
 	base          int64  // see Archive.base
 	count         uint64 // number of entries
-	modulo        bool   // count is only known modulo 65,536
+	modulo        bool   // count may be the number modulo 65,536
 	comment, tail []byte
 }
 
-// findEnd searches the end of central directory record (4.3.16) backwards, as everybody does: what
-// looks like one inside the comment of another wins, also in the JDK. Bytes behind the comment are
-// tolerated as long as the record leads to a central directory.
+// findEnd searches for the end of central directory record (4.3.16) from the end of the file backwards, like the
+// JDK and other readers: if the archive comment contains bytes that look like an end record, these are tried first.
+// Bytes behind the comment are accepted as long as the record leads to a central directory.
 func (a *Archive) findEnd() (directoryEnd, error) {
 	size := int64(len(a.data))
 	from := max(0, size-endSize-maxComment)
@@ -40,7 +40,8 @@ func (a *Archive) findEnd() (directoryEnd, error) {
 	if first != nil {
 		return directoryEnd{}, first
 	}
-	return directoryEnd{}, a.errorf(-1, "no end of central directory record: not a zip file, or cut short (%d bytes); make or fetch it again", size)
+	return directoryEnd{}, a.errorf(-1,
+		"no end of central directory record: not a zip file, or cut short (%d bytes); make or fetch it again", size)
 }
 
 // readEnd reads the end record at pos.
@@ -49,11 +50,12 @@ func (a *Archive) readEnd(pos int64) (directoryEnd, error) {
 	end := directoryEnd{count: uint64(u16(a.data, pos+10)), modulo: true}
 	commentEnd := pos + endSize + int64(u16(a.data, pos+20))
 	if commentEnd > int64(len(a.data)) {
-		return end, a.errorf(pos, "archive comment reaches %d bytes past the end of the file; it is cut short", commentEnd-int64(len(a.data)))
+		return end, a.errorf(pos, "archive comment reaches %d bytes past the end of the file; it is cut short",
+			commentEnd-int64(len(a.data)))
 	}
 	end.comment, end.tail = a.data[pos+endSize:commentEnd], a.data[commentEnd:]
 
-	limit := pos // where the central directory has to end
+	limit := pos // where the central directory must end
 	if end.count == magic16 || size == magic32 || offset == magic32 {
 		at, err := a.findEnd64(pos)
 		if err != nil {
@@ -73,19 +75,21 @@ func (a *Archive) readEnd(pos int64) (directoryEnd, error) {
 		}
 	}
 	if size > uint64(limit) || offset > uint64(limit) {
-		return end, a.errorf(pos, "central directory of %d bytes at offset %d does not fit before its end record; the file is cut short or one part of several", size, offset)
+		return end, a.errorf(pos,
+			"central directory of %d bytes at offset %d does not fit before its end record; "+
+				"the file is cut short or one part of several", size, offset)
 	}
 	end.start, end.size = limit-int64(size), int64(size)
 	end.base = end.start - int64(offset)
 	switch {
 	case size == 0 && end.count == 0:
-		// Nothing vouches for an empty directory but its place at the very end of the file.
+		// An empty directory can be recognised by its position at the end of the file only.
 		if len(end.tail) > 0 {
 			return end, a.errorf(pos, "end record of an empty archive with %d bytes behind it", len(end.tail))
 		}
 	case end.base >= 0 && a.isCentral(end.start):
 	case int64(offset)+int64(size) <= limit && a.isCentral(int64(offset)):
-		// Something stands between directory and end record (4.3.13 was once read that way).
+		// There are bytes between the directory and the end record, as some writers understood 4.3.13.
 		end.start, end.base = int64(offset), 0
 	default:
 		return end, a.errorf(pos, "no central directory where the end record says, at offset %d", offset)
@@ -96,9 +100,9 @@ func (a *Archive) readEnd(pos int64) (directoryEnd, error) {
 	return end, nil
 }
 
-// findEnd64 returns where the zip64 end of central directory record (4.3.14) is that belongs to the
-// end record at pos, or -1 if there is no locator (4.3.15) for one. Without a locator the magic
-// values are plain numbers.
+// findEnd64 returns the position of the zip64 end of central directory record (4.3.14) that belongs to the end
+// record at pos, or -1 if there is no locator (4.3.15) for one. Without a locator, the magic values in the end
+// record are ordinary numbers.
 func (a *Archive) findEnd64(pos int64) (int64, error) {
 	locator := pos - locator64Size
 	if locator < 0 || u32(a.data, locator) != locator64Signature {
@@ -110,7 +114,7 @@ func (a *Archive) findEnd64(pos int64) (int64, error) {
 	if at := u64(a.data, locator+8); at <= uint64(locator) && isEnd64(int64(at)) {
 		return int64(at), nil
 	}
-	// With bytes put in front of the archive the locator's offset is too small by their length.
+	// If bytes were prepended to the archive, the locator's offset is too small by their number.
 	if at := locator - end64Size; isEnd64(at) {
 		return at, nil
 	}
@@ -125,13 +129,15 @@ func (a *Archive) isCentral(at int64) bool {
 // parseCentral reads all records of the central directory (4.3.12).
 func (a *Archive) parseCentral(end directoryEnd) error {
 	size := int64(len(a.central))
-	// The number is only a hint for the allocation: records are counted as they come.
+	// The declared number only determines how much is allocated; the records themselves are counted below.
 	a.entries = make([]Entry, 0, min(end.count, uint64(size/centralSize)))
 	pos := int64(0)
 	for size-pos >= centralSize && u32(a.central, pos) == centralSignature {
-		next := pos + centralSize + int64(u16(a.central, pos+28)) + int64(u16(a.central, pos+30)) + int64(u16(a.central, pos+32))
+		next := pos + centralSize + int64(u16(a.central, pos+28)) + int64(u16(a.central, pos+30)) +
+			int64(u16(a.central, pos+32))
 		if next > size {
-			return a.errorf(a.directory+pos, "central record %d reaches %d bytes past the central directory", len(a.entries), next-size)
+			return a.errorf(a.directory+pos, "central record %d reaches %d bytes past the central directory",
+				len(a.entries), next-size)
 		}
 		a.entries = append(a.entries, Entry{archive: a, record: pos, recordTo: next})
 		e := &a.entries[len(a.entries)-1]
@@ -140,7 +146,7 @@ func (a *Archive) parseCentral(end directoryEnd) error {
 		}
 		pos = next
 	}
-	// Writers without zip64 let the 16-bit number of entries run over.
+	// In archives of writers without zip64, the number of entries is modulo 65,536.
 	found, said := uint64(len(a.entries)), end.count
 	if found != said && !(end.modulo && found%(1<<16) == said) {
 		return a.errorf(a.directory+pos, "central directory has %d records, its end record says %d", found, said)
@@ -148,7 +154,7 @@ func (a *Archive) parseCentral(end directoryEnd) error {
 	return nil
 }
 
-// readCentral reads the central record of e, whose bounds are known, with the zip64 values (4.5.3).
+// readCentral reads the central record of e, whose bounds were checked, and its zip64 extra field (4.5.3).
 func (e *Entry) readCentral() error {
 	rec := e.archive.central[e.record:e.recordTo]
 	e.Flags, e.Method = u16(rec, 8), u16(rec, 10)
@@ -177,7 +183,8 @@ func (e *Entry) readCentral() error {
 	}
 	room := e.archive.directory - e.archive.base
 	if offset > uint64(room) || room-int64(offset) < localSize {
-		return e.errorf(ErrFormat, e.archive.directory+e.record, "local header at offset %d is not before the central directory at %d", offset, room)
+		return e.errorf(ErrFormat, e.archive.directory+e.record,
+			"local header at offset %d is not before the central directory at %d", offset, room)
 	}
 	e.head = e.archive.base + int64(offset)
 	return nil

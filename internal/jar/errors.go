@@ -12,25 +12,24 @@ var (
 	// ErrFormat is wrapped by every error about a container, or an entry of it, that is damaged,
 	// cut short or contradicts itself.
 	ErrFormat = errors.New("malformed zip")
-	// ErrUnsupported is wrapped by errors about entries that may be well but cannot be read here:
-	// encrypted ones and those of a compression method other than stored and deflated. They can be
-	// copied raw.
+	// ErrUnsupported is wrapped by errors about entries that may be valid but cannot be read here: encrypted
+	// entries, and entries with a compression method other than stored and deflated. They can be copied.
 	ErrUnsupported = errors.New("unsupported zip entry")
 )
 
-// Error says where in which archive something is wrong.
+// Error is an error in an archive, with its position.
 type Error struct {
-	File   string // the archive as it was named in Open or New
+	File   string // the archive's name as passed to Open or New
 	Entry  string // the entry's raw name; meaningless without InEntry
-	Offset int64  // from the start of the archive, in bytes; -1 when no place can be named
+	Offset int64  // in bytes from the start of the archive; -1 if the position is unknown
 	Err    error  // what is wrong; wraps ErrFormat or ErrUnsupported
 
-	// InEntry tells an error about the entry Entry, whose name may be empty, from one about the
-	// archive as a whole.
+	// InEntry reports that the error is about the entry Entry, whose name may be empty, and not about the archive
+	// as a whole.
 	InEntry bool
 }
 
-// Error gives file!entry: at 0xoffset: reason.
+// Error returns file!entry: at 0xoffset: reason.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -46,11 +45,11 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what is wrong without the place.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// printable quotes names that would garble a terminal or hide a part of themselves: an entry's name
-// is whatever the maker of the archive wanted it to be.
+// printable returns name, quoted if it contains characters that would confuse a terminal or be invisible: an
+// entry's name may contain any bytes.
 func printable(name string) string {
 	for _, r := range name {
 		if !strconv.IsPrint(r) || r == '\uFFFD' {
@@ -60,23 +59,24 @@ func printable(name string) string {
 	return name
 }
 
-// errorf makes an error about the archive as a whole.
+// errorf returns an error about the archive as a whole, which wraps ErrFormat.
 func (a *Archive) errorf(offset int64, format string, args ...any) error {
 	return &Error{File: a.name, Offset: offset, Err: wrap(ErrFormat, format, args...)}
 }
 
-// errorf makes an error about one entry; sentinel is ErrFormat or ErrUnsupported.
+// errorf returns an error about the entry; sentinel is ErrFormat or ErrUnsupported.
 func (e *Entry) errorf(sentinel error, offset int64, format string, args ...any) error {
-	return &Error{File: e.archive.name, Entry: e.Name, InEntry: true, Offset: offset, Err: wrap(sentinel, format, args...)}
+	return &Error{File: e.archive.name, Entry: e.Name, InEntry: true, Offset: offset,
+		Err: wrap(sentinel, format, args...)}
 }
 
 func wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", sentinel, fmt.Errorf(format, args...))
 }
 
-// fault turns what recover returned while a mapping was read into an error, if it is the memory
-// fault that a file gives which somebody shortened after it was mapped. Any other panic goes on:
-// it is a defect, and hiding it would keep it.
+// fault returns an error for a value that recover returned while a mapping was read, if it is a memory fault: that
+// happens if another program shortens the file after it was mapped. For any other value fault panics again, since
+// that panic is a defect in this program.
 func (a *Archive) fault(recovered any) error {
 	if _, ok := recovered.(interface {
 		runtime.Error

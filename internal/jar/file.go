@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// File is a file that comes into being all at once: what is written goes into a temporary file
-// beside it, which Commit renames. Before that nobody sees anything, and an older file of that name
-// stays whole. It serves every output of the program, not only archives.
+// File is a file that is staged and then appears at once: data is written to a temporary file in the same
+// directory, which Commit renames. Until then, an older file of that name stays unchanged. It is used for every
+// output of the program, not only for archives.
 //
 //	f, err := jar.CreateFile(path)
 //	if err != nil { … }
@@ -21,18 +21,18 @@ import (
 //
 // It is used by one goroutine.
 type File struct {
-	path   string   // what Commit makes
-	name   string   // what the caller calls it, in errors
+	path   string   // the path that Commit renames to, without symbolic links
+	name   string   // the path in errors, as the caller named it
 	file   *os.File // nil once closed
-	temp   string   // empty if written in place
+	temp   string   // the temporary file; empty if the file is written in place
 	synced bool
-	err    error // first error of Write or Sync: such a file is never committed
+	err    error // first error of Write or Sync, after which Commit fails
 }
 
-// CreateFile begins the file at path. Its mode is that of the file it replaces, else that of any
-// newly created file. A symbolic link is followed and stays: the file that it points to is replaced.
-// What is no regular file (a device, a pipe) is written in place, and Abort cannot take back what
-// was written to it. A directory is an error.
+// CreateFile starts to write the file at path. The new file has the mode of the file that it replaces, else the
+// default mode of new files. If path is a symbolic link, the link stays and the file that it points to is replaced.
+// A file that is not regular (a device, a pipe) is written in place, and Abort cannot undo what was written to it.
+// CreateFile fails for a directory.
 func CreateFile(path string) (*File, error) {
 	target, err := followLinks(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func CreateFile(path string) (*File, error) {
 	return &File{path: target, name: path, file: f, temp: temp}, nil
 }
 
-// followLinks returns what the symbolic links at path lead to, which need not exist.
+// followLinks follows the symbolic links at path and returns the last path, which need not exist.
 func followLinks(path string) (string, error) {
 	for range 40 { // as many as Linux follows
 		info, err := os.Lstat(path)
@@ -84,7 +84,7 @@ func followLinks(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(to) {
-			// Not cleaned: dir/.. is another place when dir is a link.
+			// filepath.Join would remove "dir/..", which is a different directory if dir is a link.
 			to = filepath.Dir(path) + string(filepath.Separator) + to
 		}
 		path = to
@@ -107,9 +107,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.err
 }
 
-// Sync brings what was written to the disk and ends writing. After it only a rename is left to
-// Commit: who has several files to make calls it for all of them first, and commits when all of them
-// are safe.
+// Sync writes the data to the disk and closes the temporary file, so that nothing more can be written and Commit
+// only has to rename. A caller with several files should call Sync for all of them before it commits the first.
 func (f *File) Sync() error {
 	if f.err != nil || f.synced {
 		return f.err
@@ -133,8 +132,8 @@ func (f *File) Sync() error {
 	return nil
 }
 
-// Commit makes the file appear under its name, in the place of what was there. On an error nothing
-// has changed there, and Abort removes the temporary file.
+// Commit makes the file appear under its name, where it replaces an older file. If it fails, the older file is
+// unchanged, and Abort removes the temporary file.
 func (f *File) Commit() error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -150,8 +149,8 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// syncDir makes a rename last through a power failure, where a directory can be synced. Where it
-// cannot, the file is nevertheless whole: either the old or the new one.
+// syncDir makes sure that a rename survives a power failure, on systems that can sync a directory. On others, there
+// is either the whole old file or the whole new one afterwards.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
@@ -159,7 +158,7 @@ func syncDir(dir string) {
 	}
 }
 
-// Abort removes the temporary file. After Commit it does nothing, so that it can be deferred.
+// Abort removes the temporary file. After Commit it does nothing, so that a caller can defer it.
 func (f *File) Abort() {
 	if f.file != nil {
 		f.file.Close()
@@ -174,8 +173,8 @@ func (f *File) Abort() {
 	}
 }
 
-// Linked returns the first of inputs that is the same file as output, under the same name or through
-// symbolic or hard links, or "". An output that does not exist is none of them.
+// Linked returns the first of inputs that is the same file as output, by the same name or by symbolic or hard
+// links, and "" if there is none or if output does not exist.
 func Linked(output string, inputs ...string) (string, error) {
 	out, err := os.Stat(output)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -48,9 +48,12 @@ func TestFile(t *testing.T) {
 		}, false, map[string]string{"out": "new"}},
 		{"aborted", "old", func(f *File) error { f.Abort(); return nil }, false, map[string]string{"out": "old"}},
 		{"aborted, none before", "", func(f *File) error { f.Abort(); return nil }, false, map[string]string{}},
-		{"aborted after Sync", "old", func(f *File) error { err := f.Sync(); f.Abort(); return err }, false, map[string]string{"out": "old"}},
-		{"aborted after Commit", "old", func(f *File) error { err := f.Commit(); f.Abort(); return err }, false, map[string]string{"out": "new"}},
-		{"committed after Abort", "old", func(f *File) error { f.Abort(); return f.Commit() }, true, map[string]string{"out": "old"}},
+		{"aborted after Sync", "old", func(f *File) error { err := f.Sync(); f.Abort(); return err }, false,
+			map[string]string{"out": "old"}},
+		{"aborted after Commit", "old", func(f *File) error { err := f.Commit(); f.Abort(); return err }, false,
+			map[string]string{"out": "new"}},
+		{"committed after Abort", "old", func(f *File) error { f.Abort(); return f.Commit() }, true,
+			map[string]string{"out": "old"}},
 		{"write error", "old", func(f *File) error {
 			f.file.Close() // every write fails from now on
 			if _, err := f.Write([]byte("x")); err == nil {
@@ -127,7 +130,7 @@ func TestFileMode(t *testing.T) {
 	}
 }
 
-// create makes a file at path at once.
+// create writes a file at path and commits it.
 func create(t *testing.T, path, content string) {
 	t.Helper()
 	f, err := CreateFile(path)
@@ -166,15 +169,17 @@ func TestFileThroughLinks(t *testing.T) {
 
 	create(t, filepath.Join(dir, "absolute"), "new")
 	create(t, filepath.Join(dir, "dangling"), "made")
-	if diff := cmp.Diff(map[string]string{"target": "new", "later": "made"}, listing(t, filepath.Join(dir, "real"))); diff != "" {
+	if diff := cmp.Diff(map[string]string{"target": "new", "later": "made"},
+		listing(t, filepath.Join(dir, "real"))); diff != "" {
 		t.Error(diff)
 	}
 	for _, name := range []string{"relative", "absolute", "dangling"} {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			t.Errorf("%s is no link any more (%v)", name, err)
+			t.Errorf("%s is not a link any more (%v)", name, err)
 		}
 	}
-	if _, err := CreateFile(filepath.Join(dir, "round")); err == nil || !strings.Contains(err.Error(), "too many symbolic links") {
+	if _, err := CreateFile(filepath.Join(dir, "round")); err == nil ||
+		!strings.Contains(err.Error(), "too many symbolic links") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -192,7 +197,7 @@ func TestFileThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestFileInPlace writes to the null device, which must survive it.
+// TestFileInPlace writes to the null device, which must not be replaced.
 func TestFileInPlace(t *testing.T) {
 	before, err := os.Stat(os.DevNull)
 	if err != nil {
@@ -200,7 +205,7 @@ func TestFileInPlace(t *testing.T) {
 	}
 	create(t, os.DevNull, "lost")
 	if after, err := os.Stat(os.DevNull); err != nil || after.Mode() != before.Mode() || !os.SameFile(before, after) {
-		t.Errorf("%s is another file now (%v)", os.DevNull, err)
+		t.Errorf("%s was replaced (%v)", os.DevNull, err)
 	}
 }
 

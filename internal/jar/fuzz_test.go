@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzArchive opens anything, reads what opens, and holds the laws that do not depend on what it is:
-// errors are of our kinds, copies hold the same entries, replaced entries read back, and memory
-// stays in proportion to the input.
+// FuzzArchive opens any data, and checks for what opens: errors wrap the package's sentinels, copies have the same
+// entries, replaced entries can be read again, and memory stays in proportion to the input.
 //
 // Invariant: No archive makes the reader panic, or allocate more than its size allows.
 func FuzzArchive(f *testing.F) {
@@ -48,19 +47,19 @@ func FuzzArchive(f *testing.F) {
 			want, errA := codec.Read(&a.Entries()[i], nil)
 			got, errB := codec.Read(&b.Entries()[i], nil)
 			if (errA == nil) != (errB == nil) || !bytes.Equal(want, got) {
-				t.Fatalf("entry %d: the copy reads otherwise: %v, %v", i, errA, errB)
+				t.Fatalf("entry %d: the copy has other data: %v, %v", i, errA, errB)
 			}
 			if errA != nil {
 				continue
 			}
 			if got, err := codec.Read(&c.Entries()[i], nil); err != nil || !bytes.Equal(want, got) {
-				t.Fatalf("entry %d: replaced by itself, reads otherwise: %v", i, err)
+				t.Fatalf("entry %d: replaced by itself, it has other data: %v", i, err)
 			}
 		}
 	})
 }
 
-// fuzzRewrite copies all entries, and replaces by themselves all that can be read.
+// fuzzRewrite copies all entries, and then replaces those that can be read by their own data.
 func fuzzRewrite(t *testing.T, a *Archive) (copied, replaced []byte) {
 	var codec Codec
 	var x, y bytes.Buffer

@@ -6,18 +6,18 @@ import (
 	"runtime/debug"
 )
 
-// recordChange is what a central record says anew; everything else in it is kept.
+// recordChange has the new values of a central record; everything else in the record is kept.
 type recordChange struct {
 	flags, method    uint16
 	crc              uint32
 	compressed, size uint64
 	offset           uint64
-	resized          bool // data is new, and what an unused zip64 field says about it is stale
+	resized          bool // the data is new, so that sizes in an unused zip64 field are wrong
 }
 
-// append appends a central record to b that consists of head (fixed part and name), extra and
-// comment, with the changes made. A value that stands in the zip64 extra field stays there, so that
-// the record keeps its shape; one that needs it moves there.
+// append appends to b the central record that consists of head (fixed part and name), extra and comment, with the
+// changes made. A value that is in the zip64 extra field (4.5.3) stays there, so that the record keeps its shape; a
+// value that needs more than 32 bits moves there.
 func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, error) {
 	start := len(b)
 	b = append(b, head...)
@@ -25,7 +25,8 @@ func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, err
 	at, to := findExtra(extra, extraZip64)
 	var values [3]uint64 // of the new zip64 field, in its order
 	n, moved := 0, false
-	place := func(field int64, value uint64) {
+	// put writes a value to its field, or leaves it for the zip64 field.
+	put := func(field int64, value uint64) {
 		stays := at >= 0 && u32(fixed, field) == magic32
 		if value >= magic32 || stays {
 			moved = moved || !stays
@@ -35,9 +36,9 @@ func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, err
 		}
 		le.PutUint32(fixed[field:], uint32(value))
 	}
-	place(24, c.size)
-	place(20, c.compressed)
-	place(42, c.offset)
+	put(24, c.size)
+	put(20, c.compressed)
+	put(42, c.offset)
 	le.PutUint16(fixed[8:], c.flags)
 	le.PutUint16(fixed[10:], c.method)
 	le.PutUint32(fixed[16:], c.crc)
@@ -61,7 +62,8 @@ func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, err
 		}
 		field := appendExtra64(nil, values[:n]...)
 		if len(field)+len(kept) > math.MaxUint16 {
-			return b[:start], fmt.Errorf("write archive: no room for a zip64 extra field beside %d bytes of others in entry %s",
+			return b[:start], fmt.Errorf(
+				"write archive: no room for a zip64 extra field beside %d bytes of others in entry %s",
 				len(kept), printable(head[centralSize:]))
 		}
 		le.PutUint16(fixed[30:], uint16(len(field)+len(kept)))
@@ -70,15 +72,15 @@ func (c recordChange) append(b []byte, head, extra, comment string) ([]byte, err
 	return append(b, comment...), nil
 }
 
-// sameShape reports whether a zip64 extra field of length bytes, header included, can keep its
-// length with n values in it: it holds just them, or also the four bytes of a disk number.
+// sameShape reports whether a zip64 extra field of length bytes, header included, has room for exactly n values,
+// with or without the four bytes of a disk number.
 func sameShape(length int64, n int) bool {
 	rest := length - 4 - 8*int64(n)
 	return rest == 0 || rest == 4
 }
 
-// raiseVersion lifts the version needed to extract to what method and zip64 ask for. Too high a
-// version is left: it is what the maker of the archive wrote.
+// raiseVersion raises the version needed to extract (4.4.3) to the one that method and zip64 need. A higher version
+// that the archive had is kept.
 func raiseVersion(field []byte, method uint16, zip64 bool) {
 	needed := u16(field, 0)
 	if method == Deflated && needed&0xFF < versionDeflate {
@@ -90,7 +92,7 @@ func raiseVersion(field []byte, method uint16, zip64 bool) {
 	le.PutUint16(field, needed)
 }
 
-// appendExtra64 appends a zip64 extra field with the values; none gives no field.
+// appendExtra64 appends a zip64 extra field with the values, or nothing if there are none.
 func appendExtra64(b []byte, values ...uint64) []byte {
 	if len(values) == 0 {
 		return b
@@ -103,9 +105,9 @@ func appendExtra64(b []byte, values ...uint64) []byte {
 	return b
 }
 
-// localHeader returns the local header of e with name and extra fields for the data p, in memory if
-// that is big enough. The zip64 field of a local header must have both sizes (4.5.3); it goes when
-// neither needs it and the old header did not use it either.
+// localHeader returns the local header of e, with its name and extra fields, for the new data p. It uses memory if
+// that is big enough. The zip64 field of a local header must have both sizes (4.5.3); it is dropped if neither size
+// needs it and the old header did not use it.
 func (e *Entry) localHeader(memory []byte, p Packed) (_ []byte, err error) {
 	restore := debug.SetPanicOnFault(true)
 	defer func() {
@@ -139,7 +141,8 @@ func (e *Entry) localHeader(memory []byte, p Packed) (_ []byte, err error) {
 	}
 	length := int64(len(header)) - extraAt
 	if length > math.MaxUint16 {
-		return nil, e.errorf(ErrUnsupported, e.head, "no room for a zip64 extra field beside %d bytes of others", len(extra))
+		return nil, e.errorf(ErrUnsupported, e.head, "no room for a zip64 extra field beside %d bytes of others",
+			len(extra))
 	}
 	le.PutUint16(header[28:], uint16(length))
 	le.PutUint16(header[6:], u16(header, 6)&^flagDescriptor)
@@ -147,8 +150,8 @@ func (e *Entry) localHeader(memory []byte, p Packed) (_ []byte, err error) {
 	return header, nil
 }
 
-// patchLocal puts method, CRC and sizes of p into a local header; with zip64 the sizes are in its
-// extra field.
+// patchLocal writes method, CRC and sizes of p into a local header; with zip64 the sizes are in its extra field
+// instead.
 func patchLocal(header []byte, p Packed, zip64 bool) {
 	le.PutUint16(header[8:], p.Method)
 	le.PutUint32(header[14:], p.CRC32)

@@ -5,35 +5,66 @@ import (
 	"math/bits"
 )
 
-// The inflater here knows nothing but buffers that hold all of an entry. Classes are small: what a stream costs for
-// its window, for being able to stop anywhere, and for taking its tables apart again, is more than half of what it
-// takes to inflate one. It is for what is regular. Whatever is not, it does not judge: it gives up, and package
-// flate, which reads the entry from the start then, says what is right or wrong with it. What it gives is vouched
-// for by the entry's CRC.
+// This inflater (RFC 1951) works on buffers that hold all of an entry, compressed and inflated. Classes are small:
+// for one class, an inflater that reads a stream, like package flate, spends more than half of its time on its
+// window, on being able to stop at every byte, and on clearing its tables.
+//
+// It only inflates what is regular. If anything in the data is wrong or unusual, it gives up, and package flate
+// reads the entry from the start and returns the error or the data. So the inflater need not distinguish faults; it
+// must only never accept what package flate does not inflate to the same bytes. Read also checks the entry's CRC.
+//
+// # Codes
+//
+// A code of deflate assigns to each symbol (a literal byte, a length, a distance) a sequence of up to 15 bits. To
+// decode a symbol, the next bits of the input, 10 for literals and lengths and 8 for distances, are the index into
+// a table, whose element has the symbol and the length of its code. The few longer codes take a second look-up: the
+// element of their first bits names the place of a second table, which the bits behind are the index into. An
+// element also has the number of extra bits that follow a length or distance, so that one shift and one mask yield
+// its value.
+//
+// # Bits
+//
+// hold has the next bits of the input, the first one lowest. While 8 bytes of input are left, it is filled by one
+// load and no loop: the bytes of the load are added above the bits that are held, the input advances by as many
+// whole bytes as fit, and 56 to 63 bits are held afterwards. (The bits above those that count are the start of the
+// next byte. The next load adds the same bits again, which changes nothing.) Between two fills, the fast loop takes
+// two literals from the first table (20 bits at most) and then a length with its extra bits (15 + 5), or a distance
+// with its extra bits (15 + 13), all of which is less than 56.
+//
+// # Ends
+//
+// The fast loop runs while 16 bytes of input and slack bytes of the output buffer are left, which is more than one
+// round of it can use. So it checks neither, but only that a distance does not reach back behind the start. The
+// rest is decoded by the slow loop, symbol by symbol, with all checks.
 
-// The look-up tables of RFC 1951 3.2.2 have so many index bits; longer codes go through a second table behind the
-// first. The sizes are the most that codes of 15 bits of so many symbols can need (zlib's enough.c says how many).
+// The look-up tables are indexed by that many bits; longer codes go through a second table, which follows the first
+// one in the same array. The size of the array is the greatest that any code of that many symbols with at most 15
+// bits needs (the program enough.c of zlib computes it).
 const (
 	literalBits   = 10
 	literalTable  = 1334 // of 288 symbols
 	distanceBits  = 8
 	distanceTable = 402 // of 32 symbols
 	orderBits     = 7
-	orderTable    = 1 << orderBits // codes are not longer
+	orderTable    = 1 << orderBits // the codes for code lengths have at most 7 bits
 	maxCodeLength = 15
 )
 
-// A symbol is an element of a table: from the lowest bit on, the number of bits that the code and what follows it
-// take (5 bits), nothing (3), the number of bits of the code alone (4), three flags, nothing (1), and the value
-// (15): a literal, the base of a length or distance, the place of a second table, whose index bits stand in the
-// place of the code's.
+// A symbol is an element of a table. Its bits, from the lowest one on, are
+//
+//	0-4    the number of bits of the code and of the extra bits behind it
+//	8-11   the number of bits of the code alone; with symbolSecond, the number of index bits of the second table.
+//	       In a second table, the bits that were the index into the first one count in neither number.
+//	12-14  flags
+//	16-30  the value: a literal, the base of a length or distance, or with symbolSecond the place of the second table
+//	31     symbolLiteral
 type symbol uint32
 
 const (
 	symbolSecond  symbol = 1 << 12 // the value is the place of a second table
 	symbolEnd     symbol = 1 << 13 // of the block
-	symbolInvalid symbol = 1 << 14 // no code starts so
-	symbolOdd            = symbolSecond | symbolEnd | symbolInvalid
+	symbolInvalid symbol = 1 << 14 // no code starts with these bits
+	symbolSpecial        = symbolSecond | symbolEnd | symbolInvalid
 	symbolLiteral symbol = 1 << 31
 )
 
@@ -41,10 +72,12 @@ func (s symbol) width() uint     { return uint(s & 31) }
 func (s symbol) codeWidth() uint { return uint(s >> 8 & 15) }
 func (s symbol) value() int      { return int(s >> 16 & 0x7FFF) }
 
-// slack is how much more a buffer should hold than is inflated: near its end, bytes are written one at a time.
+// slack is the greatest number of bytes that one round of the fast loop can write: three literals, the longest
+// copy, and what repeat writes behind its end. A buffer should have that many bytes more than are inflated, or else
+// the slow loop has to write the last ones.
 const slack = 3 + 258 + 8
 
-// decoder inflates. It is used by one goroutine at a time.
+// decoder inflates data in memory, for one goroutine at a time. It keeps its tables to use their memory again.
 type decoder struct {
 	literals  [literalTable]symbol
 	distances [distanceTable]symbol
@@ -53,19 +86,20 @@ type decoder struct {
 	sorted    [288]uint16
 
 	in   []byte
-	at   int    // in in, of the next byte that is not in hold
-	hold uint64 // bits to come
-	held uint   // how many of them count
+	at   int    // position in in of the next byte that is not in hold
+	hold uint64 // the next bits, the first one lowest
+	held uint   // how many bits of hold count
 }
 
-// inflate inflates in to out, up to its size; what is behind in out may be overwritten. It says whether in is a
-// deflate stream of that many bytes; false may mean that this is for others to say.
+// inflate inflates in to out[:size]; the bytes of out behind that may be overwritten. It returns true if in starts
+// with a deflate stream that inflates to exactly size bytes. If it returns false, the stream may nevertheless be
+// valid.
 func (d *decoder) inflate(out []byte, size int, in []byte) bool {
 	d.in, d.at, d.hold, d.held = in, 0, 0, 0
 	defer func() { d.in = nil }()
 	n := 0
 	for last := false; !last; {
-		header, ok := d.take(3)
+		header, ok := d.readBits(3)
 		if !ok {
 			return false
 		}
@@ -90,7 +124,7 @@ func (d *decoder) inflate(out []byte, size int, in []byte) bool {
 	return n == size
 }
 
-// fill makes hold as full as can be, at least 56 bits unless in ends before.
+// fill adds bits to hold until it has at least 56, or all that are left of in.
 func (d *decoder) fill() {
 	if d.at+8 <= len(d.in) {
 		d.hold |= binary.LittleEndian.Uint64(d.in[d.at:]) << (d.held & 63)
@@ -106,8 +140,8 @@ func (d *decoder) fill() {
 	}
 }
 
-// take reads up to 32 bits.
-func (d *decoder) take(n uint) (value uint, ok bool) {
+// readBits returns the next n bits, 32 at most; ok is false if in ends before.
+func (d *decoder) readBits(n uint) (value uint, ok bool) {
 	if d.held < n {
 		d.fill()
 		if d.held < n {
@@ -120,7 +154,7 @@ func (d *decoder) take(n uint) (value uint, ok bool) {
 	return value, true
 }
 
-// stored copies a block that is not compressed (RFC 1951 3.2.4) behind the first n bytes.
+// stored copies a block that is not compressed (RFC 1951 3.2.4) to out[n:] and returns the new length.
 func (d *decoder) stored(out []byte, n int) (int, bool) {
 	from := d.at - int(d.held>>3)
 	d.hold, d.held = 0, 0
@@ -140,7 +174,7 @@ func (d *decoder) stored(out []byte, n int) (int, bool) {
 	return n + length, true
 }
 
-// fixed sets up the codes of RFC 1951 3.2.6.
+// fixed makes the tables of the fixed codes (RFC 1951 3.2.6).
 func (d *decoder) fixed() {
 	for i := range 288 {
 		length := uint8(8)
@@ -155,17 +189,17 @@ func (d *decoder) fixed() {
 	for i := range 32 {
 		d.lengths[288+i] = 5
 	}
-	// Both are complete.
+	// Both codes are complete, so that build does not fail.
 	d.build(d.literals[:], literalBits, d.lengths[:288], &literalSymbols)
 	d.build(d.distances[:], distanceBits, d.lengths[288:320], &distanceSymbols)
 }
 
-// codeOrder is the order in which the lengths of the codes for lengths stand (RFC 1951 3.2.7).
+// codeOrder is the order of the symbols whose code lengths start a dynamic block (RFC 1951 3.2.7).
 var codeOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// dynamic reads the codes of a block (RFC 1951 3.2.7).
+// dynamic reads the codes of a block with dynamic codes (RFC 1951 3.2.7) and makes their tables.
 func (d *decoder) dynamic() bool {
-	counts, ok := d.take(14)
+	counts, ok := d.readBits(14)
 	literals, distances, ordered := int(counts&31)+257, int(counts>>5&31)+1, int(counts>>10)+4
 	if !ok || literals > 286 || distances > 30 {
 		return false
@@ -173,7 +207,7 @@ func (d *decoder) dynamic() bool {
 	lengths := d.lengths[:19]
 	clear(lengths)
 	for _, i := range codeOrder[:ordered] {
-		length, ok := d.take(3)
+		length, ok := d.readBits(3)
 		if !ok {
 			return false
 		}
@@ -188,7 +222,7 @@ func (d *decoder) dynamic() bool {
 			d.fill()
 		}
 		s := d.order[d.hold&(1<<orderBits-1)]
-		if s&symbolOdd != 0 || s.width() > d.held {
+		if s&symbolSpecial != 0 || s.width() > d.held {
 			return false
 		}
 		times := int(d.hold & (1<<s.width() - 1) >> s.codeWidth())
@@ -223,8 +257,15 @@ func (d *decoder) dynamic() bool {
 		d.build(d.distances[:], distanceBits, lengths[literals:], &distanceSymbols)
 }
 
-// build makes the table of the code with these lengths (RFC 1951 3.2.2), of the symbols that meanings tells. A code
-// that leaves room for others is good only if it has but one symbol, of one bit, or none.
+// build makes the table of the code with these code lengths (RFC 1951 3.2.2), indexed by width bits. meanings has
+// the symbols without their codes. build returns false for a code that is not valid: one with too many short codes,
+// and an incomplete one, which leaves bit sequences unused, unless it has a single code of one bit or none at all.
+//
+// The codes are assigned in the order of their lengths, and for one length in the order of the symbols: so the
+// symbols are sorted by counting. A code of n bits fills each element of the table whose lowest n index bits it is.
+// For a complete code this takes one write for each symbol and some copying: the table of n bits is the table of
+// n-1 bits twice, one after the other, in which the codes of n bits are then written over elements that no shorter
+// code has filled.
 func (d *decoder) build(table []symbol, width uint, lengths []uint8, meanings *[288]symbol) bool {
 	var counts, next [maxCodeLength + 1]int
 	for _, n := range lengths {
@@ -253,7 +294,7 @@ func (d *decoder) build(table []symbol, width uint, lengths []uint8, meanings *[
 		}
 	}
 	sorted := d.sorted[:total]
-	// Codes come in their order, from the highest bit on; the tables are indexed from the lowest.
+	// In the order of codes, their first bit is the highest one. In the tables it is the lowest one, as in hold.
 	code := uint(0)
 	for n := uint(1); n <= width; n++ {
 		if room == 0 {
@@ -268,7 +309,7 @@ func (d *decoder) build(table []symbol, width uint, lengths []uint8, meanings *[
 			} else {
 				table[code] = s
 			}
-			code = following(code, n)
+			code = nextCode(code, n)
 		}
 	}
 	if len(sorted) == 0 {
@@ -277,8 +318,9 @@ func (d *decoder) build(table []symbol, width uint, lengths []uint8, meanings *[
 	return d.buildSecond(table, width, sorted, &counts, code, meanings)
 }
 
-// following gives the code of n bits after code, both with their lowest bit first.
-func following(code, n uint) uint {
+// nextCode returns the code of n bits that follows code. Both have their first bit lowest, so this is adding 1 with
+// the bits in reverse order: the last zero bit becomes one, and the one bits behind it become zero.
+func nextCode(code, n uint) uint {
 	ones := code ^ (1<<n - 1)
 	if ones == 0 {
 		return 0 // it was the last
@@ -287,14 +329,16 @@ func following(code, n uint) uint {
 	return code&(bit-1) | bit
 }
 
-// buildSecond makes the tables of codes that are longer than width.
-func (d *decoder) buildSecond(table []symbol, width uint, sorted []uint16, counts *[maxCodeLength + 1]int, code uint, meanings *[288]symbol) bool {
+// buildSecond makes the second tables, for codes that are longer than width bits. The codes with the same first
+// width bits follow each other, and share one table. sorted has their symbols, and code is the first of them.
+func (d *decoder) buildSecond(table []symbol, width uint, sorted []uint16, counts *[maxCodeLength + 1]int, code uint,
+	meanings *[288]symbol) bool {
 	start, size := 1<<width, 0
 	prefix := -1
 	for n := width + 1; n <= maxCodeLength; n++ {
 		for k := range counts[n] {
 			if p := int(code & (1<<width - 1)); p != prefix {
-				// As many index bits as it takes for all codes with this prefix.
+				// Add index bits until the codes of that many bits and fewer are enough to complete the table.
 				prefix, start = p, start+size
 				more := n - width
 				for have := counts[n] - k; have < 1<<more && width+more < maxCodeLength; {
@@ -312,23 +356,24 @@ func (d *decoder) buildSecond(table []symbol, width uint, sorted []uint16, count
 			for i := int(code >> width); i < size; i += 1 << (n - width) {
 				table[start+i] = s
 			}
-			code = following(code, n)
+			code = nextCode(code, n)
 		}
 	}
 	return true
 }
 
-// block decodes a compressed block (RFC 1951 3.2.3) behind the first n bytes of out.
+// block decodes a compressed block (RFC 1951 3.2.3) to out[n:] and returns the new length. It returns false if the
+// data is malformed, or if it would be longer than size.
 func (d *decoder) block(out []byte, n, size int) (int, bool) {
-	n, ended, ok := d.quick(out, n)
+	n, ended, ok := d.fast(out, n)
 	for ok && !ended && n <= size {
 		n, ended, ok = d.slow(out[:size], n)
 	}
 	return n, ok && n <= size
 }
 
-// quick decodes as long as neither in nor out is near its end.
-func (d *decoder) quick(out []byte, n int) (_ int, ended, ok bool) {
+// fast decodes symbols while neither in nor out is near its end. ended reports that the block ended.
+func (d *decoder) fast(out []byte, n int) (_ int, ended, ok bool) {
 	in, at, hold, held := d.in, d.at, d.hold, d.held
 	lastIn, lastOut := len(in)-16, len(out)-slack
 	ok = true
@@ -354,7 +399,7 @@ loop:
 				}
 			}
 		}
-		if s&symbolOdd != 0 {
+		if s&symbolSpecial != 0 {
 			if s&symbolSecond != 0 {
 				hold, held = hold>>literalBits, held-literalBits
 				s = d.literals[uint64(s>>16&0x7FFF)+hold&(1<<(s>>8&15)-1)]
@@ -369,7 +414,7 @@ loop:
 				hold, held = hold>>(s&31), held-uint(s&31)
 				ended = true
 				break loop
-			case s&symbolOdd != 0:
+			case s&symbolSpecial != 0:
 				ok = false
 				break loop
 			}
@@ -380,12 +425,12 @@ loop:
 		at += int(63-held) >> 3
 		held |= 56
 		s = d.distances[hold&(1<<distanceBits-1)]
-		if s&symbolOdd != 0 {
+		if s&symbolSpecial != 0 {
 			if s&symbolSecond != 0 {
 				hold, held = hold>>distanceBits, held-distanceBits
 				s = d.distances[uint64(s>>16&0x7FFF)+hold&(1<<(s>>8&15)-1)]
 			}
-			if s&symbolOdd != 0 {
+			if s&symbolSpecial != 0 {
 				ok = false
 				break loop
 			}
@@ -402,7 +447,8 @@ loop:
 	return n, ended, ok
 }
 
-// repeat copies length bytes from distance before n. It may overwrite 7 bytes more.
+// repeat copies length bytes from out[n-distance:] to out[n:] and returns the new length. Where the two overlap,
+// the copied bytes repeat. It may overwrite up to 7 bytes behind.
 func repeat(out []byte, n, distance, length int) int {
 	end := n + length
 	if distance >= 8 {
@@ -417,7 +463,7 @@ func repeat(out []byte, n, distance, length int) int {
 	return end
 }
 
-// slow decodes one literal, or one length and distance, and checks every step.
+// slow decodes one literal, or one length and distance, and checks every step. ended reports that the block ended.
 func (d *decoder) slow(out []byte, n int) (_ int, ended, ok bool) {
 	s, length, ok := d.next(d.literals[:], literalBits)
 	switch {
@@ -443,7 +489,7 @@ func (d *decoder) slow(out []byte, n int) (_ int, ended, ok bool) {
 	return n, false, true
 }
 
-// next reads one symbol, and its value with what follows its code.
+// next decodes one symbol. value is that of the symbol, with its extra bits added.
 func (d *decoder) next(table []symbol, width uint) (s symbol, value int, ok bool) {
 	if d.held < maxCodeLength+13 {
 		d.fill()
@@ -464,7 +510,8 @@ func (d *decoder) next(table []symbol, width uint) (s symbol, value int, ok bool
 	return s, value, true
 }
 
-// What the symbols mean (RFC 1951 3.2.5 and 3.2.7), but for their codes.
+// The symbols of literals and lengths, of distances (RFC 1951 3.2.5) and of code lengths (3.2.7), without their
+// codes: the lowest bits have the number of extra bits only.
 var literalSymbols, distanceSymbols, orderSymbols = func() (literals, distances, order [288]symbol) {
 	for i := range 256 {
 		literals[i] = symbolLiteral | symbol(i)<<16

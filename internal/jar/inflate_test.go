@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// plainTexts are what compressors make all kinds of blocks of.
+// plainTexts returns data from which compressors make all kinds of blocks.
 func plainTexts() map[string][]byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 70000)
@@ -22,8 +22,9 @@ func plainTexts() map[string][]byte {
 	for i := range skewed {
 		skewed[i] = byte(random.ExpFloat64() * 8)
 	}
-	all := map[string][]byte{"nothing": nil, "a byte": {7}, "noise": noise, "skewed": skewed, "one byte repeated": bytes.Repeat([]byte{1}, 100000)}
-	for n := 2; n < 12; n++ { // distances up to what is copied at once, and a little more
+	all := map[string][]byte{"nothing": nil, "a byte": {7}, "noise": noise, "skewed": skewed,
+		"one byte repeated": bytes.Repeat([]byte{1}, 100000)}
+	for n := 2; n < 12; n++ { // distances below and above the 8 bytes that are copied at once
 		all[fmt.Sprintf("%d bytes repeated", n)] = bytes.Repeat(noise[:n], 500)
 	}
 	all["far"] = append(append(append([]byte{}, noise[:32768]...), noise[:300]...), noise[100:2000]...)
@@ -31,7 +32,7 @@ func plainTexts() map[string][]byte {
 	return all
 }
 
-// deflations packs data in every way that the two libraries have.
+// deflations returns data compressed at every level of two libraries.
 func deflations(t testing.TB, data []byte) map[string][]byte {
 	t.Helper()
 	packed := map[string][]byte{}
@@ -68,13 +69,13 @@ func deflations(t testing.TB, data []byte) map[string][]byte {
 	return packed
 }
 
-// byLibrary inflates by package flate what has to be of that size.
+// byLibrary inflates with package flate. ok is false unless the result has that size.
 func byLibrary(in []byte, size int) ([]byte, bool) {
 	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(in)), int64(size)+1))
 	return out, err == nil && len(out) == size
 }
 
-// TestInflate has what compressors write: nothing of it is left to package flate.
+// TestInflate checks that the inflater inflates everything that compressors write, without package flate.
 //
 // Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func TestInflate(t *testing.T) {
@@ -97,7 +98,7 @@ func TestInflate(t *testing.T) {
 	}
 }
 
-// TestInflateDamaged cuts streams anywhere, and flips bits: what is inflated all the same is what package flate says.
+// TestInflateDamaged cuts streams and flips bits. What the inflater accepts must be what package flate inflates.
 //
 // Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func TestInflateDamaged(t *testing.T) {
@@ -110,7 +111,8 @@ func TestInflateDamaged(t *testing.T) {
 			out := make([]byte, len(data)+slack)
 			for cut := range in[:min(len(in), 400)] {
 				if d.inflate(out, len(data), in[:len(in)-1-cut]) {
-					if want, ok := byLibrary(in[:len(in)-1-cut], len(data)); !ok || !bytes.Equal(want, out[:len(data)]) {
+					if want, ok := byLibrary(in[:len(in)-1-cut], len(data)); !ok ||
+						!bytes.Equal(want, out[:len(data)]) {
 						t.Fatalf("%s by %s without its last %d bytes is inflated", name, by, cut+1)
 					}
 				}
@@ -124,7 +126,7 @@ func TestInflateDamaged(t *testing.T) {
 				}
 				agreed++
 				if want, ok := byLibrary(bad, len(data)); !ok || !bytes.Equal(want, out[:len(data)]) {
-					t.Fatalf("%s by %s: inflated otherwise than package flate does: %x", name, by, bad)
+					t.Fatalf("%s by %s: package flate does not inflate it to the same bytes: %x", name, by, bad)
 				}
 			}
 		}
@@ -134,7 +136,7 @@ func TestInflateDamaged(t *testing.T) {
 	}
 }
 
-// FuzzInflate holds the inflater to package flate: what it gives, that gives too.
+// FuzzInflate checks that package flate inflates everything that the inflater accepts, to the same bytes.
 //
 // Invariant: Inflating returns the bytes that package flate returns, and leaves irregular data to that package.
 func FuzzInflate(f *testing.F) {
@@ -150,14 +152,14 @@ func FuzzInflate(f *testing.F) {
 			return
 		}
 		var d decoder
-		roomy, exact := make([]byte, size+slack), make([]byte, size)
-		quick := d.inflate(roomy, size, in)
-		if slow := d.inflate(exact, size, in); slow != quick || slow && !bytes.Equal(roomy[:size], exact) {
-			t.Fatal("how much room there is makes a difference")
+		larger, exact := make([]byte, size+slack), make([]byte, size)
+		got := d.inflate(larger, size, in)
+		if slow := d.inflate(exact, size, in); slow != got || slow && !bytes.Equal(larger[:size], exact) {
+			t.Fatal("the result depends on the size of the buffer")
 		}
 		want, ok := byLibrary(in, size)
-		if quick && (!ok || !bytes.Equal(want, exact)) {
-			t.Fatalf("%x to %d bytes: inflated otherwise than package flate does", in, size)
+		if got && (!ok || !bytes.Equal(want, exact)) {
+			t.Fatalf("%x to %d bytes: package flate does not inflate it to the same bytes", in, size)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func (a *Archive) parseLocals() error {
 	}
 	if sorted {
 		for i := 1; i < len(a.entries); i++ {
-			if err := checkApart(&a.entries[i-1], &a.entries[i]); err != nil {
+			if err := checkNoOverlap(&a.entries[i-1], &a.entries[i]); err != nil {
 				return err
 			}
 		}
@@ -34,24 +34,26 @@ func (a *Archive) parseLocals() error {
 	}
 	slices.SortStableFunc(order, func(x, y *Entry) int { return cmp.Compare(x.head, y.head) })
 	for i := 1; i < len(order); i++ {
-		if err := checkApart(order[i-1], order[i]); err != nil {
+		if err := checkNoOverlap(order[i-1], order[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkApart reports it when two entries, the first of which starts first, share bytes.
-func checkApart(first, second *Entry) error {
+// checkNoOverlap returns an error if two entries share bytes. first must not start behind second.
+func checkNoOverlap(first, second *Entry) error {
 	if first.end <= second.head {
 		return nil
 	}
-	return second.errorf(ErrFormat, second.head, "overlaps entry %s, which lies at 0x%x to 0x%x; refusing what may be a zip bomb",
+	return second.errorf(ErrFormat, second.head,
+		"overlaps entry %s, which lies at 0x%x to 0x%x; refusing what may be a zip bomb",
 		printable(first.Name), first.head, first.end)
 }
 
-// readLocal finds the data of e behind its local header (4.3.7). Only what makes the data's place
-// uncertain is an error here; a header that contradicts the central directory spoils reading alone.
+// readLocal finds the data of e behind its local header (4.3.7). It fails only if the position of the data is
+// uncertain. If the header contradicts the central directory otherwise, the entry can be copied but not read: e.bad
+// is the error.
 func (e *Entry) readLocal() error {
 	a := e.archive
 	if u32(a.data, e.head) != localSignature {
@@ -64,23 +66,25 @@ func (e *Entry) readLocal() error {
 		return e.errorf(ErrFormat, e.head, "local header reaches into the central directory")
 	}
 	if room := uint64(a.directory - e.data); e.CompressedSize > room {
-		return e.errorf(ErrFormat, e.head, "%d bytes of data where only %d are left before the central directory; cut short?", e.CompressedSize, room)
+		return e.errorf(ErrFormat, e.head,
+			"%d bytes of data where only %d are left before the central directory; cut short?", e.CompressedSize, room)
 	}
 	e.end = e.data + int64(e.CompressedSize)
 	e.bad = e.compareLocal(a.data[name:extra], a.data[extra:e.data])
 	return nil
 }
 
-// compareLocal returns what in the local header contradicts the central record, and moves e.end
-// behind the data descriptor.
+// compareLocal returns an error if the local header contradicts the central record, and moves e.end behind the data
+// descriptor if there is one.
 func (e *Entry) compareLocal(name, extra []byte) error {
 	header := e.archive.data[e.head : e.head+localSize]
 	flags, method := u16(header, 6), u16(header, 8)
 	switch {
 	case string(name) != e.Name:
-		return e.errorf(ErrFormat, e.head, "local header calls it %s", printable(string(name)))
+		return e.errorf(ErrFormat, e.head, "local header has the name %s", printable(string(name)))
 	case method != e.Method:
-		return e.errorf(ErrFormat, e.head, "compression method %d in the local header, %d in the central directory", method, e.Method)
+		return e.errorf(ErrFormat, e.head, "compression method %d in the local header, %d in the central directory",
+			method, e.Method)
 	case (flags^e.Flags)&flagEncrypted != 0:
 		return e.errorf(ErrFormat, e.head, "local header and central directory disagree on encryption")
 	}
@@ -95,23 +99,25 @@ func (e *Entry) compareLocal(name, extra []byte) error {
 	if flags&flagDescriptor != 0 {
 		length := e.descriptor()
 		e.end += length
-		// Some writers know the sizes, set the bit nevertheless and write no descriptor.
+		// Some writers put the sizes into the header, but set the bit and write no descriptor.
 		if length == 0 && !same {
 			return e.errorf(ErrFormat, e.end, "data descriptor is missing or disagrees with the central directory")
 		}
 		return nil
 	}
-	// Zeros are what writers leave that never went back to the local header: no statement.
-	if (crc != e.CRC32 && crc != 0) || (compressed != e.CompressedSize && compressed != 0) || (size != e.Size && size != 0) {
-		return e.errorf(ErrFormat, e.head, "local header says CRC %08x, %d bytes, %d inflated; central directory says %08x, %d, %d",
+	// Zeros contradict nothing: some writers do not fill in the local header after the data.
+	if (crc != e.CRC32 && crc != 0) || (compressed != e.CompressedSize && compressed != 0) ||
+		(size != e.Size && size != 0) {
+		return e.errorf(ErrFormat, e.head,
+			"local header says CRC %08x, %d bytes, %d inflated; central directory says %08x, %d, %d",
 			crc, compressed, size, e.CRC32, e.CompressedSize, e.Size)
 	}
 	return nil
 }
 
-// descriptor returns the length of the data descriptor behind the data (4.3.9), or 0 if none of its
-// four forms (signature or not, 32 or 64 bits) stands there. The wide forms are tried first: with
-// both sizes 0 a narrow one is their beginning.
+// descriptor returns the length of the data descriptor behind the data (4.3.9), or 0 if there is none in any of its
+// four forms (with or without signature, 32 or 64 bits). The 64-bit forms are tried first: if both sizes are 0,
+// they begin like the 32-bit forms.
 func (e *Entry) descriptor() int64 {
 	data := e.archive.data[e.end:e.archive.directory]
 	for _, wide := range []bool{true, false} {
@@ -124,6 +130,8 @@ func (e *Entry) descriptor() int64 {
 	return 0
 }
 
+// descriptorForm returns the length of the data descriptor at the start of data if it has that form and agrees with
+// the central record, else 0.
 func (e *Entry) descriptorForm(data []byte, wide, signed bool) int64 {
 	length, at := int64(12), int64(0)
 	if wide {

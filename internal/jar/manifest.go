@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// ManifestName is the manifest's entry name. The JDK also accepts other letter cases.
-const ManifestName = "META-INF/MANIFEST.MF"
+// manifestName is the entry name of the manifest. The JDK also accepts it in other letter cases.
+const manifestName = "META-INF/MANIFEST.MF"
 
 const metaInf = "META-INF/"
 
-// IsManifest reports whether name is the manifest's, in any letter case.
-func IsManifest(name string) bool { return strings.EqualFold(name, ManifestName) }
+// IsManifest reports whether name is the entry name of the manifest, META-INF/MANIFEST.MF, in any letter case.
+func IsManifest(name string) bool { return strings.EqualFold(name, manifestName) }
 
 // IsSignature reports whether an entry with this name is part of a jar's signature: a signature
 // file, a signature block, or anything else that the JAR specification ("Signed JAR File") reserves
@@ -35,19 +35,18 @@ func IsSignature(name string) bool {
 	return false
 }
 
-// StripDigests takes the digests that signing left in a manifest out of its per-entry sections: a
-// class that was changed no longer matches its own, and a signature that goes leaves them without a
-// meaning. A section which then names an entry and says nothing about it goes as a whole. All other
-// bytes stay as they were: the main section, other attributes, line ends, folding. It returns how
-// many attributes went; with 0 the result is manifest itself, else a new slice.
+// StripDigests removes the digests that signing added to the per-entry sections of a manifest: those of changed
+// classes are wrong, and without a signature none is used. A section that has nothing left but the entry's name is
+// removed. All other bytes are kept: the main section, other attributes, line ends, folding. count is the number of
+// attributes that were removed; if it is 0, the result is manifest itself, else a new slice.
 func StripDigests(manifest []byte) (stripped []byte, count int) {
 	var out []byte
-	copied := 0 // manifest[:copied] is in out, or was dropped
+	copied := 0 // manifest[:copied] has been copied to out or dropped
 	drop := func(from, to int) {
 		out = append(out, manifest[copied:from]...)
 		copied = to
 	}
-	// The main section has no digests of entries, whatever its attributes are called.
+	// The main section has no digests of entries, even if its attributes have such names.
 	for at := nextSection(manifest, 0); at < len(manifest); {
 		next := nextSection(manifest, at)
 		count += stripSection(manifest, at, next, drop)
@@ -59,8 +58,8 @@ func StripDigests(manifest []byte) (stripped []byte, count int) {
 	return append(out, manifest[copied:]...), count
 }
 
-// stripSection calls drop for what has to go from the section manifest[at:next], and returns the
-// number of digests in it. A section that does not begin with Name is none of an entry's.
+// stripSection calls drop for the parts of the section manifest[at:next] that must be removed, and returns the
+// number of digests in it. A section that does not begin with Name is not about an entry and is kept.
 func stripSection(manifest []byte, at, next int, drop func(from, to int)) int {
 	type attribute struct{ from, to int }
 	var digests []attribute
@@ -101,15 +100,15 @@ func stripSection(manifest []byte, at, next int, drop func(from, to int)) int {
 	return len(digests)
 }
 
-// isDigest knows the attributes that jarsigner and its forerunners write into sections of entries:
-// x-Digest, x-Digest-language, Digest-Algorithms.
+// isDigest reports whether an attribute is one of those that jarsigner and older tools write into sections of
+// entries: x-Digest, x-Digest-language, Digest-Algorithms.
 func isDigest(attribute string) bool {
 	name := strings.ToLower(attribute)
 	return strings.HasSuffix(name, "-digest") || strings.Contains(name, "-digest-") || name == "digest-algorithms"
 }
 
-// nextSection returns where the section behind the one that starts at at begins: after the lines of
-// this one and the empty lines that close it.
+// nextSection returns the start of the section that follows the one at position at: it begins after the lines of
+// that one and the empty lines behind them.
 func nextSection(manifest []byte, at int) int {
 	inside := true
 	for at < len(manifest) {
@@ -124,8 +123,8 @@ func nextSection(manifest []byte, at int) int {
 	return at
 }
 
-// cutLine returns the length of the first line of b with its end (CR LF, LF or CR) and its text
-// without.
+// cutLine returns the length of the first line of b, line end (CR LF, LF or CR) included, and its text without the
+// line end.
 func cutLine(b []byte) (n int, text []byte) {
 	i := bytes.IndexAny(b, "\r\n")
 	if i < 0 {

@@ -4,11 +4,11 @@ package jar
 
 import "os"
 
-// mapFile reads the whole file: mapping would forbid others to replace it on some of these systems.
+// mapFile reads the whole file. On some of these systems, a mapped file could not be replaced by other programs.
 func mapFile(path string) (data []byte, unmap func() error, mapped bool, err error) {
 	data, err = os.ReadFile(path)
 	return data, func() error { return nil }, false, err
 }
 
-// release has nothing to do where nothing is mapped.
+// release does nothing, since files are not mapped.
 func release([]byte) {}

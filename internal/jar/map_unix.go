@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a regular file and reads anything else (a pipe, say). The mapping outlives the
-// descriptor, and an output renamed over the file does not disturb it.
+// mapFile maps a regular file and reads every other one (a pipe, for instance). The mapping stays valid after the
+// file is closed, and if another file is renamed to its path.
 func mapFile(path string) (data []byte, unmap func() error, mapped bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,5 +40,6 @@ func mapFile(path string) (data []byte, unmap func() error, mapped bool, err err
 	return data, func() error { return unix.Munmap(data) }, true, nil
 }
 
-// release gives the memory behind whole pages of a mapping back. What the advice comes to is the system's business.
+// release advises the system to free the memory of whole pages of a mapping. An error is ignored, since the pages
+// stay valid anyway.
 func release(pages []byte) { _ = unix.Madvise(pages, unix.MADV_DONTNEED) }

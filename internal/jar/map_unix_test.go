@@ -13,14 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReleasedEntry has entries read out of order, here and there in a big archive, and asks the system which pages of it are in
-// memory afterwards.
+// TestReleasedEntry reads and releases some entries of a big archive out of order, and then checks which of its
+// pages the system has in memory.
 func TestReleasedEntry(t *testing.T) {
 	noise := make([]byte, 2<<20)
 	rand.NewChaCha8([32]byte{}).Read(noise)
 	var in container
 	for i := range 8 {
-		in.parts = append(in.parts, part{name: string(rune('a' + i)), data: "here"}, part{name: string(rune('A' + i)), data: string(noise)})
+		in.parts = append(in.parts, part{name: string(rune('a' + i)), data: "here"},
+			part{name: string(rune('A' + i)), data: string(noise)})
 	}
 	path := filepath.Join(t.TempDir(), "a.jar")
 	if err := os.WriteFile(path, in.build(), 0o666); err != nil {
@@ -34,7 +35,7 @@ func TestReleasedEntry(t *testing.T) {
 	resident := func() int {
 		status, err := os.ReadFile("/proc/self/smaps")
 		if err != nil {
-			t.Skipf("skipped: the system does not tell what is in memory: %v", err)
+			t.Skipf("skipped: the system does not report what is in memory: %v", err)
 		}
 		_, of, found := strings.Cut(string(status), path)
 		if !found {
@@ -56,7 +57,7 @@ func TestReleasedEntry(t *testing.T) {
 				t.Fatalf("%q, error %v", got, err)
 			}
 			if i == 0 && resident() == 0 {
-				t.Error("what was read is not in memory: nothing can be told")
+				t.Error("a page that was just read is not in memory: the test shows nothing")
 			}
 			e.Release()
 		}
@@ -66,7 +67,7 @@ func TestReleasedEntry(t *testing.T) {
 	}
 }
 
-// TestOpenPipe reads an archive from what cannot be mapped, as a shell's <(…) gives it.
+// TestOpenPipe reads an archive from a pipe, which cannot be mapped. A shell makes one for <(…).
 func TestOpenPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(path, 0o600); err != nil {

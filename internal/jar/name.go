@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// ErrUnsafeName is wrapped by every error of CheckName.
-var ErrUnsafeName = errors.New("unsafe entry name")
+// errUnsafeName is wrapped by every error of CheckName.
+var errUnsafeName = errors.New("unsafe entry name")
 
-// CheckName says whether an entry's name may be joined to a directory and used as a path on disk:
-// it returns an error for a name that is empty, absolute, has a drive letter, a backslash, a NUL, a
-// ".." between slashes, or that this operating system takes for something else than a file below
-// (such as NUL on Windows). Any other name, however odd, stays below the directory.
+// CheckName returns an error if an entry's name must not be joined to a directory and used as a path on disk: if it
+// is empty or absolute, has a drive letter, a backslash, a NUL or a path element "..", or if this operating system
+// takes it for something else than a file in that directory (such as NUL on Windows). With any other name, the path
+// stays below the directory.
 func CheckName(name string) error {
 	reason := ""
 	switch {
@@ -28,13 +28,13 @@ func CheckName(name string) error {
 	case len(name) >= 2 && name[1] == ':':
 		reason = "it begins with a drive letter"
 	case hasParent(name):
-		reason = "it climbs out with .."
+		reason = "it contains the path element .."
 	case !filepath.IsLocal(filepath.FromSlash(name)):
-		reason = "it is no local path on this system"
+		reason = "it is not a local path on this system"
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w %s: %s", ErrUnsafeName, printable(name), reason)
+	return fmt.Errorf("%w %s: %s", errUnsafeName, printable(name), reason)
 }
 
 func hasParent(name string) bool {

@@ -8,15 +8,16 @@ import (
 // Invariant: The name of an archive's entry never leads out of the output directory.
 func TestCheckName(t *testing.T) {
 	for name, want := range map[string]string{
-		"a": "", "a/b/C.class": "", "dir/": "", "..a/b..": "", "a/...": "", "./a": "", "a//b": "", "\xff\xfe": "", "ü.txt": "",
+		"a": "", "a/b/C.class": "", "dir/": "", "..a/b..": "", "a/...": "", "./a": "", "a//b": "", "\xff\xfe": "",
+		"ü.txt":        "",
 		"":             `unsafe entry name : it is empty`,
 		"/etc/passwd":  `unsafe entry name /etc/passwd: it is absolute`,
 		"//host/share": `unsafe entry name //host/share: it is absolute`,
-		"..":           `unsafe entry name ..: it climbs out with ..`,
-		"../x":         `unsafe entry name ../x: it climbs out with ..`,
-		"a/../../x":    `unsafe entry name a/../../x: it climbs out with ..`,
-		"a/..":         `unsafe entry name a/..: it climbs out with ..`,
-		"a/../b":       `unsafe entry name a/../b: it climbs out with ..`,
+		"..":           `unsafe entry name ..: it contains the path element ..`,
+		"../x":         `unsafe entry name ../x: it contains the path element ..`,
+		"a/../../x":    `unsafe entry name a/../../x: it contains the path element ..`,
+		"a/..":         `unsafe entry name a/..: it contains the path element ..`,
+		"a/../b":       `unsafe entry name a/../b: it contains the path element ..`,
 		`..\x`:         `unsafe entry name ..\x: it holds a backslash`,
 		`a\b`:          `unsafe entry name a\b: it holds a backslash`,
 		"C:/x":         `unsafe entry name C:/x: it begins with a drive letter`,
@@ -27,7 +28,7 @@ func TestCheckName(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("CheckName(%q): %v", name, err)
-		case want != "" && (err == nil || err.Error() != want || !errors.Is(err, ErrUnsafeName)):
+		case want != "" && (err == nil || err.Error() != want || !errors.Is(err, errUnsafeName)):
 			t.Errorf("CheckName(%q): error %v, want %s", name, err, want)
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	maxComment = 0xFFFF
 )
 
-// Values that say "look into the zip64 record" (4.4.1.4).
+// Values that mean that the real value is in the zip64 record or field (4.4.1.4).
 const (
 	magic16 = 0xFFFF
 	magic32 = 0xFFFFFFFF
@@ -62,9 +62,9 @@ func u64[B []byte | string](b B, at int64) uint64 {
 
 var le = binary.LittleEndian
 
-// findExtra looks for the first extra field with the header ID id (4.5.1) and returns where its
-// header starts and where its data ends, or -1, -1. Extra fields that are no proper sequence of
-// fields are common (zipalign pads with up to three zero bytes): the search ends there.
+// findExtra returns where the header of the first extra field with the header ID id (4.5.1) starts and where its
+// data ends, or -1, -1 if there is none. The search ends at bytes that are not a field: they are common, since
+// zipalign pads with up to three zero bytes.
 func findExtra[B []byte | string](extra B, id uint16) (start, end int64) {
 	for at := int64(0); at+4 <= int64(len(extra)); {
 		next := at + 4 + int64(u16(extra, at+2))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRelease reads an archive again after its memory has been given back: mapped it comes back from the file, and what is no
-// mapping stays as it is.
+// TestRelease reads an archive again after its memory was released: a mapping is read from the file again, and an
+// archive in memory does not change.
 func TestRelease(t *testing.T) {
 	noise := make([]byte, 8<<20)
 	rand.NewChaCha8([32]byte{}).Read(noise)
@@ -24,11 +24,12 @@ func TestRelease(t *testing.T) {
 	}
 	defer mapped.Close()
 	for _, a := range []*Archive{mapped, mustNew(t, bytes.Clone(data))} {
-		for _, span := range [][2]int64{{0, a.Size()}, {1, a.Size() - 1}, {a.Size(), 0}, {0, 10 * a.Size()}, {5 << 20, 6 << 20}} {
+		for _, span := range [][2]int64{{0, a.Size()}, {1, a.Size() - 1}, {a.Size(), 0}, {0, 10 * a.Size()},
+			{5 << 20, 6 << 20}} {
 			a.Release(span[0], span[1])
 			var again bytes.Buffer
 			if _, err := a.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), data) {
-				t.Errorf("%s, released from %d to %d, is not what it was: %v", a.Name(), span[0], span[1], err)
+				t.Errorf("%s, released from %d to %d, has changed: %v", a.Name(), span[0], span[1], err)
 			}
 		}
 	}

@@ -9,23 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// writeThrough is the length from which bytes are given to the output as they lie, without a copy
-// through the Writer's buffer.
+// writeThrough is the number of bytes from which on data is written to the output directly and not copied to the
+// Writer's buffer first.
 const writeThrough = 64 << 10
 
-// Writer writes an archive, entry by entry in the order of its calls, to any io.Writer. It is used
-// by one goroutine. After an error every further call gives that error.
+// Writer writes an archive to an io.Writer, entry by entry in the order of its calls. It is for one goroutine.
+// After an error, every further call returns that error.
 type Writer struct {
 	out  io.Writer
 	err  error
 	done bool
 
-	// offset counts all bytes that were written, also those that still wait: first in buf, then in
-	// the run. A run is a stretch of one archive that grows as long as neighbours are copied.
+	// offset is the number of all bytes written so far, including those that have not reached out yet: first those
+	// in buf, then those of the run. The run is a range of bytes of one archive. It grows as long as adjacent
+	// entries are copied, so that they are written together.
 	offset       int64
 	buf          []byte
-	header       []byte // memory for the next local header
-	run          *Archive
+	header       []byte   // memory for the next local header
+	run          *Archive // nil if there is no run
 	runAt, runTo int64
 
 	base          int64 // see Archive.base
@@ -34,24 +35,24 @@ type Writer struct {
 	comment, tail []byte
 }
 
-// NewWriter begins an archive on out. With from, which may be nil, the output takes over what from
-// has besides its entries: the bytes in front (a self-executing jar's script), the archive comment,
-// the bytes behind the end. The archives copied from stay open until Close has returned.
+// NewWriter returns a Writer to out. If from is not nil, the output also gets what from has besides its entries:
+// the bytes in front (the script of a self-executing jar), the archive comment, the bytes behind the end. The
+// archives whose entries are copied must stay open until Close has returned.
 func NewWriter(out io.Writer, from *Archive) *Writer {
 	w := &Writer{out: out, buf: make([]byte, 0, 2*writeThrough)}
 	if from != nil {
 		w.base, w.comment, w.tail = from.base, from.comment, from.tail
 		w.central = make([]byte, 0, len(from.central)+1024)
-		w.stretch(from, 0, from.prefix)
+		w.copyRange(from, 0, from.prefix)
 	}
 	return w
 }
 
-// Copy writes e as it is: local header, compressed data and data descriptor byte for byte, and the
-// central record with a new offset. E may come from any archive.
+// Copy writes e unchanged: local header, compressed data and data descriptor byte for byte, and the central record
+// with a new offset. E may belong to any archive.
 func (w *Writer) Copy(e *Entry) error {
 	at := w.offset - w.base
-	w.stretch(e.archive, e.head, e.end)
+	w.copyRange(e.archive, e.head, e.end)
 	w.record(e, recordChange{
 		flags: e.Flags, method: e.Method, crc: e.CRC32,
 		compressed: e.CompressedSize, size: e.Size, offset: uint64(at),
@@ -59,9 +60,9 @@ func (w *Writer) Copy(e *Entry) error {
 	return w.err
 }
 
-// Replace writes p in the place of e's data. Name, times, attributes, comment, flags and extra
-// fields stay, but for the sizes in a zip64 extra field and the data descriptor, whose values move
-// into the local header. The method is that of p; see Entry.Level.
+// Replace writes e with p instead of its data. Name, times, attributes, comment, flags and extra fields are kept,
+// except for the sizes in a zip64 extra field and the data descriptor, whose values move into the local header. The
+// compression method is that of p; see Entry.Level.
 func (w *Writer) Replace(e *Entry, p Packed) error {
 	if w.err != nil {
 		return w.err
@@ -86,9 +87,9 @@ func (w *Writer) Replace(e *Entry, p Packed) error {
 	return w.err
 }
 
-// Add writes a new entry. Its DOS time is that of like, or 1 January 1980 if like is nil, so that
-// the output never carries the clock. Name is at most 65,535 bytes; one that is UTF-8 but not ASCII
-// is marked so.
+// Add writes a new entry. Its DOS time is that of like, or 1 January 1980 if like is nil, so that the output does
+// not depend on the clock. Name must have at most 65,535 bytes; if it is UTF-8 and not ASCII, the entry is marked
+// as UTF-8.
 func (w *Writer) Add(name string, like *Entry, p Packed) error {
 	if w.err != nil {
 		return w.err
@@ -144,8 +145,8 @@ func nameFlags(name string) uint16 {
 	return 0
 }
 
-// Close writes the central directory and the end records, zip64 ones where the numbers ask for
-// them. It does not close what it writes to.
+// Close writes the central directory and the end record, with zip64 records if a number needs them. It does not
+// close the underlying io.Writer.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.err
@@ -195,7 +196,7 @@ func (w *Writer) appendEnd64(b []byte, start, size uint64) []byte {
 	return le.AppendUint32(b, 1)
 }
 
-// record appends e's central record with the changes to the directory.
+// record appends the central record of e, with the changes, to the central directory.
 func (w *Writer) record(e *Entry, c recordChange) {
 	rec := e.archive.central[e.record:e.recordTo]
 	nameEnd := centralSize + int64(len(e.Name))
@@ -211,15 +212,16 @@ func (w *Writer) append(head, extra, comment string, c recordChange) {
 	w.count++
 }
 
-// write appends bytes that are not part of an archive's mapping, or are rare enough not to matter.
+// write appends bytes to the output. It is for bytes that are not in the mapping of an archive.
 func (w *Writer) write(b []byte) {
 	w.flushRun()
 	w.offset += int64(len(b))
 	w.put(b)
 }
 
-// stretch appends the bytes from at to to of archive a.
-func (w *Writer) stretch(a *Archive, at, to int64) {
+// copyRange appends the bytes between two offsets of archive a to the output, as a part of the run if they are
+// adjacent.
+func (w *Writer) copyRange(a *Archive, at, to int64) {
 	if w.run == a && w.runTo == at {
 		w.runTo = to
 	} else {
@@ -229,6 +231,7 @@ func (w *Writer) stretch(a *Archive, at, to int64) {
 	w.offset += to - at
 }
 
+// flushRun writes the run, to the buffer if it is short.
 func (w *Writer) flushRun() {
 	if w.run == nil {
 		return
@@ -236,7 +239,7 @@ func (w *Writer) flushRun() {
 	a, b := w.run, w.run.data[w.runAt:w.runTo]
 	w.run = nil
 	if len(b) >= writeThrough {
-		w.put(b) // only the kernel reads the mapping: a fault there is an error of the write
+		w.put(b) // only the kernel reads the mapping, so that a fault is an error of the write
 		return
 	}
 	restore := debug.SetPanicOnFault(true)
@@ -249,7 +252,7 @@ func (w *Writer) flushRun() {
 	w.put(b)
 }
 
-// put gives bytes to the buffer or, if they are many, past it to the output.
+// put appends bytes to the buffer, or writes them to the output directly if there are many.
 func (w *Writer) put(b []byte) {
 	if w.err != nil {
 		return

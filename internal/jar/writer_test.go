@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rewrite writes a with every readable entry replaced by its own data, or what change makes of it.
+// rewrite returns a with every readable entry replaced by its own data, changed by change if that is not nil.
 func rewrite(t testing.TB, a *Archive, level Level, change func(name string, data []byte) []byte) []byte {
 	t.Helper()
 	var codec Codec
@@ -51,8 +51,8 @@ func rewrite(t testing.TB, a *Archive, level Level, change func(name string, dat
 	return out.Bytes()
 }
 
-// TestReplaceShapes replaces the data of every entry of every shape, at every level, and reads the
-// result back with our reader and, where it can read such a thing, archive/zip.
+// TestReplaceShapes replaces the data of every entry of every shape, at every level, and reads the result with this
+// package and, where it supports the shape, with archive/zip.
 //
 // Invariant: Copying an archive keeps order, times, extra fields, comments and compressed bytes.
 func TestReplaceShapes(t *testing.T) {
@@ -92,8 +92,8 @@ func TestReplaceShapes(t *testing.T) {
 	}
 }
 
-// compareByStandardLibrary wants archive/zip to see the same metadata in both, and to find CRCs and
-// sizes of the second right.
+// compareByStandardLibrary checks that archive/zip reads the same metadata from both archives, and accepts CRCs and
+// sizes of the second.
 func compareByStandardLibrary(t *testing.T, before, after []byte) {
 	t.Helper()
 	x, err := zip.NewReader(bytes.NewReader(before), int64(len(before)))
@@ -116,7 +116,8 @@ func compareByStandardLibrary(t *testing.T, before, after []byte) {
 			Extra                 string
 			ModifiedIgnoringExtra time.Time
 		}
-		return fact{f.Name, f.Comment, f.CreatorVersion, f.Flags &^ flagDescriptor, f.ModifiedTime, f.ModifiedDate, f.ExternalAttrs, string(withoutExtra64(f.Extra)), f.Modified}
+		return fact{f.Name, f.Comment, f.CreatorVersion, f.Flags &^ flagDescriptor, f.ModifiedTime, f.ModifiedDate,
+			f.ExternalAttrs, string(withoutExtra64(f.Extra)), f.Modified}
 	}
 	for i := range x.File {
 		if diff := cmp.Diff(facts(x.File[i]), facts(y.File[i])); diff != "" {
@@ -143,7 +144,7 @@ func withoutExtra64(extra []byte) []byte {
 	return append(bytes.Clone(extra[:at]), extra[to:]...)
 }
 
-// TestReplaceHeaders holds single header bytes against what they have to be.
+// TestReplaceHeaders checks single header bytes of replaced entries.
 func TestReplaceHeaders(t *testing.T) {
 	keep := extra(0x7075, 1, 2, 3)
 	tests := []struct {
@@ -153,8 +154,10 @@ func TestReplaceHeaders(t *testing.T) {
 		wide  bool   // sizes still in the local zip64 field
 	}{
 		{"plain", part{localExtra: keep, zip64: "u"}, string(keep), false},
-		{"zip64 in use", part{zip64: "uo", localExtra: keep, local64: true, descriptor: "signed64"}, string(extra(1, put64(nil, 3, 3)...)) + string(keep), true},
-		{"zip64 idle", part{centralExtra: extra(1, make([]byte, 16)...), localExtra: append(extra(1, make([]byte, 16)...), keep...)}, string(keep), false},
+		{"zip64 in use", part{zip64: "uo", localExtra: keep, local64: true, descriptor: "signed64"},
+			string(extra(1, put64(nil, 3, 3)...)) + string(keep), true},
+		{"zip64 idle", part{centralExtra: extra(1, make([]byte, 16)...),
+			localExtra: append(extra(1, make([]byte, 16)...), keep...)}, string(keep), false},
 		{"version 1.0", part{version: 10}, "", false},
 	}
 	for _, test := range tests {
@@ -262,19 +265,22 @@ func TestAdd(t *testing.T) {
 // TestMerge copies entries of two archives into a third.
 func TestMerge(t *testing.T) {
 	a := mustNew(t, container{prefix: "#!", parts: []part{{name: "a", data: "1"}, {name: "b", data: "2"}}}.build())
-	b := mustNew(t, container{prefix: "longer prefix", relative: true, comment: "b", parts: []part{{name: "c", data: "3", descriptor: "bare"}}}.build())
+	b := mustNew(t, container{prefix: "longer prefix", relative: true, comment: "b",
+		parts: []part{{name: "c", data: "3", descriptor: "bare"}}}.build())
 	var out bytes.Buffer
 	w := NewWriter(&out, nil)
-	if err := errors.Join(w.Copy(&a.Entries()[1]), w.Copy(&b.Entries()[0]), w.Copy(&a.Entries()[0]), w.Close()); err != nil {
+	if err := errors.Join(w.Copy(&a.Entries()[1]), w.Copy(&b.Entries()[0]), w.Copy(&a.Entries()[0]),
+		w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	want := container{parts: []part{{name: "b", data: "2"}, {name: "c", data: "3", descriptor: "bare"}, {name: "a", data: "1"}}}.build()
+	want := container{parts: []part{{name: "b", data: "2"}, {name: "c", data: "3", descriptor: "bare"},
+		{name: "a", data: "1"}}}.build()
 	if !bytes.Equal(out.Bytes(), want) {
 		t.Error(cmp.Diff(want, out.Bytes()))
 	}
 }
 
-// failing is an output that takes so many bytes and then no more.
+// failing is an output that fails after that many bytes.
 type failing struct{ room int }
 
 func (f *failing) Write(p []byte) (int, error) {
@@ -292,7 +298,7 @@ func TestWriteErrors(t *testing.T) {
 	for room := 0; room < len(in); room += 997 {
 		w := NewWriter(&failing{room}, a)
 		for i := range a.Entries() {
-			_ = w.Copy(&a.Entries()[i]) // may or may not fail already; Close must
+			_ = w.Copy(&a.Entries()[i]) // may fail; Close must fail
 		}
 		if err := w.Close(); !errors.Is(err, io.ErrShortWrite) {
 			t.Fatalf("room for %d of %d bytes: error %v", room, len(in), err)
@@ -300,7 +306,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// TestOneWriteForARun counts the writes of a copy: the reason why no buffering is needed around it.
+// TestOneWriteForARun counts the writes of a copy: few, so that the output needs no buffer of its own.
 func TestOneWriteForARun(t *testing.T) {
 	var parts []part
 	for range 100 {
@@ -326,8 +332,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestConcurrent reads and compresses from several goroutines with one Codec; run it with -race. The
-// bytes must be those of a Codec that has never done anything else.
+// TestConcurrent reads and compresses in several goroutines with one Codec, also for the race detector. The bytes
+// must be those of a new Codec.
 func TestConcurrent(t *testing.T) {
 	var parts []part
 	for i := range 200 {
@@ -361,7 +367,8 @@ func TestConcurrent(t *testing.T) {
 					return
 				}
 				fresh, err := new(Codec).Compress(buf, level)
-				if err != nil || !bytes.Equal(fresh.Data, p.Data) || fresh.CRC32 != p.CRC32 || fresh.Size != p.Size || fresh.Method != p.Method {
+				if err != nil || !bytes.Equal(fresh.Data, p.Data) || fresh.CRC32 != p.CRC32 || fresh.Size != p.Size ||
+					fresh.Method != p.Method {
 					t.Errorf("entry %d, level %v: a used Codec compresses to other bytes", i, level)
 				}
 				codec.Recycle(p)
@@ -377,7 +384,8 @@ func TestLevels(t *testing.T) {
 			t.Errorf("ParseLevel(%q) = %v, %v", l.String(), got, err)
 		}
 	}
-	if _, err := ParseLevel("ultra"); err == nil || err.Error() != `unknown compression level "ultra": choose store, fast, default or best` {
+	if _, err := ParseLevel("ultra"); err == nil ||
+		err.Error() != `unknown compression level "ultra": choose store, fast, default or best` {
 		t.Errorf("error %v", err)
 	}
 	for _, l := range []Level{-1, levelCount} {

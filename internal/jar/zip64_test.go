@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestManyEntries goes past what 16 bits can count, with and without zip64 records in the input.
+// TestManyEntries has more entries than 16 bits can count, with and without zip64 records in the input.
 func TestManyEntries(t *testing.T) {
 	const many = 70_000
 	var parts []part
@@ -21,7 +21,8 @@ func TestManyEntries(t *testing.T) {
 	}
 	overrun := container{parts: parts}.build() // 70,000 modulo 65,536 in the end record
 	var copied []byte
-	for name, in := range map[string][]byte{"zip64": container{parts: parts, end64: true}.build(), "count overruns": overrun} {
+	for name, in := range map[string][]byte{"zip64": container{parts: parts, end64: true}.build(),
+		"count overruns": overrun} {
 		a := mustNew(t, in)
 		if len(a.Entries()) != many {
 			t.Fatalf("%s: %d entries", name, len(a.Entries()))
@@ -50,10 +51,10 @@ func TestManyEntries(t *testing.T) {
 	if err := os.WriteFile(path, copied, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	judge(t, path)
+	readByPrograms(t, path)
 }
 
-// TestCountAtTheLimit has the numbers of entries around the one that asks for zip64 records.
+// TestCountAtTheLimit has the numbers of entries around the smallest one that needs zip64 records.
 func TestCountAtTheLimit(t *testing.T) {
 	for _, n := range []int{65_534, 65_535, 65_536} {
 		var out bytes.Buffer
@@ -75,8 +76,8 @@ func TestCountAtTheLimit(t *testing.T) {
 	}
 }
 
-// sparseFrom makes a Writer believe that it has already written offset bytes, and a file that has a
-// hole of that size in front.
+// sparseFrom returns a Writer that counts offset bytes as already written, and a file with a hole of that size at
+// its start.
 func sparseFrom(t *testing.T, path string, offset int64) (*Writer, *os.File) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -97,7 +98,8 @@ func TestFarOffsets(t *testing.T) {
 	if runtime.GOOS != "linux" || math.MaxInt == math.MaxInt32 {
 		t.Skip("needs files with holes of 4 GiB, which are only sure to be cheap on 64-bit Linux")
 	}
-	parts := []part{{name: "before", data: classText}, {name: "after", data: "x", centralExtra: extra(0x7075, 1)}, {name: "twice", data: classText, zip64: "uc"}}
+	parts := []part{{name: "before", data: classText}, {name: "after", data: "x", centralExtra: extra(0x7075, 1)},
+		{name: "twice", data: classText, zip64: "uc"}}
 	near := mustNew(t, container{parts: parts}.build())
 	dir := t.TempDir()
 	path := filepath.Join(dir, "far.jar")
@@ -128,9 +130,9 @@ func TestFarOffsets(t *testing.T) {
 	if head := far.Entries()[1].Offset(); head < 1<<32 {
 		t.Errorf("second entry at %d", head)
 	}
-	judge(t, path)
+	readByPrograms(t, path)
 
-	// Back to where 32 bits suffice: the fields stay where they are, with other values.
+	// Copied to an offset that fits 32 bits, the values stay in the zip64 fields.
 	var out bytes.Buffer
 	back := NewWriter(&out, nil)
 	for i := range near.Entries() {
@@ -146,10 +148,11 @@ func TestFarOffsets(t *testing.T) {
 	if err := NewWriter(&out, nil).err; err != nil {
 		t.Fatal(err)
 	}
-	full := mustNew(t, container{parts: []part{{name: "full", centralExtra: extra(0x7075, make([]byte, 65_531)...)}}}.build())
+	full := mustNew(t, container{parts: []part{{name: "full",
+		centralExtra: extra(0x7075, make([]byte, 65_531)...)}}}.build())
 	w, _ = sparseFrom(t, filepath.Join(dir, "full.jar"), 1<<32)
 	if err := w.Copy(&full.Entries()[0]); err == nil {
-		t.Error("an extra field of 65,535 bytes has no room for zip64, and there was no error")
+		t.Error("no error for an extra field of 65,535 bytes, which leaves no room for zip64")
 	}
 }
 

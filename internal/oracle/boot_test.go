@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// TestLinkBoot lets the JVM judge classes of its own java.base, as they are and with a fault.
+// TestLinkBoot verifies classes of the JVM's own java.base, unchanged and with a fault.
 func TestLinkBoot(t *testing.T) {
 	j, err := FindJDK(17)
 	Require(t, err)
 	names := []string{"java/util/HashMap.class", "java/lang/Thread.class", "java/io/File.class"}
 	dir := t.TempDir()
 	for _, n := range names {
-		// The classes come out of the runtime image by the only tool that every JDK has: java itself.
+		// The classes are read from the runtime image by the only tool that every JDK has: java itself.
 		if err := dumpClass(t, j, dir, n); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestLinkBoot(t *testing.T) {
 			}
 		}
 	}
-	// The ordinary loaders may not define these, and must say so instead of judging the JVM's own.
+	// The ordinary loaders may not define these classes, and must report that instead of a result.
 	results, err := Link(t.Context(), j, []LinkJob{{ID: "base", Jar: jar}})
 	Require(t, err)
 	for _, r := range results {
@@ -89,7 +89,7 @@ func dumpClass(t *testing.T, j JDK, dir, name string) error {
 	return os.WriteFile(to, out, 0o644)
 }
 
-// TestSecondOpinions tries what is not for batches, and the JDK's own library.
+// TestSecondOpinions runs the JDK's javap and class file library, which do not work in batches.
 func TestSecondOpinions(t *testing.T) {
 	jar := compileShapes(t, "17")
 	z, err := zip.OpenReader(jar)
@@ -113,7 +113,7 @@ func TestSecondOpinions(t *testing.T) {
 	Require(t, err)
 	for _, want := range []string{"major version: 61", "StackMapTable", "int guarded(java.lang.Object)"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("javap does not say %q", want)
+			t.Errorf("the output of javap lacks %q", want)
 		}
 	}
 	if _, err := DecodeJVMGo(data); err == nil {
@@ -134,7 +134,7 @@ func TestVerifyClassFiles(t *testing.T) {
 	for fault, want := range map[string]string{"none": "", "stack": "stack", "frame": "frame"} {
 		results, err := VerifyClassFiles(t.Context(), []LinkJob{{ID: "x", Jar: plant(t.Context(), t, jar, fault)}})
 		if errors.Is(err, ErrMissing) {
-			// Unlike everything else, a JDK this new need not be there in CI.
+			// Unlike all other tools, a JDK this new may be missing in CI.
 			t.Skipf("skipped: %v", err)
 		}
 		Require(t, err)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// ClassFileResult is what the JDK's class file library said of a class file.
+// ClassFileResult is the result of the JDK's class file library for a class file.
 type ClassFileResult struct {
 	// Job is the job's ID, Entry the file's name in the jar.
 	Job, Entry string
@@ -15,13 +15,13 @@ type ClassFileResult struct {
 	Error string
 }
 
-// classFileJDK is the first release whose java.lang.classfile is no preview.
+// classFileJDK is the first release in which java.lang.classfile is not a preview.
 const classFileJDK = 24
 
-// VerifyClassFiles verifies every class of the jars with java.lang.classfile, a verifier that shares
-// nothing with HotSpot's but the specification. It needs a JDK 24 or newer; without one the error
-// wraps [ErrMissing]. It knows no classes of major version 45 to 49 as the JVM does, since it has no
-// inferring verifier, and finds things that HotSpot lets pass: only compare it with itself.
+// VerifyClassFiles verifies every class of the jars with java.lang.classfile, a verifier that shares only the
+// specification with HotSpot's. It needs JDK 24 or newer; without one the error wraps [ErrMissing]. It has no inferring
+// verifier, so that its results for major versions 45 to 49 differ from the JVM's, and it reports faults that HotSpot
+// accepts. Its results must be compared only with its own results for another class.
 func VerifyClassFiles(ctx context.Context, jobs []LinkJob) ([]ClassFileResult, error) {
 	j, err := FindJDK(classFileJDK)
 	if err != nil {
@@ -52,7 +52,7 @@ func Javap(ctx context.Context, file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The newest reads all that the others read.
+	// The newest JDK reads all class files that the others read.
 	out, err := exec.CommandContext(ctx, jdks[len(jdks)-1].Tool("javap"), "-v", "-p", file).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("javap %s: %w\n%s", file, err, out)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// AsmMethod is what ASM sees of a method with code.
+// AsmMethod is what ASM finds in a method with code.
 type AsmMethod struct {
 	// Job is the job's ID, Entry the class file's name in the jar.
 	Job, Entry string
@@ -16,52 +16,51 @@ type AsmMethod struct {
 	Class, Name, Desc string
 	// Access holds the access flags, of the JVMS and of ASM.
 	Access int
-	// EntryIDs and ExitIDs are the arguments of the calls of i and o, in code order; -1 stands for
-	// one that is no constant.
+	// EntryIDs and ExitIDs are the arguments of the calls of i and o, in code order. An argument that is not a constant
+	// is -1.
 	EntryIDs, ExitIDs []int
 	// Returns counts return instructions, reachable or not.
 	Returns int
-	// BareThrows counts athrow instructions that no exception range covers, without those of the
-	// Handlers.
+	// BareThrows counts athrow instructions that no exception range covers, without those of the handlers that Handlers
+	// counts.
 	BareThrows int
-	// Handlers counts handlers that do nothing but report an exit and throw on.
+	// Handlers counts handlers that only report an exit and throw the exception on.
 	Handlers int
-	// Exposed counts reachable instructions behind the entry that can throw and that no such handler
-	// covers. None is right in the mode exact.
+	// Exposed counts reachable instructions after the entry that can throw and that no such handler covers. It must be
+	// 0 in the mode exact.
 	Exposed int
-	// Faults says what is wrong with the calls: a path that enters twice, leaves twice, or leaves
-	// without a report, a branch into an inserted sequence. Empty if nothing is.
+	// Faults describes what is wrong with the calls: a path that enters twice, leaves twice, or leaves without a
+	// report, or a branch into an inserted sequence. It is empty if nothing is wrong.
 	Faults string
 }
 
-// AsmClass is ASM's verdict on a class file.
+// AsmClass is ASM's result for a class file.
 type AsmClass struct {
 	// Job is the job's ID, Entry the class file's name in the jar, Class its internal name.
 	Job, Entry, Class string
 	// Major is the major version.
 	Major int
-	// Subroutines tells that a method of the class uses jsr.
+	// Subroutines reports whether a method of the class uses jsr.
 	Subroutines bool
-	// Error is empty if ASM accepts the class. It starts with "read: " if its reader does not, with
-	// "check: " if its checker objects.
+	// Error is empty if ASM accepts the class. It starts with "read: " if ASM's reader fails, and with "check: " if its
+	// checker does.
 	Error string
 }
 
-// AsmOptions says what [Disassemble] is to look for.
+// AsmOptions are the options of [Disassemble].
 type AsmOptions struct {
 	// Runtime is the internal name of the runtime class; empty means tracegen's own.
 	Runtime string
-	// Check makes every class go through ASM's CheckClassAdapter, which costs about three times the
-	// reading.
+	// Check sends every class through ASM's CheckClassAdapter, which takes about three times as long as reading.
 	Check bool
 }
 
 // DefaultRuntime is the internal name of the class that instrumented code calls.
 const DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
 
-// Disassemble reads every class of the jars with ASM and returns its verdicts and, for every method
-// with code, what it does with the runtime; both sorted by job, then in the order of the jar. The
-// jobs' dependencies are not needed.
+// Disassemble reads every class of the jars with ASM. It returns the results for classes and, for every method with
+// code, its calls of the runtime, both sorted by job and then in the order of the jar. The jobs' dependencies are not
+// used.
 func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass, []AsmMethod, error) {
 	j, err := FindJDK(11)
 	if err != nil {
@@ -88,7 +87,7 @@ func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass,
 	if err := batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads), o.Runtime, what}, v.add); err != nil {
 		return nil, nil, fmt.Errorf("disassemble: %w", err)
 	}
-	// Stable: jobs are read side by side, but the rows of each come in order.
+	// The sort is stable: jobs are read in parallel, but the rows of each come in order.
 	slices.SortStableFunc(v.classes, func(a, b AsmClass) int { return strings.Compare(a.Job, b.Job) })
 	slices.SortStableFunc(v.methods, func(a, b AsmMethod) int { return strings.Compare(a.Job, b.Job) })
 	return v.classes, v.methods, nil

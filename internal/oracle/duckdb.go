@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// duckDB is DuckDB, a database engine that reads Parquet by code which we did not write.
+// duckDB is the Python package of DuckDB, a database engine with its own implementation of Parquet.
 const duckDB = "duckdb==1.4.1"
 
 // duckQuery prints the rows of a query as JSON. The file is its table t.
@@ -19,8 +19,9 @@ c = duckdb.connect()
 c.execute("create view t as select * from read_parquet('" + sys.argv[1].replace("'", "''") + "')")
 print(json.dumps([[str(v) for v in row] for row in c.execute(sys.argv[2]).fetchall()]))`
 
-// QueryParquet asks DuckDB, which is installed by pip where it is missing, a query of a Parquet file, the table t.
-// The answer is rows of Python's text of their values. The error wraps [ErrMissing] if there is no DuckDB to be had.
+// QueryParquet runs a query on a Parquet file, which is the table t, with DuckDB, and installs DuckDB by pip if it is
+// missing. It returns rows of the values as Python prints them. The error wraps [ErrMissing] if DuckDB cannot be
+// installed.
 func QueryParquet(ctx context.Context, file, sql string) ([][]string, error) {
 	python, err := duckPython(ctx)
 	if err != nil {
@@ -37,7 +38,7 @@ func QueryParquet(ctx context.Context, file, sql string) ([][]string, error) {
 	return rows, json.Unmarshal(out, &rows)
 }
 
-// duckPython gives a Python that has DuckDB.
+// duckPython returns the path of a Python that has DuckDB.
 func duckPython(ctx context.Context) (string, error) {
 	dir, err := CacheDir("python")
 	if err != nil {
@@ -49,7 +50,8 @@ func duckPython(ctx context.Context) (string, error) {
 	if _, err := os.Stat(done); err == nil {
 		return python, nil
 	}
-	// An environment knows its own place, so it is made where it will be; the last file says that it is whole.
+	// A Python environment contains its own path, so it is made at its final place. The file that is written last marks
+	// it as complete.
 	base, err := exec.LookPath("python3")
 	if err != nil {
 		return "", fmt.Errorf("DuckDB: %w: %w", err, ErrMissing)
@@ -57,7 +59,8 @@ func duckPython(ctx context.Context) (string, error) {
 	if err := run(ctx, dir, base, "-m", "venv", "--clear", home); err != nil {
 		return "", fmt.Errorf("DuckDB: %w: %w", err, ErrMissing)
 	}
-	if err := run(ctx, dir, python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps", duckDB); err != nil {
+	if err := run(ctx, dir, python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps",
+		duckDB); err != nil {
 		return "", fmt.Errorf("DuckDB: %w: %w", err, ErrMissing)
 	}
 	return python, os.WriteFile(done, nil, 0o644)

@@ -32,9 +32,8 @@ func (j JDK) Tool(name string) string {
 	return filepath.Join(j.Home, "bin", name)
 }
 
-// FindJDKs returns the JDKs of this machine, oldest first, at most one of a release: those that
-// JAVA_HOME and the java and javac on PATH belong to, and what is installed beside them. It is an
-// error, wrapping [ErrMissing], if there is none.
+// FindJDKs returns the installed JDKs, oldest first, at most one of a release: those that JAVA_HOME and the java and
+// javac on PATH belong to, and those that are installed beside them. If there is none, the error wraps [ErrMissing].
 func FindJDKs() ([]JDK, error) {
 	byFeature := map[int]JDK{}
 	for _, home := range candidateHomes() {
@@ -44,7 +43,7 @@ func FindJDKs() ([]JDK, error) {
 		}
 	}
 	if len(byFeature) == 0 {
-		return nil, fmt.Errorf("no JDK: set JAVA_HOME or put java on PATH: %w", ErrMissing)
+		return nil, fmt.Errorf("no JDK is installed: set JAVA_HOME or add java to PATH: %w", ErrMissing)
 	}
 	jdks := make([]JDK, 0, len(byFeature))
 	for _, j := range byFeature {
@@ -65,7 +64,7 @@ func FindJDK(atLeast int) (JDK, error) {
 			return j, nil
 		}
 	}
-	return JDK{}, fmt.Errorf("no JDK %d or newer, the newest is %d: %w",
+	return JDK{}, fmt.Errorf("no JDK %d or newer is installed, the newest is %d: %w",
 		atLeast, jdks[len(jdks)-1].Feature, ErrMissing)
 }
 
@@ -106,8 +105,8 @@ var (
 	specVersion    = regexp.MustCompile(`java\.specification\.version = (?:1\.)?(\d+)`)
 )
 
-// featureOf tells whether a directory is a JDK and of which release: by the file that JDKs bring, or,
-// where a distribution leaves it out, by asking the java program, which takes much longer.
+// featureOf returns the release of a JDK, and false if the directory is none. It reads the file that JDKs have, or, if
+// a distribution leaves it out, runs the java program, which takes much longer.
 func featureOf(home string) (int, bool) {
 	j := JDK{Home: home}
 	for _, tool := range []string{"java", "javac"} {
@@ -128,7 +127,7 @@ func featureOf(home string) (int, bool) {
 	return n, err == nil
 }
 
-// java runs a main class and returns an error that holds the end of what it printed.
+// java runs a main class. Its error holds the end of what the program printed.
 func (j JDK) java(ctx context.Context, args ...string) error {
 	return run(ctx, "", j.Tool("java"), args...)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fakeJDK makes a directory that looks like a JDK as far as we look.
+// fakeJDK makes a directory that featureOf takes for a JDK.
 func fakeJDK(t *testing.T, parent, name, release string) string {
 	t.Helper()
 	home := filepath.Join(parent, name)
@@ -76,7 +76,8 @@ func TestParseArtifact(t *testing.T) {
 	}{
 		{"g:n:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "jar"}, "g_n_1.jar"},
 		{"g:n:aar:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "aar"}, "g_n_1.aar"},
-		{"g:n:jar:linux:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "jar", Classifier: "linux"}, "g_n_1_linux.jar"},
+		{"g:n:jar:linux:1", Artifact{Group: "g", Name: "n", Version: "1", Type: "jar", Classifier: "linux"},
+			"g_n_1_linux.jar"},
 	}
 	for _, tt := range tests {
 		got, err := ParseArtifact(tt.in)

@@ -9,8 +9,8 @@ import (
 // JVMGoMaxMajor is the newest major version that jvm.go reads.
 const JVMGoMaxMajor = 57
 
-// Structure is what a class file is made of, in a form that two decoders can be compared by. Names
-// are as in the constant pool.
+// Structure is the structure of a class file, in a form in which two decoders can be compared. Names are those of the
+// constant pool.
 type Structure struct {
 	// Minor and Major are the version, Constants is constant_pool_count.
 	Minor, Major uint16
@@ -23,7 +23,7 @@ type Structure struct {
 	Interfaces []string
 	// Fields and Methods are in the order of the file.
 	Fields, Methods []StructureMember
-	// Attributes lists name and length of info of each attribute, as "SourceFile 2".
+	// Attributes lists the name and the length of the info of each attribute, as "SourceFile 2".
 	Attributes []string
 }
 
@@ -51,9 +51,8 @@ type StructureCode struct {
 	Attributes []string
 }
 
-// DecodeJVMGo reads a class file with jvm.go, a decoder in Go that is not ours. It reads major
-// versions up to [JVMGoMaxMajor]; it panics on some that it does not understand, which comes back as
-// an error.
+// DecodeJVMGo reads a class file with jvm.go, an independent decoder in Go. It reads major versions up to
+// [JVMGoMaxMajor]. jvm.go panics on some class files; that is returned as an error.
 func DecodeJVMGo(data []byte) (s *Structure, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -89,8 +88,8 @@ func jvmGoMembers(cf *classfile.ClassFile, members []classfile.MemberInfo) []Str
 	return list
 }
 
-// jvmGoAttributes works lengths out again from what was decoded, since jvm.go does not keep them: a
-// decoder that lost its way would not come to the number in the file.
+// jvmGoAttributes computes the lengths of attributes from their decoded content, because jvm.go does not keep them. A
+// decoder that read wrong bytes would not arrive at the number in the file.
 func jvmGoAttributes(table classfile.AttributeTable) []string {
 	var list []string
 	for _, a := range table {

@@ -15,57 +15,57 @@ import (
 
 // LinkJob is a jar whose classes are to be linked together with those of its dependencies.
 type LinkJob struct {
-	// ID comes back in the results; it tells the job from others of the same batch and the original
-	// from its output, and must hold no tab or newline.
+	// ID is copied to the results. It distinguishes the job from others of the same batch, and the original from its
+	// output, and must not contain a tab or newline.
 	ID string
 	// Jar is the file whose classes are linked.
 	Jar string
-	// Deps are jars whose classes are there to be referred to; the first that has a class wins.
+	// Deps are jars whose classes can be referred to; the first that has a class wins.
 	Deps []string
 }
 
-// LinkStatus is what a JVM said of a class.
+// LinkStatus is the result of linking a class.
 type LinkStatus string
 
 const (
-	// Linked: the class verifies. One of major version 50 does so with its frames, as version 51.
+	// Linked: the class verifies. A class of major version 50 verifies with its frames, as one of version 51.
 	Linked LinkStatus = "ok"
-	// LinkedBy50 is a class of major version 50 that verifies only because HotSpot then ignores its
-	// frames and infers the types.
+	// LinkedBy50: a class of major version 50 verifies only because HotSpot then ignores its frames and infers the
+	// types.
 	LinkedBy50 LinkStatus = "ok50"
-	// LinkFailed: the class does not load or does not verify; Message has the reason.
+	// LinkFailed: the class does not load or does not verify; Message is the reason.
 	LinkFailed LinkStatus = "fail"
-	// LinkOfBoot is a class of java.*, which no loader but the JVM's own may define: see [LinkBoot].
+	// LinkOfBoot: a class of java.*, which only the JVM's own loader may define; see [LinkBoot].
 	LinkOfBoot LinkStatus = "boot"
-	// LinkNewer is a class that the JVM is too old to judge.
+	// LinkNewer: the JVM is too old for the class.
 	LinkNewer LinkStatus = "newer"
 )
 
-// LinkResult is the verdict on one class file.
+// LinkResult is the result for one class file.
 type LinkResult struct {
 	// Job is the job's ID, Entry the file's name in the jar, Class its name with dots.
 	Job, Entry, Class string
 	// Major is the class file's major version.
 	Major int
-	// Status is the verdict.
+	// Status is the result.
 	Status LinkStatus
-	// Message is the error for a failure, and for LinkedBy50 the one that strict linking gave.
+	// Message is the error of a failure; for LinkedBy50 it is the error with frames.
 	Message string
 }
 
-// linkThreads is how many jars are worked on at once.
+// linkThreads is the number of jars that are linked in parallel.
 const linkThreads = 2
 
-// linkFlags make a JVM verify everything, start fast and stay small. Mirrors of class bytes go to
-// metaspace, so the heap needs to hold little more than the index of the biggest jar.
+// linkFlags make a JVM verify everything, start fast and stay small. Copies of class bytes go to metaspace, so that the
+// heap needs to hold little more than the index of the biggest jar.
 var linkFlags = []string{
 	"-Xmx1g", "-Xss4m", "-XX:TieredStopAtLevel=1", "-XX:+UseParallelGC",
 	"-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI",
 }
 
-// Link links all classes of the jars in one JVM of the JDK and returns a result for every class file
-// but module-info, sorted by job and entry. No class is initialised. Failing classes are results and
-// no error; an error means that the JVM could not be run to its end.
+// Link links all classes of the jars in one JVM of the JDK and returns a result for every class file except
+// module-info, sorted by job and entry. No class is initialised. Classes that fail are results and no error; an error
+// means that the JVM could not run to its end.
 func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
 	if err != nil {
@@ -88,15 +88,15 @@ func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 	return results, nil
 }
 
-// LinkBoot puts the classes of jars made from the JDK's own modules to the verifier of the JVM that
-// has these modules, each class in its own module and loader, without replacing or running any. It
-// can judge java.*, but HotSpot never verifies Object, Class, String and Throwable.
+// LinkBoot verifies the classes of jars made from the JDK's own modules in the JVM that has these modules, each class
+// in its own module and loader, without replacing or running any. It can verify java.*, but HotSpot never verifies
+// Object, Class, String and Throwable.
 func LinkBoot(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 	main, err := tool{name: "redefine", release: 11}.build(ctx, j)
 	if err != nil {
 		return nil, err
 	}
-	// Only a jar can be an agent, and only an agent may redefine classes.
+	// Only an agent may redefine classes, and an agent must be a jar.
 	agent := main + ".jar"
 	if err := writeAgent(agent, main); err != nil {
 		return nil, err
@@ -154,9 +154,8 @@ func linkBatch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest .
 	return results, nil
 }
 
-// Regressions returns the results of after whose class linked in before and does so no longer, or
-// only with its frames ignored, and those of before that linked and have no result in after. Jobs
-// of the same ID are compared.
+// Regressions returns the results of after for classes that linked in before and no longer do, or only with their
+// frames ignored, and the results of before that linked and have no result in after. It compares jobs with the same ID.
 func Regressions(before, after []LinkResult) []LinkResult {
 	type key struct{ job, entry string }
 	now := make(map[key]LinkResult, len(after))
@@ -181,8 +180,8 @@ func Regressions(before, after []LinkResult) []LinkResult {
 	return lost
 }
 
-// batch runs a tool that takes a file of jobs and a file to write to before its other arguments, and
-// hands over the tab-separated rows that it wrote, one by one: there may be millions.
+// batch runs a tool that takes a file of jobs and an output file before its other arguments, and calls a function for
+// each tab-separated row that the tool wrote. There may be millions of rows.
 func batch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest []string, row func([]string) error) error {
 	tmp, err := os.MkdirTemp("", "tracegen-oracle-")
 	if err != nil {

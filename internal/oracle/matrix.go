@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// matrixArtifacts are the newest release of Matrix's Gradle plugin in Maven's central repository that has a reader
-// of method maps, and what it needs. What it needs of the Android Gradle plugin is a stub beside our driver.
+// matrixArtifacts are the newest release of Matrix's Gradle plugin in Maven's central repository that has a reader of
+// method mappings, and its dependencies. The parts of the Android Gradle plugin that it needs are stubs beside our
+// driver.
 var matrixArtifacts = []Artifact{
 	{Group: "com.tencent.matrix", Name: "matrix-gradle-plugin", Version: "2.0.8", Type: "jar"},
 	{Group: "com.tencent.matrix", Name: "matrix-commons", Version: "2.0.8", Type: "jar"},
@@ -22,17 +23,17 @@ var matrixArtifacts = []Artifact{
 	{Group: "org.jetbrains.kotlin", Name: "kotlin-stdlib", Version: "1.4.32", Type: "jar"},
 }
 
-// MatrixMethod is a method as Matrix's plugin holds it, all names as in its files.
+// MatrixMethod is a method as Matrix's plugin holds it; all names are as in its files.
 type MatrixMethod struct {
-	// ID is the method ID, Access what ASM says of the access flags.
+	// ID is the method ID, Access the access flags that ASM reports.
 	ID, Access int
-	// Class, Name and Desc are the names; Desc is "null" where a map had none.
+	// Class, Name and Desc are the names; Desc is "null" if the mapping had none.
 	Class, Name, Desc string
 }
 
-// Matrix lets the classes of Matrix's own Gradle plugin (MatrixTrace.ParseMappingTask and MethodCollector) read the
-// method map base. If jar is not empty, they then collect its methods, of which those of base keep their IDs, and
-// write a method map to the file out. It returns what the plugin knows at the end, in no order.
+// Matrix runs the classes of Matrix's own Gradle plugin (MatrixTrace.ParseMappingTask and MethodCollector). They read
+// the method mapping base. If jar is not empty, they then collect its methods, of which those in base keep their IDs,
+// and write a method mapping to the file out. It returns the methods that the plugin has at the end, in no order.
 func Matrix(ctx context.Context, base, jar, out string) ([]MatrixMethod, error) {
 	j, err := FindJDK(11)
 	if err != nil {

@@ -15,14 +15,15 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// oddMethods are names that a class file may have and that break what reads mappings line by line.
+// oddMethods are names that a class file may have and that break programs that read mappings line by line.
 var oddMethods = []string{
-	"reads it, then 100% closes #1", "größe", "名前", "emoji\xed\xa0\xbd\xed\xb8\x80", "a\u2028b", "a\u0085b", "tab\tname", "lambda$f$1",
+	"reads it, then 100% closes #1", "größe", "名前", "emoji\xed\xa0\xbd\xed\xb8\x80", "a\u2028b", "a\u0085b",
+	"tab\tname", "lambda$f$1",
 	" leads", "trails ", "nbsp\u00a0name", "-dash", "a=b", "'quoted\"", "\\back\\slash",
 }
 
-// matrixJar writes a jar of the classes of another, as far as ASM 7 reads them, and of one with odd names. It
-// returns the methods with code.
+// matrixJar writes a jar with the classes of another that ASM 7 can read, and with one that has odd names. It returns
+// the methods with code.
 func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	t.Helper()
 	in, err := zip.OpenReader(from)
@@ -70,7 +71,8 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	}
 	odd := assembly.Class{Name: "a/Odd", Super: "java/lang/Object"}
 	for _, name := range oddMethods {
-		odd.Methods = append(odd.Methods, assembly.Method{Access: 9, Name: name, Descriptor: "(I)V", Stack: 2, Locals: 1, Code: "return"})
+		odd.Methods = append(odd.Methods, assembly.Method{Access: 9, Name: name, Descriptor: "(I)V", Stack: 2, Locals: 1,
+			Code: "return"})
 	}
 	add("a/Odd.class", odd.Bytes())
 	if err := out.Close(); err != nil {
@@ -82,8 +84,8 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	return methods
 }
 
-// TestMatrixReadsAndWrites: Matrix's own reader reads our mapping of a real jar line by line as it was meant, gives
-// the methods of the next build the IDs of that base; and we read what its writer then writes, and keep those IDs.
+// TestMatrixReadsAndWrites checks that Matrix's own reader reads our mapping of a real jar line by line and assigns to
+// the methods of the next build the IDs of that base, and that we read what its writer then writes, and keep those IDs.
 //
 // Invariant: Matrix's own reader accepts our mapping, and we accept what its writer writes.
 func TestMatrixReadsAndWrites(t *testing.T) {
@@ -99,7 +101,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	stdlib := matrixArtifacts[len(matrixArtifacts)-1]
 	jar := filepath.Join(dir, "in.jar")
 	methods := matrixJar(t, filepath.Join(cache, stdlib.File()), jar)
-	// Every fifth is new in the next build; some of the base's are gone.
+	// Every fifth method is new in the next build; some of the base's are gone.
 	var known []mapping.Method
 	for i, m := range methods {
 		if i%5 != 0 {
@@ -107,13 +109,15 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 		}
 	}
 	gone := mapping.Method{Access: 1, Identity: mapping.Identity{Class: "a/Gone", Name: "f", Descriptor: "()V"}}
-	// Compact, as Matrix numbers new methods from the highest ID of the base on: behind IDs placed by hash it soon
-	// gives that of the dispatch, and then such as its runtime drops.
-	first, err := mapping.Assign(append(known, gone), mapping.Options{Order: mapping.OrderCompact, Runtime: "com/tencent/matrix/trace/core/AppMethodBeat"})
+	// The IDs are compact, because Matrix numbers new methods from the highest ID of the base on: after IDs that are
+	// placed by hash it would soon use the ID of the dispatch, and then IDs that its runtime drops.
+	first, err := mapping.Assign(append(known, gone), mapping.Options{Order: mapping.OrderCompact,
+		Runtime: "com/tencent/matrix/trace/core/AppMethodBeat"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := mapping.Assign(known, mapping.Options{Base: first, Order: mapping.OrderCompact, Focus: []mapping.Focus{{Class: "a/Odd", Action: mapping.FocusAdd}}})
+	ours, err := mapping.Assign(known, mapping.Options{Base: first, Order: mapping.OrderCompact,
+		Focus: []mapping.Focus{{Class: "a/Odd", Action: mapping.FocusAdd}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +140,8 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	}
 	wrong := 0
 	for e := range ours.All() {
-		want := MatrixMethod{int(e.ID), int(e.Access), mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor)}
+		want := MatrixMethod{int(e.ID), int(e.Access), mapping.Text(e.Class), mapping.Text(e.Name),
+			mapping.Text(e.Descriptor)}
 		if got := byID[int(e.ID)]; got != want {
 			if wrong++; wrong < 10 {
 				t.Errorf("Matrix reads %v, want %v", got, want)
@@ -167,7 +172,8 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	}
 	for _, m := range collected {
 		e, ok := theirs.ByID(uint32(m.ID))
-		if !ok || strings.ReplaceAll(m.Class, "/", ".") != literal(e.Class) || m.Name != literal(e.Name) || strings.ReplaceAll(m.Desc, "/", ".") != literal(e.Descriptor) {
+		if !ok || strings.ReplaceAll(m.Class, "/", ".") != literal(e.Class) || m.Name != literal(e.Name) ||
+			strings.ReplaceAll(m.Desc, "/", ".") != literal(e.Descriptor) {
 			t.Errorf("Matrix wrote %+v, we read %q", m, e.Line())
 		}
 	}
@@ -180,13 +186,14 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 			t.Errorf("ID %d is %v with Matrix's map as base, want %v", e.ID, n, e)
 		}
 	}
-	t.Logf("measured: Matrix reads our %d methods; of the %d that it writes %d keep the IDs of our base, %d are new", len(read), theirs.Len()+1, kept, added)
+	t.Logf("measured: Matrix reads our %d methods; of the %d that it writes %d keep the IDs of our base, %d are new",
+		len(read), theirs.Len()+1, kept, added)
 	if kept < ours.Len()-len(oddMethods) || added == 0 {
-		t.Errorf("of %d methods of the base only %d are kept; %d are new", ours.Len(), kept, added)
+		t.Errorf("only %[2]d of %[1]d methods of the base are kept; %[3]d are new", ours.Len(), kept, added)
 	}
 }
 
-// literal gives a raw name as Matrix writes it: dots for slashes, nothing escaped.
+// literal returns a raw name as Matrix writes it: dots for slashes, nothing escaped.
 func literal(raw string) string {
 	s, _ := classfile.DecodeMUTF8(raw)
 	return strings.ReplaceAll(s, "/", ".")

@@ -12,11 +12,11 @@ import (
 
 // Artifact names a file of a Maven repository.
 type Artifact struct {
-	// Group, Name and Version are what Maven calls groupId, artifactId and version.
+	// Group, Name and Version are Maven's groupId, artifactId and version.
 	Group, Name, Version string
 	// Classifier is empty for the main artifact.
 	Classifier string
-	// Type is jar, aar, ...; it is also the file's extension.
+	// Type is jar, aar and so on; it is also the file's extension.
 	Type string
 }
 
@@ -57,9 +57,9 @@ type item struct {
 const (
 	dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
-	// The items are listed in a project of their own since the plugin's command line takes only one;
-	// one run for a hundred artifacts takes seconds. "copy" and not "copy-dependencies": two versions
-	// of one artifact are both wanted, and nothing else along with them.
+	// The items are listed in a project of their own because the plugin's command line takes only one; one run for a
+	// hundred artifacts takes seconds. The goal is "copy" and not "copy-dependencies", because two versions of one
+	// artifact may be needed, and no other artifacts.
 	pomHead = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>` +
 		`<groupId>dev.tracegen</groupId><artifactId>fetch</artifactId><version>1</version>` +
 		`<packaging>pom</packaging><build><plugins><plugin>` +
@@ -68,9 +68,9 @@ const (
 	pomTail = `</artifactItems></configuration></plugin></plugins></build></project>`
 )
 
-// FetchMaven puts the artifacts into dir, each under the name of [Artifact.File], by running the mvn
-// on PATH with its user's settings. Files that are there already are not fetched again. It fails as
-// a whole if one of them cannot be had; the error wraps [ErrMissing].
+// FetchMaven writes the artifacts to dir, each under the name that [Artifact.File] returns, by running the mvn on PATH
+// with its user's settings. It does not fetch files that exist. It fails as a whole if one artifact cannot be fetched;
+// the error wraps [ErrMissing].
 func FetchMaven(ctx context.Context, dir string, artifacts []Artifact) error {
 	var wanted []Artifact
 	for _, a := range artifacts {

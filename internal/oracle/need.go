@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// ErrMissing is wrapped by every error that says that this machine lacks something a referee or a
-// corpus needs: a JDK, Maven, a package, the network.
+// ErrMissing is wrapped by every error that reports that this machine lacks something an oracle or a corpus needs: a
+// JDK, Maven, a package, the network.
 var ErrMissing = errors.New("not available here")
 
-// Require ends the test if err is not nil. A missing tool or corpus skips it, so that the suite runs
-// on a bare machine, but fails it where CI is set: there nothing may be left out unseen.
+// Require ends the test if err is not nil. If a tool or corpus is missing the test is skipped, so that the tests run on
+// a bare machine, but it fails if CI is set, so that nothing is left out there.
 func Require(t testing.TB, err error) {
 	t.Helper()
 	switch {
@@ -25,8 +25,8 @@ func Require(t testing.TB, err error) {
 	}
 }
 
-// CacheDir returns a directory of that name for downloads and compiled tools, which it creates below
-// the user's cache directory.
+// CacheDir creates and returns a directory of that name for downloads and compiled tools, below the user's cache
+// directory.
 func CacheDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -39,8 +39,8 @@ func CacheDir(name string) (string, error) {
 	return dir, nil
 }
 
-// publish makes a finished temporary directory appear under its final name at once. Another process
-// that was quicker has made the same thing, so losing the race is no error.
+// publish renames a finished temporary directory to its final name. It is no error if that exists already, because
+// another process then has made the same content.
 func publish(tmp, final string) error {
 	err := os.Rename(tmp, final)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 )
 
-// SARIFSchema gives the JSON schema of SARIF 2.1.0 as it was published (its "rtm.5", the last), from a package of
-// Microsoft's that holds it. It is fetched once, by the npm on PATH; the error wraps [ErrMissing] if it cannot be had.
+// SARIFSchema returns the JSON schema of SARIF 2.1.0 as it was published ("rtm.5", the last), from a package of
+// Microsoft's that contains it. The npm on PATH fetches it once; the error wraps [ErrMissing] if it cannot be fetched.
 func SARIFSchema(ctx context.Context) ([]byte, error) {
 	const (
 		name   = "@microsoft/jest-sarif@1.0.0-beta.0"
@@ -42,7 +42,7 @@ func SARIFSchema(ctx context.Context) ([]byte, error) {
 
 func sumOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
-// fetchNPM gives one file of a package, which is name@version.
+// fetchNPM returns one file of a package, which is named as name@version.
 func fetchNPM(ctx context.Context, dir, name, file string) ([]byte, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -71,7 +71,7 @@ func fetchNPM(ctx context.Context, dir, name, file string) ([]byte, error) {
 	return content, nil
 }
 
-// untar gives one file of a .tgz.
+// untar returns one file of a .tgz.
 func untar(tgz []byte, file string) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(tgz))
 	if err != nil {

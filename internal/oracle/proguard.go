@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// proGuardModules has what ProGuard and its retrace run with. Of the latter Maven has this release only.
+// proGuardModules are the artifacts that ProGuard and its retrace need. Of the latter, Maven has only this release.
 var proGuardModules = []string{
-	"com.guardsquare:proguard-base:7.7.0", "com.guardsquare:proguard-core:9.1.10", "com.guardsquare:proguard-retrace:7.1.0-beta5",
+	"com.guardsquare:proguard-base:7.7.0", "com.guardsquare:proguard-core:9.1.10",
+	"com.guardsquare:proguard-retrace:7.1.0-beta5",
 	"org.jetbrains.kotlin:kotlin-metadata-jvm:2.1.0", "org.jetbrains.kotlin:kotlin-stdlib:2.1.0",
 	"org.apache.logging.log4j:log4j-api:2.24.2", "org.apache.logging.log4j:log4j-core:2.24.2",
 	"com.google.code.gson:gson:2.11.0", "org.json:json:20231013",
@@ -23,7 +24,7 @@ type ProGuard struct {
 	path string
 }
 
-// FindProGuard fetches ProGuard where the cache lacks it. It runs on j.
+// FindProGuard returns ProGuard, to be run on the JDK j, and fetches it if the cache lacks it.
 func FindProGuard(ctx context.Context, j JDK) (ProGuard, error) {
 	dir, err := CacheDir("maven")
 	if err != nil {
@@ -42,8 +43,8 @@ func FindProGuard(ctx context.Context, j JDK) (ProGuard, error) {
 	return ProGuard{j, classPath(jars...)}, FetchMaven(ctx, dir, artifacts)
 }
 
-// Obfuscate renames everything in a jar, and inlines and merges what it likes; nothing is removed
-// for not being used. It writes the jar out and the mapping. Lines are kept, source files are not.
+// Obfuscate renames everything in a jar, and lets ProGuard inline and merge; unused code is not removed. It writes the
+// jar out and the mapping. Line numbers are kept, source file names are not.
 func (p ProGuard) Obfuscate(ctx context.Context, jar, out, mapping string) error {
 	return p.jdk.java(ctx, "-cp", p.path, "proguard.ProGuard",
 		"-injars", jar, "-outjars", out, "-printmapping", mapping,
@@ -54,8 +55,8 @@ func (p ProGuard) Obfuscate(ctx context.Context, jar, out, mapping string) error
 		"-dontwarn", "-dontnote", "-ignorewarnings", "-allowaccessmodification")
 }
 
-// Rename renames classes and members of a jar and does nothing else to it. It writes the jar out and the mapping.
-// rules are more of ProGuard's options: what to keep, and how to name.
+// Rename renames classes and members of a jar and changes nothing else. It writes the jar out and the mapping. rules
+// are further options of ProGuard: what to keep, and how to name.
 func (p ProGuard) Rename(ctx context.Context, jar, out, mapping string, rules ...string) error {
 	return p.jdk.java(ctx, append([]string{"-cp", p.path, "proguard.ProGuard",
 		"-injars", jar, "-outjars", out, "-printmapping", mapping,
@@ -63,9 +64,10 @@ func (p ProGuard) Rename(ctx context.Context, jar, out, mapping string, rules ..
 		"-dontshrink", "-dontoptimize", "-dontnote", "-dontwarn", "-ignorewarnings", "-keepattributes", "*"}, rules...)...)
 }
 
-// Retrace gives what ProGuard's retrace makes of a text.
+// Retrace returns a text after ProGuard's retrace.
 func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, error) {
-	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path, "proguard.retrace.ReTrace", mapping)
+	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path,
+		"proguard.retrace.ReTrace", mapping)
 	cmd.Stdin = strings.NewReader(text)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -75,7 +77,7 @@ func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, er
 	return out.String(), nil
 }
 
-// Provoke calls what a jar has, badly, and gives the stack traces of what is thrown.
+// Provoke calls the methods of a jar with bad arguments, and writes the stack traces of the exceptions to the file out.
 func Provoke(ctx context.Context, j JDK, jar, out string) error {
 	classes, err := tool{name: "provoke", release: 8}.build(ctx, j)
 	if err != nil {

@@ -28,8 +28,8 @@ type Readers struct {
 	mu  sync.Mutex
 }
 
-// FindReaders starts the readers that .ci/deps has installed. The error wraps [ErrMissing] if it has not. The caller
-// closes them.
+// FindReaders starts the readers that .ci/deps has installed. The error wraps [ErrMissing] if they are not installed.
+// The caller closes them.
 func FindReaders(ctx context.Context) (*Readers, error) {
 	h := sha256.New()
 	for _, name := range []string{"package-lock.json", "install"} {
@@ -45,7 +45,7 @@ func FindReaders(ctx context.Context) (*Readers, error) {
 	}
 	dir := filepath.Join(cache, fmt.Sprintf("%x", h.Sum(nil)[:8]))
 	if _, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("the readers of exports are not in %s, `make deps` installs them: %w", dir, ErrMissing)
+		return nil, fmt.Errorf("the readers of exports are not in %s; `make deps` installs them: %w", dir, ErrMissing)
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -72,8 +72,8 @@ func FindReaders(ctx context.Context) (*Readers, error) {
 	return &Readers{dir: dir, cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
 }
 
-// Ask lets a reader read a file, which is named by its absolute path, and decodes into result what it says.
-// readers.mjs has the readers and what more they want to know.
+// Ask makes a reader read a file, which is named by its absolute path, and decodes its answer into result. readers.mjs
+// implements the readers and documents their other arguments.
 func (r *Readers) Ask(reader, file string, more map[string]any, result any) error {
 	request := map[string]any{"reader": reader, "file": file}
 	for k, v := range more {
@@ -89,7 +89,7 @@ func (r *Readers) Ask(reader, file string, more map[string]any, result any) erro
 		return fmt.Errorf("%s: %w", reader, err)
 	}
 	if line, err = r.out.ReadBytes('\n'); err != nil {
-		return fmt.Errorf("%s: it ended: %w", reader, err)
+		return fmt.Errorf("%s: the process ended: %w", reader, err)
 	}
 	var answer struct {
 		Result json.RawMessage
@@ -104,7 +104,7 @@ func (r *Readers) Ask(reader, file string, more map[string]any, result any) erro
 	return json.Unmarshal(answer.Result, result)
 }
 
-// SpeedscopeSchema gives the JSON schema of speedscope's files.
+// SpeedscopeSchema returns the JSON schema of speedscope's files.
 func (r *Readers) SpeedscopeSchema() ([]byte, error) {
 	return os.ReadFile(filepath.Join(r.dir, "node_modules", "speedscope", "dist", "release", "file-format-schema.json"))
 }
@@ -112,7 +112,7 @@ func (r *Readers) SpeedscopeSchema() ([]byte, error) {
 // Close ends the readers.
 func (r *Readers) Close() error { return errors.Join(r.in.Close(), r.cmd.Wait()) }
 
-// DumpTrace gives what dmtracedump prints of an ART trace.
+// DumpTrace returns what dmtracedump prints about an ART trace.
 func DumpTrace(ctx context.Context, file string, options ...string) (string, error) {
 	path, err := exec.LookPath("dmtracedump")
 	if err != nil {

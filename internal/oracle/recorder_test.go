@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// beats calls the runtime by hand, in every way that the recorder has a word for.
+// beats calls the runtime directly, once for each number that the recorder reports.
 const beats = `
 import dev.tracegen.runtime.AppMethodBeat;
 public class Beats {

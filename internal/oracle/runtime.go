@@ -15,7 +15,8 @@ import (
 // RuntimeJars are the paths of the jars of runtime-java: Core, Android, Matrix (the drop-in), and NoOp.
 type RuntimeJars struct{ Core, Android, Matrix, NoOp string }
 
-// BuildRuntime builds runtime-java with the mvn on PATH, unless the cache has it built from the same sources.
+// BuildRuntime returns the jars of runtime-java. It builds them with the mvn on PATH, unless the cache has them for the
+// same sources.
 func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	cache, err := CacheDir("oracle")
 	if err != nil {
@@ -47,7 +48,8 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return jars, err
 	}
-	for module, jar := range map[string]string{"core": jars.Core, "android": jars.Android, "matrix": jars.Matrix, "noop": jars.NoOp} {
+	for module, jar := range map[string]string{"core": jars.Core, "android": jars.Android, "matrix": jars.Matrix,
+		"noop": jars.NoOp} {
 		built, err := filepath.Glob(filepath.Join(tmp, "runtime-java", module, "target", "tracegen-runtime*.jar"))
 		if err != nil || len(built) != 1 {
 			return jars, fmt.Errorf("module %s of the runtime made %d jars, want 1", module, len(built))
@@ -59,8 +61,8 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	return jars, publish(out, final)
 }
 
-// MavenRuntime copies runtime-java, and what its tests read, below dir, and runs mvn there. The error has what mvn
-// printed last.
+// MavenRuntime copies runtime-java, and the files that its tests read, below dir, and runs mvn there. The error has the
+// last lines that mvn printed.
 func MavenRuntime(ctx context.Context, dir string, args ...string) error {
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
@@ -121,7 +123,8 @@ func eachRuntimeFile(dir string, visit func(name string, data []byte) error) err
 	})
 }
 
-// repository finds the directory of go.mod above the working directory, which for a test is its package's.
+// repository returns the directory of go.mod above the working directory, which for a test is the directory of its
+// package.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestRuntime builds the runtime and runs the tests that stand beside its sources: that no record that is torn or
-// out of place passes as good, and all else. Run by hand with -Dtracegen.stress=1000000000 for a thousand million.
+// TestRuntime builds the runtime and runs its own tests. For a longer run use -Dtracegen.stress=1000000000 (a thousand
+// million records) by hand.
 //
 // Invariant: The runtime's own tests pass: no torn or misplaced record is accepted, overwritten records are counted,
 // the clock never goes back and loses no time when it pauses, and the no-op has the surface of all other parts.

@@ -32,7 +32,7 @@ type tool struct {
 	module string
 }
 
-// build compiles the tool, unless the cache has it, and returns the directory of its classes.
+// build returns the directory of the tool's classes. It compiles the tool unless the cache has it.
 func (t tool) build(ctx context.Context, j JDK) (string, error) {
 	cache, err := CacheDir("oracle")
 	if err != nil {
@@ -73,8 +73,8 @@ func (t tool) build(ctx context.Context, j JDK) (string, error) {
 	return final, publish(out, final)
 }
 
-// compile runs javac, twice if there is a module declaration: releases before 9 have none, so
-// everything is compiled for 9 first and the classes again for what they must run on.
+// compile runs javac, twice if there is a module declaration: releases before 9 have none, so that all sources are
+// first compiled for 9, and then all but the declaration for the release of the tool.
 func (t tool) compile(ctx context.Context, j JDK, out string, files []string) error {
 	common := []string{"-Xlint:-options", "-encoding", "UTF-8", "-proc:none", "-d", out}
 	if len(t.path) > 0 {
@@ -99,7 +99,7 @@ func (t tool) compile(ctx context.Context, j JDK, out string, files []string) er
 	return nil
 }
 
-// hash lists the sources and sums up all that the outcome depends on.
+// hash returns the sources, and a hash of everything that the result of compiling depends on.
 func (t tool) hash(j JDK) (files []string, sum string, err error) {
 	h := sha256.New()
 	fmt.Fprintln(h, t.release, j.Feature, t.path, t.module)
@@ -125,7 +125,7 @@ func (t tool) hash(j JDK) (files []string, sum string, err error) {
 	return files, hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// asmJars returns the jars of ASM, fetching them when the cache lacks them.
+// asmJars returns the jars of ASM, and fetches them if the cache lacks them.
 func asmJars(ctx context.Context) ([]string, error) {
 	dir, err := CacheDir("maven")
 	if err != nil {

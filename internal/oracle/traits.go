@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ClassTraits is what ASM says of a class that rules may ask for.
+// ClassTraits are the properties of a class, found by ASM, that rules can have conditions on.
 type ClassTraits struct {
 	// Job is the job's ID, Entry the class file's name in the jar, Class its internal name.
 	Job, Entry, Class string
@@ -27,14 +27,14 @@ type MethodTraits struct {
 	Access int
 	// Annotations are the types of the annotations, in the internal form.
 	Annotations []string
-	// Instructions is how many there are.
+	// Instructions is the number of instructions.
 	Instructions int
-	// Loop tells that a branch leads to itself or back.
+	// Loop reports whether a branch leads to itself or back.
 	Loop bool
 }
 
-// Traits reads every class of the jars with ASM, in the order of the jobs and jars. The jobs' dependencies
-// are not needed.
+// Traits reads every class of the jars with ASM, in the order of the jobs and jars. It does not use the jobs'
+// dependencies.
 func Traits(ctx context.Context, jobs []LinkJob) ([]ClassTraits, error) {
 	j, err := FindJDK(11)
 	if err != nil {

@@ -19,8 +19,8 @@ type Variant struct {
 	Data []byte
 }
 
-// VariantJob is a jar with variants of its classes, each of which is linked among the jar's other classes, as
-// they are, and those of Deps.
+// VariantJob is a jar with variants of its classes. Each variant is linked with the jar's other classes, unchanged, and
+// those of Deps.
 type VariantJob struct {
 	// Jar is the file, Deps are the jars that its classes refer to.
 	Jar  string
@@ -29,15 +29,15 @@ type VariantJob struct {
 	Variants []Variant
 }
 
-// Verdict is what a JVM said of a variant.
+// Verdict is the result of linking a variant.
 type Verdict struct {
-	// Linked says that it links.
+	// Linked reports whether it links.
 	Linked bool
-	// Exception is the class of what was thrown if it does not, with dots, and Message its message.
+	// Exception is the class of the exception if it does not link, with dots, and Message its message.
 	Exception, Message string
 }
 
-// MissingClass says whether linking failed because a class could not be found, which says nothing of the variant.
+// MissingClass reports whether linking failed because a class could not be found, which means nothing for the variant.
 func (v Verdict) MissingClass() bool {
 	switch v.Exception {
 	case "java.lang.ClassNotFoundException":
@@ -48,8 +48,8 @@ func (v Verdict) MissingClass() bool {
 	return false
 }
 
-// LinkVariants links all variants of all jobs in one JVM of the JDK. The verdicts are in the order of the jobs and
-// their variants. An error means that the JVM could not be run to its end.
+// LinkVariants links all variants of all jobs in one JVM of the JDK. The results are in the order of the jobs and their
+// variants. An error means that the JVM could not run to its end.
 func LinkVariants(ctx context.Context, j JDK, jobs []VariantJob) ([][]Verdict, error) {
 	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
 	if err != nil {
@@ -71,13 +71,13 @@ func LinkVariants(ctx context.Context, j JDK, jobs []VariantJob) ([][]Verdict, e
 	return verdicts, err
 }
 
-// Opinion is what two other verifiers said of a variant: whether they accept it.
+// Opinion says whether two other verifiers accept a variant.
 type Opinion struct {
 	// ClassFile is the verifier of java.lang.classfile, ASM is ASM's CheckClassAdapter.
 	ClassFile, ASM bool
 }
 
-// VariantOpinions asks other verifiers about what [LinkVariants] puts to the JVM. It needs JDK 25.
+// VariantOpinions runs other verifiers on variants, as [LinkVariants] runs the JVM. It needs JDK 25.
 func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error) {
 	j, err := FindJDK(25)
 	if err != nil {
@@ -91,7 +91,8 @@ func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-Xmx2g", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...), "dev.tracegen.oracle.Opinions"}
+	args := []string{"-Xmx2g", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...),
+		"dev.tracegen.oracle.Opinions"}
 	opinions := make([][]Opinion, len(jobs))
 	for i := range jobs {
 		opinions[i] = make([]Opinion, len(jobs[i].Variants))
@@ -102,15 +103,16 @@ func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error
 	return opinions, err
 }
 
-// batchVariants runs a tool on variants and gives the columns of each line it wrote, which are as many as the tool
-// has, behind the job's and the variant's number.
-func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob, each func(job, number int, columns []string)) error {
+// batchVariants runs a tool on variants and returns the columns of each line that it wrote, after the numbers of the
+// job and the variant.
+func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob,
+	each func(job, number int, columns []string)) error {
 	dir, err := os.MkdirTemp("", "tracegen-variants-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// The tools take the file of variants where others take the jar.
+	// These tools take the file of variants where others take the jar.
 	lines := make([]LinkJob, len(jobs))
 	for i, job := range jobs {
 		file := filepath.Join(dir, strconv.Itoa(i))
@@ -140,8 +142,8 @@ func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob,
 	return nil
 }
 
-// writeVariants writes them as the tool reads them. Names are ASCII in what is linked here, or their variants are
-// not found, which would show.
+// writeVariants writes the variants in the form that the tools read. Names of the classes that are linked here are
+// ASCII; a variant with another name would not be found, and the tests would show that.
 func writeVariants(file string, variants []Variant) error {
 	var b []byte
 	for i, v := range variants {

@@ -3,107 +3,165 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/incremental"
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/internal/wire"
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// Assign decides for all parts together what needs the whole, gives every traced method its ID, and writes into the
-// directory one slice for each part, with what it decided about that part and nothing else. Of c, all that is about
-// IDs, RuntimeExternal and Files are used, besides what the parts were scanned with. The order of parts is of
-// no account. In the result, an input is called PART!INPUT, and output sizes are not known.
+// AssignConfig says what [Assign] does. The fields are as in [Config]; those that a scan has too have to be the same.
+type AssignConfig struct {
+	RuntimeClass string   // that the scan was given
+	ClassPath    []string // where supertypes are looked for that rules name and no part has
+	SliceOptions []string // names of the options in the parts' origins that slices record
+
+	// What else decides about methods and IDs.
+	Filter          *filter.Filter
+	FocusHooks      bool
+	RuntimeExternal bool
+	AddRequires     string
+	R8              *r8.Mapping
+	Base            *mapping.Mapping
+	Prune           []*mapping.Mapping
+	Order           mapping.Order
+	Lines           bool
+	Files           func(*Result) ([]File, error)
+	DryRun          bool
+}
+
+// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes into the
+// directory one slice for each part, with what it decided about that part and nothing else. The result does not depend
+// on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
 //
 // It fails if parts do not fit together: two of one name, or scanned by other tools or with other options; else as
 // [Run] does. Nothing has been written then.
-func Assign(ctx context.Context, c Config, parts []*Part, directory string) (*Result, error) {
-	parts = slices.SortedFunc(slices.Values(parts), func(a, b *Part) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path, b.path)) })
-	if len(parts) == 0 {
-		return nil, errors.New("no scan file: there is nothing to assign IDs to")
+func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string) (*Result, error) {
+	parts, err := sortedParts(parts)
+	if err != nil {
+		return nil, err
 	}
+	a := adopt(parts)
+	options, original := renamed(inject.Options{RuntimeClass: c.RuntimeClass}, c.R8)
+	path := ClassPath{Paths: c.ClassPath}
+	opened := path.Lazy()
+	defer opened.Close()
+	draft, err := plan.New(a.facts, recordedCalls(a.facts), plan.Options{
+		Inputs: a.names, Filter: filterOf(c.Filter, original,
+			c.R8), FocusHooks: c.FocusHooks, RuntimeExternal: c.RuntimeExternal,
+		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
+		Base: c.Base, Prune: c.Prune, Order: c.Order, ClassPath: supertypesOf(path, opened),
+	})
+	if err != nil {
+		return nil, err
+	}
+	draft = draft.Without(draft.ScanRejections())
+	planned, err := draft.Assign()
+	if err != nil {
+		return nil, err
+	}
+
+	stage, none := &output.Stage{DryRun: c.DryRun}, incremental.None{}
+	defer stage.Abort()
+	var inputs []Input
+	for i, p := range parts {
+		file := filepath.Join(directory, p.name+SliceExtension)
+		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin,
+			c.SliceOptions)
+		if err := writeFile(stage, none, file, slice.seal()); err != nil {
+			return nil, err
+		}
+		for _, in := range p.inputs {
+			inputs = append(inputs, Input{Path: p.inputName(in.Name), Output: file})
+		}
+	}
+	result := resultOf(draft, inputs, "", &totals{})
+	result.Mapping = planned.Mapping
+	if c.Lines {
+		result.Lines = linesOf(planned)
+	}
+	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull)
+	return finish(ctx, stage, none, c.Files, result)
+}
+
+// sortedParts returns the parts by name. It fails if they do not fit together.
+func sortedParts(parts []*Part) ([]*Part, error) {
+	if len(parts) == 0 {
+		return nil, errNoParts
+	}
+	parts = slices.SortedFunc(slices.Values(parts), func(a, b *Part) int {
+		return cmp.Or(strings.Compare(a.name,
+			b.name), strings.Compare(a.path, b.path))
+	})
 	for i, p := range parts[1:] {
 		if p.name == parts[i].name {
-			return nil, fmt.Errorf("scan files %s and %s are of one name, and so would their slices be; rename one", parts[i].path, p.path)
+			return nil, fmt.Errorf("scan files %s and %s are of one name, and so would their slices be; rename one",
+				parts[i].path, p.path)
 		}
-		if err := checkOrigin(parts[0].path, parts[0].origin, p.path, p.origin); err != nil {
+		if err := wire.CheckOrigin(parts[0].path, parts[0].origin, p.path, p.origin); err != nil {
 			return nil, err
 		}
 	}
-	c.Inputs = nil
-	var starts []int
+	return parts, nil
+}
+
+// adopted are the facts of several parts together, as those of one run.
+type adopted struct {
+	facts   []*scan.Class
+	numbers map[*scan.Class]int
+	parts   [][]scan.Input // by part
+	names   []string       // of inputs
+}
+
+// adopt numbers the inputs of all parts. The parts stay as they are.
+func adopt(parts []*Part) *adopted {
+	a := &adopted{numbers: make(map[*scan.Class]int)}
 	for _, p := range parts {
-		starts = append(starts, len(c.Inputs))
+		var inputs []scan.Input
 		for _, in := range p.inputs {
-			c.Inputs = append(c.Inputs, Input{Path: p.name + "!" + in.name, Output: filepath.Join(directory, p.name+SliceExtension)})
+			inputs = append(inputs, a.adopt(in, p.inputName(in.Name)))
 		}
+		a.parts = append(a.parts, inputs)
 	}
-	r := newRun(c)
-	defer r.close()
-	for i, p := range parts {
-		r.adopt(p, starts[i])
-	}
-	r.countClasses()
-	if err := r.decideWhole(); err != nil {
-		return nil, err
-	}
-	r.sustain(r.foreseen())
-	r.warnOfModules()
-	if err := r.assign(); err != nil {
-		return nil, err
-	}
-	var files []File
-	for i, p := range parts {
-		end := len(r.config.Inputs)
-		if i+1 < len(starts) {
-			end = starts[i+1]
-		}
-		files = append(files, File{filepath.Join(directory, p.name+SliceExtension), r.slice(p.origin, starts[i], end).seal()})
-	}
-	if err := r.writeFiles(files); err != nil {
-		return nil, err
-	}
-	return r.finish(ctx)
+	return a
 }
 
-// adopt makes the part's inputs those of the run from number start on. The part stays as it is.
-func (r *run) adopt(p *Part, start int) {
-	sources := make(map[*source]*source, len(p.sources))
-	counts := make(map[*source]int, len(p.sources))
-	for _, u := range p.units {
-		counts[u.source]++
+func (a *adopted) adopt(in scan.Input, name string) scan.Input {
+	copied := scan.Input{Name: in.Name, Classes: make([]*scan.Class, len(in.Classes))}
+	containers := make(map[*input.Container]*input.Container, len(in.Containers))
+	for _, c := range in.Containers {
+		own := *c
+		own.Input = len(a.names)
+		copied.Containers = append(copied.Containers, &own)
+		containers[c] = &own
 	}
-	for _, s := range p.sources {
-		copied := &source{outer: s.outer, input: start + s.input, lone: s.lone, entries: make([]entry, 0, counts[s])}
-		copied.name = r.config.Inputs[copied.input].Path
-		if s.outer != "" {
-			copied.name += "!" + strings.TrimSuffix(s.outer, "!")
-		}
-		sources[s] = copied
-		r.sources = append(r.sources, copied)
+	for i, c := range in.Classes {
+		at, own := *c.At, *c
+		at.Container = containers[at.Container]
+		own.At = &at
+		copied.Classes[i] = &own
+		a.numbers[&own] = len(a.facts)
+		a.facts = append(a.facts, &own)
 	}
-	for _, u := range p.units {
-		s := sources[u.source]
-		s.entries = append(s.entries, *u.entry) // has room: its address stays
-		e := &s.entries[len(s.entries)-1]
-		copied := *u
-		copied.source, copied.entry, copied.methods = s, e, slices.Clone(u.methods)
-		e.unit = &copied
-		r.units = append(r.units, &copied)
-	}
+	a.names = append(a.names, name)
+	return copied
 }
 
-// foreseen gives the objections that the referees raised in the scan against what is going to be written. Run finds
-// the same ones when it writes: a referee says the same whatever the IDs.
-func (r *run) foreseen() map[*unit]*objection {
-	against := make(map[*unit]*objection)
-	for _, u := range r.units {
-		switch {
-		case u.focus != 0 && u.focusObjection != nil:
-			against[u] = u.focusObjection
-		case u.objection != nil && u.instrumented():
-			against[u] = u.objection
-		}
-	}
-	return against
-}
+// recordedCalls answers what a plan asks of classes from the facts of a complete scan.
+type recordedCalls []*scan.Class
+
+// Calls implements plan.ClassFiles.
+func (r recordedCalls) Calls(class int) (inject.Calls, error) { return r[class].CallsOf(), nil }
+
+// Try implements plan.ClassFiles: a complete scan has tried all methods.
+func (r recordedCalls) Try(int, []int) ([]scan.Refusal, error) { return nil, nil }

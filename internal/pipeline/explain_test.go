@@ -2,8 +2,6 @@ package pipeline_test
 
 import (
 	"path/filepath"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
@@ -25,25 +23,26 @@ func (allMethods) Match(mapping.Identity) bool { return true }
 func TestExplain(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))
-	for _, exits := range []inject.ExitMode{inject.ExitsNormal, inject.ExitsThrows, inject.ExitsExact} {
+	for _, exits := range inject.ExitModes() {
 		c := config(in, filepath.Join(dir, "out.jar"))
 		c.Inject.Exits = exits
 		c.Filter = filter.New(filter.Options{})
 		result := instrument(t, c)
 		reasons := map[mapping.Identity]string{}
 		for s := range result.Skipped {
-			reasons[mapping.Identity{Class: s.Class, Name: s.Name, Descriptor: s.Descriptor}] = string(s.Reason) + s.Detail
+			reasons[mapping.Identity{Class: s.Class, Name: s.Name, Descriptor: s.Descriptor}] = string(s.Reason) +
+				s.Detail
 		}
-		told, err := pipeline.Explain(t.Context(), c, allMethods{})
+		explained, err := pipeline.Explain(t.Context(), c, allMethods{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told.Mapping.Digest() != result.Mapping.Digest() {
-			t.Errorf("digest %s, the run has %s", told.Mapping.Digest(), result.Mapping.Digest())
+		if explained.Mapping.Digest() != result.Mapping.Digest() {
+			t.Errorf("digest %s, the run has %s", explained.Mapping.Digest(), result.Mapping.Digest())
 		}
 		before, after := contents(t, in), contents(t, c.Inputs[0].Output)
 		methods, calls := 0, 0
-		for _, class := range told.Classes {
+		for _, class := range explained.Classes {
 			grown := len(entryOf(t, after, class.Entry)) - len(entryOf(t, before, class.Entry))
 			own := class.Shared
 			for _, m := range class.Methods {
@@ -58,34 +57,19 @@ func TestExplain(t *testing.T) {
 					methods++
 				}
 				if m.Code && (m.Instructions == 0 || m.CodeBytes < m.Instructions || m.Invocations > m.Instructions) {
-					t.Errorf("%v: %d instructions, %d calls, %d bytes", identity, m.Instructions, m.Invocations, m.CodeBytes)
+					t.Errorf("%v: %d instructions, %d calls, %d bytes", identity, m.Instructions, m.Invocations,
+						m.CodeBytes)
 				}
 			}
 			if class.Bytes != grown || own != grown {
-				t.Errorf("%s grows by %d bytes, explained as %d, its methods and what they share as %d", class.Class, grown, class.Bytes, own)
+				t.Errorf("%s grows by %d bytes, explained as %d, its methods and what they share as %d", class.Class,
+					grown, class.Bytes, own)
 			}
 			calls += class.Calls
 		}
 		if methods != result.Inputs[0].Methods || calls != result.Inputs[0].Calls {
-			t.Errorf("%d methods with %d calls, the run has %d with %d", methods, calls, result.Inputs[0].Methods, result.Inputs[0].Calls)
-		}
-	}
-}
-
-func TestNear(t *testing.T) {
-	names := []mapping.Identity{{Class: "com/app/Feed"}, {Class: "com/app/Feed", Name: "load", Descriptor: "()V"}, {Class: "com/app/Feed", Name: "reload", Descriptor: "(I)V"},
-		{Class: "com/app/Feeds"}, {Class: "org/lib/Feed"}, {Class: "x/Entirely"}}
-	for text, want := range map[string]string{
-		"com.app.Fed":        "com.app.Feed com.app.Feeds",
-		"org.app.Feed":       "com.app.Feed org.lib.Feed",
-		"com.app.Feed#laod":  "com.app.Feed#load()V",
-		"com.app.Feed#Load":  "com.app.Feed#load()V",
-		"com/app/Feed#zzzz":  "",
-		"com.app.Fred#load":  "com.app.Feed com.app.Feeds",
-		"nothing.like.it.Is": "",
-	} {
-		if got := pipeline.Near(text, names); !reflect.DeepEqual(strings.Fields(want), append([]string{}, got...)) && strings.Join(got, " ") != want {
-			t.Errorf("near %s: %v, want %s", text, got, want)
+			t.Errorf("%d methods with %d calls, the run has %d with %d", methods, calls, result.Inputs[0].Methods,
+				result.Inputs[0].Calls)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 // TestFocusBelowClassesOfNoInterest wants the way up from a class to its Activity to be seen, though nothing is done
 // about the classes on it; one whose classes extend each other has an end.
 func TestFocusBelowClassesOfNoInterest(t *testing.T) {
-	focus := []assembly.Method{{Access: public, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Code: "return"}}
+	focus := []assembly.Method{{Access: public, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2,
+		Code: "return"}}
 	files := []file{runtimeClass(inject.DefaultRuntimeClass), mappingInfo()}
 	for _, c := range []assembly.Class{
 		{Name: "a/Top", Super: "android/app/Activity"},
@@ -31,7 +32,8 @@ func TestFocusBelowClassesOfNoInterest(t *testing.T) {
 	c := config(archiveAt(t, path, time.Unix(1e9, 0), files...), path+".out.jar")
 	c.FocusHooks = true
 	got := instrument(t, c).Mapping.Focus()
-	if want := []mapping.Focus{{Class: "a/Leaf", Action: mapping.FocusHook}, {Class: "a/Top", Action: mapping.FocusAdd}}; !slices.Equal(got, want) {
+	if want := []mapping.Focus{{Class: "a/Leaf", Action: mapping.FocusHook},
+		{Class: "a/Top", Action: mapping.FocusAdd}}; !slices.Equal(got, want) {
 		t.Errorf("focus decisions %v, want %v", got, want)
 	}
 }

@@ -76,7 +76,7 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
-// contents gives the entries of a jar by the standard library's reader, in order.
+// contents returns the entries of a jar by the standard library's reader, in order.
 func contents(t testing.TB, path string) (files []file) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -197,8 +197,19 @@ func instrument(t testing.TB, c pipeline.Config) *pipeline.Result {
 // fails runs what must fail with these words, and leaves no goroutine behind.
 func fails(t testing.TB, ctx context.Context, c pipeline.Config, words ...string) {
 	t.Helper()
+	failsBy(t, func() (*pipeline.Result, error) { return pipeline.Run(ctx, c) }, words)
+}
+
+// failsToFollow does so with a slice.
+func failsToFollow(t testing.TB, c pipeline.Config, slice *pipeline.Slice, words ...string) {
+	t.Helper()
+	failsBy(t, func() (*pipeline.Result, error) { return pipeline.Instrument(t.Context(), c.ForSlice(), slice) }, words)
+}
+
+func failsBy(t testing.TB, run func() (*pipeline.Result, error), words []string) {
+	t.Helper()
 	before := runtime.NumGoroutine()
-	result, err := pipeline.Run(ctx, c)
+	result, err := run()
 	if err == nil || result != nil {
 		t.Fatalf("got result %v and error %v, want an error", result != nil, err)
 	}
@@ -302,7 +313,8 @@ func checkAgreement(t testing.TB, m *mapping.Mapping, runtimeClass string, files
 	t.Helper()
 	called := map[mapping.Identity]bool{}
 	for _, f := range files {
-		if !strings.HasSuffix(f.name, ".class") || len(f.data) < 8 || binary.BigEndian.Uint16(f.data[6:]) > classfile.MaxMajor {
+		if !strings.HasSuffix(f.name, ".class") || len(f.data) < 8 ||
+			binary.BigEndian.Uint16(f.data[6:]) > classfile.MaxMajor {
 			continue
 		}
 		if _, err := classfile.Parse(f.data); err != nil {
@@ -329,7 +341,7 @@ func checkAgreement(t testing.TB, m *mapping.Mapping, runtimeClass string, files
 	}
 }
 
-// reasons gives the reason of each method that is listed, by CLASS.NAME; of a class without methods by CLASS, or
+// reasons returns the reason of each method that is listed, by CLASS.NAME; of a class without methods by CLASS, or
 // its entry.
 func reasons(result *pipeline.Result) map[string]string {
 	all := map[string]string{}

@@ -15,7 +15,8 @@ func baseOf(t *testing.T, n int) *mapping.Mapping {
 	t.Helper()
 	methods := make([]mapping.Method, n)
 	for i := range methods {
-		methods[i].Identity = mapping.Identity{Class: fmt.Sprintf("old/p%d/C%d", i%7, i/20), Name: fmt.Sprintf("m%d", i%20), Descriptor: "()V"}
+		methods[i].Identity = mapping.Identity{Class: fmt.Sprintf("old/p%d/C%d", i%7, i/20),
+			Name: fmt.Sprintf("m%d", i%20), Descriptor: "()V"}
 	}
 	m, err := mapping.Assign(methods, mapping.Options{})
 	if err != nil {
@@ -38,11 +39,12 @@ func TestIDsRunShort(t *testing.T) {
 		}
 		return warnings[at]
 	}
-	if w := run(baseOf(t, mapping.Crowded-1000)); w != "" {
+	if w := run(baseOf(t, mapping.NearlyFull-1000)); w != "" {
 		t.Errorf("with IDs left: %q", w)
 	}
-	w := run(baseOf(t, mapping.Crowded-1))
-	for _, want := range []string{"run short", fmt.Sprintf("%d retired", mapping.Crowded-1), "biggest packages: ", "--prune"} {
+	w := run(baseOf(t, mapping.NearlyFull-1))
+	for _, want := range []string{"run short", fmt.Sprintf("%d retired", mapping.NearlyFull-1), "biggest packages: ",
+		"--prune"} {
 		if !strings.Contains(w, want) {
 			t.Errorf("%q does not say %q", w, want)
 		}

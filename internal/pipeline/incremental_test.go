@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,8 +29,9 @@ import (
 type kept struct {
 	dir   string // for the cache, and outputs
 	tool  string
-	said  []string // by the last build
-	found int      // inputs that it knew
+	slice *pipeline.Slice // that is carried out, instead of deciding
+	said  []string        // by the last build
+	found int             // inputs that it knew
 }
 
 func newKept(t testing.TB) *kept { return &kept{dir: t.TempDir(), tool: "one"} }
@@ -37,19 +39,23 @@ func newKept(t testing.TB) *kept { return &kept{dir: t.TempDir(), tool: "one"} }
 func (k *kept) path(name string) string { return filepath.Join(k.dir, name) }
 
 // incremental opens the cache for one build.
-func (k *kept) incremental(t testing.TB, rules string) *pipeline.Incremental {
+func (k *kept) incremental(t testing.TB, c pipeline.Config, rules string) *pipeline.Incremental {
 	t.Helper()
 	store, err := cache.Open(k.path("cache"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.said = nil
-	return &pipeline.Incremental{Cache: store, Tool: k.tool, Rules: rules,
-		Known:  func(known, _ int) { k.found = known },
-		Detail: func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
+	calls := c.Inject
+	calls.RuntimeClass = ""
+	return &pipeline.Incremental{Cache: store, Tool: k.tool,
+		ScanKey:  fmt.Sprintf("%q %+v", rules, []any{c.Inject, c.FocusHooks, c.R8 != nil}),
+		WriteKey: fmt.Sprintf("%+v", []any{calls, c.AddRequires, c.Level, c.Verify}),
+		Known:    func(known, _ int) { k.found = known },
+		Detail:   func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
 }
 
-// into gives the configuration with outputs in a directory, which is taken out of texts again.
+// into returns the configuration with outputs in a directory, which is taken out of texts again.
 func into(c pipeline.Config, dir string) pipeline.Config {
 	c.Inputs = slices.Clone(c.Inputs)
 	for i := range c.Inputs {
@@ -61,10 +67,11 @@ func into(c pipeline.Config, dir string) pipeline.Config {
 	return c
 }
 
-// told is all that a result says, without the directory of outputs.
-func told(t testing.TB, r *pipeline.Result, dir string) string {
+// resultText returns all that a result contains as text, without the directory of outputs.
+func resultText(t testing.TB, r *pipeline.Result, dir string) string {
 	t.Helper()
-	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown, r.Tolerated)
+	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown,
+		r.Tolerated)
 	for _, list := range []any{slices.Collect(r.Skipped), r.Lines, r.Warnings} {
 		v := reflect.ValueOf(list)
 		for i := range v.Len() {
@@ -77,8 +84,8 @@ func told(t testing.TB, r *pipeline.Result, dir string) string {
 	return strings.ReplaceAll(text, dir, "DIR")
 }
 
-// same builds with the cache, and without one into an empty directory, and wants no difference: of outputs, permissions and
-// texts. The inputs' outputs are names in a directory. It gives what the cache was good for.
+// same builds with the cache, and without one into an empty directory, and wants no difference: of outputs, permissions
+// and texts. The inputs' outputs are names in a directory. It returns what the run reported about the cache.
 func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) string {
 	t.Helper()
 	cold, warm := filepath.Join(t.TempDir(), "out"), k.path("out")
@@ -91,16 +98,22 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 		}
 	}
 	without, with := into(c, cold), into(c, warm)
-	with.Incremental = k.incremental(t, rules)
-	wanted, err := pipeline.Run(t.Context(), without)
+	with.Incremental = k.incremental(t, c, rules)
+	run := pipeline.Run
+	if k.slice != nil {
+		run = func(ctx context.Context, c pipeline.Config) (*pipeline.Result, error) {
+			return pipeline.Instrument(ctx, c.ForSlice(), k.slice)
+		}
+	}
+	wanted, err := run(t.Context(), without)
 	if err != nil {
 		t.Fatalf("%s, without a cache: %v", what, err)
 	}
-	got, err := pipeline.Run(t.Context(), with)
+	got, err := run(t.Context(), with)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if diff := cmp.Diff(told(t, wanted, cold), told(t, got, warm)); diff != "" {
+	if diff := cmp.Diff(resultText(t, wanted, cold), resultText(t, got, warm)); diff != "" {
 		t.Errorf("%s: the cache makes a difference to what is said (-without +with):\n%s", what, diff)
 	}
 	want, is := tree(t, cold), tree(t, warm)
@@ -117,7 +130,7 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 	return strings.Join(k.said, "\n")
 }
 
-// says wants a build to have told this of the cache, as a regular expression.
+// says fails unless a build has reported this about the cache: pattern is a regular expression.
 func says(t testing.TB, what, said, pattern string) {
 	t.Helper()
 	if !regexp.MustCompile(pattern).MatchString(said) {
@@ -125,7 +138,7 @@ func says(t testing.TB, what, said, pattern string) {
 	}
 }
 
-// named gives the configuration of the inputs with their own names as outputs.
+// named returns the configuration of the inputs with their own names as outputs.
 func named(inputs []string) pipeline.Config { return appConfig(inputs, "") }
 
 // TestIncremental builds an app of all kinds of inputs again and again, each time with something else changed.
@@ -185,12 +198,14 @@ func TestIncremental(t *testing.T) {
 
 	// What else decides is a part of the key.
 	blocked := c
-	blocked.Filter = filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat", Rules: []filter.Rule{blockAll(t)}})
+	blocked.Filter = filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat",
+		Rules: []filter.Rule{blockAll(t)}})
 	says(t, "rules", k.same(t, "rules", blocked, "other rules"), `cache: 0 inputs known`)
 	blocked.Filter = byActivities(t)
 	says(t, "rules on supertypes", k.same(t, "rules on supertypes", blocked, "activities"), `cache: 0 inputs known`)
 	says(t, "the same again", k.same(t, "the same again", blocked, "activities"), all(n, n, 0, 0))
-	base, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "sample/A", Name: "f", Descriptor: "()V"}}}, mapping.Options{Order: mapping.OrderCompact})
+	base, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "sample/A", Name: "f",
+		Descriptor: "()V"}}}, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +219,7 @@ func TestIncremental(t *testing.T) {
 		"compact":         func(c *pipeline.Config) { c.Order = mapping.OrderCompact },
 		"base":            func(c *pipeline.Config) { c.Base = base },
 		"no lines":        func(c *pipeline.Config) { c.Lines = false },
-		"class path":      func(c *pipeline.Config) { c.Surroundings.ClassPath = []string{dir} },
+		"class path":      func(c *pipeline.Config) { c.ClassPath.Paths = []string{dir} },
 		"small JIT limit": func(c *pipeline.Config) { c.Inject.KeepCompilable = true },
 		"disabled":        func(c *pipeline.Config) { c.Disabled = true },
 		"one job":         func(c *pipeline.Config) { c.Jobs = 1 },
@@ -235,7 +250,7 @@ func readFile(t testing.TB, path string) string {
 	return string(data)
 }
 
-// times gives the times of all files below a directory.
+// times returns the times of all files below a directory.
 func times(t testing.TB, dir string) map[string]time.Time {
 	t.Helper()
 	all := map[string]time.Time{}
@@ -286,16 +301,16 @@ func TestIncrementalSlices(t *testing.T) {
 	scanned.Inputs = into(scanned, t.TempDir()).Inputs
 	p := runPhases(t, scanned, 1, len(inputs))
 	c := pipeline.Config{Inject: scanned.Inject, AddRequires: scanned.AddRequires, Inputs: named(inputs).Inputs}
+	k := newKept(t)
 	var err error
-	if c.Slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.ids")); err != nil {
+	if k.slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.slice")); err != nil {
 		t.Fatal(err)
 	}
-	k := newKept(t)
 	says(t, "first", k.same(t, "first", c, ""), fmt.Sprintf(`0 copied, %d written`, len(inputs)))
 	says(t, "again", k.same(t, "again", c, ""), fmt.Sprintf(`%d outputs left alone, 0 copied, 0 written`, len(inputs)))
 }
 
-// TestTamperedOutput has outputs changed behind the program's back, as cunningly as it can be done.
+// TestTamperedOutput changes outputs between runs in ways that are hard to find.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
@@ -358,11 +373,18 @@ func TestDamagedCache(t *testing.T) {
 	c := named(inputs)
 	k.same(t, "first", c, "r")
 	for what, change := range map[string]func(path string, data []byte) error{
-		"a bit in the middle": func(path string, data []byte) error { data[len(data)/2] ^= 4; return os.WriteFile(path, data, 0o666) },
-		"cut":                 func(path string, data []byte) error { return os.Truncate(path, int64(len(data)-1)) },
-		"empty":               func(path string, _ []byte) error { return os.Truncate(path, 0) },
-		"directories":         func(path string, _ []byte) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) },
-		"gone":                func(path string, _ []byte) error { return os.Remove(path) },
+		"a bit in the middle": func(path string, data []byte) error {
+			data[len(data)/2] ^= 4
+			return os.WriteFile(path,
+				data, 0o666)
+		},
+		"cut":   func(path string, data []byte) error { return os.Truncate(path, int64(len(data)-1)) },
+		"empty": func(path string, _ []byte) error { return os.Truncate(path, 0) },
+		"directories": func(path string, _ []byte) error {
+			return errors.Join(os.Remove(path),
+				os.Mkdir(path, 0o777))
+		},
+		"gone": func(path string, _ []byte) error { return os.Remove(path) },
 	} {
 		entries, err := filepath.Glob(k.path("cache/??/*.entry"))
 		if err != nil || len(entries) < 2*len(inputs) {
@@ -375,15 +397,15 @@ func TestDamagedCache(t *testing.T) {
 		}
 		said := k.same(t, what, c, "r")
 		says(t, what, said, `0 inputs known, \d+ outputs left alone, 0 copied, \d+ written`)
-		if told := strings.Contains(said, "damaged"); told != (what != "gone") {
-			t.Errorf("%s: damage is told: %v", what, told)
+		if reported := strings.Contains(said, "damaged"); reported != (what != "gone") {
+			t.Errorf("%s: damage is reported: %v", what, reported)
 		}
-		says(t, what, k.same(t, what+", mended", c, "r"), fmt.Sprintf(`%d inputs known, %[1]d outputs left alone`, len(inputs)))
+		says(t, what, k.same(t, what+", repaired", c, "r"), fmt.Sprintf(`%d inputs known, %[1]d outputs left alone`, len(inputs)))
 	}
 }
 
-// TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should be is
-// made again.
+// TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should
+// be is made again.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
@@ -414,7 +436,7 @@ func TestForeignRecords(t *testing.T) {
 		}
 	}
 	says(t, "nonsense", k.same(t, "nonsense", c, "r"), `0 inputs known`)
-	says(t, "mended", k.same(t, "mended", c, "r"), fmt.Sprintf(`%d inputs known`, len(inputs)))
+	says(t, "repaired", k.same(t, "repaired", c, "r"), fmt.Sprintf(`%d inputs known`, len(inputs)))
 }
 
 // TestVanishedInputs removes what earlier runs wrote for inputs that are gone, and nothing else.
@@ -428,7 +450,7 @@ func TestVanishedInputs(t *testing.T) {
 		t.Helper()
 		c := into(named(inputs), k.path("out"))
 		c.RuntimeExternal = true
-		c.Incremental = k.incremental(t, "r")
+		c.Incremental = k.incremental(t, c, "r")
 		c.Incremental.Directory = directory
 		if err := os.MkdirAll(k.path("out"), 0o777); err != nil {
 			t.Fatal(err)
@@ -455,7 +477,8 @@ func TestVanishedInputs(t *testing.T) {
 	write(t, k.path("out/mine.txt"), []byte("mine"))
 	write(t, k.path("out/classes/mine.txt"), []byte("mine"))
 	write(t, k.path("out/deep.jar"), []byte("changed"))
-	if err := errors.Join(os.Remove(k.path("out/screens.jar")), os.Symlink("mine.txt", k.path("out/screens.jar"))); err != nil {
+	if err := errors.Join(os.Remove(k.path("out/screens.jar")), os.Symlink("mine.txt",
+		k.path("out/screens.jar"))); err != nil {
 		t.Fatal(err)
 	}
 	build("most are gone", out, inputs[1])
@@ -463,7 +486,7 @@ func TestVanishedInputs(t *testing.T) {
 	if left := sortedKeys(tree(t, k.path("out/classes"))); left != "[. mine.txt]" {
 		t.Errorf("of the directory there is %s, want what is not ours", left)
 	}
-	// Nor is a file removed from a directory that its input has lost, if somebody has changed it.
+	// Nor is a file removed from a directory that its input has lost, if it was changed.
 	two := filepath.Join(t.TempDir(), "two")
 	for _, name := range []string{"a/A", "b/B", "c/C"} {
 		write(t, filepath.Join(two, name+".class"), class(name, "f").data)
@@ -480,15 +503,18 @@ func TestVanishedInputs(t *testing.T) {
 	if err := os.RemoveAll(k.path("out/two")); err != nil {
 		t.Fatal(err)
 	}
-	// What is an input now is not removed, whoever wrote it.
+	// A file that is an input now is not removed, even if an earlier run wrote it.
 	build("two", out, inputs[1], inputs[2])
-	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}}, Filter: everything(),
-		RuntimeExternal: true, Incremental: k.incremental(t, "r")}
+	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}},
+		Filter:          everything(),
+		RuntimeExternal: true}
+	again.Incremental = k.incremental(t, again, "r")
 	again.Incremental.Directory, again.Incremental.Spare = out, []string{k.path("out/base.jar")}
 	if _, err := pipeline.Run(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	has("inputs and spared ones", "runtime.jar", "log.jar", "base.jar", "again.jar", "deep.jar", "screens.jar", "mine.txt", "classes")
+	has("inputs and spared ones", "runtime.jar", "log.jar", "base.jar", "again.jar", "deep.jar", "screens.jar",
+		"mine.txt", "classes")
 }
 
 func must[T any](v T, err error) T {
@@ -498,15 +524,16 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew in
-// every run, or makes no difference. A new field has to be thought about.
+// TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew
+// in every run, or makes no difference. A new field has to be thought about.
 //
 // Invariant: Every option is part of a cache key, or is evaluated anew in every run.
 func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
-		"Inputs": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew, "AddRequires": key, "R8": key,
-		"Base": anew, "Prune": anew, "Order": anew, "Verify": key, "Surroundings": key, "Level": key, "Jobs": none, "Slice": key,
+		"Inputs": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew,
+		"AddRequires": key, "R8": key,
+		"Base": anew, "Prune": anew, "Order": anew, "Verify": key, "ClassPath": key, "Level": key, "Jobs": none,
 		"DryRun": anew, "Disabled": key, "Lines": key, "Files": anew, "Progress": none, "Incremental": none,
 	}
 	config := reflect.TypeFor[pipeline.Config]()
@@ -518,7 +545,8 @@ func TestEveryOptionCounts(t *testing.T) {
 	// What is printed into keys must not be an address.
 	options := reflect.TypeFor[inject.Options]()
 	for i := range options.NumField() {
-		if kind := options.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Func || kind == reflect.Map || kind == reflect.Interface {
+		if kind := options.Field(i).Type.Kind(); kind == reflect.Pointer || kind == reflect.Func ||
+			kind == reflect.Map || kind == reflect.Interface {
 			t.Errorf("inject.Options.%s is a %v, which does not print as what it is", options.Field(i).Name, kind)
 		}
 	}
@@ -530,9 +558,12 @@ func TestIncrementalRefusals(t *testing.T) {
 	method := func(name, code string) assembly.Method {
 		return assembly.Method{Access: static, Name: name, Descriptor: "()V", Code: code}
 	}
-	late := classFile(assembly.Class{Name: "a/Late", Methods: []assembly.Method{method("f", "return"), method("g", "pop | return")}})
-	inputs := []string{archive(t, filepath.Join(dir, "late.jar"), late), archive(t, filepath.Join(dir, "other.jar"), class("b/B", "f"))}
-	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Verify: pipeline.VerifyEquivalence, Inputs: named(inputs).Inputs}
+	late := classFile(assembly.Class{Name: "a/Late", Methods: []assembly.Method{method("f", "return"),
+		method("g", "pop | return")}})
+	inputs := []string{archive(t, filepath.Join(dir, "late.jar"), late),
+		archive(t, filepath.Join(dir, "other.jar"), class("b/B", "f"))}
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Verify: pipeline.VerifyEquivalence,
+		Inputs: named(inputs).Inputs}
 	k := newKept(t)
 	for _, what := range []string{"first", "second"} {
 		k.same(t, what, c, "")
@@ -559,7 +590,7 @@ func TestChangedWhileKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		failing := into(c, k.path("out"))
-		failing.Incremental = k.incremental(t, "r")
+		failing.Incremental = k.incremental(t, c, "r")
 		failing.Progress = func(done, total int64) {
 			if !changed && done*100 >= at*total {
 				changed = true

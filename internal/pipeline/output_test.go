@@ -75,70 +75,90 @@ func TestNothingIsLeft(t *testing.T) {
 		{name: "dry run that merges", adjust: func(t *testing.T, dir string, c *pipeline.Config) {
 			c.DryRun, c.Inputs, c.Merge = true, c.Inputs[:1], filepath.Join(dir, "merged.jar")
 		}},
-		{name: "runtime class missing", want: []string{"runtime class"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.RuntimeExternal = false
-		}},
+		{name: "runtime class missing", want: []string{"runtime class"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.RuntimeExternal = false
+			}},
 		{name: "input missing", want: []string{"none.jar"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
 			c.Inputs[1].Path = filepath.Join(dir, "none.jar")
 		}},
-		{name: "input no archive", want: []string{"cannot read input as a zip archive", "text.txt"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1].Path = filepath.Join(dir, "text.txt")
-		}},
-		{name: "input cut short", want: []string{"cut.jar"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+		{name: "input no archive", want: []string{"cannot read input as a zip archive", "text.txt"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1].Path = filepath.Join(dir, "text.txt")
+			}},
+		{name: "input cut short", want: []string{"cut.jar"}, adjust: func(t *testing.T, dir string,
+			c *pipeline.Config) {
 			c.Inputs[1].Path = filepath.Join(dir, "cut.jar")
 		}},
-		{name: "class entry damaged", want: []string{"damaged.jar!app/B.class", "0x"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[0].Path = filepath.Join(dir, "damaged.jar")
-		}},
-		{name: "output's directory missing", want: []string{filepath.Join("no", "out.jar")}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1].Output = filepath.Join(dir, "no", "out.jar")
-		}},
-		{name: "output directory's directory missing", want: []string{filepath.Join("no", "out")}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"), Output: filepath.Join(dir, "no", "out")}
-		}},
-		{name: "output is a directory", want: []string{"it is a directory"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1].Output = filepath.Join(dir, "folder")
-		}},
-		{name: "output lies in a file", want: []string{"text.txt"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+		{name: "class entry damaged", want: []string{"damaged.jar!app/B.class", "0x"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[0].Path = filepath.Join(dir, "damaged.jar")
+			}},
+		{name: "output's directory missing", want: []string{filepath.Join("no", "out.jar")},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1].Output = filepath.Join(dir, "no", "out.jar")
+			}},
+		{name: "output directory's directory missing", want: []string{filepath.Join("no", "out")},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"),
+					Output: filepath.Join(dir, "no", "out")}
+			}},
+		{name: "output is a directory", want: []string{"it is a directory"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1].Output = filepath.Join(dir, "folder")
+			}},
+		{name: "output lies in a file", want: []string{"text.txt"}, adjust: func(t *testing.T, dir string,
+			c *pipeline.Config) {
 			c.Inputs[1].Output = filepath.Join(dir, "text.txt", "out.jar")
 		}},
-		{name: "output directory is a file", want: []string{"text.txt", "to be a directory"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"), Output: filepath.Join(dir, "text.txt")}
-		}},
-		{name: "output directory has a directory where a file goes", want: []string{filepath.Join("taken", "app", "A.class"), "remove it"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+		{name: "output directory is a file", want: []string{"text.txt", "must be a directory"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"),
+					Output: filepath.Join(dir, "text.txt")}
+			}},
+		{name: "output directory has a directory where a file goes", want: []string{filepath.Join("taken", "app",
+			"A.class"), "remove it"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
 			c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"), Output: filepath.Join(dir, "taken")}
 		}},
-		{name: "output directory has a file where a directory goes", want: []string{"taken2"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"), Output: filepath.Join(dir, "taken2")}
-		}},
+		{name: "output directory has a file where a directory goes", want: []string{"taken2"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1] = pipeline.Input{Path: filepath.Join(dir, "classes"), Output: filepath.Join(dir, "taken2")}
+			}},
 		{name: "disk full", want: []string{"/dev/full"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
 			if _, err := os.Stat("/dev/full"); err != nil {
 				t.Skip("skipped: there is no /dev/full")
 			}
 			c.Inputs[1].Output = "/dev/full"
 		}},
-		{name: "files beside the outputs fail", want: []string{"out of ideas"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Files = func(*pipeline.Result) ([]pipeline.File, error) { return nil, broken }
-		}},
-		{name: "a file beside the outputs fails", want: []string{"out of ideas", "map.txt"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Files = func(*pipeline.Result) ([]pipeline.File, error) {
-				return []pipeline.File{{Path: filepath.Join(dir, "good.txt"), Content: text("x")},
-					{Path: filepath.Join(dir, "map.txt"), Content: writerTo(func(io.Writer) error { return broken })}}, nil
-			}
-		}},
-		{name: "a file beside the outputs has no place", want: []string{"folder"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Files = func(*pipeline.Result) ([]pipeline.File, error) {
-				return []pipeline.File{{Path: filepath.Join(dir, "folder"), Content: text("x")}}, nil
-			}
-		}},
-		{name: "cancelled before", ctx: ctx, want: []string{"context canceled"}, adjust: func(*testing.T, string, *pipeline.Config) {}},
-		{name: "aar merged", want: []string{"lib.aar", "cannot be merged"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1].Path = filepath.Join(dir, "lib.aar")
-			c.Merge = filepath.Join(dir, "merged.jar")
-		}},
-		{name: "aar with a jar that is none", want: []string{"bad.aar!libs/x.jar"}, adjust: func(t *testing.T, dir string, c *pipeline.Config) {
-			c.Inputs[1].Path = filepath.Join(dir, "bad.aar")
-		}},
+		{name: "files beside the outputs fail", want: []string{"out of ideas"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Files = func(*pipeline.Result) ([]pipeline.File, error) { return nil, broken }
+			}},
+		{name: "a file beside the outputs fails", want: []string{"out of ideas", "map.txt"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Files = func(*pipeline.Result) ([]pipeline.File, error) {
+					return []pipeline.File{{Path: filepath.Join(dir, "good.txt"), Content: text("x")},
+						{Path: filepath.Join(dir, "map.txt"),
+							Content: writerTo(func(io.Writer) error { return broken })}}, nil
+				}
+			}},
+		{name: "a file beside the outputs has no place", want: []string{"folder"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Files = func(*pipeline.Result) ([]pipeline.File, error) {
+					return []pipeline.File{{Path: filepath.Join(dir, "folder"), Content: text("x")}}, nil
+				}
+			}},
+		{name: "cancelled before", ctx: ctx, want: []string{"context canceled"},
+			adjust: func(*testing.T, string, *pipeline.Config) {}},
+		{name: "aar merged", want: []string{"lib.aar", "cannot be merged"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1].Path = filepath.Join(dir, "lib.aar")
+				c.Merge = filepath.Join(dir, "merged.jar")
+			}},
+		{name: "aar with a jar that is none", want: []string{"bad.aar!libs/x.jar"},
+			adjust: func(t *testing.T, dir string, c *pipeline.Config) {
+				c.Inputs[1].Path = filepath.Join(dir, "bad.aar")
+			}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -236,7 +256,8 @@ func TestFirstErrorWins(t *testing.T) {
 
 // TestChangedMeanwhile changes a class between the two passes. Where there are few classes, they are not read again.
 func TestChangedMeanwhile(t *testing.T) {
-	for name, data := range map[string][]byte{"no class": []byte("x"), "another": class("app/B", "f").data, "other methods": class("app/A", "g", "f").data} {
+	for name, data := range map[string][]byte{"no class": []byte("x"), "another": class("app/B", "f").data,
+		"other methods": class("app/A", "g", "f").data} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "A.class")
 		write(t, path, class("app/A", "f").data)
@@ -357,18 +378,21 @@ func TestDirectory(t *testing.T) {
 			c := config(from, out)
 			c.RuntimeExternal = true
 			result := instrument(t, c)
-			if result.Mapping.Len() != 2 || warned(result, "not of this run") {
+			if result.Mapping.Len() != 2 || warned(result, "that this run does not write") {
 				t.Errorf("%d methods, warnings %q", result.Mapping.Len(), result.Warnings)
 			}
 			got := tree(t, out)
-			want := "[. app app/A.class app/Still.class app/file-link app/run.sh back\\slash c:colon empty empty/deep linked linked/L.class]"
+			want := "[. app app/A.class app/Still.class app/file-link app/run.sh back\\slash c:colon empty empty/deep " +
+				"linked linked/L.class]"
 			if sortedKeys(got) != want {
 				t.Errorf("got  %s\nwant %s", sortedKeys(got), want)
 			}
-			if len(callsIn(t, []byte(got["app/A.class"]), inject.DefaultRuntimeClass)) != 1 || len(callsIn(t, []byte(got["linked/L.class"]), inject.DefaultRuntimeClass)) != 1 {
+			if len(callsIn(t, []byte(got["app/A.class"]), inject.DefaultRuntimeClass)) != 1 ||
+				len(callsIn(t, []byte(got["linked/L.class"]), inject.DefaultRuntimeClass)) != 1 {
 				t.Error("a class does not call")
 			}
-			for name, mode := range map[string]fs.FileMode{"app/run.sh": 0o755, "app/file-link": 0o755, "app/A.class": 0o600, "app/Still.class": 0o644} {
+			for name, mode := range map[string]fs.FileMode{"app/run.sh": 0o755, "app/file-link": 0o755,
+				"app/A.class": 0o600, "app/Still.class": 0o644} {
 				if info, err := os.Lstat(filepath.Join(out, name)); err != nil || info.Mode() != mode {
 					t.Errorf("%s has mode %v, want %v: %v", name, info.Mode(), mode, err)
 				}
@@ -381,7 +405,7 @@ func TestDirectory(t *testing.T) {
 		write(t, filepath.Join(out, "mine.txt"), []byte("kept"))
 		c := config(in, out)
 		c.RuntimeExternal = true
-		if result := instrument(t, c); !warned(result, out+": holds 1 files that are not of this run") {
+		if result := instrument(t, c); !warned(result, out+": holds 1 files that this run does not write") {
 			t.Errorf("warnings %q", result.Warnings)
 		}
 		got := tree(t, out)
@@ -396,7 +420,7 @@ func TestDirectory(t *testing.T) {
 		c := config(in, out)
 		c.RuntimeExternal = true
 		result := instrument(t, c)
-		if got := tree(t, there); len(got) != 12 || warned(result, "not of this run") {
+		if got := tree(t, there); len(got) != 12 || warned(result, "that this run does not write") {
 			t.Errorf("there is %s, warnings %q", sortedKeys(got), result.Warnings)
 		}
 	})
@@ -431,7 +455,7 @@ func TestDirectory(t *testing.T) {
 	})
 }
 
-// otherFileSystem gives an empty directory, if possible on another file system than that of t.TempDir.
+// otherFileSystem returns an empty directory, if possible on another file system than that of t.TempDir.
 func otherFileSystem(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "tracegen-test-*")
@@ -472,7 +496,8 @@ func TestAar(t *testing.T) {
 		return file{name, data}
 	}
 	still := nested("libs/still.jar", file{"x.txt", []byte("x")})
-	files := []file{{"AndroidManifest.xml", []byte("<manifest/>")}, nested("classes.jar", class("lib/A", "f"), file{"r.txt", []byte("r")}),
+	files := []file{{"AndroidManifest.xml", []byte("<manifest/>")}, nested("classes.jar", class("lib/A", "f"),
+		file{"r.txt", []byte("r")}),
 		nested("libs/one.jar", class("lib/B", "f"), file{"lib/N.class", []byte("none")}), still,
 		nested("libs/deep/two.jar", class("lib/C", "f")), nested("assets/three.jar", class("lib/D", "f"))}
 	c := config(archive(t, filepath.Join(dir, "in.aar"), files...), filepath.Join(dir, "out.aar"))
@@ -514,22 +539,26 @@ func TestMerge(t *testing.T) {
 	write(t, filepath.Join(dir, "classes", "app", "D.class"), class("app/D", "f").data)
 	write(t, filepath.Join(dir, "E.class"), class("app/deep/E", "f").data)
 	in := []pipeline.Input{
-		{Path: archive(t, filepath.Join(dir, "a.jar"), file{"META-INF/", nil}, file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 1.0\r\n\r\n")},
+		{Path: archive(t, filepath.Join(dir, "a.jar"), file{"META-INF/", nil},
+			file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 1.0\r\n\r\n")},
 			class("app/A", "f"), class("app/B", "f"), file{"META-INF/X.SF", []byte("sf")})},
-		{Path: archive(t, filepath.Join(dir, "b.jar"), file{"META-INF/", nil}, file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 2.0\r\n\r\n")},
+		{Path: archive(t, filepath.Join(dir, "b.jar"), file{"META-INF/", nil},
+			file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 2.0\r\n\r\n")},
 			class("app/B", "f", "g"), class("app/C", "f"), file{"res/x", []byte("x")})},
 		{Path: filepath.Join(dir, "classes")}, {Path: filepath.Join(dir, "E.class")},
 	}
 	for name, disabled := range map[string]bool{"instrumented": false, "disabled": true} {
 		t.Run(name, func(t *testing.T) {
-			c := pipeline.Config{Inputs: in, Merge: filepath.Join(dir, name+".jar"), Filter: everything(), RuntimeExternal: true, Disabled: disabled}
+			c := pipeline.Config{Inputs: in, Merge: filepath.Join(dir, name+".jar"), Filter: everything(),
+				RuntimeExternal: true, Disabled: disabled}
 			result := instrument(t, c)
 			files := contents(t, c.Merge)
 			var names []string
 			for _, f := range files {
 				names = append(names, f.name)
 			}
-			want := "META-INF/ META-INF/MANIFEST.MF app/A.class app/B.class app/C.class res/x app/D.class app/deep/E.class"
+			want := "META-INF/ META-INF/MANIFEST.MF app/A.class app/B.class app/C.class res/x app/D.class " +
+				"app/deep/E.class"
 			if disabled {
 				want = strings.Replace(want, "app/deep/", "", 1) // what the class is called has not been looked at
 			}
@@ -540,10 +569,12 @@ func TestMerge(t *testing.T) {
 			if disabled {
 				return
 			}
-			if got := reasons(result); !maps.Equal(got, map[string]string{"app/B.f": "duplicate-class", "app/B.g": "duplicate-class"}) {
+			if got := reasons(result); !maps.Equal(got, map[string]string{"app/B.f": "duplicate-class",
+				"app/B.g": "duplicate-class"}) {
 				t.Errorf("listed %v", got)
 			}
-			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name") || !warned(result, "b.jar!META-INF/MANIFEST.MF") {
+			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name") ||
+				!warned(result, "b.jar!META-INF/MANIFEST.MF") {
 				t.Errorf("warnings %q", result.Warnings)
 			}
 			for _, r := range result.Inputs {
@@ -555,7 +586,8 @@ func TestMerge(t *testing.T) {
 	}
 	t.Run("one input with duplicates", func(t *testing.T) {
 		path := archive(t, filepath.Join(dir, "twice.jar"), class("app/A", "f"), class("app/A", "g"))
-		c := pipeline.Config{Inputs: []pipeline.Input{{Path: path}}, Merge: filepath.Join(dir, "once.jar"), Filter: everything(), RuntimeExternal: true}
+		c := pipeline.Config{Inputs: []pipeline.Input{{Path: path}}, Merge: filepath.Join(dir, "once.jar"),
+			Filter: everything(), RuntimeExternal: true}
 		result := instrument(t, c)
 		files := contents(t, c.Merge)
 		if len(files) != 2 || result.Mapping.Len() != 2 {

@@ -61,7 +61,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 		name := fmt.Sprintf("part%d", len(parts))
 		grouped[name] = one.Inputs
 		file := filepath.Join(dir, name+".scan")
-		if _, err := pipeline.Scan(ctx, one, origin(), file); err != nil {
+		if _, err := pipeline.Scan(ctx, one.ForScan(), origin(), file); err != nil {
 			return nil, fmt.Errorf("scan: %w", err)
 		}
 		part, err := pipeline.LoadPart(file)
@@ -73,16 +73,17 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 	random := rand.New(rand.NewPCG(seed, 1))
 	random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	var err error
-	if p.result, err = pipeline.Assign(ctx, c, parts, filepath.Join(dir, "slices")); err != nil {
+	if p.result, err = pipeline.Assign(ctx, c.ForAssign(), parts, filepath.Join(dir, "slices")); err != nil {
 		return nil, fmt.Errorf("assign: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(grouped)) {
 		one := pipeline.Config{Inputs: grouped[name], Inject: c.Inject, AddRequires: c.AddRequires, Verify: c.Verify,
-			Surroundings: c.Surroundings, Level: c.Level, Jobs: c.Jobs}
-		if one.Slice, err = pipeline.LoadSlice(filepath.Join(dir, "slices", name+".ids")); err != nil {
+			ClassPath: c.ClassPath, Level: c.Level, Jobs: c.Jobs}
+		slice, err := pipeline.LoadSlice(filepath.Join(dir, "slices", name+".slice"))
+		if err != nil {
 			return nil, err
 		}
-		if _, err := pipeline.Run(ctx, one); err != nil {
+		if _, err := pipeline.Instrument(ctx, one.ForSlice(), slice); err != nil {
 			return nil, fmt.Errorf("instrument: %w", err)
 		}
 	}
@@ -117,12 +118,14 @@ func app(t testing.TB, dir string) (inputs []string) {
 	method := func(code string) assembly.Method {
 		return assembly.Method{Access: static, Name: "f", Descriptor: "()V", Stack: 1, Code: code}
 	}
-	focus := assembly.Method{Access: public, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Code: "return"}
+	focus := assembly.Method{Access: public, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2,
+		Code: "return"}
 	of := func(name, super string, methods ...assembly.Method) file {
 		return classFile(assembly.Class{Name: name, Super: super, Methods: methods})
 	}
 	at := func(place string, f file) file { return file{place + f.name, f.data} }
-	moduleInfo, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	moduleInfo, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module",
+		"module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,21 +135,31 @@ func app(t testing.TB, dir string) (inputs []string) {
 	}
 	jar("runtime.jar", runtimeClass("my/Beat", "log/Log.write()V"), file{"META-INF/a.txt", []byte("text")},
 		at(nine, runtimeClass("my/Beat", "log/Nine.write()V")))
-	jar("log.jar", of("log/Log", "log/Base", method("return")), of("log/Nine", "", assembly.Method{Access: static, Name: "write", Descriptor: "()V", Stack: 1,
-		Code: "getstatic deep/D.x:I | pop | invokestatic x/Foreign.f()V | return"}), of("log/Free", "", method("return")))
-	jar("base.jar", of("log/Base", "", assembly.Method{Access: static, Name: "write", Descriptor: "()V", Code: "invokestatic deep/D.f()V | return"}),
+	jar("log.jar", of("log/Log", "log/Base", method("return")), of("log/Nine", "",
+		assembly.Method{Access: static, Name: "write", Descriptor: "()V", Stack: 1,
+			Code: "getstatic deep/D.x:I | pop | invokestatic x/Foreign.f()V | " +
+				"return"}), of("log/Free", "", method("return")))
+	jar("base.jar", of("log/Base", "", assembly.Method{Access: static, Name: "write", Descriptor: "()V",
+		Code: "invokestatic deep/D.f()V | return"}),
 		of("a/Base", "android/app/Activity", method("return")), of("a/View", "android/view/View", focus))
-	jar("deep.jar", of("deep/D", "", method("return"), assembly.Method{Access: static, Name: "<clinit>", Descriptor: "()V", Code: "return"}),
-		mappingInfo(), of("broken/B", "", assembly.Method{Access: static, Name: "g", Descriptor: "()I", Stack: 1, Code: "aconst_null | ireturn"}))
+	jar("deep.jar", of("deep/D", "", method("return"), assembly.Method{Access: static, Name: "<clinit>",
+		Descriptor: "()V", Code: "return"}),
+		mappingInfo(), of("broken/B", "", assembly.Method{Access: static, Name: "g", Descriptor: "()I", Stack: 1,
+			Code: "aconst_null | ireturn"}))
 	jar("screens.jar", of("a/Sub", "a/Base", focus, method("return")), of("a/Lacks", "a/Base", method("return")),
 		at(nine, of("a/Sub", "java/lang/Object", method("nop | return"))), of("log/Free", "", method("return"), focus))
 	jar("module.jar", file{"module-info.class", moduleInfo}, of("sample/A", "", method("return")))
-	jar("still.jar", file{"module-info.class", moduleInfo}, of("deep/E", "", assembly.Method{Access: public | classfile.AccAbstract, Name: "f", Descriptor: "()V"}))
-	jar("lib.aar", file{"classes.jar", zipOf(t, of("aar/A", "a/Base", focus), of("broken/C", "broken/Final", method("return")))},
-		file{"libs/x.jar", zipOf(t, classFile(assembly.Class{Name: "broken/Final", Access: public | classfile.AccFinal}))})
-	jar("odd.jar", file{"x/None.class", []byte("none")}, file{"x/Wrong.class", class("right/Place", "f").data}, class("x/Twice", "f"), class("x/Twice", "f", "g"),
-		file{"META-INF/A.SF", nil}, classFile(assembly.Class{Name: "x/Foreign", Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Stack: 1,
-			Code: "iconst_1 | invokestatic my/Beat.i(I)V | return"}}}))
+	jar("still.jar", file{"module-info.class", moduleInfo}, of("deep/E", "",
+		assembly.Method{Access: public | classfile.AccAbstract, Name: "f", Descriptor: "()V"}))
+	jar("lib.aar", file{"classes.jar", zipOf(t, of("aar/A", "a/Base", focus),
+		of("broken/C", "broken/Final", method("return")))},
+		file{"libs/x.jar", zipOf(t, classFile(assembly.Class{Name: "broken/Final",
+			Access: public | classfile.AccFinal}))})
+	jar("odd.jar", file{"x/None.class", []byte("none")}, file{"x/Wrong.class", class("right/Place", "f").data},
+		class("x/Twice", "f"), class("x/Twice", "f", "g"),
+		file{"META-INF/A.SF", nil}, classFile(assembly.Class{Name: "x/Foreign",
+			Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Stack: 1,
+				Code: "iconst_1 | invokestatic my/Beat.i(I)V | return"}}}))
 	write(t, filepath.Join(dir, "Alone.class"), class("no/Where", "f").data)
 	inputs = append(inputs, filepath.Join(dir, "Alone.class"))
 	for _, f := range sampleClasses(t) {
@@ -156,7 +169,8 @@ func app(t testing.TB, dir string) (inputs []string) {
 }
 
 func appConfig(inputs []string, out string) pipeline.Config {
-	c := pipeline.Config{Filter: filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat"}), Inject: inject.Options{RuntimeClass: "my/Beat"},
+	c := pipeline.Config{Filter: filter.New(filter.Options{Trivial: filter.None, RuntimeClass: "my/Beat"}),
+		Inject:     inject.Options{RuntimeClass: "my/Beat"},
 		FocusHooks: true, AddRequires: "dev.tracegen.runtime", Jobs: 3, Lines: true}
 	for _, in := range inputs {
 		c.Inputs = append(c.Inputs, pipeline.Input{Path: in, Output: filepath.Join(out, filepath.Base(in))})
@@ -171,21 +185,24 @@ func appConfig(inputs []string, out string) pipeline.Config {
 func TestPhases(t *testing.T) {
 	inputs := app(t, t.TempDir())
 	base, err := mapping.Assign([]mapping.Method{
-		{Identity: mapping.Identity{Class: "sample/A", Name: "f", Descriptor: "()V"}}, {Identity: mapping.Identity{Class: "gone/G", Name: "f", Descriptor: "()V"}},
+		{Identity: mapping.Identity{Class: "sample/A", Name: "f",
+			Descriptor: "()V"}}, {Identity: mapping.Identity{Class: "gone/G", Name: "f", Descriptor: "()V"}},
 	}, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// An android.app.Activity to which no focus hook can be added.
 	barred := t.TempDir()
-	final := assembly.Method{Access: public | classfile.AccFinal, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Code: "return"}
-	write(t, filepath.Join(barred, "android", "app", "Activity.class"), assembly.Class{Name: "android/app/Activity", Methods: []assembly.Method{final}}.Bytes())
+	final := assembly.Method{Access: public | classfile.AccFinal, Name: "onWindowFocusChanged", Descriptor: "(Z)V",
+		Locals: 2, Code: "return"}
+	write(t, filepath.Join(barred, "android", "app", "Activity.class"),
+		assembly.Class{Name: "android/app/Activity", Methods: []assembly.Method{final}}.Bytes())
 	write(t, filepath.Join(barred, "android", "view", "View.class"), assembly.Class{Name: "android/view/View"}.Bytes())
 	for _, row := range []struct {
 		name   string
 		adjust func(*pipeline.Config)
 	}{
-		{"barred", func(c *pipeline.Config) { c.Surroundings.ClassPath = []string{barred} }},
+		{"barred", func(c *pipeline.Config) { c.ClassPath.Paths = []string{barred} }},
 		{"throws", func(c *pipeline.Config) {}},
 		{"normal", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsNormal }},
 		{"exact", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact }},
@@ -194,7 +211,7 @@ func TestPhases(t *testing.T) {
 		{"no module", func(c *pipeline.Config) { c.AddRequires = "" }},
 		{"no focus", func(c *pipeline.Config) { c.FocusHooks = false }},
 		{"equivalence", func(c *pipeline.Config) { c.Verify = pipeline.VerifyEquivalence }},
-		{"strict", func(c *pipeline.Config) { c.Surroundings.Strict = true }},
+		{"strict", func(c *pipeline.Config) { c.ClassPath.Strict = true }},
 		{"rules", func(c *pipeline.Config) {
 			c.Filter = byActivities(t)
 		}},
@@ -238,7 +255,8 @@ func TestPhases(t *testing.T) {
 // byActivities blocks by a supertype that another part has.
 func byActivities(t testing.TB) *filter.Filter {
 	t.Helper()
-	config, err := filter.ParseConfig("tracegen.yml", []byte("rules:\n  - block: { extends: \"android.app.*\" }\n  - allow: a.Lacks\n"), nil, nil)
+	config, err := filter.ParseConfig("tracegen.yml",
+		[]byte("rules:\n  - block: { extends: \"android.app.*\" }\n  - allow: a.Lacks\n"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,14 +289,17 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 		t.Errorf("focus %s, want %s", got, want)
 	}
 	got := reasons(p.result)
-	for name, want := range map[string]string{"deep/D.f": "runtime", "log/Nine.write": "runtime", "log/Base.write": "runtime", "broken/B.g": "unverifiable",
-		"broken/C.f": "unverifiable", "x/None.class": "malformed", "x/Foreign.f": "already-instrumented", "a/View.onWindowFocusChanged": ""} {
+	for name, want := range map[string]string{"deep/D.f": "runtime", "log/Nine.write": "runtime",
+		"log/Base.write": "runtime", "broken/B.g": "unverifiable",
+		"broken/C.f": "unverifiable", "x/None.class": "malformed", "x/Foreign.f": "already-instrumented",
+		"a/View.onWindowFocusChanged": ""} {
 		if got[name] != want {
 			t.Errorf("%s: reason %q, want %q", name, got[name], want)
 		}
 	}
 	for s := range p.result.Skipped {
-		if s.Class == "deep/D" && s.Name == "f" && s.Detail != "reached by Beat.i -> Log.write -> D.f" && s.Detail != "reached by Beat.i -> Nine.write -> D.<clinit>" {
+		if s.Class == "deep/D" && s.Name == "f" && s.Detail != "reached by Beat.i -> Log.write -> D.f" &&
+			s.Detail != "reached by Beat.i -> Nine.write -> D.<clinit>" {
 			t.Errorf("detail %q", s.Detail)
 		}
 	}
@@ -290,13 +311,14 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 	if !bytes.Contains(info, digest) {
 		t.Error("the digest is not in MappingInfo")
 	}
-	if !warned(p.result, "part8!odd.jar!x/Foreign.class is left as it is") || !warned(p.result, "no JVM would take") {
+	if !warned(p.result, "part8!odd.jar!x/Foreign.class is left as it is") || !warned(p.result, "no JVM links") {
 		t.Errorf("warnings %q", p.result.Warnings)
 	}
 	ruled := c
 	ruled.Filter = byActivities(t)
 	got = reasons(runPhases(t, ruled, 6).result)
-	if got["aar/A.onWindowFocusChanged"] != "blocked" || got["a/Base.f"] != "blocked" || got["a/Lacks.f"] != "" || got["a/View.onWindowFocusChanged"] != "" {
+	if got["aar/A.onWindowFocusChanged"] != "blocked" || got["a/Base.f"] != "blocked" || got["a/Lacks.f"] != "" ||
+		got["a/View.onWindowFocusChanged"] != "" {
 		t.Errorf("with rules, listed %v", got)
 	}
 }
@@ -353,11 +375,11 @@ func TestOneOfManyParts(t *testing.T) {
 	} {
 		after := runPhases(t, row.after, 2)
 		moved := 0
-		parts := map[string]bool{"part20.ids": true}
+		parts := map[string]bool{"part20.slice": true}
 		for e := range row.before.result.Mapping.All() {
 			if id, _ := after.result.Mapping.ByMethod(e.Identity); id != e.ID {
 				moved++
-				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".ids"] = true
+				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".slice"] = true
 			}
 		}
 		got := changed(row.before, after)
@@ -368,7 +390,8 @@ func TestOneOfManyParts(t *testing.T) {
 		if row.keeps && moved > 0 {
 			t.Errorf("%s: %d IDs moved", row.name, moved)
 		}
-		t.Logf("measured: one method added to one of 50 parts (6,000 methods), %s: %d IDs moved, %d slices changed", row.name, moved, len(got))
+		t.Logf("measured: one method added to one of 50 parts (6,000 methods), %s: %d IDs moved, %d slices changed",
+			row.name, moved, len(got))
 	}
 }
 
@@ -382,7 +405,7 @@ func TestPhasesRefuse(t *testing.T) {
 		path := filepath.Join(dir, name)
 		write(t, path, nil)
 		c := config(in, "")
-		if _, err := pipeline.Scan(t.Context(), c, by, path); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c.ForScan(), by, path); err != nil {
 			t.Fatal(err)
 		}
 		part, err := pipeline.LoadPart(path)
@@ -402,14 +425,16 @@ func TestPhasesRefuse(t *testing.T) {
 	}{
 		{"none", nil, []string{"no scan file"}},
 		{"one name", []*pipeline.Part{p, scan("deep/p.scan", origin())}, []string{"deep/p.scan", "one name"}},
-		{"another tool", []*pipeline.Part{scan("q.scan", other), p}, []string{"p.scan was made by tracegen test", "q.scan by 2"}},
-		{"another option", []*pipeline.Part{p, scan("r.scan", exact)}, []string{"p.scan was made with --exits throws", "r.scan with exact"}},
+		{"another tool", []*pipeline.Part{scan("q.scan", other), p}, []string{"p.scan was made by tracegen test",
+			"q.scan by 2"}},
+		{"another option", []*pipeline.Part{p, scan("r.scan", exact)},
+			[]string{"p.scan was made with --exits throws", "r.scan with exact"}},
 	} {
 		slices := filepath.Join(dir, "slices")
 		if err := os.MkdirAll(slices, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		_, err := pipeline.Assign(t.Context(), pipeline.Config{RuntimeExternal: true}, row.parts, slices)
+		_, err := pipeline.Assign(t.Context(), pipeline.AssignConfig{RuntimeExternal: true}, row.parts, slices)
 		if err == nil {
 			t.Errorf("%s: no error", row.name)
 			continue
@@ -430,11 +455,12 @@ func TestPhasesRefuse(t *testing.T) {
 	if err := os.Remove(c.Inputs[0].Output); err != nil {
 		t.Fatal(err)
 	}
-	result, err := pipeline.Assign(t.Context(), c, []*pipeline.Part{p}, dir)
+	result, err := pipeline.Assign(t.Context(), c.ForAssign(), []*pipeline.Part{p}, dir)
 	if err != nil || result.Mapping.Len() != 2 {
 		t.Fatal(err)
 	}
-	if c.Slice, err = pipeline.LoadSlice(filepath.Join(dir, "p.ids")); err != nil {
+	slice, err := pipeline.LoadSlice(filepath.Join(dir, "p.slice"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	lone := filepath.Join(dir, "A.class")
@@ -444,14 +470,16 @@ func TestPhasesRefuse(t *testing.T) {
 		input string
 		words string
 	}{
-		{"a class changed", archive(t, filepath.Join(dir, "1.jar"), class("a/A", "g"), class("a/B", "f")), "1.jar!a/A.class: not what was scanned"},
-		{"a class is new", archive(t, filepath.Join(dir, "2.jar"), class("a/A", "f"), class("a/B", "f"), class("a/C", "f")), "2.jar!a/C.class: not what was scanned"},
+		{"a class changed", archive(t, filepath.Join(dir, "1.jar"), class("a/A", "g"), class("a/B", "f")),
+			"1.jar!a/A.class: not what was scanned"},
+		{"a class is new", archive(t, filepath.Join(dir, "2.jar"), class("a/A", "f"), class("a/B", "f"),
+			class("a/C", "f")), "2.jar!a/C.class: not what was scanned"},
 		{"a class is gone", archive(t, filepath.Join(dir, "3.jar"), class("a/A", "f")), "class entry a/B.class"},
 		{"another kind of input", lone, "A.class: not what was scanned"},
 	} {
 		one := c
 		one.Inputs = []pipeline.Input{{Path: row.input, Output: filepath.Join(dir, "out.jar")}}
-		fails(t, t.Context(), one, row.words)
+		failsToFollow(t, one, slice, row.words)
 		if _, err := os.Stat(one.Inputs[0].Output); err == nil {
 			t.Errorf("%s: an output is there", row.name)
 		}
@@ -459,11 +487,12 @@ func TestPhasesRefuse(t *testing.T) {
 	two := c
 	two.Inputs = append(two.Inputs, two.Inputs[0])
 	two.Inputs[1].Output += "2"
-	fails(t, t.Context(), two, "is about 1 inputs, and 2 are given")
-	// The order of entries is of no account, and other entries are not looked at.
+	failsToFollow(t, two, slice, "is about 1 inputs, not 2")
+	// The order of entries does not matter, and other entries are not looked at.
 	one := c
-	one.Inputs = []pipeline.Input{{Path: archive(t, filepath.Join(dir, "4.jar"), file{"x", nil}, class("a/B", "f"), class("a/A", "f")), Output: filepath.Join(dir, "out.jar")}}
-	instrumentSlice(t, one)
+	one.Inputs = []pipeline.Input{{Path: archive(t, filepath.Join(dir, "4.jar"), file{"x", nil}, class("a/B", "f"),
+		class("a/A", "f")), Output: filepath.Join(dir, "out.jar")}}
+	instrumentSlice(t, one, slice)
 
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -472,9 +501,9 @@ func TestPhasesRefuse(t *testing.T) {
 	}
 }
 
-func instrumentSlice(t testing.TB, c pipeline.Config) *pipeline.Result {
+func instrumentSlice(t testing.TB, c pipeline.Config, slice *pipeline.Slice) *pipeline.Result {
 	t.Helper()
-	result, err := pipeline.Run(t.Context(), c)
+	result, err := pipeline.Instrument(t.Context(), c.ForSlice(), slice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +521,7 @@ func TestScanSaysNothingElse(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "deep"[:i*4])
 		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), "")
 		c.Jobs, c.FocusHooks = jobs, true
-		if _, err := pipeline.Scan(t.Context(), c, origin(), filepath.Join(dir, "p.scan")); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c.ForScan(), origin(), filepath.Join(dir, "p.scan")); err != nil {
 			t.Fatal(err)
 		}
 		got := tree(t, dir)["p.scan"]
@@ -504,12 +533,15 @@ func TestScanSaysNothingElse(t *testing.T) {
 }
 
 // TestScanMisledByNames has a class that lies where another should, as in a jar in a jar's directory: the class that
-// extends it, wrongly as it is final, is judged by what it is, whatever comes first.
+// extends it, wrongly as it is final, is checked with the class, whatever comes first.
 func TestScanMisledByNames(t *testing.T) {
-	sub := classFile(assembly.Class{Name: "a/Sub", Super: "a/Base", Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "return"}}})
-	base := file{"BOOT-INF/classes/a/Base.class", assembly.Class{Name: "a/Base", Access: public | classfile.AccFinal}.Bytes()}
+	sub := classFile(assembly.Class{Name: "a/Sub", Super: "a/Base", Methods: []assembly.Method{{Access: static,
+		Name: "f", Descriptor: "()V", Code: "return"}}})
+	base := file{"BOOT-INF/classes/a/Base.class", assembly.Class{Name: "a/Base",
+		Access: public | classfile.AccFinal}.Bytes()}
 	fine := file{"a/Base.class", assembly.Class{Name: "a/Other"}.Bytes()}
-	for name, files := range map[string][]file{"before": {base, sub}, "behind": {sub, base}, "in its place": {fine, sub, base}} {
+	for name, files := range map[string][]file{"before": {base, sub}, "behind": {sub, base},
+		"in its place": {fine, sub, base}} {
 		dir := t.TempDir()
 		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), filepath.Join(dir, "out.jar"))
 		c.RuntimeExternal = true

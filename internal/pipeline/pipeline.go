@@ -1,29 +1,33 @@
-// Package pipeline runs the whole job: it scans the inputs, decides which methods are traced, gives them IDs,
-// rewrites the classes, has every rewritten class proven by two referees, and writes the outputs.
+// Package pipeline runs the operations on class files from inputs to outputs: it instruments, at once or in phases,
+// explains, strips and verifies. Each operation is one function, which puts the packages together that do the work:
+//
+//	input        opens archives, directories and class files, and numbers their classes
+//	scan         finds out facts about each class by itself
+//	plan         decides what needs all classes, and assigns IDs
+//	rewrite      applies the decisions to one class, and checks the result
+//	typecheck    is one of the two checks, with the class path
+//	output       writes outputs, which appear together
+//	incremental  reuses the results of earlier runs
 //
 // # How it goes
 //
-// [Run] works in two passes over the inputs. The scan reads every class and decides, class by class and in
+// [Run] works in two passes over the inputs. The scan reads every class and finds out, class by class and in
 // parallel, all that depends on the class alone; it keeps names and decisions, no bytes. Then what needs the
-// whole is decided in one place: which classes the runtime itself reaches, which Activity gets the focus hook,
-// which ID each method has. The second pass reads each class that changes once more, rewrites and checks it, and
-// one writer per output puts the entries down in their order, while the others are being worked on. What does
+// whole is decided in one place. The second pass reads each class that changes once more, rewrites and checks it, and
+// one writer per output writes the entries in their order, while the workers rewrite those to come. What does
 // not change is copied as the compressed bytes that it is.
 //
 // Nothing is visible before all of it is right: outputs, mapping and lists are written to temporary files and
-// renamed together at the end. A class that a referee objects to is put back as it was, its methods lose
-// their IDs, and the passes after the scan are run again without it. If its original is no better, that is said
-// of the original, not of what was done to it.
+// renamed together at the end. A class that a check rejects stays as it was, its methods lose
+// their IDs, and the second pass is done again without it.
 //
 // The same can be done in three calls, with files between them: [Scan] for some of the inputs, [Assign] for all
-// that were scanned, and Run with a [Slice] for those inputs again. What is known of a class is a unit; the files hold
-// units, and each call starts from them where Run goes on in memory. They come to the same outputs. Whether a
-// referee will object is found out by Scan on trial, and by Run alone when it writes.
+// that were scanned, and [Instrument] for those inputs again. They write the same outputs. Scan finds out by
+// a trial whether a check will reject a class; Run finds out when it writes.
 //
-// [Verify] is the second of these referees by itself, for files of any origin.
+// [Verify] is one of these checks by itself, for files of any origin. [Explain] makes all decisions and writes nothing.
 //
-// Results do not depend on the number of workers: every class has its place in a list before any of them
-// starts.
+// Results do not depend on the number of workers: every class has its number before any of them starts.
 package pipeline
 
 import (
@@ -32,7 +36,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/incremental"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/typecheck"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -40,10 +46,10 @@ import (
 // Input is one argument: a jar, zip or aar, a .class file, or a directory.
 type Input struct {
 	Path   string // of the file or directory
-	Output string // file or directory to write; unused with Config.Merge
+	Output string // file or directory to write; unused if all inputs are merged, and by operations that write none
 }
 
-// Config says what to do. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
+// Config says what [Run] does. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
 // the default.
 type Config struct {
 	Inputs []Input
@@ -68,32 +74,35 @@ type Config struct {
 	Prune []*mapping.Mapping // unless empty, retired IDs of Base that none of them has alive are freed
 	Order mapping.Order
 
-	Verify       VerifyLevel  // which referees judge
-	Surroundings Surroundings // for the types of what is judged; the class path also for rules on supertypes; of the inputs, each sees itself alone
+	Verify VerifyLevel // which checks rewritten classes must pass
+	// ClassPath is where the type checker finds classes; its Paths also where supertypes are looked for that rules
+	// name. Of the inputs, a class sees its own only.
+	ClassPath ClassPath
 
 	Level jar.Level // of what is compressed anew
 	Jobs  int       // workers; 0 is one per CPU
 
-	// Incremental keeps what Run comes to for later runs, and takes over what earlier ones came to; nil does not.
+	// Incremental keeps results for later runs, and reuses those of earlier ones; nil does not.
 	Incremental *Incremental
-
-	// Slice says what has been decided already; nil lets Run decide. Of the rest only Inputs, Inject,
-	// AddRequires, Verify, Surroundings, Level, Jobs, Incremental, DryRun, Files and Progress are used then, and the result
-	// has no mapping.
-	Slice *Slice
 
 	DryRun   bool // do everything but compress, and leave no file
 	Disabled bool // copy the inputs, with an empty mapping
 
 	// Lines asks for Result.Lines.
 	Lines bool
-	// Files makes the files to write beside the outputs, once everything is known. They appear together
-	// with the outputs or not at all. nil makes none.
+	// Files returns the files to write beside the outputs, once everything is known. They appear together
+	// with the outputs or not at all. nil writes none.
 	Files func(*Result) ([]File, error)
 	// Progress is called now and then with the bytes of input worked on and to work on, both passes
-	// counted; from one goroutine at a time. nil hears nothing.
+	// counted; from one goroutine at a time. It may be nil.
 	Progress func(done, total int64)
 }
+
+// ClassPath says where classes are found that the inputs refer to.
+type ClassPath = typecheck.ClassPath
+
+// Incremental says where results of earlier runs are, and what they depend on.
+type Incremental = incremental.Options
 
 // File is a file to be written beside the outputs.
 type File struct {
@@ -101,29 +110,29 @@ type File struct {
 	Content io.WriterTo // what it will hold
 }
 
-// Result is what was done.
-type Result struct {
-	Mapping  *mapping.Mapping     // of every traced method, to the ID that the output holds; nil after [Scan] and with a Slice
-	Inputs   []InputResult        // as in Config.Inputs
-	Packages []PackageResult      // those with classes that changed, by name
-	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read, in input order
-	Warnings []string             // in input order
-	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
-
-	Introduced  int      // classes that came out wrong and were put back: a fault of tracegen
-	PreExisting int      // classes that were wrong before and are left as they came
-	Unknown     []string // classes that the type verifier could not find, sorted, in internal form
-	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK
-}
-
-// VerifyLevel says which referees judge every rewritten class.
+// VerifyLevel says which checks every rewritten class must pass.
 type VerifyLevel uint8
 
 // The levels.
 const (
-	VerifyFull        VerifyLevel = iota // is it the original with calls inserted, and does a JVM take it
+	VerifyFull        VerifyLevel = iota // is it the original with calls inserted, and does a JVM link it
 	VerifyEquivalence                    // the first of these
 )
+
+// Result is what was done.
+type Result struct {
+	Mapping  *mapping.Mapping     // of every traced method, to the ID in the output; nil after [Scan] and [Instrument]
+	Inputs   []InputResult        // as in Config.Inputs
+	Packages []PackageResult      // those with classes that changed, by name
+	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read
+	Warnings []string             // in input order
+	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
+
+	Introduced  int      // classes that came out wrong and stay as they were: a fault of tracegen
+	PreExisting int      // classes that were wrong before and are left as they came
+	Unknown     []string // classes that the type checker could not find, sorted, in internal form
+	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK
+}
 
 // InputResult counts what was done with one input.
 type InputResult struct {

@@ -23,7 +23,8 @@ import (
 
 func sampleJar(t *testing.T, path string) string {
 	files := append(sampleClasses(t), runtimeClass(inject.DefaultRuntimeClass), mappingInfo(),
-		file{"META-INF/services/a.b", []byte("x.Y\n")}, file{"res/", nil}, file{"res/raw.stored", bytes.Repeat([]byte("abc"), 100)})
+		file{"META-INF/services/a.b", []byte("x.Y\n")}, file{"res/", nil}, file{"res/raw.stored",
+			bytes.Repeat([]byte("abc"), 100)})
 	return archive(t, path, files...)
 }
 
@@ -33,7 +34,8 @@ func sampleJar(t *testing.T, path string) string {
 func TestMappingAndOutputAgree(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))
-	for name, exits := range map[string]inject.ExitMode{"normal": inject.ExitsNormal, "throws": inject.ExitsThrows, "exact": inject.ExitsExact} {
+	for name, exits := range map[string]inject.ExitMode{"normal": inject.ExitsNormal, "throws": inject.ExitsThrows,
+		"exact": inject.ExitsExact} {
 		t.Run(name, func(t *testing.T) {
 			c := config(in, filepath.Join(dir, name+".jar"))
 			c.Inject.Exits = exits
@@ -61,7 +63,8 @@ func TestMappingAndOutputAgree(t *testing.T) {
 			r := result.Inputs[0]
 			if r.Path != in || r.Output != c.Inputs[0].Output || r.Rewritten != changed || r.Classes != len(before)-3 ||
 				r.ClassBytes != int64(bytesIn) || r.OutputBytes != int64(bytesOut) {
-				t.Errorf("result says %+v; %d of %d classes changed, %d bytes to %d", r, changed, len(before)-3, bytesIn, bytesOut)
+				t.Errorf("result says %+v; %d of %d classes changed, %d bytes to %d", r, changed, len(before)-3,
+					bytesIn, bytesOut)
 			}
 			info := entryOf(t, out, "dev/tracegen/runtime/MappingInfo.class")
 			if !bytes.Contains(info, []byte(result.Mapping.Digest())) {
@@ -78,7 +81,8 @@ func TestSameWhateverTheOrder(t *testing.T) {
 	}
 	// Copies of one class that lead to others, and Activities that disagree.
 	versioned := func(prefix string, c assembly.Class) file { return file{prefix + c.Name + ".class", c.Bytes()} }
-	focus := assembly.Method{Access: public, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2, Code: "return"}
+	focus := assembly.Method{Access: public, Name: "onWindowFocusChanged", Descriptor: "(Z)V", Locals: 2,
+		Code: "return"}
 	const nine, eleven = "META-INF/versions/9/", "META-INF/versions/11/"
 	files := append(sampleClasses(t), runtimeClass(inject.DefaultRuntimeClass, "h/H.f()V"), mappingInfo(),
 		versioned("", assembly.Class{Name: "h/H", Methods: helper("invokestatic h/Base.f()V | ")}),
@@ -86,10 +90,14 @@ func TestSameWhateverTheOrder(t *testing.T) {
 		versioned(eleven, assembly.Class{Name: "h/H", Methods: helper("invokestatic h/Eleven.f()V | ")}),
 		class("h/Base", "f"), class("h/Nine", "f"), class("h/Eleven", "f"), class("h/Other", "f"),
 		versioned("", assembly.Class{Name: "a/Main", Super: "android/app/Activity"}),
-		versioned(nine, assembly.Class{Name: "a/Main", Super: "android/app/Activity", Methods: []assembly.Method{focus}}),
-		versioned(eleven, assembly.Class{Name: "a/Main", Super: "java/lang/Object", Access: public | classfile.AccFinal}),
-		versioned(nine, assembly.Class{Name: "a/Second", Super: "android/app/Activity", Methods: []assembly.Method{focus}}),
-		versioned("", assembly.Class{Name: "a/Second", Super: "android/app/Service", Methods: []assembly.Method{focus}}))
+		versioned(nine, assembly.Class{Name: "a/Main", Super: "android/app/Activity",
+			Methods: []assembly.Method{focus}}),
+		versioned(eleven, assembly.Class{Name: "a/Main", Super: "java/lang/Object",
+			Access: public | classfile.AccFinal}),
+		versioned(nine, assembly.Class{Name: "a/Second", Super: "android/app/Activity",
+			Methods: []assembly.Method{focus}}),
+		versioned("", assembly.Class{Name: "a/Second", Super: "android/app/Service",
+			Methods: []assembly.Method{focus}}))
 	slices.SortStableFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	files = slices.CompactFunc(files, func(a, b file) bool { return a.name == b.name })
 
@@ -124,7 +132,10 @@ func TestSameWhateverTheOrder(t *testing.T) {
 	}
 	for seed := range uint64(4) {
 		shuffled := slices.Clone(files)
-		rand.New(rand.NewPCG(seed, 7)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		rand.New(rand.NewPCG(seed, 7)).Shuffle(len(shuffled), func(i, j int) {
+			shuffled[i], shuffled[j] = shuffled[j],
+				shuffled[i]
+		})
 		jobs := []int{2, 8, 100, math.MaxInt}[seed]
 		path := filepath.Join(t.TempDir(), "deep", fmt.Sprint(seed), "another name.zip")
 		zone := time.FixedZone("far", int(seed)*3600)
@@ -139,25 +150,28 @@ func TestSameWhateverTheOrder(t *testing.T) {
 }
 
 // TestTwiceIsOnce instruments what was instrumented before: by the same options to the same jar, by others as if
-// they had been the first. Strip gives all classes back.
+// they had been the first. Strip returns all original classes.
 func TestTwiceIsOnce(t *testing.T) {
 	dir := t.TempDir()
 	in := sampleJar(t, filepath.Join(dir, "in.jar"))
-	once, twice := config(in, filepath.Join(dir, "once.jar")), config(filepath.Join(dir, "once.jar"), filepath.Join(dir, "twice.jar"))
+	once, twice := config(in, filepath.Join(dir, "once.jar")), config(filepath.Join(dir, "once.jar"),
+		filepath.Join(dir, "twice.jar"))
 	first, second := instrument(t, once), instrument(t, twice)
 	if a, b := mappingText(t, first.Mapping), mappingText(t, second.Mapping); a != b {
 		t.Errorf("mappings differ:\n%s\n%s", a, b)
 	}
 	equalFiles(t, once.Inputs[0].Output, twice.Inputs[0].Output)
 
-	exact, through := config(in, filepath.Join(dir, "exact.jar")), config(filepath.Join(dir, "once.jar"), filepath.Join(dir, "through.jar"))
+	exact, through := config(in, filepath.Join(dir, "exact.jar")), config(filepath.Join(dir, "once.jar"),
+		filepath.Join(dir, "through.jar"))
 	exact.Inject.Exits, through.Inject.Exits = inject.ExitsExact, inject.ExitsExact
 	exact.Order, through.Order = mapping.OrderCompact, mapping.OrderCompact
 	instrument(t, exact)
 	instrument(t, through)
 	equalFiles(t, exact.Inputs[0].Output, through.Inputs[0].Output)
 
-	strip := pipeline.Config{Inputs: []pipeline.Input{{Path: through.Inputs[0].Output, Output: filepath.Join(dir, "stripped.jar")}}}
+	strip := pipeline.StripConfig{Inputs: []pipeline.Input{{Path: through.Inputs[0].Output,
+		Output: filepath.Join(dir, "stripped.jar")}}}
 	result, err := pipeline.Strip(t.Context(), strip)
 	if err != nil {
 		t.Fatal(err)
@@ -209,27 +223,42 @@ func TestSkipped(t *testing.T) {
 		reason  string
 		warning string // a part of it, "" for none
 	}{
-		{name: "module-info", warning: "in.jar!x/E.class: the module must read", data: assembly.Class{Name: "module-info", Super: "-", Major: 53, Access: classfile.AccModule}.Bytes()},
+		{name: "module-info", warning: "in.jar!x/E.class: the module must read",
+			data: assembly.Class{Name: "module-info", Super: "-", Major: 53, Access: classfile.AccModule}.Bytes()},
 		{name: "module-info that has a method", key: "module-info.f", reason: "module-info", warning: "--add-requires",
-			data: assembly.Class{Name: "module-info", Major: 53, Access: classfile.AccModule, Methods: method(assembly.Method{Code: "return"}).Methods}.Bytes()},
-		{name: "major version 71", data: with(6, 0, 71), key: "x/E.class", reason: "unsupported-version", warning: "in.jar!x/E.class is left as it is: "},
-		{name: "major version 44", data: with(6, 0, 44), key: "x/E.class", reason: "unsupported-version", warning: "in.jar!x/E.class is left as it is: "},
-		{name: "preview features", data: with(4, 0xff, 0xff, 0, 65), key: "T.f", reason: "unsupported-version", warning: "preview features of class file version 65"},
+			data: assembly.Class{Name: "module-info", Major: 53, Access: classfile.AccModule,
+				Methods: method(assembly.Method{Code: "return"}).Methods}.Bytes()},
+		{name: "major version 71", data: with(6, 0, 71), key: "x/E.class", reason: "unsupported-version",
+			warning: "in.jar!x/E.class is left as it is: "},
+		{name: "major version 44", data: with(6, 0, 44), key: "x/E.class", reason: "unsupported-version",
+			warning: "in.jar!x/E.class is left as it is: "},
+		{name: "preview features", data: with(4, 0xff, 0xff, 0, 65), key: "T.f", reason: "unsupported-version",
+			warning: "preview features of class file version 65"},
 		{name: "no class", data: []byte("class T {}"), key: "x/E.class", reason: "malformed"},
 		{name: "nothing", key: "x/E.class", reason: "malformed"},
 		{name: "cut short", data: plain[:len(plain)-1], key: "x/E.class", reason: "malformed"},
 		{name: "more behind it", data: append(slices.Clone(plain), 0), key: "x/E.class", reason: "malformed"},
-		{name: "malformed code", data: method(assembly.Method{Code: "byte 254"}).Bytes(), key: "T.f", reason: "malformed"},
-		{name: "stack underflow", data: method(assembly.Method{Code: "pop | return"}).Bytes(), key: "T.f", reason: "malformed"},
-		{name: "calls by another tool", key: "T.f", reason: "already-instrumented", warning: "in.jar!x/E.class is left as it is: ",
-			data: method(assembly.Method{Stack: 1, Code: "sipush 300 | invokestatic " + inject.DefaultRuntimeClass + ".i(I)V | return"}).Bytes()},
-		{name: "the drop-in for Matrix's name", key: inject.MatrixRuntimeClass + ".i", reason: "runtime", warning: "leave it out, or instrument with --preset matrix",
-			data: assembly.Class{Name: inject.MatrixRuntimeClass, Methods: []assembly.Method{{Access: public | static, Name: "i", Descriptor: "(I)V",
-				Stack: 1, Locals: 1, Code: "iload_0 | invokestatic " + inject.DefaultRuntimeClass + ".i(I)V | return"}}}.Bytes()},
-		{name: "too large", data: method(assembly.Method{Code: "nops 65529 | return"}).Bytes(), key: "T.f", reason: "too-large"},
+		{name: "malformed code", data: method(assembly.Method{Code: "byte 254"}).Bytes(), key: "T.f",
+			reason: "malformed"},
+		{name: "stack underflow", data: method(assembly.Method{Code: "pop | return"}).Bytes(), key: "T.f",
+			reason: "malformed"},
+		{name: "calls by another tool", key: "T.f", reason: "already-instrumented",
+			warning: "in.jar!x/E.class is left as it is: ",
+			data: method(assembly.Method{Stack: 1, Code: "sipush 300 | invokestatic " + inject.DefaultRuntimeClass +
+				".i(I)V | return"}).Bytes()},
+		{name: "the drop-in for Matrix's name", key: inject.MatrixRuntimeClass + ".i", reason: "runtime",
+			warning: "leave it out, or instrument with --preset matrix",
+			data: assembly.Class{Name: inject.MatrixRuntimeClass, Methods: []assembly.Method{{Access: public | static,
+				Name: "i", Descriptor: "(I)V",
+				Stack: 1, Locals: 1, Code: "iload_0 | invokestatic " + inject.DefaultRuntimeClass +
+					".i(I)V | return"}}}.Bytes()},
+		{name: "too large", data: method(assembly.Method{Code: "nops 65529 | return"}).Bytes(), key: "T.f",
+			reason: "too-large"},
 		{name: "pool full", key: "T.f", reason: "pool-full",
-			data: assembly.Class{Name: "T", Constants: 65534, Methods: method(assembly.Method{Code: "return"}).Methods}.Bytes()},
-		{name: "jit limit", data: method(assembly.Method{Code: "nops 7994 | return"}).Bytes(), key: "T.f", reason: "jit-limit",
+			data: assembly.Class{Name: "T", Constants: 65534,
+				Methods: method(assembly.Method{Code: "return"}).Methods}.Bytes()},
+		{name: "jit limit", data: method(assembly.Method{Code: "nops 7994 | return"}).Bytes(), key: "T.f",
+			reason: "jit-limit",
 			adjust: func(c *pipeline.Config) { c.Inject.KeepCompilable = true }},
 		{name: "unknown attribute", key: "T.f", reason: "unknown-attribute",
 			data: method(assembly.Method{Code: "return", Attributes: []assembly.Attribute{{Name: "a.B"}}}).Bytes()},
@@ -237,15 +266,19 @@ func TestSkipped(t *testing.T) {
 			adjust: func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact },
 			data: assembly.Class{Name: "T", Methods: []assembly.Method{
 				{Access: public, Name: "<init>", Descriptor: "()V", Locals: 1, Code: "start: goto start"}}}.Bytes()},
-		{name: "trivial", data: plain, key: "T.f", reason: "trivial", adjust: func(c *pipeline.Config) { c.Filter = nil }},
-		{name: "the runtime's package", data: class("dev/tracegen/runtime/deep/T", "f").data, key: "dev/tracegen/runtime/deep/T.f", reason: "runtime"},
+		{name: "trivial", data: plain, key: "T.f", reason: "trivial",
+			adjust: func(c *pipeline.Config) { c.Filter = nil }},
+		{name: "the runtime's package", data: class("dev/tracegen/runtime/deep/T", "f").data,
+			key: "dev/tracegen/runtime/deep/T.f", reason: "runtime"},
 		{name: "no methods", data: assembly.Class{Name: "T"}.Bytes()},
-		{name: "abstract methods only", data: assembly.Class{Name: "T", Access: public | classfile.AccAbstract, Methods: []assembly.Method{
-			{Access: public | classfile.AccAbstract, Name: "f", Descriptor: "()V"}}}.Bytes()},
+		{name: "abstract methods only", data: assembly.Class{Name: "T", Access: public | classfile.AccAbstract,
+			Methods: []assembly.Method{
+				{Access: public | classfile.AccAbstract, Name: "f", Descriptor: "()V"}}}.Bytes()},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			c := config(archive(t, filepath.Join(dir, "in.jar"), runtimeClass(inject.DefaultRuntimeClass), file{"x/E.class", row.data}, class("Good", "g")),
+			c := config(archive(t, filepath.Join(dir, "in.jar"), runtimeClass(inject.DefaultRuntimeClass),
+				file{"x/E.class", row.data}, class("Good", "g")),
 				filepath.Join(dir, "out.jar"))
 			// Good is changed, that the rest is not must not be for want of a reason to write anything.
 			if row.adjust != nil {
@@ -275,7 +308,8 @@ func TestSkipped(t *testing.T) {
 				t.Errorf("warnings %q", result.Warnings)
 			}
 			if row.adjust == nil {
-				checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, slices.DeleteFunc(out, func(f file) bool { return f.name == "x/E.class" }))
+				checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass,
+					slices.DeleteFunc(out, func(f file) bool { return f.name == "x/E.class" }))
 			}
 		})
 	}
@@ -284,7 +318,8 @@ func TestSkipped(t *testing.T) {
 func TestRuntimeClass(t *testing.T) {
 	broken := func(access uint16) file {
 		return classFile(assembly.Class{Name: "my/rt/Beat", Methods: []assembly.Method{
-			{Access: access, Name: "i", Descriptor: "(I)V", Locals: 2, Code: "return"}, {Access: static, Name: "o", Descriptor: "(I)V", Locals: 1, Code: "return"}}})
+			{Access: access, Name: "i", Descriptor: "(I)V", Locals: 2, Code: "return"}, {Access: static, Name: "o",
+				Descriptor: "(I)V", Locals: 1, Code: "return"}}})
 	}
 	run := func(t *testing.T, external, focus bool, files ...file) pipeline.Config {
 		dir := t.TempDir()
@@ -301,14 +336,20 @@ func TestRuntimeClass(t *testing.T) {
 		files           []file
 		want            []string // words of the error, nil for none
 	}{
-		{"absent", false, false, []file{app}, []string{"runtime class my.rt.Beat is in none of the inputs", "--runtime-external", "--runtime-class"}},
+		{"absent", false, false, []file{app}, []string{"runtime class my.rt.Beat is in none of the inputs",
+			"--runtime-external", "--runtime-class"}},
 		{"absent, on purpose", true, false, []file{app}, nil},
-		{"i is not static", false, false, []file{app, broken(public)}, []string{"in.jar!my/rt/Beat.class", "method i(I)V of runtime class my/rt/Beat is not public and static", "--runtime-class"}},
-		{"i is not static, though it could be elsewhere", true, false, []file{app, broken(public)}, []string{"is not public and static"}},
-		{"without at, which nobody calls", false, true, []file{app, broken(static)}, nil},
-		{"without at, which an Activity calls", false, true, []file{app, broken(static), activity}, []string{"in.jar!my/rt/Beat.class", "has no method at"}},
+		{"i is not static", false, false, []file{app, broken(public)},
+			[]string{"in.jar!my/rt/Beat.class", "method i(I)V of runtime class my/rt/Beat is not public and static",
+				"--runtime-class"}},
+		{"i is not static, though it could be elsewhere", true, false, []file{app, broken(public)},
+			[]string{"is not public and static"}},
+		{"without at, which no class calls", false, true, []file{app, broken(static)}, nil},
+		{"without at, which an Activity calls", false, true, []file{app, broken(static), activity},
+			[]string{"in.jar!my/rt/Beat.class", "has no method at"}},
 		{"without at, with focus hooks off", false, false, []file{app, broken(static), activity}, nil},
-		{"a second one is not right", false, false, []file{broken(static), app, {"META-INF/versions/9/my/rt/Beat.class", broken(public).data}},
+		{"a second one is not right", false, false, []file{broken(static), app,
+			{"META-INF/versions/9/my/rt/Beat.class", broken(public).data}},
 			[]string{"in.jar!META-INF/versions/9/my/rt/Beat.class", "not public and static"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -321,15 +362,17 @@ func TestRuntimeClass(t *testing.T) {
 		})
 	}
 	t.Run("what it reaches is not instrumented", func(t *testing.T) {
-		c := run(t, false, false, app, runtimeClass("my/rt/Beat", "app/Clock.now()V"), class("my/rt/deep/Helper", "f"), class("my/rtx/Other", "f"),
+		c := run(t, false, false, app, runtimeClass("my/rt/Beat", "app/Clock.now()V"), class("my/rt/deep/Helper", "f"),
+			class("my/rtx/Other", "f"),
 			classFile(assembly.Class{Name: "app/Clock", Methods: []assembly.Method{
 				{Access: static, Name: "now", Descriptor: "()V", Code: "invokestatic app/Log.log()V | return"},
 				{Access: static, Name: "unused", Descriptor: "()V", Code: "invokestatic app/A.f()V | return"}}}),
 			class("app/Log", "log"))
 		result := instrument(t, c)
 		got := reasons(result)
-		want := map[string]string{"my/rt/Beat.i": "runtime", "my/rt/Beat.o": "runtime", "my/rt/Beat.at": "runtime", "my/rt/deep/Helper.f": "runtime",
-			"app/Clock.now": "runtime", "app/Clock.unused": "runtime", "app/Log.log": "runtime"}
+		want := map[string]string{"my/rt/Beat.i": "runtime", "my/rt/Beat.o": "runtime", "my/rt/Beat.at": "runtime",
+			"my/rt/deep/Helper.f": "runtime",
+			"app/Clock.now":       "runtime", "app/Clock.unused": "runtime", "app/Log.log": "runtime"}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)
 		}
@@ -350,9 +393,11 @@ func TestRuntimeClass(t *testing.T) {
 
 // TestSignatures checks that a jar loses its signature if a class changed, and is copied byte by byte if none did.
 func TestSignatures(t *testing.T) {
-	manifest := "Manifest-Version: 1.0\r\n\r\nName: app/A.class\r\nSHA-256-Digest: abcd\r\n\r\nName: res/x\r\nContent-Type: text\r\nSHA-256-Digest: efgh\r\n\r\n"
+	manifest := "Manifest-Version: 1.0\r\n\r\nName: app/A.class\r\nSHA-256-Digest: abcd\r\n\r\nName: " +
+		"res/x\r\nContent-Type: text\r\nSHA-256-Digest: efgh\r\n\r\n"
 	signed := func(app file) []file {
-		return []file{{"META-INF/MANIFEST.MF", []byte(manifest)}, {"META-INF/A.SF", []byte("sf")}, {"META-INF/A.RSA", []byte("rsa")},
+		return []file{{"META-INF/MANIFEST.MF", []byte(manifest)}, {"META-INF/A.SF", []byte("sf")},
+			{"META-INF/A.RSA", []byte("rsa")},
 			{"META-INF/services/A.SF", []byte("no signature")}, app, {"res/x", []byte("x")}}
 	}
 	dir := t.TempDir()
@@ -387,8 +432,10 @@ func TestOddEntries(t *testing.T) {
 	dir := t.TempDir()
 	files := []file{
 		class("a", "f"), class("A", "f"), {"ä/Ö.class", class("pkg/Elsewhere", "f").data},
-		class("Twice", "f"), {"Twice.class", class("Twice", "f", "g").data}, class("x/Same", "f"), {"y/Same.class", class("x/Same", "h").data},
-		{"folder.class/", nil}, {"data.txt", []byte("1")}, {"data.txt", []byte("2")}, {"inner.jar", []byte("PK no zip")},
+		class("Twice", "f"), {"Twice.class", class("Twice", "f", "g").data}, class("x/Same", "f"), {"y/Same.class",
+			class("x/Same", "h").data},
+		{"folder.class/", nil}, {"data.txt", []byte("1")}, {"data.txt", []byte("2")}, {"inner.jar",
+			[]byte("PK no zip")},
 	}
 	c := config(archive(t, filepath.Join(dir, "in.jar"), files...), filepath.Join(dir, "out.jar"))
 	c.RuntimeExternal = true
@@ -407,7 +454,8 @@ func TestOddEntries(t *testing.T) {
 	if result.Mapping.Len() != 7 { // a.f A.f Elsewhere.f Twice.f Twice.g Same.f Same.h
 		t.Errorf("%d methods: %s", result.Mapping.Len(), mappingText(t, result.Mapping))
 	}
-	if !warned(result, "in.jar: entry Twice.class is there more than once") || !warned(result, "entry data.txt is there more than once") {
+	if !warned(result, "in.jar: entry Twice.class is there more than once") ||
+		!warned(result, "entry data.txt is there more than once") {
 		t.Errorf("warnings %q", result.Warnings)
 	}
 }
@@ -416,15 +464,18 @@ func TestBaseAndLines(t *testing.T) {
 	lines := assembly.Attribute{Name: "LineNumberTable", Info: []byte{0, 2, 0, 0, 0, 9, 0, 0, 0, 7}}
 	// An attribute of the class is needed that names a Utf8 of the pool: index 1 is the class's own name.
 	source := assembly.Attribute{Name: "SourceFile", Info: []byte{0, 1}}
-	old, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "T", Name: "f", Descriptor: "()V"}, Access: 9},
+	old, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "T", Name: "f", Descriptor: "()V"},
+		Access: 9},
 		{Identity: mapping.Identity{Class: "Gone", Name: "g", Descriptor: "()V"}, Access: 9}}, mapping.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	c := config(archive(t, filepath.Join(dir, "in.jar"), classFile(assembly.Class{Name: "T", Attributes: []assembly.Attribute{source}, Methods: []assembly.Method{
-		{Access: static, Name: "f", Descriptor: "()V", Code: "return", Attributes: []assembly.Attribute{lines}},
-		{Access: static, Name: "g", Descriptor: "()V", Code: "return"}}}), class("NoSource", "f")), filepath.Join(dir, "out.jar"))
+	c := config(archive(t, filepath.Join(dir, "in.jar"), classFile(assembly.Class{Name: "T",
+		Attributes: []assembly.Attribute{source}, Methods: []assembly.Method{
+			{Access: static, Name: "f", Descriptor: "()V", Code: "return", Attributes: []assembly.Attribute{lines}},
+			{Access: static, Name: "g", Descriptor: "()V",
+				Code: "return"}}}), class("NoSource", "f")), filepath.Join(dir, "out.jar"))
 	c.RuntimeExternal, c.Lines, c.Base, c.Order = true, true, old, mapping.OrderCompact
 	result := instrument(t, c)
 	id, _ := old.ByMethod(mapping.Identity{Class: "T", Name: "f", Descriptor: "()V"})
@@ -454,13 +505,15 @@ func TestFocus(t *testing.T) {
 	f := assembly.Method{Access: static, Name: "f", Descriptor: "()V", Code: "return"}
 	full := activity("a/Full", "android/app/Activity", f)
 	full.Constants = 65523 // room for calls, not for at and a method
-	foreign := classFile(activity("a/Foreign", "android/app/Activity", assembly.Method{Access: static, Name: "f", Descriptor: "()V", Stack: 1,
-		Code: "sipush 300 | invokestatic " + inject.DefaultRuntimeClass + ".i(I)V | return"}))
+	foreign := classFile(activity("a/Foreign", "android/app/Activity",
+		assembly.Method{Access: static, Name: "f", Descriptor: "()V", Stack: 1,
+			Code: "sipush 300 | invokestatic " + inject.DefaultRuntimeClass + ".i(I)V | return"}))
 	dir := t.TempDir()
 	c := config(archive(t, filepath.Join(dir, "in.jar"), runtimeClass(inject.DefaultRuntimeClass), foreign,
 		classFile(activity("a/Base", "android/app/Activity", f)), classFile(activity("a/Sub", "a/Base", f)),
 		classFile(activity("a/Has", "a/Base", focus(assembly.Method{Code: "return"}))),
-		classFile(activity("a/Odd", "a/Base", f, focus(assembly.Method{Code: "return", Attributes: []assembly.Attribute{{Name: "x.Y"}}}))),
+		classFile(activity("a/Odd", "a/Base", f, focus(assembly.Method{Code: "return",
+			Attributes: []assembly.Attribute{{Name: "x.Y"}}}))),
 		classFile(activity("a/Long", "a/Base", f, focus(assembly.Method{Code: "nops 65522 | return"}))),
 		classFile(full)), filepath.Join(dir, "out.jar"))
 	c.FocusHooks = true
@@ -469,7 +522,8 @@ func TestFocus(t *testing.T) {
 		t.Errorf("focus %s, want %s", got, want)
 	}
 	got := reasons(result)
-	if got["a/Odd.onWindowFocusChanged"] != "unknown-attribute" || got["a/Foreign.f"] != "already-instrumented" || len(got) != 5 { // and three of the runtime
+	if got["a/Odd.onWindowFocusChanged"] != "unknown-attribute" || got["a/Foreign.f"] != "already-instrumented" ||
+		len(got) != 5 { // and three of the runtime
 		t.Errorf("listed %v", got)
 	}
 	for _, name := range []string{"a/Odd", "a/Long", "a/Full"} {
@@ -510,30 +564,34 @@ func TestFocusOfCopies(t *testing.T) {
 	}
 }
 
-// TestJudgedByItself has a class that is wrong only because of what another input holds: what a referee says must
-// not depend on that, or instrumenting the inputs one by one would not give what instrumenting all at once does.
+// TestCheckedByItself has a class that is wrong only because of what another input holds. The result of a check must
+// not depend on that, or instrumenting the inputs one by one would write other outputs than instrumenting all at once.
 //
 // Invariant: The type checker looks up classes in the file of the checked class first, and instrument looks in no
 // other input.
-func TestJudgedByItself(t *testing.T) {
+func TestCheckedByItself(t *testing.T) {
 	dir := t.TempDir()
 	final := classFile(assembly.Class{Name: "p/Base", Access: public | classfile.AccFinal})
-	sub := classFile(assembly.Class{Name: "p/Sub", Super: "p/Base", Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "return"}}})
+	sub := classFile(assembly.Class{Name: "p/Sub", Super: "p/Base", Methods: []assembly.Method{{Access: static,
+		Name: "f", Descriptor: "()V", Code: "return"}}})
 	for name, row := range map[string]struct {
 		inputs      [][]file
 		preExisting int
 	}{
-		"another":                 {[][]file{{sub}, {final}}, 0},
-		"the same":                {[][]file{{sub, final}}, 1},
-		"another jar of the same": {[][]file{{file{"classes.jar", zipOf(t, sub)}, file{"libs/base.jar", zipOf(t, final)}}}, 1},
+		"another":  {[][]file{{sub}, {final}}, 0},
+		"the same": {[][]file{{sub, final}}, 1},
+		"another jar of the same": {[][]file{{file{"classes.jar", zipOf(t, sub)},
+			file{"libs/base.jar", zipOf(t, final)}}}, 1},
 	} {
 		c := pipeline.Config{Filter: everything(), RuntimeExternal: true}
 		for i, files := range row.inputs {
 			in := archive(t, filepath.Join(dir, fmt.Sprint(name, i, ".aar")), files...)
 			c.Inputs = append(c.Inputs, pipeline.Input{Path: in, Output: in + ".out.aar"})
 		}
-		if result := instrument(t, c); result.PreExisting != row.preExisting || result.Mapping.Len() != 1-row.preExisting {
-			t.Errorf("%s input: %d classes that were wrong before, %d methods", name, result.PreExisting, result.Mapping.Len())
+		if result := instrument(t, c); result.PreExisting != row.preExisting ||
+			result.Mapping.Len() != 1-row.preExisting {
+			t.Errorf("%s input: %d classes that were wrong before, %d methods", name, result.PreExisting,
+				result.Mapping.Len())
 		}
 	}
 }

@@ -65,7 +65,8 @@ func BenchmarkRules(b *testing.B) {
 	instrument := func(level pipeline.VerifyLevel) func(*testing.B, *filter.Filter) any {
 		return func(b *testing.B, f *filter.Filter) any {
 			result, err := pipeline.Run(b.Context(), pipeline.Config{
-				Inputs: []pipeline.Input{{Path: input, Output: filepath.Join(b.TempDir(), "out.jar")}}, RuntimeExternal: true,
+				Inputs: []pipeline.Input{{Path: input, Output: filepath.Join(b.TempDir(),
+					"out.jar")}}, RuntimeExternal: true,
 				Filter: f, Verify: level,
 			})
 			if err != nil {
@@ -78,7 +79,7 @@ func BenchmarkRules(b *testing.B) {
 	run("equivalence", instrument(pipeline.VerifyEquivalence))
 }
 
-// decideAll gives the number of methods that a filter traces, or may trace.
+// decideAll returns the number of methods that a filter traces, or may trace.
 func decideAll(classes []*classfile.Class, f *filter.Filter) (traced int) {
 	for _, c := range classes {
 		cf := f.ForClass(c)
@@ -92,7 +93,7 @@ func decideAll(classes []*classfile.Class, f *filter.Filter) (traced int) {
 	return traced
 }
 
-// cpuTime gives what all threads of the process have used.
+// cpuTime returns the CPU time that all threads of the process have used.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -126,7 +127,7 @@ func classesOf(b *testing.B, jar string) (classes []*classfile.Class) {
 	return classes
 }
 
-// mixedRules gives the text of n rules, ten kinds in turn.
+// mixedRules returns the text of n rules, ten kinds in turn.
 func mixedRules(classes []*classfile.Class, n int) string {
 	text := "rules:\n"
 	for i := range n {
@@ -144,7 +145,8 @@ func mixedRules(classes []*classfile.Class, n int) string {
 			fmt.Sprintf("- block: { annotation: com.vendor.Generated%d }\n", i),
 			fmt.Sprintf("- block: { extends: com.vendor.Base%d }\n", i),
 			fmt.Sprintf("- allow: { extends: '%s' }\n", c.SuperName()),
-			fmt.Sprintf("- allow: { class: '%s', synchronized: true, instructions: '>%d' }\n", name[:strings.LastIndexByte(name, '/')+1]+"**", i),
+			fmt.Sprintf("- allow: { class: '%s', synchronized: true, instructions: '>%d' }\n",
+				name[:strings.LastIndexByte(name, '/')+1]+"**", i),
 			fmt.Sprintf("- allow: { instructions: '>%d', loop: true }\n", i),
 		}[i%10]
 	}

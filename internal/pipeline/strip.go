@@ -2,38 +2,77 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/incremental"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// Strip takes the calls of earlier runs out of the inputs. Of the configuration, what is about choosing
-// methods and IDs is not used. The result counts as Rewritten the classes that held calls; its mapping is
-// empty. Errors are as for [Run].
-func Strip(ctx context.Context, c Config) (*Result, error) {
-	r := newRun(c)
-	defer r.close()
-	r.config.Filter = filter.New(filter.Options{RuntimeClass: r.config.Inject.RuntimeClass})
-	if err := r.prepare(ctx); err != nil {
+// StripConfig says what [Strip] does. Inputs, and Merge or each Input's Output, are needed. The fields are as in
+// [Config].
+type StripConfig struct {
+	Inputs       []Input
+	Merge        string
+	RuntimeClass string // that is called, in internal form; "" is tracegen's own
+	Level        jar.Level
+	Jobs         int
+	Progress     func(done, total int64)
+}
+
+// Strip takes the calls of earlier runs out of the inputs. The result counts as Rewritten the classes that held calls;
+// its mapping is empty. Errors are as for [Run].
+func Strip(ctx context.Context, c StripConfig) (*Result, error) {
+	inputs, outputs := pathsOf(c.Inputs, c.Merge)
+	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
 	}
-	for _, u := range r.units {
-		if u.warning != "" {
-			r.warn("%s%s", u.source.where(u.entry), u.warning)
-		}
-		u.stamped, u.methods = false, nil
-	}
-	if r.config.Merge != "" {
-		if err := r.dropDuplicates(); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	if r.mapping, err = mapping.Assign(nil, mapping.Options{Runtime: r.config.Inject.RuntimeClass}); err != nil {
+	none := incremental.None{Inputs: len(inputs)}
+	known, err := none.Recall(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := r.write(ctx); err != nil {
+	w, err := open(inputs, known, c.Jobs, c.Progress, 2)
+	if err != nil {
 		return nil, err
 	}
-	return r.finish(ctx)
+	defer w.set.Close()
+	w.set.KeepClasses()
+	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
+	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
+	facts, err := w.scan(ctx, known, scan.Options{Filter: rules, Inject: options})
+	if err != nil {
+		return nil, err
+	}
+	merged, err := w.merged(c.Merge)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := plan.Strip(facts, plan.Options{Inputs: inputs, OriginalRuntime: options.RuntimeClass, Merged: merged})
+	if err != nil {
+		return nil, err
+	}
+	planned, err := draft.Assign()
+	if err != nil {
+		return nil, err
+	}
+
+	stage := &output.Stage{}
+	defer stage.Abort()
+	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers,
+		Progress: w.progress.add}
+	round := &rounds{work: w, stage: stage, memory: none, options: o, jobs: output.Jobs(w.set.Containers(), outputs,
+		c.Merge)}
+	if _, err := round.write(ctx, planned); err != nil {
+		return nil, err
+	}
+	result := resultOf(draft, c.Inputs, c.Merge, &round.totals)
+	result.Mapping = planned.Mapping
+	result.Warnings = slices.Concat(w.warnings, draft.Warnings, round.warnings())
+	return finish(ctx, stage, none, nil, result)
 }

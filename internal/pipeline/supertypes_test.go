@@ -17,19 +17,22 @@ func below(name, super string, interfaces ...string) file {
 		Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "return"}}})
 }
 
-// TestRulesOnSupertypes: chains are followed through all inputs and the class path, end where nobody knows more, and
-// may be circles.
+// TestRulesOnSupertypes: chains are followed through all inputs and the class path, end at a class that is not found,
+// and may be circles.
 //
 // Invariant: Rules on supertypes follow the chain through all inputs and the class path.
 func TestRulesOnSupertypes(t *testing.T) {
 	dir := t.TempDir()
-	first := archive(t, filepath.Join(dir, "first.jar"), runtimeClass("dev/tracegen/runtime/AppMethodBeat"), mappingInfo(),
-		below("a/Leaf", "a/Mid"), below("a/Base", "lib/Root"), below("c/X", "c/Y"), below("d/Plain", "java/lang/Object"),
+	first := archive(t, filepath.Join(dir, "first.jar"), runtimeClass("dev/tracegen/runtime/AppMethodBeat"),
+		mappingInfo(),
+		below("a/Leaf", "a/Mid"), below("a/Base", "lib/Root"), below("c/X", "c/Y"), below("d/Plain",
+			"java/lang/Object"),
 		below("META-INF/versions/11/a/Late", "a/Leaf"))
 	second := archive(t, filepath.Join(dir, "second.jar"),
 		below("a/Mid", "a/Base", "lib/Face"), below("c/Y", "c/X", "lib/Face"), below("e/Other", "gone/Away"))
 	// The class path has a class of the inputs too, which has no say.
-	lib := archive(t, filepath.Join(dir, "lib.jar"), below("lib/Root", "far/Top", "far/Face"), below("far/Top", "far/Further"),
+	lib := archive(t, filepath.Join(dir, "lib.jar"), below("lib/Root", "far/Top", "far/Face"),
+		below("far/Top", "far/Further"),
 		below("a/Mid", "gone/Away"))
 	all := "a/Base a/Leaf a/Mid c/X c/Y d/Plain e/Other META-INF/versions/11/a/Late"
 	cases := []struct{ rules, blocked, withClassPath string }{
@@ -60,8 +63,9 @@ func TestRulesOnSupertypes(t *testing.T) {
 				for _, name := range strings.Fields(blocked) {
 					want[name+".class"] = filter.ReasonBlocked
 				}
-				config := pipeline.Config{Filter: filter.New(filter.Options{Rules: parsed.Rules, Trivial: filter.None}), DryRun: true,
-					Verify: pipeline.VerifyEquivalence, Surroundings: pipeline.Surroundings{ClassPath: classPath}}
+				config := pipeline.Config{Filter: filter.New(filter.Options{Rules: parsed.Rules, Trivial: filter.None}),
+					DryRun: true,
+					Verify: pipeline.VerifyEquivalence, ClassPath: pipeline.ClassPath{Paths: classPath}}
 				for _, in := range inputs {
 					config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: in + ".out.jar"})
 				}
@@ -70,7 +74,8 @@ func TestRulesOnSupertypes(t *testing.T) {
 					if s.Reason != filter.ReasonRuntime {
 						got[s.Entry] = s.Reason
 					}
-					if s.Reason == filter.ReasonBlocked && !strings.HasPrefix(s.Detail, "t.yml:2: block {") && !strings.HasPrefix(s.Detail, "t.yml:2: block **") {
+					if s.Reason == filter.ReasonBlocked && !strings.HasPrefix(s.Detail, "t.yml:2: block {") &&
+						!strings.HasPrefix(s.Detail, "t.yml:2: block **") {
 						t.Errorf("%s: %s by %q", c.rules, s.Entry, s.Detail)
 					}
 				}

@@ -14,7 +14,7 @@ import (
 
 // TestRefusedLate has methods that turn out to take no calls when their class is written, since the scan has not
 // tried. What depends on that is decided as if it had been known before: the other methods of the class are traced,
-// nobody is blamed, and a module of which nothing else is traced requires nothing.
+// no class counts as rejected, and a module of which nothing else is traced requires nothing.
 //
 // Invariant: If a method is refused only when its class is written, all is decided as if the refusal had been known
 // before.
@@ -26,17 +26,22 @@ func TestRefusedLate(t *testing.T) {
 	method := func(name, code string) assembly.Method {
 		return assembly.Method{Access: static, Name: name, Descriptor: "()V", Code: code}
 	}
-	both := classFile(assembly.Class{Name: "a/Both", Methods: []assembly.Method{method("f", "return"), method("g", "pop | return"), method("h", "return")}})
+	both := classFile(assembly.Class{Name: "a/Both", Methods: []assembly.Method{method("f", "return"),
+		method("g", "pop | return"), method("h", "return")}})
 	only := classFile(assembly.Class{Name: "sample/Only", Methods: []assembly.Method{method("g", "pop | return")}})
 	dir := t.TempDir()
-	c := pipeline.Config{RuntimeExternal: true, AddRequires: "dev.tracegen.runtime", Filter: everything(), Verify: pipeline.VerifyEquivalence,
+	c := pipeline.Config{RuntimeExternal: true, AddRequires: "dev.tracegen.runtime", Filter: everything(),
+		Verify: pipeline.VerifyEquivalence,
 		Inputs: []pipeline.Input{
-			{Path: archive(t, filepath.Join(dir, "in.jar"), both, class("a/A", "f")), Output: filepath.Join(dir, "out.jar")},
-			{Path: archive(t, filepath.Join(dir, "module.jar"), file{"module-info.class", info}, only), Output: filepath.Join(dir, "module.out.jar")},
+			{Path: archive(t, filepath.Join(dir, "in.jar"), both, class("a/A", "f")),
+				Output: filepath.Join(dir, "out.jar")},
+			{Path: archive(t, filepath.Join(dir, "module.jar"), file{"module-info.class", info}, only),
+				Output: filepath.Join(dir, "module.out.jar")},
 		}}
 	result := instrument(t, c)
 	if result.Mapping.Len() != 3 || result.Introduced != 0 || result.PreExisting != 0 {
-		t.Errorf("%d methods are traced, want 3; %d and %d objections", result.Mapping.Len(), result.Introduced, result.PreExisting)
+		t.Errorf("%d methods are traced, want 3; %d and %d findings", result.Mapping.Len(), result.Introduced,
+			result.PreExisting)
 	}
 	skipped := slices.Collect(result.Skipped)
 	if len(skipped) != 2 || skipped[0].Name != "g" || skipped[0].Reason != filter.ReasonMalformed {

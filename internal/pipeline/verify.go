@@ -7,21 +7,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/input"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
-// VerifyConfig says what [Verify] is to judge. Paths are needed.
+// VerifyConfig says what [Verify] checks. Paths are needed.
 type VerifyConfig struct {
-	Paths        []string // jars, zips, .aar and .class files, directories
-	Baseline     []string // the same before somebody changed them; may be empty
-	Surroundings Surroundings
-	Notes        bool // also tell where the JVMS is stricter than HotSpot
-	Frames       bool // tell the types at the place of each finding
-	Jobs         int  // workers; 0 is one per CPU
+	Paths     []string // jars, zips, .aar and .class files, directories
+	Baseline  []string // the originals of these, to compare with; may be empty
+	ClassPath ClassPath
+	Notes     bool // also report where the JVMS is stricter than HotSpot
+	Frames    bool // report the types at the place of each finding
+	Jobs      int  // workers; 0 is one per CPU
 	// Progress is as in [Config].
 	Progress func(done, total int64)
 }
@@ -29,9 +30,9 @@ type VerifyConfig struct {
 // Verification is what was found.
 type Verification struct {
 	Findings []Finding // by path, entry and place in the class file
-	Classes  int       // that were judged
+	Classes  int       // that were checked
 	Unknown  []string  // classes that were not found anywhere, sorted, in internal form
-	Warnings []string  // of classes that could not be judged
+	Warnings []string  // about classes that could not be checked
 }
 
 // Finding is what is wrong with a class of some file.
@@ -42,134 +43,144 @@ type Finding struct {
 	PreExisting bool // the baseline has it too
 }
 
-// judgement is what was said of one unit.
-type judgement struct {
-	judged   bool
-	findings []Finding
-	unknown  []string
-	warning  string
-}
-
-// verification is one call of Verify.
-type verification struct {
-	*run
-	config   VerifyConfig
-	referee  *referee // of Paths
-	original *referee // of Baseline
-
-	before map[string][]*unit // classes of Baseline by name
-	mu     sync.Mutex
-	said   map[*unit]judgement
-}
-
-// Verify judges every class by itself, as HotSpot does when it links it. An error is one of reading: what is
+// Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
 // wrong with a class that can be read is a finding.
 func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
-	var inputs []Input
-	for _, path := range slices.Concat(c.Paths, c.Baseline) {
-		inputs = append(inputs, Input{Path: path})
-	}
-	v := verification{
-		run:    newRun(Config{Inputs: inputs, Jobs: c.Jobs, Progress: c.Progress}),
-		config: c, said: make(map[*unit]judgement),
-	}
-	defer v.close()
-	if err := v.open(); err != nil {
-		return nil, err
-	}
-	around, err := c.Surroundings.open()
+	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
-	defer around.close()
-	if err := v.eachUnit(ctx, (*worker).name); err != nil {
+	defer w.set.Close()
+	path := c.ClassPath.Lazy()
+	defer path.Close()
+	if err := path.Open(); err != nil {
 		return nil, err
 	}
-	all := v.units
-	split := len(all)
-	if i := slices.IndexFunc(all, func(u *unit) bool { return u.source.input >= len(c.Paths) }); i >= 0 {
-		split = i
+	names, err := w.names(ctx)
+	if err != nil {
+		return nil, err
 	}
-	more := detail{notes: c.Notes, frames: c.Frames}
-	v.referee = newReferee(v.run, around, all[:split], nil, more)
-	v.original = newReferee(v.run, around, all[split:], all[:split], more)
-	v.before = newInputClasses(nil, all[split:]).byName
-	v.units = all[:split]
-	if err := v.eachUnit(ctx, v.judge); err != nil {
+	// A class of Paths sees all of Paths and none of Baseline; one of Baseline sees Baseline first, then Paths.
+	all, split := len(w.set.Classes), len(w.set.Classes)
+	if len(c.Baseline) > 0 {
+		split = w.set.Inputs[len(c.Paths)].First
+	}
+	checked, originals, none := typecheck.NamesOf(w.set, names, 0, split), typecheck.NamesOf(w.set, names, split,
+		all), typecheck.NamesOf(w.set, nil, 0, 0)
+	more := typecheck.Details{Notes: c.Notes, Frames: c.Frames}
+	v := verification{
+		work: w, names: names, paths: c.Paths, originals: originals, reports: make([]classReport, split),
+		views:         typecheck.NewViews(path, w.set, 0, split, checked, none, more),
+		originalViews: typecheck.NewViews(path, w.set, split, all, originals, checked, more),
+	}
+	if err := w.each(ctx, split, v.start); err != nil {
 		return nil, err
 	}
 	return v.result(), nil
 }
 
-// name finds out what the class of u is called, for others to refer to it.
-func (w *worker) name(u *unit) error {
-	data, err := w.read(u.entry, w.buffer)
-	w.advance(u.entry.size)
+// names finds out what all classes are called, for others to refer to them.
+func (w *work) names(ctx context.Context) ([]string, error) {
+	names := make([]string, len(w.set.Classes))
+	err := w.each(ctx, len(names), func() (func(int) error, func()) {
+		var buffer []byte
+		var parser classfile.Parser
+		work := func(n int) error {
+			data, err := w.set.Read(n, &buffer)
+			w.progress.add(w.set.Classes[n].Size)
+			if errors.Is(err, jar.ErrUnsupported) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if c, err := parser.Parse(data); err == nil {
+				names[n] = strings.Clone(c.Name())
+			}
+			return nil
+		}
+		return work, func() {}
+	})
+	return names, err
+}
+
+// verification is one call of Verify.
+type verification struct {
+	*work
+	names         []string // by number of class
+	paths         []string
+	views         *typecheck.Views // of Paths
+	originalViews *typecheck.Views // of Baseline
+	originals     *typecheck.Classes
+
+	reports []classReport // by number of class, each written by one worker
+}
+
+// classReport is what was found out about one class.
+type classReport struct {
+	checked  bool
+	findings []Finding
+	unknown  []string
+	warning  string
+}
+
+// start returns what checks one class after another.
+func (v *verification) start() (work func(int) error, done func()) {
+	var buffer []byte
+	var parser classfile.Parser
+	work = func(n int) (err error) {
+		v.reports[n], err = v.check(n, &buffer, &parser)
+		return err
+	}
+	return work, func() {}
+}
+
+// check checks one class, and finds which findings its original had.
+func (v *verification) check(class int, buffer *[]byte, parser *classfile.Parser) (classReport, error) {
+	at := v.set.Classes[class]
+	data, err := v.set.Read(class, buffer)
+	v.progress.add(at.Size)
 	if errors.Is(err, jar.ErrUnsupported) {
-		return nil
+		return classReport{warning: fmt.Sprintf("%s is not checked: %v", at.Where(), err)}, nil
 	}
 	if err != nil {
-		return err
+		return classReport{}, err
 	}
-	w.buffer = data
-	if c, err := w.original.Parse(data); err == nil {
-		u.class = strings.Clone(c.Name())
+	findings, unknown, err := findingsOf(v.views, at, class, parser, data)
+	if err != nil {
+		return classReport{warning: fmt.Sprintf("%s is not checked: %v", at.Where(), err)}, nil
 	}
-	return nil
+	report := classReport{checked: true, unknown: unknown}
+	introduced, err := v.introduced(class, findings)
+	if err != nil {
+		return classReport{}, err
+	}
+	for _, f := range findings {
+		// Both lists are in one order.
+		isNew := len(introduced) > 0 && f == introduced[0]
+		if isNew {
+			introduced = introduced[1:]
+		}
+		report.findings = append(report.findings, Finding{Path: v.paths[at.Container.Input], Entry: entryName(at),
+			Finding: f, PreExisting: !isNew})
+	}
+	return report, nil
 }
 
-// judge judges one class, and says which findings its original had.
-func (v *verification) judge(w *worker, u *unit) error {
-	data, err := w.read(u.entry, w.buffer)
-	w.advance(u.entry.size)
-	j := judgement{}
-	switch {
-	case errors.Is(err, jar.ErrUnsupported):
-		j.warning = fmt.Sprintf("%s is not judged: %v", u.source.where(u.entry), err)
-	case err != nil:
-		return err
-	default:
-		w.buffer = data
-		findings, unknown, err := findingsOf(v.referee, u, &w.original, data)
-		if err != nil {
-			j.warning = fmt.Sprintf("%s is not judged: %v", u.source.where(u.entry), err)
-			break
-		}
-		j.judged, j.unknown = true, unknown
-		introduced, err := v.introduced(u, findings)
-		if err != nil {
-			return err
-		}
-		for _, f := range findings {
-			// Both lists are in one order.
-			isNew := len(introduced) > 0 && f == introduced[0]
-			if isNew {
-				introduced = introduced[1:]
-			}
-			j.findings = append(j.findings, Finding{
-				Path: v.run.config.Inputs[u.source.input].Path, Entry: u.entryName(), Finding: f, PreExisting: !isNew,
-			})
-		}
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.said[u] = j
-	return nil
-}
-
-// findingsOf judges a class file. The error is about one of a version that nobody here knows.
-func findingsOf(by *referee, u *unit, parser *classfile.Parser, data []byte) ([]verify.Finding, []string, error) {
+// findingsOf checks a class file. The error is about one of a version that is not supported.
+func findingsOf(by *typecheck.Views, at *input.Class, class int, parser *classfile.Parser,
+	data []byte) ([]verify.Finding, []string, error) {
 	c, err := parser.Parse(data)
 	if errors.Is(err, classfile.ErrVersion) {
 		return nil, nil, err
 	}
 	if err != nil {
 		return []verify.Finding{{
-			Class: strings.TrimSuffix(u.entry.name, ".class"), Offset: -1,
+			Class: strings.TrimSuffix(at.Name, ".class"), Offset: -1,
 			Rule: "JVMS 4.8", Want: "a class file", Got: err.Error(),
 		}}, nil, nil
 	}
-	result := by.check(u, c)
+	result := by.Check(class, c)
 	// Names are cut from the class file, whose memory serves the next one.
 	for i := range result.Findings {
 		f := &result.Findings[i]
@@ -183,63 +194,65 @@ func findingsOf(by *referee, u *unit, parser *classfile.Parser, data []byte) ([]
 	return result.Findings, result.Unknown, nil
 }
 
-// introduced gives those of the findings that the original of u has not.
-func (v *verification) introduced(u *unit, findings []verify.Finding) ([]verify.Finding, error) {
-	original := v.originalOf(u)
-	if len(findings) == 0 || original == nil {
+// introduced returns those of the findings that the original of a class has not.
+func (v *verification) introduced(class int, findings []verify.Finding) ([]verify.Finding, error) {
+	original := v.originalOf(class)
+	if len(findings) == 0 || original < 0 {
 		return findings, nil
 	}
-	data, err := v.read(original.entry, nil)
+	var buffer []byte
+	data, err := v.set.Read(original, &buffer)
 	if err != nil { // it was read for its name a moment ago
 		return nil, err
 	}
-	before, _, err := findingsOf(v.original, original, new(classfile.Parser), data)
+	before, _, err := findingsOf(v.originalViews, v.set.Classes[original], original, new(classfile.Parser), data)
 	if err != nil {
-		return findings, nil // the original is of a version that cannot be judged
+		return findings, nil // the original is of a version that cannot be checked
 	}
 	return verify.Introduced(before, findings), nil
 }
 
-// originalOf finds the unit of the baseline that u was before: of its name, in the same place if there is one.
-func (v *verification) originalOf(u *unit) *unit {
-	var best *unit
-	bestScore := -1
-	for _, o := range v.before[u.class] {
+// originalOf finds the class of the baseline that a class was before: of its name, in the same place if there is one.
+// It returns -1 if there is none.
+func (v *verification) originalOf(class int) int {
+	best, bestScore := -1, -1
+	at := v.set.Classes[class]
+	for _, n := range v.originals.Named(v.names[class]) {
+		o := v.set.Classes[n]
 		score := 0
-		if o.entryName() == u.entryName() {
+		if entryName(o) == entryName(at) {
 			score += 2
 		}
-		if o.source.input-len(v.config.Paths) == u.source.input {
+		if o.Container.Input-len(v.paths) == at.Container.Input {
 			score++
 		}
 		if score > bestScore {
-			best, bestScore = o, score
+			best, bestScore = n, score
 		}
 	}
 	return best
 }
 
-// entryName names the entry below its input.
-func (u *unit) entryName() string {
-	if u.source.lone {
+// entryName names the entry of a class below its input, "" for a lone class file.
+func entryName(at *input.Class) string {
+	if at.Container.Kind == input.ClassFile {
 		return ""
 	}
-	return u.source.outer + u.entry.name
+	return at.Path()
 }
 
 func (v *verification) result() *Verification {
 	result := &Verification{}
 	unknown := make(map[string]bool)
-	for _, u := range v.units {
-		j := v.said[u]
-		if j.judged {
+	for _, r := range v.reports {
+		if r.checked {
 			result.Classes++
 		}
-		if j.warning != "" {
-			result.Warnings = append(result.Warnings, j.warning)
+		if r.warning != "" {
+			result.Warnings = append(result.Warnings, r.warning)
 		}
-		result.Findings = append(result.Findings, j.findings...)
-		for _, name := range j.unknown {
+		result.Findings = append(result.Findings, r.findings...)
+		for _, name := range r.unknown {
 			unknown[name] = true
 		}
 	}

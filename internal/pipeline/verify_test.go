@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// zipped gives an archive of these entries, names and contents in turns.
+// zipped returns an archive of these entries, names and contents in turns.
 func zipped(t testing.TB, entries ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -47,12 +47,14 @@ func TestVerifySees(t *testing.T) {
 	sub := assembly.Class{Name: "p/Sub", Super: "p/Base"}.Bytes()
 	open, final := base(0), base(classfile.AccFinal)
 	for name, data := range map[string][]byte{
-		"final.jar":    zipped(t, "p/Base.class", final, "p/Sub.class", sub),
-		"open.jar":     zipped(t, "p/Sub.class", sub, "p/Base.class", open),
-		"releases.jar": zipped(t, "p/Base.class", open, "p/Sub.class", sub, "META-INF/versions/9/p/Base.class", final, "META-INF/versions/11/p/Sub.class", sub),
-		"lib.aar":      zipped(t, "classes.jar", zipped(t, "odd/place/Sub.class", sub), "libs/x.jar", zipped(t, "p/Base.class", final)),
-		"sub.jar":      zipped(t, "p/Sub.class", sub),
-		"Base.class":   final,
+		"final.jar": zipped(t, "p/Base.class", final, "p/Sub.class", sub),
+		"open.jar":  zipped(t, "p/Sub.class", sub, "p/Base.class", open),
+		"releases.jar": zipped(t, "p/Base.class", open, "p/Sub.class", sub, "META-INF/versions/9/p/Base.class", final,
+			"META-INF/versions/11/p/Sub.class", sub),
+		"lib.aar": zipped(t, "classes.jar", zipped(t, "odd/place/Sub.class", sub), "libs/x.jar",
+			zipped(t, "p/Base.class", final)),
+		"sub.jar":    zipped(t, "p/Sub.class", sub),
+		"Base.class": final,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
 			t.Fatal(err)
@@ -65,15 +67,20 @@ func TestVerifySees(t *testing.T) {
 		want             []string
 	}{
 		{"its own file", []string{"final.jar", "open.jar"}, nil, nil, []string{"final.jar!p/Sub.class"}},
-		{"its own file, which is the second", []string{"open.jar", "final.jar"}, nil, nil, []string{"final.jar!p/Sub.class"}},
+		{"its own file, which is the second", []string{"open.jar", "final.jar"}, nil, nil,
+			[]string{"final.jar!p/Sub.class"}},
 		{"releases", []string{"releases.jar"}, nil, nil, []string{"releases.jar!META-INF/versions/11/p/Sub.class"}},
-		{"jars of one .aar, and names that are not where they should be", []string{"lib.aar"}, nil, nil, []string{"lib.aar!classes.jar!odd/place/Sub.class"}},
+		{"jars of one .aar, and names that are not where they should be", []string{"lib.aar"}, nil, nil,
+			[]string{"lib.aar!classes.jar!odd/place/Sub.class"}},
 		{"another file", []string{"sub.jar", "Base.class"}, nil, nil, []string{"sub.jar!p/Sub.class"}},
 		{"the class path before all", []string{"final.jar", "open.jar"}, []string{"open.jar"}, nil, nil},
 		{"nothing", []string{"sub.jar"}, nil, nil, nil},
-		{"the original's own file", []string{"final.jar"}, nil, []string{"open.jar"}, []string{"final.jar!p/Sub.class"}},
-		{"of two originals the first for the first", []string{"final.jar"}, nil, []string{"open.jar", "final.jar"}, []string{"final.jar!p/Sub.class"}},
-		{"and the second for the second", []string{"sub.jar", "final.jar"}, nil, []string{"open.jar", "final.jar"}, []string{"sub.jar!p/Sub.class", "final.jar!p/Sub.class pre-existing"}},
+		{"the original's own file", []string{"final.jar"}, nil, []string{"open.jar"},
+			[]string{"final.jar!p/Sub.class"}},
+		{"of two originals the first for the first", []string{"final.jar"}, nil, []string{"open.jar", "final.jar"},
+			[]string{"final.jar!p/Sub.class"}},
+		{"and the second for the second", []string{"sub.jar", "final.jar"}, nil, []string{"open.jar", "final.jar"},
+			[]string{"sub.jar!p/Sub.class", "final.jar!p/Sub.class pre-existing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			within := func(names []string) []string {
@@ -85,7 +92,8 @@ func TestVerifySees(t *testing.T) {
 			}
 			for jobs := 1; jobs <= 3; jobs++ {
 				result, err := Verify(t.Context(), VerifyConfig{
-					Paths: within(c.paths), Baseline: within(c.baseline), Surroundings: Surroundings{ClassPath: within(c.classPath)}, Jobs: jobs,
+					Paths: within(c.paths), Baseline: within(c.baseline),
+					ClassPath: ClassPath{Paths: within(c.classPath)}, Jobs: jobs,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -113,11 +121,13 @@ func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 	var entries []any
 	for i := range 200 {
 		name := "p/C" + string(rune('a'+i/26)) + string(rune('a'+i%26))
-		m := assembly.Method{Access: classfile.AccStatic, Name: "f", Descriptor: "()Ljava/lang/Object;", Stack: 1, Code: "new lost/" + name[2:] + " | pop | aconst_null | areturn"}
+		m := assembly.Method{Access: classfile.AccStatic, Name: "f", Descriptor: "()Ljava/lang/Object;", Stack: 1,
+			Code: "new lost/" + name[2:] + " | pop | aconst_null | areturn"}
 		if i%3 == 0 {
 			m.Code = "iconst_0 | areturn"
 		}
-		entries = append(entries, name+".class", assembly.Class{Name: name, Super: "lost/Super" + name[2:], Methods: []assembly.Method{m}}.Bytes())
+		entries = append(entries, name+".class", assembly.Class{Name: name, Super: "lost/Super" + name[2:],
+			Methods: []assembly.Method{m}}.Bytes())
 	}
 	path := filepath.Join(t.TempDir(), "many.jar")
 	if err := os.WriteFile(path, zipped(t, entries...), 0o666); err != nil {

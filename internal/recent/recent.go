@@ -1,25 +1,29 @@
-// Package recent keeps what was asked for last, up to a bound, for goroutines that share it.
+// Package recent has a map that keeps the values that were used last, up to a bound, and may be used by several
+// goroutines.
 package recent
 
 import "sync"
 
-// generation is how many values each of the two generations holds.
+// generation is the greatest number of values in each of the two generations of a Map.
 const generation = 1 << 14
 
-// Map holds values in two generations. What is put, or found in the old one, goes into the young one; when that is full,
-// it becomes the old one, which is dropped. The zero value is empty and ready.
+// Map is a map with a bounded number of values. It has two generations: Put stores values in the young one, and Get
+// moves a value that it finds in the old one there. When the young generation is full, it becomes the old one, and
+// the values that were in the old one are dropped. So a value stays until at least as many other values were used
+// as one generation holds. A call costs one or two look-ups. The zero Map is empty and ready for use.
 type Map[K comparable, V any] struct {
 	mu         sync.Mutex
 	young, old map[K]entry[K, V]
 }
 
-// entry has the key as it was put: the one that is asked with may be cut from memory that is not to be kept.
+// entry has a value with the key that was passed to Put. Moving an entry keeps that key and not the one that was
+// passed to Get, which may share memory that should not be kept.
 type entry[K comparable, V any] struct {
 	key   K
 	value V
 }
 
-// Get gives the value of a key, and whether it is still known.
+// Get returns the value of a key; found is false if it was never put or has been dropped.
 func (m *Map[K, V]) Get(key K) (value V, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,13 +36,14 @@ func (m *Map[K, V]) Get(key K) (value V, found bool) {
 	return e.value, found
 }
 
-// Put sets the value of a key, which is kept.
+// Put sets the value of a key. The Map keeps the key.
 func (m *Map[K, V]) Put(key K, value V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keep(entry[K, V]{key, value})
 }
 
+// keep stores an entry in the young generation.
 func (m *Map[K, V]) keep(e entry[K, V]) {
 	if len(m.young) >= generation || m.young == nil {
 		m.old, m.young = m.young, make(map[K]entry[K, V])

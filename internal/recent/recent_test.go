@@ -2,7 +2,8 @@ package recent
 
 import "testing"
 
-// TestMap: what is asked for stays, what is not goes, and no more is held than two generations.
+// TestMap checks that a value that is used stays, that one that is not used is dropped, and that there are never
+// more values than two generations hold.
 func TestMap(t *testing.T) {
 	var m Map[int, int]
 	if _, found := m.Get(1); found {
@@ -12,7 +13,7 @@ func TestMap(t *testing.T) {
 	for i := range n {
 		m.Put(i, -i)
 		if value, found := m.Get(0); !found || value != 0 {
-			t.Fatalf("after %d others, the one that is always asked for is gone", i)
+			t.Fatalf("after %d others, the value that is always used is dropped", i)
 		}
 		if len(m.young)+len(m.old) > 2*generation {
 			t.Fatalf("%d values are held", len(m.young)+len(m.old))
@@ -22,6 +23,6 @@ func TestMap(t *testing.T) {
 		t.Errorf("the last is %d, %v", value, found)
 	}
 	if _, found := m.Get(1); found {
-		t.Error("one that nobody asked for is still there")
+		t.Error("a value that was not used is still there")
 	}
 }

@@ -14,33 +14,33 @@ import (
 	"github.com/tracegen/tracegen/filter"
 )
 
-// Difference is how the reports of two runs differ. It says nothing of where files were, nor of warnings.
+// Difference holds the differences of two reports, but for the names of files and for warnings.
 type Difference struct {
 	Options  []OptionChange // by name
 	Rules    RuleChanges
-	Totals   []NumberChange // of all inputs; counts that one of the reports does not have are left out
+	Totals   []NumberChange // of all inputs; numbers that one of the reports does not have are omitted
 	Inputs   []RowChange    // by last name
 	Packages []RowChange    // by name, in text form
-	Focus    []OptionChange // by class, in text form: what is done about its focus hook
+	Focus    []OptionChange // by class, in text form: the actions on focus hooks
 
 	old, new *Saved
 }
 
-// OptionChange is a value that is another one now.
+// OptionChange is an option, or the focus hook of a class, whose value differs.
 type OptionChange struct {
 	Name string `json:"name"`          // of the option, or the class
 	Old  string `json:"old,omitempty"` // "" if the old report has none
 	New  string `json:"new,omitempty"` // "" if the new report has none
 }
 
-// NumberChange is a count that is another one now.
+// NumberChange is a number that differs.
 type NumberChange struct {
-	Name string `json:"name"` // what is counted, as WriteText says it
+	Name string `json:"name"` // as in WriteText
 	Old  int64  `json:"old"`  // in the old report
 	New  int64  `json:"new"`  // in the new one
 }
 
-// RowChange is what has changed of one input or package.
+// RowChange holds the differences of one input or package.
 type RowChange struct {
 	Name    string         `json:"name"`    // of the input, without its directory, or of the package
 	Added   bool           `json:"added"`   // the old report does not have it
@@ -48,23 +48,23 @@ type RowChange struct {
 	Numbers []NumberChange `json:"numbers"` // 0 on the side that does not have it
 }
 
-// RuleChanges are rules that only one of two runs went by, each once, in their order, without their places: those
+// RuleChanges holds the rules of only one of two runs, each once, in their order and without file and line, which
 // change with every line above.
 type RuleChanges struct {
 	Added     []string `json:"added"`     // of the new run alone
 	Removed   []string `json:"removed"`   // of the old run alone
-	Reordered bool     `json:"reordered"` // the same rules in another order, of which the last that matches counts
+	Reordered bool     `json:"reordered"` // the same rules in another order; the last match decides
 }
 
 func (c *RuleChanges) any() bool { return len(c.Added)+len(c.Removed) > 0 || c.Reordered }
 
-// Equal says whether nothing differs.
+// Equal reports whether nothing differs.
 func (d *Difference) Equal() bool {
 	return len(d.Options)+len(d.Totals)+len(d.Inputs)+len(d.Packages)+len(d.Focus) == 0 && !d.Rules.any() &&
 		d.old.document.Mapping.Digest == d.new.document.Mapping.Digest
 }
 
-// Compare tells how two reports differ. Compare(b, a) is Compare(a, b) with the sides exchanged.
+// Compare returns the differences of two reports. Compare(b, a) is Compare(a, b) with the sides exchanged.
 func Compare(old, new *Saved) *Difference {
 	a, b := &old.document, &new.document
 	return &Difference{
@@ -78,7 +78,7 @@ func Compare(old, new *Saved) *Difference {
 	}
 }
 
-// rulePlace is what stands before a rule's text in a report.
+// rulePlace matches the file and line before the text of a rule in a report.
 var rulePlace = regexp.MustCompile(`^.*?:[0-9]+: `)
 
 func compareRules(old, new []string) RuleChanges {
@@ -105,7 +105,7 @@ func compareOptions(old, new map[string]string) []OptionChange {
 	return changes
 }
 
-// sortedNames gives the keys of both maps, each once.
+// sortedNames returns the keys of both maps, each once.
 func sortedNames[V any](a, b map[string]V) []string {
 	all := maps.Clone(a)
 	if all == nil {
@@ -115,7 +115,7 @@ func sortedNames[V any](a, b map[string]V) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// without gives what is in list and not in others, each once.
+// without returns the texts that are in list and not in others, each once.
 func without(list, others []string) []string {
 	left := []string{}
 	for _, text := range list {
@@ -126,16 +126,17 @@ func without(list, others []string) []string {
 	return left
 }
 
-// number is a count with its name.
+// number is a number with its name.
 type number struct {
 	name  string
 	value int64
 }
 
-// numbers gives what is counted of an input, or of all.
+// numbers returns the numbers of one input or of all inputs.
 func (c *counts) numbers() []number {
 	list := []number{
-		{"classes", int64(c.Classes)}, {"rewritten", int64(c.Rewritten)}, {"methods", int64(c.Methods)}, {"traced", int64(c.Traced)},
+		{"classes", int64(c.Classes)}, {"rewritten", int64(c.Rewritten)}, {"methods", int64(c.Methods)}, {"traced",
+			int64(c.Traced)},
 		{"class bytes", c.ClassBytes},
 	}
 	if c.OutputClassBytes != nil {
@@ -153,12 +154,13 @@ func (c *counts) numbers() []number {
 }
 
 func totalNumbers(d *savedDocument) []number {
-	return append(d.Totals.numbers(), number{"IDs", int64(d.Mapping.Methods)}, number{"retired IDs", int64(d.Mapping.Retired)},
+	return append(d.Totals.numbers(), number{"IDs", int64(d.Mapping.Methods)},
+		number{"retired IDs", int64(d.Mapping.Retired)},
 		number{"IDs left", int64(d.Mapping.Headroom)})
 }
 
-// compareNumbers gives the numbers that differ, in their order. One that a side does not have is 0 there if it is
-// the number of methods with some reason, which is only written if there are any, or if the whole side is missing.
+// compareNumbers returns the numbers that differ, in their order. A number that one side does not have is 0 there, if
+// it counts the methods with a reason (a report has no zeros of these), or if oneSided says that the side is missing.
 func compareNumbers(old, new []number, oneSided bool) []NumberChange {
 	values := func(list []number) map[string]int64 {
 		m := make(map[string]int64, len(list))
@@ -179,9 +181,10 @@ func compareNumbers(old, new []number, oneSided bool) []NumberChange {
 	return changes
 }
 
-// mergedNames gives the names of both lists, each once, in the order in which a full list has them.
+// mergedNames returns the names of both lists, each once, in the order of a complete list.
 func mergedNames(a, b []number) []string {
-	full := []string{"classes", "rewritten", "methods", "traced", "skipped", "class bytes", "output class bytes", "calls", "added bytes"}
+	full := []string{"classes", "rewritten", "methods", "traced", "skipped", "class bytes", "output class bytes",
+		"calls", "added bytes"}
 	for _, reason := range filter.Reasons() {
 		full = append(full, skippedPrefix+string(reason))
 	}
@@ -192,7 +195,7 @@ func mergedNames(a, b []number) []string {
 	return slices.DeleteFunc(full, func(name string) bool { return !has(a, name) && !has(b, name) })
 }
 
-// skippedPrefix is what the names of numbers of skipped methods begin with.
+// skippedPrefix begins the names of the numbers of skipped methods.
 const skippedPrefix = "skipped "
 
 func inputRows(d *savedDocument) map[string][]number {
@@ -245,25 +248,28 @@ func compareRows(old, new map[string][]number) []RowChange {
 	return changes
 }
 
-// Shrunk says whether a build that lost so many of its methods was perhaps given shrunk inputs, or those of another
-// variant: a fifth of them, and not just a few.
+// Shrunk reports whether a build that lost so many of its methods may have had shrunk inputs, or those of another
+// variant: it lost at least a fifth of them, and at least 50.
 func Shrunk(lost, before int) bool {
 	const share, least = 5, 50
 	return lost >= least && lost >= before/share
 }
 
-// Suspicions says what a build engineer should look at.
-func (d *Difference) Suspicions() []string {
+// Warnings returns the differences that a build engineer should check.
+func (d *Difference) Warnings() []string {
 	list := []string{}
 	a, b := &d.old.document, &d.new.document
 	if lost := a.Totals.Traced - b.Totals.Traced; Shrunk(lost, a.Totals.Traced) {
-		list = append(list, fmt.Sprintf("%d of %d traced methods are gone; was the input of NEW shrunk, or another variant?", lost, a.Totals.Traced))
+		list = append(list,
+			fmt.Sprintf("%d of %d traced methods are missing; is the input of NEW shrunk, or of another variant?", lost,
+				a.Totals.Traced))
 	}
 	if n := len(d.Options); n > 0 {
-		list = append(list, fmt.Sprintf("%s: not the same job", count(n, "option differs", "options differ")))
+		list = append(list, count(n, "option differs", "options differ"))
 	}
 	if a.Version != b.Version {
-		list = append(list, fmt.Sprintf("tracegen %s made OLD, %s NEW", Printable(a.Version), Printable(b.Version)))
+		list = append(list, fmt.Sprintf("tracegen %s wrote OLD, tracegen %s wrote NEW", Printable(a.Version),
+			Printable(b.Version)))
 	}
 	for _, reason := range []filter.Reason{filter.ReasonUnverifiable, filter.ReasonMalformed} {
 		if n := b.Totals.Skipped[reason] - a.Totals.Skipped[reason]; n > 0 {
@@ -273,9 +279,8 @@ func (d *Difference) Suspicions() []string {
 	return list
 }
 
-// WriteText writes the difference for people: the totals and what looks suspicious first, then lists of which each
-// line begins with + for what is new, - for what is gone, and ~ for what has changed. oldFile and newFile are the
-// names of the reports.
+// WriteText writes the difference for people: first the totals and warnings, then lists. Each line of a list begins
+// with + for new, - for removed, or ~ for changed. oldFile and newFile are the names of the reports.
 func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 	b := bufio.NewWriter(w)
 	for _, side := range []struct {
@@ -283,7 +288,8 @@ func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 		document   *savedDocument
 	}{{"old", oldFile, &d.old.document}, {"new", newFile, &d.new.document}} {
 		m := &side.document.Mapping
-		fmt.Fprintf(b, "%s: %s, digest %s, %d methods, %d retired\n", side.word, Printable(side.file), Printable(m.Digest), m.Methods, m.Retired)
+		fmt.Fprintf(b, "%s: %s, digest %s, %d methods, %d retired\n", side.word, Printable(side.file),
+			Printable(m.Digest), m.Methods, m.Retired)
 	}
 	if d.Equal() {
 		fmt.Fprintln(b, "no difference")
@@ -292,8 +298,8 @@ func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 	for _, n := range d.Totals {
 		fmt.Fprintf(b, "%s: %s\n", n.Name, n)
 	}
-	for _, text := range d.Suspicions() {
-		fmt.Fprintln(b, "suspicious:", text)
+	for _, text := range d.Warnings() {
+		fmt.Fprintln(b, "warning:", text)
 	}
 	fmt.Fprintln(b)
 	for _, o := range d.Options {
@@ -320,7 +326,7 @@ func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 	return b.Flush()
 }
 
-// String gives "OLD -> NEW (DIFFERENCE)".
+// String returns "OLD -> NEW (DIFFERENCE)".
 func (n NumberChange) String() string {
 	return fmt.Sprintf("%d -> %d (%+d)", n.Old, n.New, n.New-n.Old)
 }
@@ -374,16 +380,17 @@ func (d *Difference) WriteJSON(w io.Writer, oldFile, newFile string) error {
 		return differenceSide{file, s.document.Version, s.document.Mapping.Digest}
 	}
 	return encode(w, struct {
-		Schema     int            `json:"schema"`
-		Equal      bool           `json:"equal"`
-		Old        differenceSide `json:"old"`
-		New        differenceSide `json:"new"`
-		Suspicions []string       `json:"suspicions"`
-		Totals     []NumberChange `json:"totals"`
-		Options    []OptionChange `json:"options"`
-		Rules      RuleChanges    `json:"rules"`
-		Inputs     []RowChange    `json:"inputs"`
-		Packages   []RowChange    `json:"packages"`
-		Focus      []OptionChange `json:"focus"`
-	}{schema, d.Equal(), side(oldFile, d.old), side(newFile, d.new), d.Suspicions(), d.Totals, d.Options, d.Rules, d.Inputs, d.Packages, d.Focus})
+		Schema   int            `json:"schema"`
+		Equal    bool           `json:"equal"`
+		Old      differenceSide `json:"old"`
+		New      differenceSide `json:"new"`
+		Warnings []string       `json:"warnings"`
+		Totals   []NumberChange `json:"totals"`
+		Options  []OptionChange `json:"options"`
+		Rules    RuleChanges    `json:"rules"`
+		Inputs   []RowChange    `json:"inputs"`
+		Packages []RowChange    `json:"packages"`
+		Focus    []OptionChange `json:"focus"`
+	}{schema, d.Equal(), side(oldFile, d.old), side(newFile,
+		d.new), d.Warnings(), d.Totals, d.Options, d.Rules, d.Inputs, d.Packages, d.Focus})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// saved gives a run's report as it is read back.
+// saved writes the report of a run and reads it again.
 func saved(t *testing.T, r *Run) *Saved {
 	t.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func saved(t *testing.T, r *Run) *Saved {
 	return s
 }
 
-// changedRun is sampleRun some releases later: everything that a report tells of has changed.
+// changedRun is like sampleRun, with every value changed.
 func changedRun(t *testing.T) *Run {
 	r := sampleRun(t)
 	r.Version = "1.3.0"
@@ -40,7 +40,8 @@ func changedRun(t *testing.T) *Run {
 		inputResult("c.jar", "out/c.jar", 4, 4, 4, 4, 400, 444, 8),
 	}
 	r.Packages = []pipeline.PackageResult{packageResult("com/example", 9, 200), packageResult("y", 8, 44)}
-	r.Skipped = slices.Values(append(slices.Collect(r.Skipped), skippedMethod("lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x")))
+	r.Skipped = slices.Values(append(slices.Collect(r.Skipped),
+		skippedMethod("lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x")))
 	return r
 }
 
@@ -76,14 +77,15 @@ func TestDifferenceGolden(t *testing.T) {
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if equal := strings.Contains(text.String(), "no difference"); equal != d.Equal() || equal != (name == "equal.txt" || name == "planned.txt") {
+			if equal := strings.Contains(text.String(), "no difference"); equal != d.Equal() ||
+				equal != (name == "equal.txt" || name == "planned.txt") {
 				t.Errorf("equal: %v", d.Equal())
 			}
 		})
 	}
 }
 
-// TestDifferenceMirrored exchanges the sides: what was added is removed, and every number changes places.
+// TestDifferenceMirrored checks that exchanging the reports exchanges the sides of the difference.
 func TestDifferenceMirrored(t *testing.T) {
 	a, b := saved(t, sampleRun(t)), saved(t, changedRun(t))
 	there, back := Compare(a, b), Compare(b, a)
@@ -109,7 +111,7 @@ func TestDifferenceMirrored(t *testing.T) {
 	}
 }
 
-// TestDifferenceOfRules: a line more above moves all rules below it, and changes none; their order counts.
+// TestDifferenceOfRules checks that the lines of rules do not matter, but their order does.
 func TestDifferenceOfRules(t *testing.T) {
 	old := []string{"a.yml:1: block x", "a.yml:2: allow x: y", "list: block z"}
 	for _, test := range []struct {
@@ -119,17 +121,19 @@ func TestDifferenceOfRules(t *testing.T) {
 	}{
 		{[]string{"b.yml:7: block x", "b.yml:9: allow x: y", "list: block z"}, nil, nil, false, true},
 		{[]string{"a.yml:1: allow x: y", "a.yml:2: block x", "list: block z"}, nil, nil, true, false},
-		{[]string{"a.yml:1: block x", "a.yml:2: block w", "list: block z"}, []string{"block w"}, []string{"allow x: y"}, false, false},
+		{[]string{"a.yml:1: block x", "a.yml:2: block w", "list: block z"}, []string{"block w"}, []string{"allow x: y"},
+			false, false},
 	} {
 		c := compareRules(old, test.new)
-		if !slices.Equal(c.Added, test.added) || !slices.Equal(c.Removed, test.removed) || c.Reordered != test.reordered || c.any() == test.equal {
+		if !slices.Equal(c.Added, test.added) || !slices.Equal(c.Removed, test.removed) ||
+			c.Reordered != test.reordered || c.any() == test.equal {
 			t.Errorf("%q: %+v", test.new, c)
 		}
 	}
 }
 
-// TestSuspicions wants a build that lost many of its methods to be told of, and one that lost a few not.
-func TestSuspicions(t *testing.T) {
+// TestWarnings checks that there is a warning for a build that lost many of its methods, and none if it lost a few.
+func TestWarnings(t *testing.T) {
 	run := func(traced int) *Saved {
 		r := sampleRun(t)
 		r.Inputs = []pipeline.InputResult{inputResult("a.jar", "out/a.jar", 10, 10, 1000, traced, 1, 2, 0)}
@@ -137,7 +141,7 @@ func TestSuspicions(t *testing.T) {
 		return saved(t, r)
 	}
 	for lost, want := range map[int]int{0: 0, 40: 0, 199: 0, 200: 1, 999: 1} {
-		if got := Compare(run(1000), run(1000-lost)).Suspicions(); len(got) != want {
+		if got := Compare(run(1000), run(1000-lost)).Warnings(); len(got) != want {
 			t.Errorf("%d of 1000 lost: %q", lost, got)
 		}
 	}

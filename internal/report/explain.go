@@ -7,19 +7,19 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/explanation"
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Explanation is what there is to say of the methods that were asked for; see the package comment for its JSON form.
+// Explanation explains the decisions on some methods; see the package comment for its JSON form.
 type Explanation struct {
-	// Version is tracegen's.
+	// Version is the version of tracegen.
 	Version string
-	// Mapping is the mapping of a build that IDs are looked up in, MappingFile its name; nil for none.
+	// Mapping is the mapping whose IDs are shown, or nil; MappingFile is its name.
 	Mapping     *mapping.Mapping
 	MappingFile string
-	// Classes are those with methods that were asked for, in order.
-	Classes []pipeline.Explanation
+	// Classes are the classes with these methods, in order.
+	Classes []explanation.Class
 }
 
 // explanationPart and those below are the JSON form.
@@ -69,8 +69,8 @@ type explainedCode struct {
 	AddedBytes   int           `json:"addedBytes"`
 }
 
-// mapped gives the entry that the mapping has for a method, living or retired.
-func (e *Explanation) mapped(m *pipeline.ExplainedMethod) (mapping.Entry, bool) {
+// mapped returns the entry of the mapping for a method, living or retired.
+func (e *Explanation) mapped(m *explanation.Method) (mapping.Entry, bool) {
 	if e.Mapping == nil {
 		return mapping.Entry{}, false
 	}
@@ -85,16 +85,20 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 	}
 	for _, c := range e.Classes {
 		part := explainedPart{
-			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry, Reason: c.Reason, Detail: Printable(c.Detail),
+			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry,
+			Reason: c.Reason, Detail: Printable(c.Detail),
 			Calls: c.Calls, AddedBytes: c.Bytes, SharedBytes: c.Shared, Methods: []explainedCode{},
 		}
 		for i := range c.Methods {
 			m := &c.Methods[i]
 			entry, _ := e.mapped(m)
 			part.Methods = append(part.Methods, explainedCode{
-				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor), Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
-				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail), Line: m.Line,
-				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls, AddedBytes: m.Bytes,
+				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor),
+				Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
+				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail),
+				Line:         m.Line,
+				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls,
+				AddedBytes: m.Bytes,
 			})
 		}
 		d.Classes = append(d.Classes, part)
@@ -102,7 +106,7 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 	return encode(w, d)
 }
 
-// WriteText writes the explanation for people: some lines for each method, and one for each class.
+// WriteText writes the explanation for people: several lines per method, and one or two per class.
 func (e *Explanation) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range e.Classes {
@@ -127,16 +131,18 @@ func (e *Explanation) WriteText(w io.Writer) error {
 				traced++
 			}
 		}
-		fmt.Fprintf(b, "%s in %s: of %s asked for, %d traced\n", mapping.Text(c.Class), place, count(code, "method with code", "methods with code"), traced)
+		fmt.Fprintf(b, "%s in %s: %d of %s traced\n", mapping.Text(c.Class), place, traced,
+			count(code, "selected method with code", "selected methods with code"))
 		if c.Bytes != 0 {
-			fmt.Fprintf(b, "    the class is given %s, and grows by %s, %d of them for what its methods share\n",
-				count(c.Calls, "call of the runtime", "calls of the runtime"), count(c.Bytes, "byte", "bytes"), c.Shared)
+			fmt.Fprintf(b, "    the class gets %s and grows by %s, of which its methods share %d\n",
+				count(c.Calls, "call of the runtime", "calls of the runtime"), count(c.Bytes, "byte",
+					"bytes"), c.Shared)
 		}
 	}
 	return b.Flush()
 }
 
-func (e *Explanation) writeMethod(b *bufio.Writer, m *pipeline.ExplainedMethod) {
+func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 	const access = classfile.AccAbstract | classfile.AccNative
 	switch {
 	case m.ID != 0 && e.Mapping == nil:
@@ -174,28 +180,30 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *pipeline.ExplainedMethod) 
 		fmt.Fprintf(b, "    in the input it is %s\n", m.Residual)
 	}
 	if m.ID != 0 {
-		fmt.Fprintf(b, "    is given %s, and grows by %s\n", count(m.Calls, "call of the runtime", "calls of the runtime"), count(m.Bytes, "byte", "bytes"))
+		fmt.Fprintf(b, "    gets %s and grows by %s\n", count(m.Calls, "call of the runtime", "calls of the runtime"),
+			count(m.Bytes, "byte", "bytes"))
 	}
 }
 
-// writeMapped tells what the mapping that was given says of the method.
-func (e *Explanation) writeMapped(b *bufio.Writer, m *pipeline.ExplainedMethod) {
+// writeMapped writes the entry of the mapping for the method.
+func (e *Explanation) writeMapped(b *bufio.Writer, m *explanation.Method) {
 	entry, ok := e.mapped(m)
 	file := Printable(e.MappingFile)
 	switch {
 	case e.Mapping == nil || !ok && m.ID == 0:
 	case !ok:
-		fmt.Fprintf(b, "    %s does not have it: it is of other inputs, rules or options\n", file)
+		fmt.Fprintf(b, "    %s does not have it: the mapping is of other inputs, rules or options\n", file)
 	case entry.Retired:
 		fmt.Fprintf(b, "    in %s its ID %d is retired\n", file, entry.ID)
 	case m.ID == 0:
-		fmt.Fprintf(b, "    but %s has it, with ID %d: it is of other inputs, rules or options\n", file, entry.ID)
+		fmt.Fprintf(b, "    but %s has it with ID %d: the mapping is of other inputs, rules or options\n", file,
+			entry.ID)
 	default:
 		fmt.Fprintf(b, "    in %s it has ID %d\n", file, entry.ID)
 	}
 }
 
-// because gives a reason and what belongs to it.
+// because returns a reason with its detail.
 func because(reason filter.Reason, detail string) string {
 	if detail == "" {
 		return string(reason)

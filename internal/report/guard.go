@@ -9,68 +9,74 @@ import (
 	"github.com/tracegen/tracegen/filter"
 )
 
-// Guard is something that was asked of a run.
+// Guard is the result of one guard.
 type Guard struct {
-	// Name is what it is asked for by.
+	// Name is the guard's name for --fail-on.
 	Name string
-	// Asked is what is wanted, Found what is so; both for people.
-	Asked, Found string
-	// Failed says that the two do not agree.
+	// Expected is the limit, Actual the value of the run, both for people.
+	Expected, Actual string
+	// Failed is true if the value exceeds the limit.
 	Failed bool
 }
 
-// String tells both in one line.
-func (g Guard) String() string { return fmt.Sprintf("%s: %s; wanted: %s", g.Name, g.Found, g.Asked) }
-
-// GuardIntroduced wants no class to have come out wrong.
-func (r *Run) GuardIntroduced() Guard {
-	return Guard{"introduced", "none", fmt.Sprintf("classes that came out wrong: %d", r.Introduced), r.Introduced > 0}
+// String returns the result in one line.
+func (g Guard) String() string {
+	return fmt.Sprintf("%s: %s; expected: %s", g.Name, g.Actual, g.Expected)
 }
 
-// GuardUnverifiable wants no class to be left alone because it is wrong, or came out so.
+// GuardIntroduced fails if a rewritten class was rejected.
+func (r *Run) GuardIntroduced() Guard {
+	return Guard{"introduced", "none", fmt.Sprintf("rewritten classes that were rejected: %d", r.Introduced),
+		r.Introduced > 0}
+}
+
+// GuardUnverifiable fails if a class was left as it is because a check failed, after rewriting or before.
 func (r *Run) GuardUnverifiable() Guard {
 	methods := r.totalReasons()[filter.ReasonUnverifiable]
 	left := r.Introduced + r.PreExisting
-	return Guard{"unverifiable", "none", fmt.Sprintf("classes left alone: %d, methods in them: %d", left, methods), left+methods > 0}
+	return Guard{"unverifiable", "none", fmt.Sprintf("classes left as they are: %d, methods in them: %d", left,
+		methods), left+methods > 0}
 }
 
-// GuardGrowth wants the class files, uncompressed, to grow by at most that many percent.
+// GuardGrowth fails if the class files, uncompressed, grow by more than this percentage.
 func (r *Run) GuardGrowth(percent float64) Guard {
 	t := r.total()
-	g := Guard{Name: "growth", Asked: fmt.Sprintf("at most %v %%", percent)}
+	g := Guard{Name: "growth", Expected: fmt.Sprintf("at most %v %%", percent)}
 	growth := 0.0
 	if t.ClassBytes > 0 {
 		growth = 100 * float64(t.OutputBytes-t.ClassBytes) / float64(t.ClassBytes)
 	}
 	g.Failed = growth > percent
-	g.Found = fmt.Sprintf("the classes grow from %d to %d bytes, by %.2f %%%s", t.ClassBytes, t.OutputBytes, growth,
+	g.Actual = fmt.Sprintf("the classes grow from %d to %d bytes, by %.2f %%%s", t.ClassBytes, t.OutputBytes, growth,
 		r.most(func(p packageCount) int64 { return p.AddedBytes }))
 	return g
 }
 
-// GuardRatio wants at least that part of the number of the base's methods to be traced. Without a base, or with
-// an empty one, any number is enough.
+// GuardRatio fails if the number of traced methods, divided by that of the base mapping, is less than least. Without a
+// base mapping, or with an empty one, it does not fail.
 func (r *Run) GuardRatio(least float64) Guard {
-	g := Guard{Name: "ratio", Asked: fmt.Sprintf("at least %v of the base's methods", least), Found: "there is no base to compare with"}
+	g := Guard{Name: "ratio", Expected: fmt.Sprintf("at least %v of the methods of the base mapping", least),
+		Actual: "there is no base mapping"}
 	if r.Base == nil || r.Base.Len() == 0 {
 		return g
 	}
 	ratio := float64(r.Mapping.Len()) / float64(r.Base.Len())
 	g.Failed = ratio < least
-	g.Found = fmt.Sprintf("%d methods are traced, %d in %s: %.3f", r.Mapping.Len(), r.Base.Len(), r.BaseFile, ratio)
+	g.Actual = fmt.Sprintf("%d methods are traced, %d in %s: %.3f", r.Mapping.Len(), r.Base.Len(), r.BaseFile, ratio)
 	return g
 }
 
-// GuardDigest wants the mapping to have this digest.
+// GuardDigest fails if the mapping has another digest.
 func (r *Run) GuardDigest(digest string) Guard {
 	return Guard{"digest", digest, "the mapping has digest " + r.Mapping.Digest(), r.Mapping.Digest() != digest}
 }
 
-// GuardCalls wants no package to gain more calls than that many percent of all calls of an earlier build. The
-// share of all calls, and not of the package's own, is what tells a new package that matters from a tiny one that
-// has doubled.
+// GuardCalls fails if a package gains more calls than this percentage of all calls of an earlier build. The percentage
+// is not that of the package's own calls, so that a tiny package may double, and a new one may not be big.
 func (r *Run) GuardCalls(percent float64, base *Baseline) Guard {
-	g := Guard{Name: "calls", Asked: fmt.Sprintf("no package gains more than %v %% of the %d calls there were", percent, base.calls)}
+	g := Guard{Name: "calls",
+		Expected: fmt.Sprintf("no package gains more than %v %% of the %d calls of the earlier build", percent,
+			base.calls)}
 	most := percent / 100 * float64(base.calls)
 	var over []packageCount
 	now := 0
@@ -81,17 +87,18 @@ func (r *Run) GuardCalls(percent float64, base *Baseline) Guard {
 		}
 	}
 	g.Failed = len(over) > 0
-	g.Found = fmt.Sprintf("%d calls are inserted%s", now, listMost(over, func(p packageCount) int64 { return int64(p.Calls) }))
+	g.Actual = fmt.Sprintf("%d calls are inserted%s", now,
+		listMost(over, func(p packageCount) int64 { return int64(p.Calls) }))
 	return g
 }
 
-// most names the packages that have the most of something.
+// most returns the packages with the highest numbers, as listMost.
 func (r *Run) most(of func(packageCount) int64) string { return listMost(r.packages(), of) }
 
-// listed is how many packages a line names.
+// listed is the number of packages in a line.
 const listed = 3
 
-// listMost gives ", most in a.b (+12), c (+3)" for the packages that have any; it reorders them.
+// listMost returns ", most in a.b (+12), c (+3)" for the packages with a positive number. It sorts packages.
 func listMost(packages []packageCount, of func(packageCount) int64) string {
 	slices.SortStableFunc(packages, func(a, b packageCount) int { return cmp.Compare(of(b), of(a)) })
 	var b strings.Builder

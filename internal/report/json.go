@@ -8,7 +8,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// schema is the number that a change of what keys mean would raise.
+// schema is the version of the JSON forms. It is raised if a key changes its meaning.
 const schema = 1
 
 type document struct {
@@ -59,10 +59,10 @@ type verifiedPart struct {
 }
 
 type guardPart struct {
-	Guard  string `json:"guard"`
-	Asked  string `json:"asked"`
-	Found  string `json:"found"`
-	Failed bool   `json:"failed"`
+	Guard    string `json:"guard"`
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
+	Failed   bool   `json:"failed"`
 }
 
 type focusPart struct {
@@ -81,7 +81,7 @@ func (r *Run) countsOf(in pipeline.InputResult, skipped map[filter.Reason]int) c
 	return c
 }
 
-// packageParts gives the packages with what is known of them.
+// packageParts returns the packages with the numbers that are known.
 func (r *Run) packageParts() any {
 	list := r.packages()
 	if !r.Planned {
@@ -105,7 +105,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Inputs:   make([]inputPart, len(r.Inputs)),
 		Totals:   r.countsOf(r.total(), r.totalReasons()),
 		Verified: verifiedPart{r.Introduced, r.PreExisting},
-		Guards:   []guardPart{}, // an empty list is written as one, not as null
+		Guards:   []guardPart{}, // written as an empty list, not as null
 		Packages: r.packageParts(),
 		Focus:    []focusPart{},
 		Warnings: printableAll(r.Warnings),
@@ -115,7 +115,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
-		d.Guards = append(d.Guards, guardPart{g.Name, g.Asked, Printable(g.Found), g.Failed})
+		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed})
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
@@ -123,7 +123,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 	return encode(w, d)
 }
 
-// printableAll makes every text printable; the list of none is empty, not nil.
+// printableAll returns the texts with [Printable] applied to each. The result is never nil.
 func printableAll(texts []string) []string {
 	printable := make([]string, len(texts))
 	for i, text := range texts {
@@ -132,7 +132,7 @@ func printableAll(texts []string) []string {
 	return printable
 }
 
-// totalReasons counts the skipped methods of all inputs.
+// totalReasons counts the skipped methods of all inputs by reason.
 func (r *Run) totalReasons() map[filter.Reason]int {
 	total := map[filter.Reason]int{}
 	for s := range r.skipped() {

@@ -20,8 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func inputResult(path, output string, classes, rewritten, methods, traced int, before, after int64, calls int) pipeline.InputResult {
-	return pipeline.InputResult{Path: path, Output: output, Classes: classes, Rewritten: rewritten, Methods: methods, Traced: traced,
+func inputResult(path, output string, classes, rewritten, methods, traced int, before, after int64,
+	calls int) pipeline.InputResult {
+	return pipeline.InputResult{Path: path, Output: output, Classes: classes, Rewritten: rewritten, Methods: methods,
+		Traced:     traced,
 		ClassBytes: before, OutputBytes: after, Calls: calls}
 }
 
@@ -30,16 +32,18 @@ func packageResult(name string, calls int, bytes int64) pipeline.PackageResult {
 }
 
 func skippedMethod(input, entry, class, name, descriptor string, reason filter.Reason, detail string) pipeline.Skipped {
-	return pipeline.Skipped{Input: input, Entry: entry, Class: class, Name: name, Descriptor: descriptor, Reason: reason, Detail: detail}
+	return pipeline.Skipped{Input: input, Entry: entry, Class: class, Name: name, Descriptor: descriptor,
+		Reason: reason, Detail: detail}
 }
 
-// sampleRun has two inputs, one of which could not be read in part, and names that do not fit into a line.
+// sampleRun returns a run with two inputs, a class that could not be read, and names with control characters.
 func sampleRun(t *testing.T) *Run {
 	t.Helper()
 	method := func(class, name, descriptor string) mapping.Method {
 		return mapping.Method{Identity: mapping.Identity{Class: class, Name: name, Descriptor: descriptor}, Access: 1}
 	}
-	base, err := mapping.Assign([]mapping.Method{method("com/example/Old", "gone", "()V")}, mapping.Options{Order: mapping.OrderCompact})
+	base, err := mapping.Assign([]mapping.Method{method("com/example/Old", "gone", "()V")},
+		mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,10 +71,14 @@ func sampleRun(t *testing.T) *Run {
 		Packages: []pipeline.PackageResult{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
 		Guards:   []Guard{{"growth", "at most 5 %", "by 8 %", true}},
 		Skipped: slices.Values([]pipeline.Skipped{
-			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial, ""),
-			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked, "tracegen.yml:3: block com.example.**#get*"),
-			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial, ""),
-			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed, "a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
+			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial,
+				""),
+			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked,
+				"tracegen.yml:3: block com.example.**#get*"),
+			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial,
+				""),
+			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed,
+				"a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
 		}),
 		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
@@ -117,7 +125,8 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := pipeline.InputResult{Path: "a.jar", Output: "b.jar", Classes: 1, Rewritten: 1, Methods: 1, Traced: 1, ClassBytes: 200, OutputBytes: 190}
+	one := pipeline.InputResult{Path: "a.jar", Output: "b.jar", Classes: 1, Rewritten: 1, Methods: 1, Traced: 1,
+		ClassBytes: 200, OutputBytes: 190}
 	many := Run{Mapping: empty, MappingFile: "m"}
 	for range manyInputs + 1 {
 		many.Inputs = append(many.Inputs, one)
@@ -130,13 +139,17 @@ func TestSummary(t *testing.T) {
 		hasNot   string
 		wantRows int
 	}{
-		{"singular", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}}, false, "1 class, 1 changed; 1 of 1 method traced\n", "total", 3},
-		{"shrunk", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}}, false, "200 -> 190 bytes (-5.0 %)", "skipped", 3},
-		{"nothing read", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{{Path: "d", Output: "e"}}}, false,
+		{"singular", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}}, false,
+			"1 class, 1 changed; 1 of 1 method traced\n", "total", 3},
+		{"shrunk", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}}, false,
+			"200 -> 190 bytes (-5.0 %)", "skipped", 3},
+		{"nothing read", Run{Mapping: empty, MappingFile: "m",
+			Inputs: []pipeline.InputResult{{Path: "d", Output: "e"}}}, false,
 			"d -> e: 0 classes, 0 changed; 0 of 0 methods traced\n", "size", 2},
 		{"many", many, false, "total of 11 inputs: 11 classes", "a.jar", 3},
 		{"many, every", many, true, "a.jar -> b.jar", "skipped", 15},
-		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}, DryRun: true}, false, "dry run: nothing was written\n", "total", 4},
+		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}, DryRun: true}, false,
+			"dry run: nothing was written\n", "total", 4},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,14 +158,15 @@ func TestSummary(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := b.String()
-			if !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) || strings.Count(text, "\n") != c.wantRows {
+			if !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) ||
+				strings.Count(text, "\n") != c.wantRows {
 				t.Errorf("want %d lines with %q and without %q, got\n%s", c.wantRows, c.has, c.hasNot, text)
 			}
 		})
 	}
 }
 
-// fullDisk takes n bytes.
+// fullDisk is a writer that fails after n bytes.
 type fullDisk struct{ n int }
 
 var errFull = errors.New("no space")

@@ -12,40 +12,40 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Run is what there is to report on.
+// Run is a run of instrument, scan or assign.
 type Run struct {
-	// Version is tracegen's.
+	// Version is the version of tracegen.
 	Version string
-	// Options are all that can change the output, by name.
+	// Options are the options that can change the output, with their values, by name.
 	Options map[string]string
-	// Rules are those of block lists and tracegen.yml in their order, each with its position.
+	// Rules are the rules of block lists and tracegen.yml in their order, each with its position.
 	Rules []string
-	// MappingFile and BaseFile are where the mapping goes to and where its IDs come from, as the user named
-	// them; BaseFile may be empty.
+	// MappingFile and BaseFile are the names of the mapping and the base mapping on the command line; BaseFile may be
+	// empty.
 	MappingFile, BaseFile string
-	// Mapping holds the IDs that were given, Base those that were to be kept; Base may be nil.
+	// Mapping is the mapping of the run, nil for scan. Base is the base mapping, or nil.
 	Mapping, Base *mapping.Mapping
 	// Inputs are in the order of the command line.
 	Inputs []pipeline.InputResult
-	// Packages are those that something was inserted into, in any order.
+	// Packages are the packages with rewritten classes, in any order.
 	Packages []pipeline.PackageResult
-	// Guards are what was asked of the run, in the order in which it is told.
+	// Guards are the results of the enabled guards.
 	Guards []Guard
-	// Skipped are the methods that are not traced, in any order; nil if there are none. It is gone through several times.
+	// Skipped are the skipped methods, in any order; nil if there are none. They are read several times.
 	Skipped iter.Seq[pipeline.Skipped]
-	// Warnings are what the user was told.
+	// Warnings are the warnings of the run.
 	Warnings []string
-	// Introduced is the number of classes that came out wrong and were put back, PreExisting of those that were
-	// wrong before and left as they came.
+	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were
+	// left as they are because of pre-existing findings.
 	Introduced, PreExisting int
-	// Planned says that no class has been written yet, so that the sizes of outputs and the number of calls are not
-	// known.
+	// Planned is true for scan and assign, which write no classes: the sizes of outputs and the number of calls are
+	// unknown.
 	Planned bool
-	// DryRun says that nothing was written.
+	// DryRun is true if nothing was written.
 	DryRun bool
 }
 
-// classOf gives the internal name of the class; of one that could not be read, what its entry is called.
+// classOf returns the internal name of the class; for a class that could not be read, the name of its entry.
 func classOf(s pipeline.Skipped) string {
 	if s.Class == "" {
 		return strings.TrimSuffix(s.Entry, ".class")
@@ -53,7 +53,7 @@ func classOf(s pipeline.Skipped) string {
 	return s.Class
 }
 
-// total sums the inputs up.
+// total returns the sums of the inputs.
 func (r *Run) total() pipeline.InputResult {
 	var t pipeline.InputResult
 	for _, in := range r.Inputs {
@@ -68,7 +68,7 @@ func (r *Run) total() pipeline.InputResult {
 	return t
 }
 
-// skipped gives the skipped methods.
+// skipped returns the skipped methods; it is never nil.
 func (r *Run) skipped() iter.Seq[pipeline.Skipped] {
 	if r.Skipped == nil {
 		return func(func(pipeline.Skipped) bool) {}
@@ -76,8 +76,8 @@ func (r *Run) skipped() iter.Seq[pipeline.Skipped] {
 	return r.Skipped
 }
 
-// reasons counts the skipped methods of each input by reason, in the order of Inputs. An input that is given
-// twice under one name shares its counts with itself.
+// reasons counts the skipped methods of each input by reason, in the order of Inputs. If an input is given twice, both
+// share one count.
 func (r *Run) reasons() []map[filter.Reason]int {
 	byPath := make(map[string]map[filter.Reason]int, len(r.Inputs))
 	counts := make([]map[filter.Reason]int, len(r.Inputs))
@@ -95,10 +95,10 @@ func (r *Run) reasons() []map[filter.Reason]int {
 	return counts
 }
 
-// retired gives the number of IDs that methods which are gone keep.
+// retired returns the number of retired IDs.
 func (r *Run) retired() int { return mapping.Capacity - r.Mapping.Headroom() - r.Mapping.Len() }
 
-// freed gives the number of IDs that pruning gave up.
+// freed returns the number of IDs that pruning freed.
 func (r *Run) freed() int {
 	if r.Base == nil {
 		return 0
@@ -106,7 +106,7 @@ func (r *Run) freed() int {
 	return r.Mapping.Freed(r.Base)
 }
 
-// packageCount is what the report says of one package.
+// packageCount is one package in the report.
 type packageCount struct {
 	Package    string `json:"package"`
 	Traced     int    `json:"traced"`
@@ -115,17 +115,17 @@ type packageCount struct {
 	AddedBytes int64  `json:"addedBytes"`
 }
 
-// plannedCount is what there is to say of it before anything is written.
+// plannedCount is one package in the report of assign.
 type plannedCount struct {
 	Package string `json:"package"`
 	Traced  int    `json:"traced"`
 	Skipped int    `json:"skipped"`
 }
 
-// packageOf gives the package of a class.
+// packageOf returns the package of a class.
 func packageOf(class string) string { return class[:max(0, strings.LastIndexByte(class, '/'))] }
 
-// packages counts by package, sorted by name.
+// packages returns the numbers by package, sorted by name.
 func (r *Run) packages() []packageCount {
 	counts := map[string]*packageCount{}
 	of := func(name string) *packageCount {
@@ -157,8 +157,7 @@ type skippedLine struct {
 	pipeline.Skipped
 }
 
-// skippedLines gives the skipped methods in the order of the list: not in that of the inputs, which follows
-// the order of zip entries.
+// skippedLines returns the skipped methods sorted: the order of zip entries must not show.
 func (r *Run) skippedLines() []skippedLine {
 	var lines []skippedLine
 	for s := range r.skipped() {

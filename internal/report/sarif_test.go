@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestSARIFSchema holds what is written against the published schema.
+// TestSARIFSchema checks the SARIF output against the published schema.
 func TestSARIFSchema(t *testing.T) {
 	text, err := oracle.SARIFSchema(t.Context())
 	oracle.Require(t, err)

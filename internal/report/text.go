@@ -15,20 +15,21 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// WriteSkipped writes the list of methods that are not traced; see the package comment for its form.
+// WriteSkipped writes the list of skipped methods; see the package comment for its form.
 func (r *Run) WriteSkipped(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("class\tmethod\tdescriptor\treason\tdetail\n")
 	for _, s := range r.skippedLines() {
-		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason, Printable(s.Detail))
+		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason,
+			Printable(s.Detail))
 	}
 	return b.Flush()
 }
 
-// manyInputs is how many inputs a summary lists one by one, unless it is asked to.
+// manyInputs is the highest number of inputs that a summary lists one by one.
 const manyInputs = 10
 
-// WriteSummary writes a few lines for people. Unless every is true, many inputs are only summed up.
+// WriteSummary writes a few lines for people. If there are many inputs, it lists them only if every is true.
 func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	b := bufio.NewWriter(w)
 	if every || len(r.Inputs) <= manyInputs {
@@ -48,14 +49,16 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
 	}
 	if every && r.Mapping != nil && !r.Planned {
-		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls, r.most(func(p packageCount) int64 { return int64(p.Calls) }))
+		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls,
+			r.most(func(p packageCount) int64 { return int64(p.Calls) }))
 	}
 	if r.Mapping != nil {
 		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
-			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.keptBack())
+			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.retiredIDs())
 	}
 	if r.Introduced+r.PreExisting > 0 {
-		fmt.Fprintf(b, "left as they came: %s that came out wrong, %d that were wrong before\n", count(r.Introduced, "class", "classes"), r.PreExisting)
+		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings\n",
+			r.Introduced, r.PreExisting)
 	}
 	if r.DryRun {
 		b.WriteString("dry run: nothing was written\n")
@@ -63,8 +66,8 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	return b.Flush()
 }
 
-// keptBack tells of retired IDs, if there are any or were.
-func (r *Run) keptBack() string {
+// retiredIDs returns the numbers of retired and freed IDs that are not 0.
+func (r *Run) retiredIDs() string {
 	text := ""
 	if n := r.retired(); n > 0 {
 		text = fmt.Sprintf(", %d retired", n)
@@ -87,7 +90,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// skippedByReason lists the reasons, the most frequent first.
+// skippedByReason returns the reasons with their numbers, the most frequent first.
 func (r *Run) skippedByReason() string {
 	total := r.totalReasons()
 	reasons := slices.DeleteFunc(filter.Reasons(), func(reason filter.Reason) bool { return total[reason] == 0 })
@@ -99,9 +102,9 @@ func (r *Run) skippedByReason() string {
 	return strings.Join(parts, ", ")
 }
 
-// Printable makes text from anywhere fit for one line of a terminal or a list: control characters, invisible
-// format characters and bytes that are no UTF-8 are written %XX, byte by byte. A name in a jar may hold an
-// escape sequence.
+// Printable returns the text in a form that is safe in one line of a terminal or a list: control characters, invisible
+// format characters and bytes that are not UTF-8 are written as %XX, byte by byte. A name in a jar may hold an escape
+// sequence.
 func Printable(text string) string {
 	clean := true
 	for _, c := range text {
@@ -127,8 +130,7 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// hidden says whether a character has no place in a line. U+FFFD is what a decoder makes of bytes that are no
-// UTF-8; its own bytes are as little use to a reader.
+// hidden reports whether Printable escapes the character. U+FFFD stands for bytes that are not UTF-8.
 func hidden(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError || c == '\u2028' || c == '\u2029'
 }

@@ -14,24 +14,23 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Verification is what the type verifier found in files.
+// Verification is the result of the type checker for some files.
 type Verification struct {
-	// Version is tracegen's.
+	// Version is the version of tracegen.
 	Version string
-	// Findings are in the order in which they are shown.
+	// Findings are in the order of the output.
 	Findings []pipeline.Finding
-	// Baseline says that there were originals to compare with; then every finding is introduced or
-	// pre-existing.
+	// Baseline is true if there were originals to compare with, so that each finding is introduced or pre-existing.
 	Baseline bool
-	// Classes is the number of classes that were judged.
+	// Classes is the number of classes that were checked.
 	Classes int
-	// Unknown are classes that could not be found, in internal form.
+	// Unknown are the classes that were not found, in internal form.
 	Unknown []string
-	// Warnings are what the user was told.
+	// Warnings are the warnings of the run.
 	Warnings []string
 }
 
-// Bad says whether there are findings that exit codes are about: no notes, and nothing that the baseline has too.
+// Bad reports whether there are findings other than notes and pre-existing ones.
 func (v *Verification) Bad() bool {
 	errors, preExisting, _ := v.count()
 	return errors > preExisting
@@ -52,10 +51,10 @@ func (v *Verification) count() (errors, preExisting, notes int) {
 	return errors, preExisting, notes
 }
 
-// Summary says in one line what was found.
+// Summary returns the numbers of classes and findings in one line.
 func (v *Verification) Summary() string {
 	errors, preExisting, notes := v.count()
-	text := count(v.Classes, "class", "classes") + " judged: " + count(errors, "finding", "findings")
+	text := count(v.Classes, "class", "classes") + " checked: " + count(errors, "finding", "findings")
 	if v.Baseline {
 		text += fmt.Sprintf(" (%d introduced, %d pre-existing)", errors-preExisting, preExisting)
 	}
@@ -63,12 +62,12 @@ func (v *Verification) Summary() string {
 		text += ", " + count(notes, "note", "notes")
 	}
 	if n := len(v.Unknown); n > 0 {
-		text += "; " + count(n, "class", "classes") + " not found, and assumed to fit"
+		text += "; " + count(n, "class", "classes") + " not found and assumed to fit"
 	}
 	return text
 }
 
-// where names the class file.
+// where returns the place of the class file.
 func where(f pipeline.Finding) string {
 	if f.Entry == "" {
 		return f.Path
@@ -76,7 +75,7 @@ func where(f pipeline.Finding) string {
 	return f.Path + "!" + f.Entry
 }
 
-// state is what the baseline makes of a finding.
+// state returns the state of a finding, "" without a baseline.
 func (v *Verification) state(f pipeline.Finding) string {
 	switch {
 	case !v.Baseline:
@@ -87,7 +86,7 @@ func (v *Verification) state(f pipeline.Finding) string {
 	return "introduced"
 }
 
-// level is the word for a finding's weight, in JSON as in SARIF.
+// level returns the level of a finding, in JSON as in SARIF.
 func level(f pipeline.Finding) string {
 	if f.Note {
 		return "note"
@@ -95,9 +94,9 @@ func level(f pipeline.Finding) string {
 	return "error"
 }
 
-// WriteText writes a line for each finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: what was expected,
-// what was there. Behind it stand, in brackets, what kind of finding it is unless it is a plain error, and the
-// types at its place if they are known.
+// WriteText writes one line per finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT. The
+// line ends with the level unless it is an error, the state, and the types at the offset if they are known, each in
+// brackets.
 func (v *Verification) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for _, f := range v.Findings {
@@ -145,13 +144,15 @@ type findingPart struct {
 func (v *Verification) WriteJSON(w io.Writer) error {
 	d := verificationDocument{
 		Schema: schema, Version: v.Version, Classes: v.Classes,
-		Findings: make([]findingPart, len(v.Findings)), Unknown: make([]string, len(v.Unknown)), Warnings: printableAll(v.Warnings),
+		Findings: make([]findingPart, len(v.Findings)), Unknown: make([]string,
+			len(v.Unknown)), Warnings: printableAll(v.Warnings),
 	}
 	for i, f := range v.Findings {
 		d.Findings[i] = findingPart{
 			Path: Printable(f.Path), Entry: Printable(f.Entry),
 			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
-			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got), Frame: Printable(f.Frame),
+			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got),
+			Frame: Printable(f.Frame),
 			Level: level(f), State: v.state(f),
 		}
 	}
@@ -224,16 +225,16 @@ type (
 		FullyQualifiedName string `json:"fullyQualifiedName"`
 		Kind               string `json:"kind"`
 	}
-	sarifProperties struct { // 3.8; what SARIF has no place for
+	sarifProperties struct { // 3.8; values without a property of SARIF
 		Entry  string `json:"entry,omitempty"`
 		Offset *int   `json:"offset,omitempty"`
 		Frame  string `json:"frame,omitempty"`
 	}
 )
 
-// WriteSARIF writes the findings in the Static Analysis Results Interchange Format, version 2.1.0. The place of
-// a finding is the file that the user named: an entry of a jar has no address that a reader could open, and is
-// told in the message and the properties.
+// WriteSARIF writes the findings in the Static Analysis Results Interchange Format, version 2.1.0. The location of a
+// finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the
+// entry.
 func (v *Verification) WriteSARIF(w io.Writer) error {
 	driver := sarifDriver{Name: "tracegen", Version: v.Version, Rules: []sarifRule{}}
 	var ids []string
@@ -250,7 +251,8 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 		index, _ := slices.BinarySearch(ids, f.Rule)
 		logical := sarifLogical{mapping.Text(f.Class), "type"}
 		if f.Method != "" {
-			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor), "function"}
+			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor),
+				"function"}
 		}
 		state := map[string]string{"pre-existing": "unchanged", "introduced": "new"}[v.state(f)]
 		message := f.String()
@@ -274,15 +276,15 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 	})
 }
 
-// ruleText explains a rule's name.
+// ruleText returns the description of a rule.
 func ruleText(rule string) string {
 	if section, ok := strings.CutPrefix(rule, "JVMS "); ok {
 		return "The Java Virtual Machine Specification, section " + section
 	}
-	return "A bound on the work for one class"
+	return "A limit on the work for one class"
 }
 
-// fileURI gives a path as the URI, relative if the path is, that SARIF wants for a file (3.4.3).
+// fileURI returns the URI of a path (SARIF 3.4.3). It is relative if the path is.
 func fileURI(path string) string {
 	slashes := filepath.ToSlash(path)
 	if !filepath.IsAbs(path) {

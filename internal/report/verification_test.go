@@ -14,18 +14,24 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// sampleVerification has a finding of every kind, and names that fit into no line and no URI.
+// sampleVerification returns findings of every kind, with names that need escaping in lines and URIs.
 func sampleVerification() *Verification {
 	return &Verification{
 		Version: "1.2.3", Baseline: true, Classes: 4,
 		Findings: []pipeline.Finding{
-			{Path: "out/a b.jar", Entry: "a/Foo.class", Finding: verify.Finding{Class: "a/Foo", Method: "bar", Descriptor: "(I)V", Offset: 7, Rule: "JVMS 4.10.1.9", Want: "int", Got: "long", Frame: "locals [int]"}, PreExisting: false},
-			{Path: "out/a b.jar", Entry: "a/Foo.class", Finding: verify.Finding{Class: "a/Foo", Offset: -1, Rule: "JVMS 4.1", Want: "flags", Got: "\x1b[31mothers"}, PreExisting: true},
-			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Method: "<init>", Descriptor: "()V", Offset: 0, Rule: "limit", Want: "<less>", Got: "more"}, PreExisting: false},
-			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Offset: -1, Rule: "JVMS 4.7", Want: "one attribute", Got: "two", Note: true}, PreExisting: true},
+			{Path: "out/a b.jar", Entry: "a/Foo.class",
+				Finding: verify.Finding{Class: "a/Foo", Method: "bar", Descriptor: "(I)V", Offset: 7,
+					Rule: "JVMS 4.10.1.9", Want: "int", Got: "long", Frame: "locals [int]"}, PreExisting: false},
+			{Path: "out/a b.jar", Entry: "a/Foo.class",
+				Finding: verify.Finding{Class: "a/Foo", Offset: -1, Rule: "JVMS 4.1", Want: "flags",
+					Got: "\x1b[31mothers"}, PreExisting: true},
+			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Method: "<init>", Descriptor: "()V",
+				Offset: 0, Rule: "limit", Want: "<less>", Got: "more"}, PreExisting: false},
+			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Offset: -1, Rule: "JVMS 4.7",
+				Want: "one attribute", Got: "two", Note: true}, PreExisting: true},
 		},
 		Unknown:  []string{"x/Y"},
-		Warnings: []string{"c.class is not judged: \x07"},
+		Warnings: []string{"c.class is not checked: \x07"},
 	}
 }
 
@@ -65,10 +71,12 @@ func TestVerificationSummary(t *testing.T) {
 		bad  bool
 		want string
 	}{
-		{none, false, "1 class judged: 0 findings"},
-		{old, false, "2 classes judged: 1 finding (0 introduced, 1 pre-existing)"},
-		{notes, false, "2 classes judged: 0 findings, 1 note"},
-		{sampleVerification(), true, "4 classes judged: 3 findings (2 introduced, 1 pre-existing), 1 note; 1 class not found, and assumed to fit"},
+		{none, false, "1 class checked: 0 findings"},
+		{old, false, "2 classes checked: 1 finding (0 introduced, 1 pre-existing)"},
+		{notes, false, "2 classes checked: 0 findings, 1 note"},
+		{sampleVerification(), true,
+			"4 classes checked: 3 findings (2 introduced, 1 pre-existing), 1 note; 1 class not found and assumed " +
+				"to fit"},
 	} {
 		if got := c.v.Summary(); got != c.want || c.v.Bad() != c.bad {
 			t.Errorf("%q, bad: %v; want %q, %v", got, c.v.Bad(), c.want, c.bad)
@@ -76,7 +84,7 @@ func TestVerificationSummary(t *testing.T) {
 	}
 }
 
-// TestSARIFOfNothing: the lists that the standard demands are there, empty and not null.
+// TestSARIFOfNothing checks that the lists that the standard requires are empty, not null.
 func TestSARIFOfNothing(t *testing.T) {
 	var b bytes.Buffer
 	if err := (&Verification{Version: "1"}).WriteSARIF(&b); err != nil {

@@ -16,8 +16,8 @@
 // table. What was symbolized already is no record any more, and left alone. In a
 // stackKey ("97|99|") names stand for the IDs.
 //
-// Lines of four numbers that nothing announces are records only as a [textreport.Block]; its first lines are held back until
-// that is decided.
+// Lines of four numbers that nothing announces are records only as a [textreport.Block]; its first lines are held back
+// until that is decided.
 //
 // Everything else is passed on byte by byte.
 //

@@ -24,7 +24,8 @@ func TestMatrix(t *testing.T) {
 	oracle.Require(t, oracle.FetchMaven(t.Context(), dir, []oracle.Artifact{a}))
 	classes, err := corpus.ClassesOfAAR(filepath.Join(dir, a.File()), filepath.Join(t.TempDir(), "classes.jar"))
 	oracle.Require(t, err)
-	out, err := exec.CommandContext(t.Context(), jdk.Tool("java"), "-cp", classes, filepath.Join("testdata", "Report.java")).Output()
+	out, err := exec.CommandContext(t.Context(), jdk.Tool("java"), "-cp", classes,
+		filepath.Join("testdata", "Report.java")).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestMatrix(t *testing.T) {
 	if counts != (Counts{IDs: 4, Unknown: 1}) {
 		t.Errorf("counts: %+v", counts)
 	}
-	// The mapping of the test gives no name to 777777 alone.
+	// Only 777777 has no name in the mapping of the test.
 	named := regexp.MustCompile(`^(\d,\d+,\d+,\d+,|\|\*\t\t\.*\d+ \d+ \d+ )[A-Za-z]+\..*$|777777|^\|\*\tTraceStack:$|^\|\*\t\t\[id count cost\]$|^stackKey = [a-z]`)
 	for line := range strings.Lines(got) {
 		if line = strings.TrimRight(line, "\r\n"); line != "" && !named.MatchString(line) {

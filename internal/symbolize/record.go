@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// name gives the name of a method, and counts it; "" if it is not known.
+// name returns the name of a method, and counts it; "" if it is not known.
 func (c *copier) name(id int64) string {
 	e, ok := c.Mapping.ByID(uint32(id))
 	c.ids[uint32(id)] = ok
@@ -25,7 +25,7 @@ func (c *copier) name(id int64) string {
 
 var quotes = strings.NewReplacer(`"`, "%22", `\`, "%5C")
 
-// field gives the name as the field behind a record.
+// field returns the name as the field behind a record.
 func (c *copier) field(id int64) string {
 	if name := c.name(id); name != "" {
 		return "," + name

@@ -15,7 +15,7 @@ import (
 // maxLine is the length above which a line is passed on unread.
 const maxLine = 16 << 20
 
-// Symbolizer puts names to IDs. The zero value knows none.
+// Symbolizer puts names to IDs. The zero value has no names.
 type Symbolizer struct {
 	// Mapping has the names; without one no ID is looked for.
 	Mapping *mapping.Mapping
@@ -32,8 +32,8 @@ type Counts struct {
 	Frames  int // lines with a stack frame or an exception that were retraced
 }
 
-// Copy copies text from r to w, with names. What r has at the moment is passed
-// on before more is waited for, but for a block that is not judged yet.
+// Copy copies text from r to w, with names. It writes what r has at the moment before it waits for more, except for a
+// block that is not decided yet.
 func (s *Symbolizer) Copy(w io.Writer, r io.Reader) (Counts, error) {
 	c := &copier{Symbolizer: s, out: bufio.NewWriter(w), ids: map[uint32]bool{}}
 	if s.R8 != nil {
@@ -141,7 +141,7 @@ func (c *copier) line(line []byte) {
 	c.out.Write(c.retraced(text, end))
 }
 
-// retraced gives a line with its stack frames retraced.
+// retraced returns a line with its stack frames retraced.
 func (c *copier) retraced(text, end string) []byte {
 	c.buf = c.buf[:0]
 	if c.stack == nil {

@@ -17,15 +17,18 @@ func symbolizer(t testing.TB) *Symbolizer {
 	t.Helper()
 	var methods []mapping.Method
 	for i := range 97 {
-		methods = append(methods, mapping.Method{Identity: mapping.Identity{Class: "com/example/C" + string(rune('a'+i%26)), Name: "m" + strings.Repeat("x", i/26), Descriptor: "()V"}})
+		methods = append(methods, mapping.Method{Identity: mapping.Identity{Class: "com/example/C" +
+			string(rune('a'+i%26)), Name: "m" + strings.Repeat("x", i/26), Descriptor: "()V"}})
 	}
-	methods = append(methods, mapping.Method{Identity: mapping.Identity{Class: "a/\"q\\u", Name: "a,b c\n", Descriptor: "()V"}},
+	methods = append(methods, mapping.Method{Identity: mapping.Identity{Class: "a/\"q\\u", Name: "a,b c\n",
+		Descriptor: "()V"}},
 		mapping.Method{Identity: mapping.Identity{Class: "a/é", Name: "<init>", Descriptor: "()V"}})
 	m, err := mapping.Assign(methods, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
-	retrace, err := r8.Parse("r8", strings.NewReader("com.Foo -> a.b:\n 1:1:void in():5:5 -> a\n 1:1:void out():6 -> a\n"))
+	retrace, err := r8.Parse("r8",
+		strings.NewReader("com.Foo -> a.b:\n 1:1:void in():5:5 -> a\n 1:1:void out():6 -> a\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,8 @@ func TestJSON(t *testing.T) {
 			t.Errorf("a name with what must be escaped: %q", line)
 		}
 	}
-	if want := "\tat com.Foo.in(Foo.java:5)\n\tat com.Foo.out(Foo.java:6)\n"; report.ThreadStack != want+strings.TrimSuffix(want, "\n") {
+	want := "\tat com.Foo.in(Foo.java:5)\n\tat com.Foo.out(Foo.java:6)\n"
+	if report.ThreadStack != want+strings.TrimSuffix(want, "\n") {
 		t.Errorf("threadStack: %q", report.ThreadStack)
 	}
 	if counts != (Counts{IDs: 4, Unknown: 0, Frames: 2}) {
@@ -127,7 +131,8 @@ func TestUntouched(t *testing.T) {
 			t.Errorf("%.200q became %.200q, %+v", text, got, n)
 		}
 	}
-	if got, n := symbolized(t, &Symbolizer{}, strings.NewReader(strings.Join(shapes, ""))); got != strings.Join(shapes, "") || n != (Counts{}) {
+	if got, n := symbolized(t, &Symbolizer{}, strings.NewReader(strings.Join(shapes, ""))); got != strings.Join(shapes,
+		"") || n != (Counts{}) {
 		t.Errorf("without mappings: %q", got)
 	}
 }
@@ -158,7 +163,9 @@ func TestInteractive(t *testing.T) {
 // read before them.
 func TestErrors(t *testing.T) {
 	var b strings.Builder
-	if _, err := symbolizer(t).Copy(&b, io.MultiReader(strings.NewReader("0,1,1,9\nx"), iotest.ErrReader(io.ErrUnexpectedEOF))); err != io.ErrUnexpectedEOF && !strings.Contains(err.Error(), "unexpected EOF") || b.String() != "0,1,1,9\nx" {
+	if _, err := symbolizer(t).Copy(&b, io.MultiReader(strings.NewReader("0,1,1,9\nx"),
+		iotest.ErrReader(io.ErrUnexpectedEOF))); err != io.ErrUnexpectedEOF &&
+		!strings.Contains(err.Error(), "unexpected EOF") || b.String() != "0,1,1,9\nx" {
 		t.Errorf("%v, %q", err, b.String())
 	}
 	closed, w := io.Pipe()

@@ -6,13 +6,13 @@ import (
 	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// judged is how many records a block is judged by.
-const judged = 8
+// enoughRecords is how many records of a block are enough to decide whether its lines are records.
+const enoughRecords = 8
 
-// Block decides whether lines that are records or blank, and that are not quoted, belong to a report: four numbers with commas
-// are also many other things. They are records if the first has depth 0, if none is deeper than the one before by more than
-// [MaxJump], and if they are announced, begin with the dispatch of a message, or have three records or more of which half
-// are of known methods and three quarters cost no more than the record that they stand below.
+// Block decides whether lines that are records or blank, and that are not quoted, belong to a report: four numbers with
+// commas are also many other things. They are records if the first has depth 0, if none is deeper than the one before
+// by more than [MaxJump], and if they are announced, begin with the dispatch of a message, or have three records or
+// more of which half are of known methods and three quarters cost no more than the record that they stand below.
 type Block struct {
 	known    func(id int64) bool
 	records  []Record
@@ -22,8 +22,8 @@ type Block struct {
 	last     int64 // depth of the last record
 }
 
-// NewBlock begins a block with its first record, which [Block.Add] takes again. announced says that the line before promised
-// records, known reports whether a method has that ID. It returns nil if no block begins with that record.
+// NewBlock begins a block with its first record, which [Block.Add] takes again. announced says that the line before
+// promised records, known reports whether a method has that ID. It returns nil if no block begins with that record.
 func NewBlock(first Record, announced bool, known func(id int64) bool) *Block {
 	if first.Depth != 0 && !announced {
 		return nil
@@ -46,7 +46,7 @@ func (b *Block) AddBlank() { b.lines++ }
 
 // Ready reports whether enough lines are there to decide.
 func (b *Block) Ready() bool {
-	return b.accepted || b.refused || len(b.records) >= judged || b.lines > 4*judged
+	return b.accepted || b.refused || len(b.records) >= enoughRecords || b.lines > 4*enoughRecords
 }
 
 // Decide reports whether the lines are records. Later lines of the block are as well if these are.

@@ -2,7 +2,8 @@ package textreport
 
 import "strings"
 
-// Piece is a line of escaped text: up to an n behind backslashes. Before, Indent, Line, Behind and Separator are the text.
+// Piece is a line of escaped text: up to an n behind backslashes. Before, Indent, Line, Behind and Separator are the
+// text.
 type Piece struct {
 	// Before is the end of other strings, and the key.
 	Before string

@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// Key is a key in a line of text that has records or a stack's key for its value. The value may be a string in JSON, or a string
-// in a string.
+// Key is a key in a line of text that has records or a stack's key for its value. The value may be a string in JSON, or
+// a string in a string.
 type Key struct {
 	// StackKey is set if the value is a stack's key ("97|99|"), else it is records.
 	StackKey bool
@@ -39,8 +39,9 @@ func EndsInKey(line string) bool {
 // IsColumns reports whether a line is the heading of a list of records.
 func IsColumns(line string) bool { return strings.ToLower(strings.TrimSpace(line)) == Columns }
 
-// CutStackKey reads the first ID of a stack's key at the start of text, and returns its length without the bar behind it; 0 if
-// there is none. A number without a bar is none: keys are also made of other things. The ID is 0 if it is out of range.
+// CutStackKey reads the first ID of a stack's key at the start of text, and returns its length without the bar behind
+// it; 0 if there is none. A number without a bar is none: keys are also made of other things. The ID is 0 if it is out
+// of range.
 func CutStackKey(text string) (id int64, length int) {
 	n := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	if n == 0 || n == len(text) || text[n] != '|' {

@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one before has
-// already, and ends where something else says so: the text knows no other bounds.
+// Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one
+// before has already, and ends where something else shows it: the text has no other bounds.
 type Reader struct {
 	in      *bufio.Reader
 	now     *Report
@@ -71,7 +71,8 @@ func Promising(head string) bool {
 	return false
 }
 
-// Next returns the next report that has records or stacks. The error is [io.EOF] behind the last one, or that of the source.
+// Next returns the next report that has records or stacks. The error is [io.EOF] behind the last one, or that of the
+// source.
 func (p *Reader) Next() (*Report, error) {
 	for {
 		for len(p.done) > 0 {
@@ -98,7 +99,7 @@ func (p *Reader) Next() (*Report, error) {
 // Skipped returns how many bytes of records were cut off, up to the report that Next returned last.
 func (p *Reader) Skipped() uint64 { return p.skipped }
 
-// readLine reads a line without its end. Of one that is too long it gives the beginning.
+// readLine reads a line without its end. Of a line that is too long it returns the beginning.
 func (p *Reader) readLine() (string, error) {
 	var line []byte
 	for {
@@ -133,7 +134,7 @@ func (p *Reader) line(line string) {
 	p.begins(text)
 }
 
-// follows tells whether a line goes on with a stack; behind that there may be a rest.
+// follows reports whether a line goes on with a stack; behind that there may be a rest.
 func (p *Reader) follows(text string) (ok bool, rest string) {
 	switch p.follow {
 	case followTable:
@@ -255,8 +256,8 @@ func (p *Reader) add(r Record, name string) {
 	p.now.Lines = append(p.now.Lines, Line{r, strings.Clone(name)})
 }
 
-// records adds records at the start of a text, with names or without, divided by \n with any number of backslashes, and gives where
-// they end. The last one may be cut off where it must have an end and has none.
+// records adds records at the start of a text, with names or without, divided by \n with any number of backslashes, and
+// returns where they end. The last one may be cut off where it must have an end and has none.
 func (p *Reader) records(text string, ends bool) (n int) {
 	for {
 		r, length := cutFields(text[n:])
@@ -314,7 +315,8 @@ func (p *Reader) facts(text string) {
 // known are the keys that are taken as facts where they stand without quotes: many a line has a colon.
 func known(key string) bool {
 	switch key {
-	case "machine", "cpu_app", "mem", "mem_free", "detail", "cost", "usage", "scene", "Scene", "Foreground", "stack", "stackKey",
+	case "machine", "cpu_app", "mem", "mem_free", "detail", "cost", "usage", "scene", "Scene", "Foreground", "stack",
+		"stackKey",
 		"StackKey", "tag", "process", "subType", "threadStack", "processPriority", "processNice", "isProcessForeground",
 		"qua", "versionName", "versionCode", "network", "model", "api-level", "cpu-core", "freeMemory", "totalMemory", "time",
 		"thread-time", "time-start", "time-end", "cpu-busy", "cpu-rate":
@@ -323,8 +325,8 @@ func known(key string) bool {
 	return false
 }
 
-// cutValue reads a value of JSON, which may be in a string itself, so that its quotes have backslashes. It gives a string without its
-// quotes, whether it ends with one, and how long all is.
+// cutValue reads a value of JSON, which may be in a string itself, so that its quotes have backslashes. It returns
+// a string without its quotes, whether it ends with one, and the length of what was read.
 func cutValue(text string) (value string, closed bool, n int) {
 	bare := strings.TrimLeft(text, `\`)
 	level := len(text) - len(bare)

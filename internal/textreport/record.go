@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/internal/contract"
 )
 
-// MaxJump is how much deeper than the one before a record can be: more than one, as Matrix leaves out frames that had no
-// exit.
+// MaxJump is how much deeper than the one before a record can be: more than one, as Matrix leaves out frames that had
+// no exit.
 const MaxJump = 64
 
 // Columns is how a list of records may be headed, in lower case.
@@ -62,8 +62,8 @@ func cutFields(s string) (r Record, length int) {
 	return r, length
 }
 
-// CutNewline returns the length of a line's end as it stands in escaped text, n behind one backslash or several, at the start
-// of s; 0 if there is none.
+// CutNewline returns the length of a line's end as it stands in escaped text, n behind one backslash or several, at the
+// start of s; 0 if there is none.
 func CutNewline(s string) (length int) {
 	bare := strings.TrimLeft(s, `\`)
 	if len(bare) == len(s) || bare == "" || bare[0] != 'n' {
@@ -74,7 +74,8 @@ func CutNewline(s string) (length int) {
 
 var tableRow = regexp.MustCompile(`(?:^|[\s*|])(\.*)([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})(?: (\S+))?$`)
 
-// TableRow reads a line of the table; ok is false for any other line. A name that was put behind the record is given too.
+// TableRow reads a line of the table; ok is false for any other line. A name that was put behind the record is given
+// too.
 func TableRow(line string) (r Record, name string, ok bool) {
 	at := tableRow.FindStringSubmatch(strings.TrimRight(line, " \t"))
 	if at == nil {

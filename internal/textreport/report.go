@@ -71,7 +71,8 @@ func (r *Report) Nanos(text string) (nanos int64, ok bool) {
 	return at.UnixNano(), true
 }
 
-// FrameMethod returns "class.method" of a frame as Java prints it: "app//a.b.C.m(C.java:1)", "java.base/a.B.m(Native Method)".
+// FrameMethod returns "class.method" of a frame as Java prints it: "app//a.b.C.m(C.java:1)", "java.base/a.B.m(Native
+// Method)".
 func FrameMethod(frame string) string {
 	method, _, _ := strings.Cut(frame, "(")
 	return method[strings.LastIndexByte(method, '/')+1:]

@@ -1,17 +1,14 @@
-// Package r8 reads the mapping files (mapping.txt) that R8 and ProGuard write,
-// translates names between what is in the app and what is in its source, and
-// retraces stack traces.
+// Package r8 reads the mapping files (mapping.txt) that R8 and ProGuard write, translates names of the app into names
+// of its source, and retraces stack traces.
 //
-// Names are R8's: a residual name is one in the shrunk program, an original name
-// one in the program before. A [Mapping] is made by [Load] or [Parse], is
-// immutable, and safe for use by several goroutines.
+// The terms are those of R8: a residual name is a name in the shrunk program, an original name is one in the program
+// before shrinking. A [Mapping] is made by [Load] or [Parse]. It is immutable and safe for use by several goroutines.
 //
 // # Names
 //
-// Classes, methods and descriptors go in and out as raw modified UTF-8 in
-// internal form (JVMS 4.2, 4.4.7), as in a class file and in package mapping,
-// whose Identity a [Method] converts to. Only stack traces, which are text, have
-// dots and UTF-8.
+// Classes, methods and descriptors are passed and returned as modified UTF-8 in internal form (JVMS 4.2, 4.4.7), as
+// in a class file and in package mapping; a [Method] can be converted to its Identity. Only stack traces, which are
+// text, contain dots and UTF-8.
 //
 // # The file
 //
@@ -25,44 +22,39 @@
 //	    4:4:int bar(int):13 -> a
 //	    # {"id":"com.android.tools.r8.residualsignature","signature":"(I)La/c;"}
 //
-// A method line gives residual lines, the original method, its original lines
-// and the residual name. A class before the name (com.example.Util) is where
-// the original stood, if not in the class itself. Consecutive lines with one
-// residual range are a stack of inlined methods, the innermost first; the last
-// of them is the method itself. A line without a range is the whole method.
+// A method line contains residual lines, the original method, its original lines and the residual name. A class
+// before the original name (com.example.Util) is the method's original class, if that is not the class of the
+// section. Consecutive lines with the same residual range are a stack of inlined methods: the innermost is the first,
+// and the last one is the residual method itself. A line without a range stands for the whole method.
 //
-// Comments with JSON belong to the line above. Known are sourceFile,
-// partitionSourceFiles, and from the map version on that brought them
-// synthesized (1.0), rewriteFrame, outline, outlineCallsite (2.0) and
-// residualsignature (2.2). As in R8, what has another id, or is no JSON, or
-// comes under a version that is not known or "experimental", is skipped; see
-// [Mapping.UnknownVersion].
+// A comment with JSON belongs to the line before it. The known ones are sourceFile, partitionSourceFiles, and, if the
+// file has at least the map version that introduced them, synthesized (1.0), rewriteFrame, outline, outlineCallsite
+// (2.0) and residualsignature (2.2). As in R8, a comment is skipped if it has another id, is not JSON, or is in a
+// file of a version that is unknown or "experimental"; see [Mapping.UnknownVersion].
 //
-// R8's reader stops at a line that it does not understand, ProGuard's skips it.
-// This one stops, with file and line, but takes all that files are known to
-// hold: a BOM, CRLF, ranges whose end is 0 or below their start, "->" without
-// spaces, '?' and what follows a <clinit> in names, spaces in method names,
-// original lines without residual ones. If a residual class is there twice, as
-// in files that were put together, the later counts, as in both.
+// R8's reader fails at a line that it does not understand, ProGuard's skips the line. This reader fails and returns
+// file and line, but it accepts everything that such files are known to contain: a byte order mark, CRLF, ranges
+// whose end is 0 or below their start, "->" without spaces, names with '?' or with text after <clinit>, spaces in
+// method names, original lines without residual ones. If a residual class occurs twice, as in concatenated files, the
+// later one counts, as in both readers.
 //
-// # What is exact
+// # Exact answers
 //
-// The descriptor of a residual method is what residualsignature says; without
-// it, the original's with each class renamed. With this every method of R8 since
-// map version 2.2, and of ProGuard without optimization, has an exact answer.
-// Where a compiler changed parameters and did not write it down, the answer is
-// [Guess], by name. Several originals of one residual method, which merging
-// classes makes, are told as [Merged].
+// Several methods of a class can have the same residual name, and then only the descriptor distinguishes them. The
+// descriptor of a residual method is the one in residualsignature; without it, it is the original descriptor in which
+// each class is renamed. So the answer is exact for every method that R8 wrote since map version 2.2, and for
+// ProGuard without optimization. If a compiler changed the parameters of a method without writing it down, the method
+// is found by its name alone, which is a guess. If classes were merged, a residual method can have several originals.
+// [Mapping.Identify] chooses one name for each method.
 //
 // # Retracing
 //
-// What a frame becomes follows R8's retrace: inlined frames, outlines, rewritten
-// and synthesized frames, "<OR> " before alternatives. Source files come from
-// the mapping, else they are inferred from the class. Recognising a line of text
-// is more careful, see [Stack].
+// Frames are retraced as by R8's retrace: inlined frames, outlines, rewritten and synthesized frames, "<OR> " before
+// alternatives. Source files are those of the mapping, or else are inferred from the class. Fewer lines of text are
+// taken for frames and headers than by R8, see [Stack].
 //
 // # Limits
 //
-// Memory and time are linear in the file: typically twice its size, more if names
-// are much shorter than any that a compiler writes. Files above 1 GiB are refused.
+// Memory and time are linear in the size of the file. The memory is typically twice that size, and more only if names
+// are much shorter than those that compilers write. Files above 1 GiB are refused.
 package r8

@@ -2,77 +2,67 @@ package r8
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// Frame is one original stack frame.
-type Frame struct {
-	Class  string // with dots, in UTF-8, as stack traces have it
-	Method string // its name
-	// Source is the source file that the mapping names, or "".
-	Source string
-	// Line is the original line, or 0 if it is not known.
-	Line int
-	// Listed tells that the mapping lists the method. Where it is not set only
-	// the class was translated, and Line is the residual one.
-	Listed bool
+// frame is one original stack frame.
+type frame struct {
+	class  string // with dots and in UTF-8, as in stack traces
+	method string // its name
+	source string // the source file in the mapping, or ""
+	line   int    // the original line, 0 if it is not known
 }
 
-// Frames gives what a residual frame, a class with dots and a method, at a line
-// (0 if it is not known), stood for: alternatives, of which there is mostly one,
-// each a stack of inlined frames with the innermost first. A stack is empty if
-// the compiler made the method. The frame's neighbours count for nothing; see
-// [Stack] for whole stack traces.
-func (m *Mapping) Frames(class, method string, line int) [][]Frame {
-	stacks, _ := m.frames(class, method, int32(min(max(line, 0), 1<<31-1)), context{})
-	all := make([][]Frame, len(stacks))
-	for i, s := range stacks {
-		all[i] = s.frames
-	}
-	return all
-}
-
-// context is what the line before in a stack trace means for this one.
+// context is what the previous line of a stack trace contributes to retracing the next one.
 type context struct {
-	thrown  string // residual class of the exception, if the line before told it
-	outline int32  // line in the outline that was left out before, 0 if none was
+	thrown  string // the residual class of the exception, if the previous line was its header
+	outline int32  // the line in the outline that the previous line was a frame of; 0 if it was none
 }
 
-// stack is one alternative of what a frame stood for.
+// stack is one alternative for the original frames of a residual frame.
 type stack struct {
-	frames []Frame
-	// next is the context of the line below.
+	frames []frame
+	// next is the context of the next line.
 	next context
 }
 
-// maxAlternatives bounds what one frame can become. A mapping may say that a
-// method is somewhere in two billion lines.
+// maxAlternatives limits the alternatives for one frame. A mapping may give two billion original lines to one
+// residual line.
 const maxAlternatives = 64
 
-// frames is Frames in a context; ambiguous tells that more than one was found,
-// even if they turn out to be equal.
+// frames returns the original frames of a residual frame: a class with dots, a method and a line, 0 if the line is
+// unknown. There may be several alternatives; each is a stack of inlined frames, the innermost first, and is empty if
+// the compiler made the method. ambiguous reports that there were several alternatives, even if they are equal.
 //
-// The steps are those of R8's retrace, so that the same mapping gives the same
-// frames: a method is narrowed to the lines that fit, these are divided where
-// another method or stack of inlined ones begins.
+// It does what R8's retrace does, so that the same mapping results in the same frames:
+//
+//  1. The mapping's lines about the residual name are divided into original methods (partition): overloads with
+//     different descriptors share a residual name, and a stack trace does not contain descriptors.
+//  2. Each method is narrowed to its lines that cover the residual line (narrowing). If no method has one, weaker
+//     matches are used.
+//  3. What remains of each method is divided into runs of lines with the same range. Each run is one stack of inlined
+//     frames, and one alternative. If several original lines may belong to the residual line, each of them is an
+//     alternative.
+//
+// The time is linear in the number of lines about the residual name and the number of alternatives, which
+// maxAlternatives limits.
 func (m *Mapping) frames(class, method string, at int32, ctx context) (stacks []stack, ambiguous bool) {
 	c := m.find(class)
 	if c == nil {
-		return []stack{{frames: []Frame{{Class: class, Method: method, Line: int(at)}}}}, false
+		return []stack{{frames: []frame{{class: class, method: method, line: int(at)}}}}, false
 	}
 	lines := c.named(method)
 	if len(lines) == 0 {
-		return []stack{{frames: []Frame{m.unlisted(c, method, at)}}}, false
+		return []stack{{frames: []frame{m.unlisted(c, method, at)}}}, false
 	}
 	n := narrowing{at: at, methods: partition(lines)}
 	n.narrow(ctx)
-	if len(n.found) == 0 {
-		return []stack{{frames: []Frame{m.unlisted(c, method, at)}}}, false
+	if len(n.matches) == 0 {
+		return []stack{{frames: []frame{m.unlisted(c, method, at)}}}, false
 	}
 	ambiguous = n.ambiguous()
-	for _, f := range n.found {
+	for _, f := range n.matches {
 		for len(f.lines) > 0 {
 			k := 1
 			for k < len(f.lines) && f.lines[k-1].sameRange(&f.lines[k]) {
@@ -85,12 +75,12 @@ func (m *Mapping) frames(class, method string, at int32, ctx context) (stacks []
 	return stacks, ambiguous
 }
 
-func (m *Mapping) unlisted(c *class, method string, at int32) Frame {
-	return Frame{Class: c.original, Method: method, Source: m.sources[c.original], Line: int(at)}
+func (m *Mapping) unlisted(c *class, method string, at int32) frame {
+	return frame{class: c.original, method: method, source: m.sources[c.original], line: int(at)}
 }
 
-// partition divides the lines of one residual name where the method, which is
-// the outermost of inlined ones, changes.
+// partition divides the lines with one residual name where the original method changes. The original method of a run
+// of lines with the same range is that of the last line; the others are inlined into it.
 func partition(lines []line) [][]line {
 	outermost := func(i int) int {
 		for i+1 < len(lines) && lines[i].sameRange(&lines[i+1]) {
@@ -115,21 +105,26 @@ func partition(lines []line) [][]line {
 	return append(parts, lines[from:])
 }
 
-// found is what is left of a method when it is narrowed to a line.
-type found struct {
-	method []line // all lines on it
-	lines  []line // those that fit
+// lineMatch is what narrowing leaves of a method.
+type lineMatch struct {
+	method []line // all lines about it
+	lines  []line // those that match
 }
 
-// narrowing looks for the lines on some methods that fit a residual line.
+// narrowing finds the lines of some methods that match a residual line.
 type narrowing struct {
 	methods [][]line
-	at      int32 // 0 if it is not known
-	found   []found
+	at      int32 // the residual line, 0 if it is unknown
+	matches []lineMatch
 }
 
-// narrow finds what fits. An outline that was left out above has a line of its
-// own, which the method that called it translates.
+// narrow sets matches. If the residual line is known, a method matches by its first run of lines that covers it; if
+// no method does, by all its lines without a range. If the line is unknown, a method matches by the run that covers
+// line 0 or else by its first line without a range; if no method does, all methods match, without original lines.
+//
+// An outline is code that R8 moved from several methods into one of its own. If the previous frame was that of an
+// outline, the line of this frame says nothing. The mapping then translates the line within the outline
+// (outlineCallsite) to a line of the method that called it, and narrowing starts again with that line.
 func (n *narrowing) narrow(ctx context) {
 	n.each(func(method []line) []line {
 		if n.at > 0 {
@@ -141,26 +136,26 @@ func (n *narrowing) narrow(ctx context) {
 		return unranged(method, 1)
 	})
 	if ctx.outline > 0 {
-		for _, f := range n.found {
+		for _, f := range n.matches {
 			if i := f.lines[len(f.lines)-1].info; i != nil && i.callsite != nil {
 				n.at = ctx.outline
 				if to, ok := i.callsite[ctx.outline]; ok {
 					n.at = to
 				}
-				n.found = nil
+				n.matches = nil
 				n.narrow(context{})
 				return
 			}
 		}
 	}
 	if n.at > 0 {
-		if len(n.found) == 0 {
+		if len(n.matches) == 0 {
 			n.each(func(method []line) []line { return unranged(method, len(method)) })
 		}
 		return
 	}
-	if len(n.found) == 0 {
-		// All that can be said is which methods it may be.
+	if len(n.matches) == 0 {
+		// Nothing matches: the frame may be in any of the methods, at an unknown line.
 		n.each(func(method []line) []line {
 			if len(method) == 1 && method[0].from == 0 && method[0].to == 65535 {
 				return method
@@ -175,12 +170,12 @@ func (n *narrowing) narrow(ctx context) {
 func (n *narrowing) each(fitting func([]line) []line) {
 	for _, method := range n.methods {
 		if lines := fitting(method); len(lines) > 0 {
-			n.found = append(n.found, found{method, lines})
+			n.matches = append(n.matches, lineMatch{method, lines})
 		}
 	}
 }
 
-// covering gives the first lines whose range has at.
+// covering returns the first run of lines whose range contains at.
 func covering(method []line, at int32) []line {
 	for i := range method {
 		if method[i].contains(at) {
@@ -194,7 +189,7 @@ func covering(method []line, at int32) []line {
 	return nil
 }
 
-// unranged gives up to n lines that have no range.
+// unranged returns up to n lines that have no range.
 func unranged(method []line, n int) []line {
 	var lines []line
 	for _, l := range method {
@@ -205,12 +200,12 @@ func unranged(method []line, n int) []line {
 	return lines
 }
 
-// ambiguous reports whether what was found is more than one stack.
+// ambiguous reports whether more than one stack was found.
 func (n *narrowing) ambiguous() bool {
-	if len(n.found) > 1 {
+	if len(n.matches) > 1 {
 		return true
 	}
-	lines := n.found[0].lines
+	lines := n.matches[0].lines
 	for i := range lines {
 		if lines[i].spread() || i > 0 && !lines[0].sameRange(&lines[i]) {
 			return true
@@ -219,7 +214,7 @@ func (n *narrowing) ambiguous() bool {
 	return false
 }
 
-// spread reports whether several original lines fall on one residual one.
+// spread reports whether one residual line stands for several original lines.
 func (l *line) spread() bool {
 	if l.first < 0 || l.first == l.last {
 		return false
@@ -227,9 +222,10 @@ func (l *line) spread() bool {
 	return !l.ranged() || l.to-l.from != l.last-l.first
 }
 
-// appendStacks appends what one stack of inlined frames, lines, stands for:
-// several where it is not known which of some original lines it was.
-func (m *Mapping) appendStacks(dst []stack, c *class, lines, method []line, at int32, ambiguous bool, ctx context) []stack {
+// appendStacks appends the alternatives for one stack of inlined frames, given by lines: several if it is unknown
+// which of some original lines it was.
+func (m *Mapping) appendStacks(dst []stack, c *class, lines, method []line, at int32, ambiguous bool,
+	ctx context) []stack {
 	positions := []int32{-1}
 	if ambiguous && lines[0].spread() {
 		positions = positions[:0]
@@ -237,16 +233,16 @@ func (m *Mapping) appendStacks(dst []stack, c *class, lines, method []line, at i
 			positions = append(positions, p)
 		}
 	}
-	synthesized, outline := made(method)
+	synthesized, outline := compilerMade(method)
 	for _, position := range positions {
-		frames := make([]Frame, len(lines))
+		frames := make([]frame, len(lines))
 		for i := range lines {
 			l := &lines[i]
 			if i > 0 {
 				position = -1
 			}
 			class := l.class(c)
-			frames[i] = Frame{class, l.method(), m.sources[class], int(l.original(at, position, ambiguous)), true}
+			frames[i] = frame{class, l.method(), m.sources[class], int(l.original(at, position, ambiguous))}
 		}
 		if synthesized {
 			frames = frames[:len(frames)-1]
@@ -262,11 +258,11 @@ func (m *Mapping) appendStacks(dst []stack, c *class, lines, method []line, at i
 	return dst
 }
 
-// original gives the original line of a residual one, 0 if it is not known.
-// position is the line if that was decided already, else -1.
+// original returns the original line of the residual line at, 0 if it is unknown. position is the original line if
+// the caller has already chosen it, else -1.
 func (l *line) original(at, position int32, ambiguous bool) int32 {
 	if position < 0 && l.first == l.last {
-		position = l.first // which may be -1 as well
+		position = l.first // -1 if there are no original lines
 	}
 	switch {
 	case position >= 0:
@@ -286,8 +282,8 @@ func (l *line) original(at, position int32, ambiguous bool) int32 {
 	return max(l.from, 0)
 }
 
-// made reports whether the compiler made a method, and as an outline.
-func made(method []line) (synthesized, outline bool) {
+// compilerMade reports whether a compiler made a method, and whether it is an outline.
+func compilerMade(method []line) (synthesized, outline bool) {
 	self := method[len(method)-1].signature
 	for i := range method {
 		if l := &method[i]; l.info != nil && l.signature == self {
@@ -298,7 +294,7 @@ func made(method []line) (synthesized, outline bool) {
 	return synthesized, outline
 }
 
-// removed gives how many inner frames the mapping says to leave out.
+// removed returns the number of inner frames that the mapping says to leave out.
 func (ctx context) removed(lines []line) int {
 	n := 0
 	for i := range lines {
@@ -312,15 +308,15 @@ func (ctx context) removed(lines []line) int {
 		}
 	}
 	if n > len(lines) {
-		return 0 // the mapping is wrong; R8 shows all then
+		return 0 // the mapping is wrong; like R8, remove nothing
 	}
 	return n
 }
 
-// distinct sorts alternatives, and leaves out those whose innermost frame is that
-// of one before, when lines do not count only by their names.
+// distinct returns the alternatives sorted and without repetitions. Two are the same if their innermost frames are
+// equal; unless lines is true, source lines are not compared.
 func distinct(stacks []stack, lines bool) []stack {
-	seen := map[Frame]bool{}
+	seen := map[frame]bool{}
 	kept := stacks[:0:0]
 	for _, s := range stacks {
 		if len(s.frames) == 0 {
@@ -328,7 +324,7 @@ func distinct(stacks []stack, lines bool) []stack {
 		}
 		key := s.frames[0]
 		if !lines {
-			key.Line = 0
+			key.line = 0
 		}
 		if !seen[key] {
 			seen[key] = true
@@ -337,24 +333,8 @@ func distinct(stacks []stack, lines bool) []stack {
 	}
 	slices.SortStableFunc(kept, func(a, b stack) int {
 		x, y := a.frames[0], b.frames[0]
-		return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Method, y.Method),
-			strings.Compare(x.Source, y.Source), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(strings.Compare(x.class, y.class), strings.Compare(x.method, y.method),
+			strings.Compare(x.source, y.source), cmp.Compare(x.line, y.line))
 	})
 	return kept
-}
-
-// Fields gives the originals of a residual field, class and name with dots, as
-// "class.name", sorted; nil if the mapping does not list it.
-func (m *Mapping) Fields(class, name string) []string {
-	c := m.find(class)
-	if c == nil {
-		return nil
-	}
-	set := map[string]bool{}
-	for _, f := range c.fields {
-		if f.residual == name {
-			set[cmp.Or(f.class, c.original)+"."+f.name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
 }

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzParse holds that any text is read or refused with an error, and that what
-// was read answers questions about itself.
+// FuzzParse checks that any text is read or refused with an error, and that methods that were read are found.
 //
 // Invariant: Every method that an R8 mapping lists is found by its name and descriptor in the renamed class.
 func FuzzParse(f *testing.F) {
@@ -31,18 +30,18 @@ func FuzzParse(f *testing.F) {
 				continue
 			}
 			for _, l := range c.methods {
-				residual := Method{rawName(c.residual), rawName(l.residual), rawName(descriptor(l.returns(), l.arguments(), m.residual))}
-				if a := m.Originals(residual); len(a.Methods) == 0 || a.Match == Unlisted {
+				residual := Method{rawName(c.residual), rawName(l.residual),
+					rawName(descriptor(l.returns(), l.arguments(), m.residual))}
+				if a := m.originals(residual); len(a.methods) == 0 || a.certainty == unlisted {
 					t.Fatalf("%v is listed, the answer is %v", residual, a)
 				}
-				m.Residuals(originalOf(c, &l))
 			}
 		}
 	})
 }
 
-// FuzzRetrace holds that any text is retraced without a panic, in bounded size,
-// and that nothing changes but lines that have a class of the mapping.
+// FuzzRetrace checks that any text is retraced without a panic and with a bounded result, and that only lines with a
+// class of the mapping change.
 //
 // Invariant: A stack trace changes only in lines that name a class of the mapping.
 func FuzzRetrace(f *testing.F) {
@@ -54,16 +53,14 @@ func FuzzRetrace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var b strings.Builder
-		if err := m.Retrace(&b, strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-		if bound := (len(text) + len(mapping) + 100) * (len(text) + 100) * maxAlternatives; b.Len() > bound {
-			t.Fatalf("%d bytes came of %d", b.Len(), len(text))
+		retraced := retraceWith(m, text)
+		if bound := (len(text) + len(mapping) + 100) * (len(text) + 100) * maxAlternatives; len(retraced) > bound {
+			t.Fatalf("%d bytes came of %d", len(retraced), len(text))
 		}
 		stack := mustParse(t, "Original -> never.there:\n").Stack()
 		for line := range strings.Lines(text) {
-			if got := string(stack.AppendLine(nil, []byte(line))); got != line && !strings.Contains(line, "never.there") {
+			if got := string(stack.AppendLine(nil, []byte(line))); got != line &&
+				!strings.Contains(line, "never.there") {
 				t.Fatalf("%q became %q", line, got)
 			}
 		}

@@ -5,38 +5,38 @@ import (
 	"slices"
 )
 
-// Identify gives for each of the residual methods, which must be all that are
-// asked about of one class, a name in terms of the program before. No two of
-// them get the same:
+// Identify returns an original name for each of the residual methods, which must be all methods of one class that the
+// caller names. No two methods get the same name:
 //
-//   - the original of a method that has exactly one;
-//   - the first in the file's order of one that stands for several;
-//   - the original by name, if the file has one method of that name only but
-//     other parameters;
-//   - else, and where another method has the name already, the method's own name
-//     in the original class, its descriptor translated. If that is taken too, the
-//     method keeps its residual class and descriptor.
+//   - A method with exactly one original gets that.
+//   - A method that several originals were merged into gets the first of them in the file's order.
+//   - If the file has a single method of that residual name, but with other parameters, the method gets its original.
+//   - Otherwise, and if another method already has the name, the method keeps its own name, in the original class and
+//     with a translated descriptor. If that is taken, too, it keeps its residual class and descriptor.
 //
-// The answer depends on the set of methods, and not on their order.
+// Method IDs are kept by these names over builds, so that each method needs a name of its own, and the same one in
+// every build. Therefore methods get their names in order of certainty and then by residual name and descriptor: an
+// exact original is never taken by a guess, and the result depends on the set of methods but not on their order.
 func (m *Mapping) Identify(methods []Method) []Method {
 	type candidate struct {
 		at     int
-		match  Match
+		sure   certainty
 		method Method
 	}
 	list := make([]candidate, len(methods))
 	for i, method := range methods {
-		a := m.Originals(method)
-		list[i] = candidate{i, a.Match, a.Methods[0]}
-		if a.Match == Guess && len(a.Methods) > 1 {
-			list[i].match, list[i].method = Unlisted, m.translated(method)
+		a := m.originals(method)
+		list[i] = candidate{i, a.certainty, a.methods[0]}
+		if a.certainty == guess && len(a.methods) > 1 {
+			list[i].sure, list[i].method = unlisted, m.translated(method)
 		}
 	}
-	// The surer an answer, the earlier it is served.
-	sureness := [...]int{Exact: 0, Merged: 1, Guess: 2, Unlisted: 3}
+	// The more certain an answer is, the earlier it gets its name.
+	order := [...]int{exact: 0, merged: 1, guess: 2, unlisted: 3}
 	slices.SortFunc(list, func(a, b candidate) int {
 		x, y := methods[a.at], methods[b.at]
-		return cmp.Or(cmp.Compare(sureness[a.match], sureness[b.match]), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Descriptor, y.Descriptor))
+		return cmp.Or(cmp.Compare(order[a.sure], order[b.sure]), cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.Descriptor, y.Descriptor))
 	})
 	taken := make(map[Method]bool, len(methods))
 	names := make([]Method, len(methods))
@@ -53,12 +53,11 @@ func (m *Mapping) Identify(methods []Method) []Method {
 	return names
 }
 
-// translated gives a residual method with its classes translated, and its own
-// name.
+// translated returns a residual method with its classes translated and its name unchanged.
 func (m *Mapping) translated(residual Method) Method {
 	class, ok := m.OriginalClass(residual.Class)
 	if !ok {
 		class = residual.Class
 	}
-	return Method{class, residual.Name, m.OriginalDescriptor(residual.Descriptor)}
+	return Method{class, residual.Name, m.originalDescriptor(residual.Descriptor)}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestIdentify: every method gets a name of its own, whatever order they come in.
+// TestIdentify checks that every method gets a name of its own, in whatever order the methods are.
 //
 // Invariant: Every method of a renamed class gets one original name, which no other method gets.
 func TestIdentify(t *testing.T) {
@@ -25,15 +25,15 @@ com.example.Util -> a.c:
 	}
 	methods := []Method{
 		{"a/b", "a", "(I)V"},         // exact
-		{"a/b", "b", "(I)V"},         // stands for two
-		{"a/b", "c", "(La/b;)V"},     // lost a parameter, without a word: by name
-		{"a/b", "c", "()V"},          // two of that name: the first has it
+		{"a/b", "b", "(I)V"},         // two originals
+		{"a/b", "c", "(La/b;)V"},     // the parameters changed: by name
+		{"a/b", "c", "()V"},          // by name, too: but the method before has that name
 		{"a/b", "kept", "()V"},       // exact
 		{"a/b", "f", "(La/c;)La/b;"}, // not listed
 		{"a/b", "e", "(J)V"},         // exact: d(long)
 		{"a/b", "d", "(J)V"},         // not listed, and its own name is taken
 		{"a/b", "<init>", "()V"},     // not listed
-		{"a/b", "kept", "(I)V"},      // by name, which is taken; so is none other
+		{"a/b", "kept", "(I)V"},      // by name, which is taken
 	}
 	want := []Method{
 		{"com/example/Foo", "one", "(I)V"},

@@ -3,80 +3,68 @@ package r8
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// Mapping says what the names and lines of a shrunk program were before. It is
-// immutable. The zero value is an empty mapping, with which every name is its
-// own original.
+// Mapping translates residual names and lines of a shrunk program to original ones. It is immutable. The zero value
+// is an empty mapping, with which every name is its own original.
 type Mapping struct {
 	classes    []class
 	byResidual map[string]int32 // into classes
 	byOriginal map[string]int32
-	sources    map[string]string // source file of an original class
-	id         string
+	sources    map[string]string // the source file of an original class
 	unknown    string
-	reverse    func() map[string][]reverseEntry
 }
 
-// class is what the file says of one class. All names are as in the file.
+// class is the section of one class. All names are as in the file.
 type class struct {
 	original, residual string
 	synthesized        bool
-	methods            []line // sorted by residual name, else in the file's order
-	fields             []field
+	methods            []line // sorted by residual name; those with the same name in the file's order
 }
 
-// line is one line on a method.
+// line is one line about a method.
 type line struct {
 	signature    string // "int other.Class.foo(int,a.b[])", as in the file
-	residual     string // the method's name in the shrunk program
-	from, to     int32  // residual lines, -1 if there are none
-	first, last  int32  // original lines, likewise
-	number       bool   // the original lines are one number: that of a caller
-	name, qualif uint16 // where in signature the name begins; if it is qualified, the class does
-	info         *info  // nil if there are no comments
+	residual     string // the residual name of the method
+	from, to     int32  // residual lines, both included; -1 if there are none
+	first, last  int32  // original lines, both included; -1 if there are none
+	number       bool   // the original lines are a single number: the line of an inlined call
+	name, qualif uint16 // where the name begins in signature; where its class begins, 0 if there is none
+	info         *info  // nil if there are no comments on the line
 }
 
-// info is what comments say of a line.
+// info is the content of comments on a line.
 type info struct {
-	residual    string // descriptor with dots, "" if not said
+	residual    string // the residual descriptor, with dots; "" if it is not written
 	synthesized bool
 	outline     bool
 	rewrites    []rewrite
-	callsite    map[int32]int32 // lines of an outline to lines of the method
+	callsite    map[int32]int32 // from lines of the outline to residual lines of the method
 }
 
-// rewrite says to leave out inner frames when one of some classes was thrown.
+// rewrite is a rewriteFrame comment: leave out inner frames if a certain exception was thrown.
 type rewrite struct {
-	thrown []string // residual classes; all must hold, so that two never do
+	thrown []string // residual classes. All conditions must hold, so that two different classes never match
 	remove int
 }
 
-// field is one line on a field.
-type field struct {
-	class, name string // original; class is that before the name, "" if it is the same
-	residual    string
-}
-
-// returns gives the return type.
+// returns returns the return type.
 func (l *line) returns() string { return l.signature[:strings.IndexByte(l.signature, ' ')] }
 
-// method gives the name.
+// method returns the original name.
 func (l *line) method() string {
 	return l.signature[l.name:strings.LastIndexByte(l.signature, '(')]
 }
 
-// arguments gives what stands between the parentheses.
+// arguments returns the text between the parentheses.
 func (l *line) arguments() string {
 	return l.signature[strings.LastIndexByte(l.signature, '(')+1 : len(l.signature)-1]
 }
 
-// class gives the original class, which is that of c if the line does not say.
+// class returns the original class; c is the class of the section.
 func (l *line) class(c *class) string {
 	if l.qualif == 0 {
 		return c.original
@@ -86,13 +74,13 @@ func (l *line) class(c *class) string {
 
 func (l *line) ranged() bool { return l.from >= 0 }
 
-// contains reports whether a residual line belongs to l.
+// contains reports whether a residual line is in the range of l.
 func (l *line) contains(at int32) bool { return l.ranged() && l.from <= at && at <= l.to }
 
-// sameRange reports whether two lines are frames of one stack of inlined ones.
+// sameRange reports whether two lines are part of the same stack of inlined methods.
 func (l *line) sameRange(m *line) bool { return l.ranged() && l.from == m.from && l.to == m.to }
 
-// synthesized reports whether no such method was in the program before.
+// synthesized reports whether a compiler made the method, so that it has no original.
 func (l *line) synthesized() bool { return l.info != nil && (l.info.synthesized || l.info.outline) }
 
 // Load reads the mapping file at path; for errors see [Parse].
@@ -105,42 +93,13 @@ func Load(path string) (*Mapping, error) {
 	return Parse(path, f)
 }
 
-// UnknownVersion gives the map version that the file claims and this package
-// does not know, or "". Then only names, lines and source files were read, as by
-// R8, and frames that the compiler made up are not taken out.
+// UnknownVersion returns the map version of the file if this package does not support it, else "". With an unknown
+// version only names, lines and source files are read, as R8 does, and frames of compiler-made methods are not
+// removed.
 func (m *Mapping) UnknownVersion() string { return m.unknown }
 
-// ID gives the pg_map_id of the file's header, or "". It is what R8 may write
-// instead of a source file, as "r8-map-id-ID".
-func (m *Mapping) ID() string { return m.id }
-
-// Len gives the number of classes.
-func (m *Mapping) Len() int { return len(m.classes) }
-
-// Class is a class of a mapping; both names are in internal form.
-type Class struct {
-	Original    string // in the program before
-	Residual    string // in the shrunk one
-	Synthesized bool   // the compiler made it, Original is only a description
-}
-
-// Classes gives all classes in the file's order.
-func (m *Mapping) Classes() iter.Seq[Class] {
-	return func(yield func(Class) bool) {
-		for i := range m.classes {
-			c := &m.classes[i]
-			if m.byResidual[c.residual] != int32(i) {
-				continue // a later one has replaced it
-			}
-			if !yield(Class{rawName(c.original), rawName(c.residual), c.synthesized}) {
-				return
-			}
-		}
-	}
-}
-
-// OriginalClass gives the original of a residual class. ok is false if the
-// mapping does not list it; it then has the name that it always had.
+// OriginalClass returns the original name of a residual class. ok is false if the mapping does not contain the class;
+// its name did not change then.
 func (m *Mapping) OriginalClass(residual string) (original string, ok bool) {
 	name := fileName(residual)
 	if i, ok := m.byResidual[name]; ok {
@@ -149,9 +108,8 @@ func (m *Mapping) OriginalClass(residual string) (original string, ok bool) {
 	return residual, false
 }
 
-// ResidualClass gives the residual name of an original class. ok is false if the
-// mapping does not list it: it has kept its name, or it is gone, perhaps merged
-// into another; see [Mapping.Residuals].
+// ResidualClass returns the residual name of an original class. ok is false if the mapping does not contain the
+// class: its name did not change, or it was removed or merged into another class.
 func (m *Mapping) ResidualClass(original string) (residual string, ok bool) {
 	name := fileName(original)
 	if i, ok := m.byOriginal[name]; ok {
@@ -160,18 +118,12 @@ func (m *Mapping) ResidualClass(original string) (residual string, ok bool) {
 	return original, false
 }
 
-// OriginalDescriptor translates the classes in a residual descriptor, that of a
-// method or a field.
-func (m *Mapping) OriginalDescriptor(residual string) string {
+// originalDescriptor translates the classes in a residual descriptor of a method or field.
+func (m *Mapping) originalDescriptor(residual string) string {
 	return rawName(renamed(fileName(residual), m.original))
 }
 
-// ResidualDescriptor translates the classes in an original descriptor.
-func (m *Mapping) ResidualDescriptor(original string) string {
-	return rawName(renamed(fileName(original), m.residual))
-}
-
-// original gives the original of a residual class in the form of the file.
+// original returns the original name of a residual class, both in the form of the file.
 func (m *Mapping) original(residual string) string {
 	if i, ok := m.byResidual[residual]; ok {
 		return m.classes[i].original
@@ -179,7 +131,7 @@ func (m *Mapping) original(residual string) string {
 	return residual
 }
 
-// residual gives the residual name of an original class in the form of the file.
+// residual returns the residual name of an original class, both in the form of the file.
 func (m *Mapping) residual(original string) string {
 	if i, ok := m.byOriginal[original]; ok {
 		return m.classes[i].residual
@@ -187,7 +139,7 @@ func (m *Mapping) residual(original string) string {
 	return original
 }
 
-// find gives the class with a residual name in the form of the file, or nil.
+// find returns the class with a residual name in the form of the file, or nil.
 func (m *Mapping) find(residual string) *class {
 	if i, ok := m.byResidual[residual]; ok {
 		return &m.classes[i]
@@ -195,7 +147,7 @@ func (m *Mapping) find(residual string) *class {
 	return nil
 }
 
-// named gives the lines on methods with a residual name, in the file's order.
+// named returns the lines about methods with a residual name, in the file's order.
 func (c *class) named(residual string) []line {
 	byName := func(l line, name string) int { return strings.Compare(l.residual, name) }
 	from, _ := slices.BinarySearchFunc(c.methods, residual, byName)
@@ -206,8 +158,8 @@ func (c *class) named(residual string) []line {
 	return c.methods[from:to]
 }
 
-// newMapping makes the indexes over classes, in which the later of two with one
-// residual name counts.
+// newMapping returns a mapping with indexes of the classes. Of two classes with the same residual name, the later one
+// counts.
 func newMapping(classes []class, sources map[string]string) *Mapping {
 	m := &Mapping{
 		classes:    classes,
@@ -224,6 +176,5 @@ func newMapping(classes []class, sources map[string]string) *Mapping {
 			slices.SortStableFunc(c.methods, byName)
 		}
 	}
-	m.reverse = sync.OnceValue(m.buildReverse)
 	return m
 }

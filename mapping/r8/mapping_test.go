@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample has one of everything that a mapping says of names.
+// sample contains one of everything that a mapping can contain about names.
 const sample = `# compiler: R8
 # compiler_version: 8.13.6
 # pg_map_id: 7e3a2b1
@@ -52,62 +52,48 @@ func TestOriginals(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		residual Method
-		want     Answer
+		want     answer
 	}{
 		{"inlined lines do not hide the method", Method{"a/b", "a", "(I)I"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "bar", "(I)I"}}}},
+			answer{exact, []Method{{"com/example/Foo", "bar", "(I)I"}}, false}},
 		{"overloads differ by descriptor", Method{"a/b", "a", "(J)I"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "bar", "(J)I"}}}},
+			answer{exact, []Method{{"com/example/Foo", "bar", "(J)I"}}, false}},
 		{"constructor", Method{"a/b", "<init>", "()V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "<init>", "()V"}}}},
+			answer{exact, []Method{{"com/example/Foo", "<init>", "()V"}}, false}},
 		{"overloads on one line are no inlining", Method{"a/b", "<init>", "(I)V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "<init>", "(I)V"}}}},
+			answer{exact, []Method{{"com/example/Foo", "<init>", "(I)V"}}, false}},
 		{"types are translated", Method{"a/b", "b", "([La/b;[[ILjava/lang/String;)La/b;"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "make", "([Lcom/example/Foo;[[ILjava/lang/String;)Lcom/example/Foo;"}}}},
+			answer{exact, []Method{
+				{"com/example/Foo", "make", "([Lcom/example/Foo;[[ILjava/lang/String;)Lcom/example/Foo;"},
+			}, false}},
 		{"residual signature", Method{"a/b", "c", "(La/b;)V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}}},
+			answer{exact, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}, false}},
 		{"residual signature replaces the translated one", Method{"a/b", "c", "(La/b;I)Z"},
-			Answer{Match: Guess, Methods: []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}}},
+			answer{guess, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}, false}},
 		{"merged classes", Method{"a/c", "run", "()V"},
-			Answer{Match: Merged, Methods: []Method{{"com/example/gone/Bar", "run", "()V"}, {"com/example/Second", "run", "()V"}}}},
+			answer{merged, []Method{{"com/example/gone/Bar", "run", "()V"}, {"com/example/Second", "run", "()V"}},
+				false}},
 		{"merged classes, with lines", Method{"a/c", "d", "(I)V"},
-			Answer{Match: Merged, Methods: []Method{{"com/example/gone/Bar", "only", "(I)V"}, {"com/example/Second", "only", "(I)V"}}}},
+			answer{merged, []Method{{"com/example/gone/Bar", "only", "(I)V"}, {"com/example/Second", "only", "(I)V"}},
+				false}},
 		{"unlisted method", Method{"a/b", "toString", "(La/c;)Ljava/lang/String;"},
-			Answer{Methods: []Method{{"com/example/Foo", "toString", "(Lcom/example/gone/Bar;)Ljava/lang/String;"}}}},
+			answer{unlisted, []Method{{"com/example/Foo", "toString", "(Lcom/example/gone/Bar;)Ljava/lang/String;"}},
+				false}},
 		{"unlisted class", Method{"kept/K", "k", "(La/b;)V"},
-			Answer{Methods: []Method{{"kept/K", "k", "(Lcom/example/Foo;)V"}}}},
+			answer{unlisted, []Method{{"kept/K", "k", "(Lcom/example/Foo;)V"}}, false}},
 		{"synthesized", Method{"a/d", "a", "()V"},
-			Answer{Match: Exact, Methods: []Method{{"com/example/Foo", "accept", "()V"}}, Synthesized: true}},
+			answer{exact, []Method{{"com/example/Foo", "accept", "()V"}}, true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, m.Originals(test.residual)); diff != "" {
+			if diff := cmp.Diff(test.want, m.originals(test.residual), cmp.AllowUnexported(answer{})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestResiduals(t *testing.T) {
-	m := mustParse(t, sample)
-	for _, test := range []struct {
-		original Method
-		want     Answer
-	}{
-		{Method{"com/example/Foo", "bar", "(I)I"}, Answer{Match: Exact, Methods: []Method{{"a/b", "a", "(I)I"}}}},
-		{Method{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}, Answer{Match: Exact, Methods: []Method{{"a/b", "c", "(La/b;)V"}}}},
-		{Method{"com/example/Second", "run", "()V"}, Answer{Match: Exact, Methods: []Method{{"a/c", "run", "()V"}}}},
-		{Method{"com/example/Util", "check", "(I)V"}, Answer{Methods: []Method{{"com/example/Util", "check", "(I)V"}}}},
-		{Method{"com/example/Foo", "gone", "(Lcom/example/Foo;)V"}, Answer{Methods: []Method{{"a/b", "gone", "(La/b;)V"}}}},
-		{Method{"com/example/Foo", "bar", "no descriptor"}, Answer{Methods: []Method{{"a/b", "bar", "no descriptor"}}}},
-	} {
-		if diff := cmp.Diff(test.want, m.Residuals(test.original)); diff != "" {
-			t.Errorf("%v: %s", test.original, diff)
-		}
-	}
-}
-
 func TestClasses(t *testing.T) {
-	// The emoji is two surrogates in a class file, one character in text.
+	// The emoji is two surrogates in a class file and one character in text.
 	m := mustParse(t, "café.\U0001F600 -> e:\ncom.Foo -> a.b:\ncom.Bar -> a.b:\n")
 	if got, ok := m.OriginalClass("e"); got != "café/\xed\xa0\xbd\xed\xb8\x80" || !ok {
 		t.Errorf("original of e: %q, %v", got, ok)
@@ -121,19 +107,12 @@ func TestClasses(t *testing.T) {
 	if got, ok := m.OriginalClass("a/c"); got != "a/c" || ok {
 		t.Errorf("unlisted: %q, %v", got, ok)
 	}
-	if got := m.OriginalDescriptor("(I[La/b;La/c;)La/b;"); got != "(I[Lcom/Bar;La/c;)Lcom/Bar;" {
+	if got := m.originalDescriptor("(I[La/b;La/c;)La/b;"); got != "(I[Lcom/Bar;La/c;)Lcom/Bar;" {
 		t.Errorf("descriptor: %s", got)
-	}
-	if got := m.ResidualDescriptor("[Lcom/Bar;"); got != "[La/b;" {
-		t.Errorf("descriptor: %s", got)
-	}
-	want := []Class{{Original: "café/\xed\xa0\xbd\xed\xb8\x80", Residual: "e"}, {Original: "com/Bar", Residual: "a/b"}}
-	if diff := cmp.Diff(want, slices.Collect(m.Classes())); diff != "" {
-		t.Error(diff)
 	}
 }
 
-// TestVersions holds that what came with a map version means nothing below it.
+// TestVersions checks that comments are ignored if the file's map version is older than they are.
 func TestVersions(t *testing.T) {
 	const body = "A -> a:\n  void f(int) -> b\n  # {'id':'com.android.tools.r8.synthesized'}\n" +
 		"  # {\"id\":\"com.android.tools.r8.residualsignature\",\"signature\":\"()V\"}\n"
@@ -150,8 +129,9 @@ func TestVersions(t *testing.T) {
 		{"experimental", "(I)V", false, ""},
 	} {
 		m := mustParse(t, `# {"id":"com.android.tools.r8.mapping","version":"`+test.version+"\"}\n"+body)
-		want := Answer{Exact, []Method{{"A", "f", "(I)V"}}, test.synthesized}
-		if diff := cmp.Diff(want, m.Originals(Method{"a", "b", test.residual})); diff != "" {
+		want := answer{exact, []Method{{"A", "f", "(I)V"}}, test.synthesized}
+		if diff := cmp.Diff(want, m.originals(Method{"a", "b", test.residual}),
+			cmp.AllowUnexported(answer{})); diff != "" {
 			t.Errorf("%s: %s", test.version, diff)
 		}
 		if m.UnknownVersion() != test.unknown {
@@ -166,16 +146,18 @@ func TestOddFiles(t *testing.T) {
 		{"header only", "# compiler: R8\n\n"},
 		{"byte order mark, CRLF, no end of line", "\ufeffA -> a:\r\n  void f() -> b\r"},
 		{"arrow without spaces", "com.example.package-info->a:\nA -> a:\n void f()->b\n"},
-		{"names that javac would refuse", "A -> a:\n int ? -> b\n void <clinit>$redex$opt() -> b\n void f() -> b\n void it does this() -> b\n"},
+		{"names that javac would refuse",
+			"A -> a:\n int ? -> b\n void <clinit>$redex$opt() -> b\n void f() -> b\n void it does this() -> b\n"},
 		{"ranges that old versions got wrong", "A -> a:\n 3:0:void f():7:0 -> b\n 9:3:void f():3:9 -> b\n"},
 		{"original lines alone", "A -> a:\n void f():7:9 -> b\n void f():7 -> b\n"},
 		{"spaces", "  A  ->  a :\n 1 : 2 : void  f ( ) : 3 : 4  ->  b\n"},
-		{"JSON that means nothing", "# {\n# {\"id\":7}\n# {\"id\":\"no.such\"}\nA -> a:\n# {}\n void f() -> b\n# {\"id\":\"com.android.tools.r8.residualsignature\"}\n"},
+		{"JSON that means nothing", "# {\n# {\"id\":7}\n# {\"id\":\"no.such\"}\nA -> a:\n# {}\n void f() -> b\n" +
+			"# {\"id\":\"com.android.tools.r8.residualsignature\"}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := mustParse(t, test.text)
 			if strings.Contains(test.text, "void f") || strings.Contains(test.text, "void  f") {
-				methods := m.Originals(Method{"a", "b", "()V"}).Methods
+				methods := m.originals(Method{"a", "b", "()V"}).methods
 				if !slices.Contains(methods, Method{"A", "f", "()V"}) {
 					t.Errorf("originals of a.b: %v", methods)
 				}
@@ -187,23 +169,29 @@ func TestOddFiles(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"PK\x03\x04", `m:1: "PK\x03\x04": want a class, "original -> residual:"`},
-		{"A -> a:\n void f() b\n", `m:2: "void f() b": want a member, "type name -> residual", or a class that ends with ':'`},
+		{"A -> a:\n void f() b\n",
+			`m:2: "void f() b": want a member, "type name -> residual", or a class that ends with ':'`},
 		{"A -> :\n", `m:1: "A -> :": want a class, "original -> residual:"`},
 		{"# x\n void f() -> b\n", `m:2: "void f() -> b": want a class, "original -> residual:"`},
 		{"A -> a:\n f() -> b\n", `m:2: "f() -> b": want a type and a name, with a space between`},
 		{"A -> a:\n void f( -> b\n", `m:2: "void f( -> b": want the method's arguments in parentheses`},
 		{"A -> a:\n void () -> b\n", `m:2: "void () -> b": the method's name is empty, or too long for a class file`},
-		{"A -> a:\n 1:void f() -> b\n", `m:2: "1:void f() -> b": want two numbers, the residual lines, before the method`},
-		{"A -> a:\n 1:2:void f():x -> b\n", `m:2: "1:2:void f():x -> b": want the original lines, ":first" or ":first:last", behind the method`},
-		{"A -> a:\n 1:2:void f()7 -> b\n", `m:2: "1:2:void f()7 -> b": want the original lines, ":first" or ":first:last", behind the method`},
-		{"A -> a:\n 1:99999999999:void f() -> b\n", `m:2: "1:99999999999:void f() -> b": a line number above 2147483647`},
+		{"A -> a:\n 1:void f() -> b\n",
+			`m:2: "1:void f() -> b": want two numbers, the residual lines, before the method`},
+		{"A -> a:\n 1:2:void f():x -> b\n",
+			`m:2: "1:2:void f():x -> b": want the original lines, ":first" or ":first:last", after the method`},
+		{"A -> a:\n 1:2:void f()7 -> b\n",
+			`m:2: "1:2:void f()7 -> b": want the original lines, ":first" or ":first:last", after the method`},
+		{"A -> a:\n 1:99999999999:void f() -> b\n",
+			`m:2: "1:99999999999:void f() -> b": a line number above 2147483647`},
 	} {
 		_, err := Parse("m", strings.NewReader(test.text))
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%q:\n got %v\nwant %s", test.text, err, test.want)
 		}
 	}
-	if _, err := Load("no/such/file"); err == nil || !strings.Contains(err.Error(), "give the mapping.txt that R8 or ProGuard wrote") {
+	if _, err := Load("no/such/file"); err == nil ||
+		!strings.Contains(err.Error(), "give the mapping.txt that R8 or ProGuard wrote") {
 		t.Errorf("missing file: %v", err)
 	}
 }

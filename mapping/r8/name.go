@@ -6,11 +6,11 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 )
 
-// Inside of the package names are as in the file: dots, UTF-8. fileName and
-// rawName convert from and to the names of class files.
+// Within the package, names are as in the file, with dots and in UTF-8. fileName and rawName convert from and to the
+// names in class files.
 
-// fileName gives a raw name in the form of a mapping file. A name that UTF-8
-// cannot express stays as it is, and will not be found.
+// fileName converts a name in a class file to the form of a mapping file. A name that cannot be expressed in UTF-8 is
+// not decoded; no mapping contains such a name.
 func fileName(raw string) string {
 	if decoded, ok := classfile.DecodeMUTF8(raw); ok {
 		raw = decoded
@@ -18,19 +18,19 @@ func fileName(raw string) string {
 	return strings.ReplaceAll(raw, "/", ".")
 }
 
-// rawName gives a name of a mapping file as it is in a class file.
+// rawName converts a name in a mapping file to the form of a class file.
 func rawName(name string) string {
 	return classfile.EncodeMUTF8(strings.ReplaceAll(name, ".", "/"))
 }
 
-// primitives has the types that are no classes, in both forms.
+// primitives are the types that are not classes, in both forms.
 var primitives = map[string]string{
 	"boolean": "Z", "byte": "B", "char": "C", "double": "D", "float": "F",
 	"int": "I", "long": "J", "short": "S", "void": "V",
 }
 
-// appendType appends the descriptor of a type like "int" or "a.b[]", each class
-// renamed by rename. The descriptor has the dots of the file.
+// appendType appends the descriptor of a type such as "int" or "a.b[]", with each class renamed by rename. The
+// descriptor has the dots of the file.
 func appendType(dst []byte, typ string, rename func(string) string) []byte {
 	for strings.HasSuffix(typ, "[]") {
 		dst = append(dst, '[')
@@ -43,8 +43,8 @@ func appendType(dst []byte, typ string, rename func(string) string) []byte {
 	return append(dst, ';')
 }
 
-// descriptor gives the descriptor, with dots, of a method with a return type and
-// arguments "int,a.b[]", each class renamed by rename.
+// descriptor returns the descriptor, with dots, of a method with a return type and arguments "int,a.b[]", with each
+// class renamed by rename.
 func descriptor(returns, arguments string, rename func(string) string) string {
 	d := make([]byte, 0, 64)
 	d = append(d, '(')
@@ -58,8 +58,8 @@ func descriptor(returns, arguments string, rename func(string) string) string {
 
 func same(class string) string { return class }
 
-// renamed gives a descriptor, with dots, each class of which is renamed. What is
-// no descriptor comes out somehow, but in time linear to its length.
+// renamed returns a descriptor, with dots, in which each class is renamed. If the text is not a descriptor the result
+// is not specified, but is computed in linear time.
 func renamed(descriptor string, rename func(string) string) string {
 	var b strings.Builder
 	for {
@@ -76,8 +76,8 @@ func renamed(descriptor string, rename func(string) string) string {
 	}
 }
 
-// sourceTypes gives the return type and the arguments of a descriptor with dots
-// as a mapping file has them; ok is false for what is no method descriptor.
+// sourceTypes returns the return type and the arguments of a descriptor with dots, in the form of a mapping file; ok
+// is false if it is not a method descriptor.
 func sourceTypes(descriptor string) (returns, arguments string, ok bool) {
 	rest, ok := strings.CutPrefix(descriptor, "(")
 	if !ok {
@@ -113,7 +113,7 @@ func cutType(descriptor string) (typ, rest string, ok bool) {
 	return typ + strings.Repeat("[]", dims), rest, ok && typ != ""
 }
 
-// primitiveOf gives the type that a character of a descriptor stands for, or "".
+// primitiveOf returns the type that a character of a descriptor stands for, or "".
 func primitiveOf(b byte) string {
 	for name, d := range primitives {
 		if d[0] == b {

@@ -15,9 +15,8 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// TestCorpusProGuard obfuscates released jars with ProGuard, provokes exceptions
-// in them, and holds what the stack traces become against ProGuard's retrace,
-// line by line. Where the two differ the difference must have a name.
+// TestCorpusProGuard obfuscates released jars with ProGuard, provokes exceptions in them, and compares the retraced
+// stack traces with those of ProGuard's retrace, line by line. Every difference must be a known one.
 //
 // Invariant: Retraced stack traces are those of ProGuard's retrace, except for differences that the test names.
 func TestCorpusProGuard(t *testing.T) {
@@ -43,7 +42,8 @@ func TestCorpusProGuard(t *testing.T) {
 
 func compare(t *testing.T, jdk oracle.JDK, proguard oracle.ProGuard, jar corpus.Jar) {
 	dir := t.TempDir()
-	out, mapping, traces := filepath.Join(dir, "out.jar"), filepath.Join(dir, "mapping.txt"), filepath.Join(dir, "traces")
+	out, mapping, traces := filepath.Join(dir, "out.jar"), filepath.Join(dir, "mapping.txt"),
+		filepath.Join(dir, "traces")
 	oracle.Require(t, proguard.Obfuscate(t.Context(), jar.Classes, out, mapping))
 	oracle.Require(t, oracle.Provoke(t.Context(), jdk, out, traces))
 	text, err := os.ReadFile(traces)
@@ -77,13 +77,14 @@ func compare(t *testing.T, jdk oracle.JDK, proguard oracle.ProGuard, jar corpus.
 			t.Errorf("%q\nours   %q\ntheirs %q", line, ours, theirs[i])
 		}
 	}
-	t.Logf("measured: %s: %d classes in the mapping; %d different lines become what ProGuard's retrace makes of them, others differ: %v", jar.Name, m.Len(), same, differ)
+	t.Logf("measured: %s: %d different lines become what ProGuard's retrace makes of them, others differ: %v",
+		jar.Name, same, differ)
 	if same < 100 {
 		t.Errorf("only %d lines to compare", same)
 	}
 }
 
-// split retraces lines with ProGuard, and gives what each became.
+// split retraces lines with ProGuard and returns the result of each line.
 func split(t *testing.T, ctx context.Context, proguard oracle.ProGuard, mapping string, lines []string) [][]string {
 	var text strings.Builder
 	for i, line := range lines {
@@ -104,12 +105,12 @@ func split(t *testing.T, ctx context.Context, proguard oracle.ProGuard, mapping 
 	return all
 }
 
-// difference gives the reason why a line is retraced otherwise than by ProGuard,
-// "" if there is none that is meant.
+// difference returns the reason why a line is retraced otherwise than by ProGuard; "" if the difference is not a
+// known one.
 func difference(line string, ours, theirs []string) string {
 	if !strings.HasPrefix(strings.TrimSpace(line), "at ") {
 		if ours[0] == line {
-			return "a message is left alone"
+			return "a message is not changed"
 		}
 		return ""
 	}
@@ -119,8 +120,9 @@ func difference(line string, ours, theirs []string) string {
 	}
 	for i := range ours {
 		ours[i] = strings.Replace(ours[i], "<OR> ", "", 1)
-		// ProGuard leaves out what an alternative begins with like the one before.
-		if !slices.ContainsFunc(theirs, func(s string) bool { return strings.HasSuffix(ours[i], strings.TrimSpace(s)) }) {
+		// ProGuard omits the beginning of an alternative if it equals that of the one before.
+		if !slices.ContainsFunc(theirs,
+			func(s string) bool { return strings.HasSuffix(ours[i], strings.TrimSpace(s)) }) {
 			return ""
 		}
 	}

@@ -10,16 +10,13 @@ import (
 	"strings"
 )
 
-// maxSize is the size in bytes above which a file is not read: some times that
-// of the largest known.
+// maxSize is the size in bytes above which a file is not read: several times the size of the largest known file.
 const maxSize = 1 << 30
 
-// Parse reads a mapping file, whose name is for errors only. The mapping keeps
-// what was read in memory. An error names the file and, if it is about one, the
-// line, and says what was expected.
+// Parse reads a mapping file. name is the name of the file, for errors. The mapping keeps the text in memory. An
+// error contains the file and, if it is about a line, the line's number, and says what was expected.
 func Parse(name string, r io.Reader) (*Mapping, error) {
-	// A strings.Builder, as the mapping keeps views into the text and a []byte
-	// would have to be copied.
+	// The mapping keeps views into the text. A []byte would have to be copied into a string.
 	var text strings.Builder
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
@@ -38,24 +35,22 @@ func Parse(name string, r io.Reader) (*Mapping, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, p.at, err)
 	}
 	m := newMapping(p.classes, p.sources)
-	m.id, m.unknown = p.id, p.unknown
+	m.unknown = p.unknown
 	return m, nil
 }
 
-// parser holds what was read so far.
+// parser contains what was read so far.
 type parser struct {
-	at         int // number of the line
+	at         int // the number of the line
 	classes    []class
-	current    *class // nil before the first, and behind a new header
-	methods    []line // of the current class, which gets a copy of the right size
-	fields     []field
-	line       *line // the method line that a comment would belong to
-	onField    bool  // it would belong to a field, and there is nothing to say of one
+	current    *class // nil before the first class, and after a version comment
+	methods    []line // of the current class; finish copies them
+	line       *line  // the method line that a comment belongs to; nil if there is none
+	onField    bool   // a comment belongs to a field, and is ignored
 	version    version
 	unknown    string
-	id         string
 	sources    map[string]string
-	signatures map[string]string // cleaned signatures, which are seldom needed
+	signatures map[string]string // signatures that had extra spaces, to share equal ones
 }
 
 func (p *parser) parse(text string) error {
@@ -87,7 +82,7 @@ func (p *parser) parse(text string) error {
 	return nil
 }
 
-// clip shortens what an error quotes.
+// clip shortens text that an error quotes.
 func clip(s string) string {
 	if len(s) > 200 {
 		return s[:200] + "..."
@@ -95,8 +90,8 @@ func clip(s string) string {
 	return s
 }
 
-// cutArrow divides s at the arrow. Where it has no spaces around, it is the last
-// one that counts: a name may end in '-'.
+// cutArrow splits s at the arrow. If there is no arrow with spaces around it, the last arrow counts, because a name
+// may end in '-'.
 func cutArrow(s string) (before, after string, ok bool) {
 	if i := strings.LastIndex(s, " -> "); i >= 0 {
 		return strings.TrimSpace(s[:i]), strings.TrimSpace(s[i+4:]), true
@@ -126,13 +121,13 @@ func (p *parser) class(t string) error {
 // finish ends the current class.
 func (p *parser) finish() {
 	if p.current != nil {
-		p.current.methods, p.current.fields = slices.Clone(p.methods), slices.Clone(p.fields)
+		p.current.methods = slices.Clone(p.methods)
 	}
-	p.methods, p.fields = p.methods[:0], p.fields[:0]
+	p.methods = p.methods[:0]
 	p.current, p.line, p.onField = nil, nil, false
 }
 
-// member reads a line on a field or a method:
+// member reads a line about a field or a method:
 //
 //	[from:to:]type [class.]name[(types)][:first[:last]] -> residual
 func (p *parser) member(t string) error {
@@ -151,7 +146,7 @@ func (p *parser) member(t string) error {
 	}
 	open := strings.IndexByte(rest, '(')
 	if open < 0 {
-		p.field(rest, space, residual)
+		p.line, p.onField = nil, true // the names of fields are not needed
 		return nil
 	}
 	end := strings.IndexByte(rest[open:], ')') + open
@@ -170,18 +165,8 @@ func (p *parser) member(t string) error {
 	return nil
 }
 
-// field reads "type [class.]name".
-func (p *parser) field(left string, space int, residual string) {
-	f := field{name: strings.TrimSpace(left[space:]), residual: residual}
-	if dot := strings.LastIndexByte(f.name, '.'); dot > 0 {
-		f.class, f.name = f.name[:dot], f.name[dot+1:]
-	}
-	p.fields = append(p.fields, f)
-	p.line, p.onField = nil, true
-}
-
-// signature gives "type name(types)" with no more than one space: a view into
-// the file where it is so already, as nearly all are.
+// signature returns "type name(types)" without unnecessary spaces. Nearly all signatures are already in this form,
+// and are returned as views into the file.
 func (p *parser) signature(s string, space, open int) (string, error) {
 	if open == space+1 || open > math.MaxUint16 {
 		return "", errors.New("the method's name is empty, or too long for a class file")
@@ -205,7 +190,7 @@ func (p *parser) signature(s string, space, open int) (string, error) {
 	return clean, nil
 }
 
-// qualify finds where class and name begin in the signature.
+// qualify sets the positions of class and name in the signature.
 func (l *line) qualify() {
 	space := strings.IndexByte(l.signature, ' ')
 	open := strings.LastIndexByte(l.signature, '(')
@@ -233,12 +218,12 @@ func (l *line) residualRange(s string) (rest string, err error) {
 	return strings.TrimSpace(rest[1:]), nil
 }
 
-// originalRange reads ":first[:last]" behind the method, if it is there.
+// originalRange reads ":first[:last]" after the method, if it is there.
 func (l *line) originalRange(s string) error {
 	if s == "" {
 		return nil
 	}
-	bad := errors.New("want the original lines, \":first\" or \":first:last\", behind the method")
+	bad := errors.New("want the original lines, \":first\" or \":first:last\", after the method")
 	if s[0] != ':' {
 		return bad
 	}
@@ -259,8 +244,8 @@ func (l *line) originalRange(s string) error {
 	return nil
 }
 
-// ordered puts a range right that some versions of R8 wrote wrongly: an end of 0
-// stands for one line, any other below the start was swapped with it.
+// ordered corrects a range that some versions of R8 wrote wrongly: with an end of 0 it is a single line, and any
+// other end below the start was exchanged with the start.
 func ordered(from, to int32) (int32, int32) {
 	switch {
 	case from <= to:
@@ -271,8 +256,8 @@ func ordered(from, to int32) (int32, int32) {
 	return to, from
 }
 
-// cutLine cuts a line number, and the spaces behind it, off the front of s; ok
-// is false if s does not begin with a digit.
+// cutLine cuts a line number, and the spaces after it, off the front of s; ok is false if s does not begin with a
+// digit.
 func cutLine(s string) (n int32, rest string, ok bool, err error) {
 	i, v := 0, int64(0)
 	for ; i < len(s) && s[i]-'0' <= 9; i++ {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Stack retraces stack traces line by line. A line means something together with
-// the one before, so that each text needs a Stack of its own. It is not safe for
-// use by several goroutines.
+// Stack retraces one stack trace, line by line. The previous line influences the result of the next one, so that each
+// text needs a Stack of its own. It is not safe for use by several goroutines.
 //
-// Retraced are, as R8's and ProGuard's retrace do,
+// It retraces, as the retrace tools of R8 and ProGuard do,
 //
-//	at a.b.c(SourceFile:12)           frames, whatever is before "at", with a
-//	at app//a.b.c(r8-map-id-x:12)     loader and module, and "~[a.jar]" behind
-//	a.b.d: message                    headers, alone or behind "Caused by: ",
+//	at a.b.c(SourceFile:12)           frames, after any text before "at", with a
+//	at app//a.b.c(r8-map-id-x:12)     loader and module, and with "~[a.jar]" behind
+//	a.b.d: message                    headers, alone or after "Caused by: ",
 //	[CIRCULAR REFERENCE: a.b.d]       "Suppressed: ", a thread, a log's prefix
 //
 // and, as BlockCanary and Matrix write them,
@@ -23,26 +22,24 @@ import (
 //	stack = a.b.c(SourceFile:12)
 //	at a.b:c(12)
 //
-// Any other line, and one whose class the mapping does not have, is left as it
-// is, byte by byte. Two are left alone that R8 and ProGuard would change: a class
-// without a package at the start of a line is taken for a header only if the
-// original's name ends in Exception, Error or Throwable (an "a: " is more often
-// a word than a class); and of several ": " in a line the first counts that a
-// class follows, where those count the last (which may be in the message).
+// It does not change any other line, nor a line whose class is not in the mapping. R8 and ProGuard change two more
+// kinds of lines. A class without a package at the start of a line counts as a header here only if the original name
+// ends in Exception, Error or Throwable, because "a: " is more often a word than a class. And of several ": " in a
+// line, the first one that a class follows counts here; R8 and ProGuard use the last one, which may be part of the
+// message.
 type Stack struct {
 	mapping *Mapping
 	ctx     context
-	// Frames counts the lines that were changed because of a frame, and Headers
-	// those because of an exception's class.
+	// Frames is the number of lines that were changed because of a frame, and Headers the number of those that were
+	// changed because of the class of an exception.
 	Frames, Headers int
 }
 
-// Stack gives the means to retrace one text.
+// Stack returns a new Stack, for one text.
 func (m *Mapping) Stack() *Stack { return &Stack{mapping: m} }
 
-// AppendLine appends what a line of text becomes, with its end, which may be
-// missing: itself, or one or several lines, or nothing if only the compiler's own
-// frame was on it.
+// AppendLine appends the result of retracing a line of text: the line itself, one or several other lines, or nothing
+// if the line only had a frame of a compiler-made method. line includes its line ending, which may be missing.
 func (s *Stack) AppendLine(dst, line []byte) []byte {
 	body := bytes.TrimRight(line, "\r\n")
 	end := line[len(body):]
@@ -64,7 +61,7 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 	return append(dst, line...)
 }
 
-// appendFrame appends what a line with a frame becomes.
+// appendFrame appends the result for a line with a frame.
 func (s *Stack) appendFrame(dst []byte, f frameText, line []byte, end string) []byte {
 	stacks, ambiguous := s.mapping.frames(f.class(), f.method(), f.line, s.ctx)
 	known := s.mapping.find(f.class()) != nil
@@ -87,8 +84,8 @@ func (s *Stack) appendFrame(dst []byte, f frameText, line []byte, end string) []
 	return s.appendStacks(dst, f, kept, ambiguous, end)
 }
 
-// appendStacks appends alternatives side by side: all their innermost frames,
-// then all their callers, each but those of the first behind "<OR> ".
+// appendStacks appends alternatives side by side: all their innermost frames, then all frames of their callers, and
+// so on. Each but the first of a group gets "<OR> ".
 func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous bool, end string) []byte {
 	for i, more := 0, true; more; i++ {
 		more = false
@@ -98,13 +95,13 @@ func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous 
 				continue
 			}
 			more = true
-			text := f.with(alternative.frames[i], ambiguous, i+k == 0)
+			text := f.withFrame(alternative.frames[i], ambiguous, i+k == 0)
 			if slices.Contains(seen, text) {
 				continue
 			}
 			seen = append(seen, text)
 			if k > 0 {
-				text = or(text)
+				text = markAlternative(text)
 			}
 			dst = append(append(dst, text...), end...)
 		}
@@ -112,8 +109,8 @@ func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous 
 	return dst
 }
 
-// or marks an alternative.
-func or(line string) string {
+// markAlternative adds "<OR> " to a line, before its "at" or its text.
+func markAlternative(line string) string {
 	i := strings.Index(line, "at ")
 	if i < 0 {
 		i = len(line) - len(strings.TrimLeft(line, " \t"))

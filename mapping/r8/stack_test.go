@@ -7,15 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// retrace gives what becomes of text, and holds that it does not depend on how
-// the text comes.
+// retrace parses a mapping and returns the retraced text.
 func retrace(t testing.TB, mapping, text string) string {
 	t.Helper()
-	var b strings.Builder
-	if err := mustParse(t, mapping).Retrace(&b, strings.NewReader(text)); err != nil {
-		t.Fatal(err)
+	return retraceWith(mustParse(t, mapping), text)
+}
+
+// retraceWith retraces text line by line, as the callers of the package do.
+func retraceWith(m *Mapping, text string) string {
+	stack := m.Stack()
+	var out []byte
+	for line := range strings.Lines(text) {
+		out = stack.AppendLine(out, []byte(line))
 	}
-	return b.String()
+	return string(out)
 }
 
 const inlining = `# {"id":"com.android.tools.r8.mapping","version":"2.2"}
@@ -31,19 +36,28 @@ com.example.Util -> a.d:
 func TestStackForms(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"frame", "\tat a.b.a(SourceFile:2)\n", "\tat com.example.Foo.bar(Foo.kt:11)\n"},
-		{"inlined", "\tat a.b.a(SourceFile:4)\r\n", "\tat com.example.Util.check(Util.java:31)\r\n\tat com.example.Foo.bar(Foo.kt:13)\r\n"},
-		{"loader and module", "    at app//mod@1.0/a.b.a(Unknown Source:1)", "    at app//mod@1.0/com.example.Foo.bar(Foo.kt:10)"},
+		{"inlined", "\tat a.b.a(SourceFile:4)\r\n",
+			"\tat com.example.Util.check(Util.java:31)\r\n\tat com.example.Foo.bar(Foo.kt:13)\r\n"},
+		{"loader and module", "    at app//mod@1.0/a.b.a(Unknown Source:1)",
+			"    at app//mod@1.0/com.example.Foo.bar(Foo.kt:10)"},
 		{"map id", "  at a.b.a(r8-map-id-7e3a2b1:3)\n", "  at com.example.Foo.bar(Foo.kt:12)\n"},
 		{"jar", "  at a.b.a(SourceFile:3) ~[a.jar:1.0]\n", "  at com.example.Foo.bar(Foo.kt:12) ~[a.jar:1.0]\n"},
-		{"logcat", "11-21 10:00:00.123  1  2 E AndroidRuntime: \tat a.b.a(SourceFile:3)\n", "11-21 10:00:00.123  1  2 E AndroidRuntime: \tat com.example.Foo.bar(Foo.kt:12)\n"},
+		{"logcat", "11-21 10:00:00.123  1  2 E AndroidRuntime: \tat a.b.a(SourceFile:3)\n",
+			"11-21 10:00:00.123  1  2 E AndroidRuntime: \tat com.example.Foo.bar(Foo.kt:12)\n"},
 		{"unlisted method", "  at a.b.<init>(SourceFile:3)\n", "  at com.example.Foo.<init>(Foo.kt:3)\n"},
 		{"unlisted class", "  at z.z.a(SourceFile:3)\n", "  at z.z.a(SourceFile:3)\n"},
 		{"native", "  at a.d.n(Native Method)\n", "  at com.example.Util.n(Native Method)\n"},
-		{"BlockCanary", "stack = a.b.a(SourceFile:4)\r\na.d.x(SourceFile)\r\n", "stack = com.example.Util.check(Util.java:31)\r\ncom.example.Foo.bar(Foo.kt:13)\r\ncom.example.Util.x(Util.java)\r\n"},
+		{"BlockCanary", "stack = a.b.a(SourceFile:4)\r\na.d.x(SourceFile)\r\n",
+			"stack = com.example.Util.check(Util.java:31)\r\ncom.example.Foo.bar(Foo.kt:13)\r\n" +
+				"com.example.Util.x(Util.java)\r\n"},
 		{"Matrix", "at a.b:a(3)\nat a.d:<init>(-1)\n", "at com.example.Foo:bar(12)\nat com.example.Util:<init>(-1)\n"},
-		{"headers", "a.c: no\nCaused by: a.c\n\tSuppressed: a.c: x\n[CIRCULAR REFERENCE:a.c]\nException in thread \"main\" a.c: a.d: b\n",
-			"com.example.FailException: no\nCaused by: com.example.FailException\n\tSuppressed: com.example.FailException: x\n[CIRCULAR REFERENCE:com.example.FailException]\nException in thread \"main\" com.example.FailException: a.d: b\n"},
-		{"no frames", "at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n", "at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n"},
+		{"headers", "a.c: no\nCaused by: a.c\n\tSuppressed: a.c: x\n[CIRCULAR REFERENCE:a.c]\n" +
+			"Exception in thread \"main\" a.c: a.d: b\n",
+			"com.example.FailException: no\nCaused by: com.example.FailException\n" +
+				"\tSuppressed: com.example.FailException: x\n[CIRCULAR REFERENCE:com.example.FailException]\n" +
+				"Exception in thread \"main\" com.example.FailException: a.d: b\n"},
+		{"no frames", "at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n",
+			"at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, retrace(t, inlining, test.text)); diff != "" {
@@ -53,8 +67,7 @@ func TestStackForms(t *testing.T) {
 	}
 }
 
-// TestHeaderWords holds that a class with a one-letter name is not seen in every
-// word of a log.
+// TestHeaderWords checks that a class with a one-letter name is not found in every word of a log.
 //
 // Invariant: A stack trace changes only in lines that name a class of the mapping.
 func TestHeaderWords(t *testing.T) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles src into the classes beside this script. JAVAC is a javac of release 17, JAVAC25 one of release 25;
-# the committed classes were made with 17.0.15 and 25.0.3. Those of bin/jcov hold the time of their making.
+# the committed classes were made with 17.0.15 and 25.0.3. Those of bin/jcov contain the time of compiling.
 set -eu
 cd "$(dirname "$0")"
 javac=${JAVAC:-javac}

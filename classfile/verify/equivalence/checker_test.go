@@ -36,7 +36,8 @@ func methodref2(a *crafted.Class, class, name, descriptor string) uint16 {
 
 // newByHand has one branch, two returns, and every table that holds positions.
 func newByHand() *byHand {
-	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, Exits: equivalence.Exits{UncaughtThrows: true}, IDs: []uint32{7}}}
+	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, Exits: equivalence.Exits{UncaughtThrows: true},
+		IDs: []uint32{7}}}
 	for _, side := range []**crafted.Class{&h.original, &h.rewritten} {
 		a := crafted.NewClass(52, "Hand", "java/lang/Object")
 		for _, s := range []string{"Hand", "java/lang/Object"} {

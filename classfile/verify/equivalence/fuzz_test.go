@@ -25,7 +25,7 @@ func seeds(f *testing.F, add func(original, rewritten []byte, mode byte)) {
 	}
 }
 
-// FuzzStrip: no bytes make it panic or loop, and what it gives is a class.
+// FuzzStrip: no bytes make Strip panic or loop, and what Strip returns is a class.
 func FuzzStrip(f *testing.F) {
 	seeds(f, func(original, rewritten []byte, mode byte) {
 		f.Add(original, mode)
@@ -49,7 +49,8 @@ func FuzzStrip(f *testing.F) {
 	})
 }
 
-// FuzzEquivalent: no bytes make it panic or loop, and of what it accepts strip gives the original.
+// FuzzEquivalent: no bytes make the equivalence check panic or loop, and of each class that it accepts Strip returns
+// the original.
 //
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func FuzzEquivalent(f *testing.F) {
@@ -70,7 +71,7 @@ func FuzzEquivalent(f *testing.F) {
 		}
 		stripped, _, err := equivalence.Strip(rewritten, m.Options.RuntimeClass)
 		if !errors.Is(err, equivalence.ErrForeignCalls) && !bytes.Equal(stripped, before) {
-			t.Errorf("accepted, and strip gives other bytes, error %v", err)
+			t.Errorf("accepted, and strip returns other bytes, error %v", err)
 		}
 	})
 }
@@ -85,7 +86,7 @@ func FuzzRoundTrip(f *testing.F) {
 			return
 		}
 		if inject.IsMappingInfo(c) {
-			return // strip gives it zeros, whatever it had
+			return // strip writes zeros into it, whatever it had
 		}
 		m := crafted.Modes[int(number)%len(crafted.Modes)]
 		in := m.Injector()

@@ -282,7 +282,7 @@ var objectCases = []bodyCase{
 		want: "T: JVMS 5.3.5: expected a superclass, found interface far/Face"},
 }
 
-// constructorConstant has a constant of that kind for a constructor that gives an int.
+// constructorConstant has a constant of that kind for a constructor that returns an int.
 func constructorConstant(tag classfile.Tag) func(*crafted.Class) crafted.Method {
 	return func(a *crafted.Class) crafted.Method {
 		nameAndType := a.Constant(classfile.TagNameAndType, crafted.U2(a.Utf8("<init>"), a.Utf8("()I"))...)

@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// TestConstructorWithResult: a constructor that gives something back is found in every version, though its name and its
+// TestConstructorWithResult: a constructor that returns a value is found in every version, though its name and its
 // descriptor were found good in other constants before.
 func TestConstructorWithResult(t *testing.T) {
 	for _, major := range []uint16{45, 48, 49, 61} {

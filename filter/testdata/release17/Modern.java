@@ -1,5 +1,5 @@
-// As Small.java, for what older releases have otherwise: private calls without accessors, indy concatenation,
-// records. Made, in this directory, by
+// As Small.java, for what older releases compile otherwise: private calls without accessors, concatenation by
+// invokedynamic, records. Made in this directory by
 //
 //     javac --release 17 -g:lines -d . Modern.java
 package modern;

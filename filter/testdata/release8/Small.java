@@ -1,11 +1,11 @@
-// Small methods, each with what it is to each trivial mode. A comment that starts with an equals sign has the
-// reason in mode smart and the one in mode matrix, "-" for traced, of the methods whose first line it is;
-// "name: " in front tells methods of one line apart. The classes beside this file were made, in this
-// directory, by
+// Small methods, with the expected decision in each trivial mode. A comment that begins with an equals sign is about
+// the methods whose first line it is on: it has the reason in mode smart and the reason in mode matrix, or "-" if the
+// method is traced. "name: " before them distinguishes methods of the same line. The classes beside this file were
+// made in this directory by
 //
 //     javac --release 8 -g:lines -d . Small.java
 //
-// with the javac of JDK 17. Release 8 is one in which javac still writes access$ methods.
+// with javac of JDK 17. With release 8, javac still writes access$ methods.
 package small;
 
 import java.util.Comparator;
@@ -73,7 +73,7 @@ public class Small implements Comparator<String> { //= <init>: trivial trivial |
     Runnable reference() { return this::empty; } //= - -
     int interfaceCall(Comparator<String> c) { return c.compare("a", "b"); } //= - -
 
-    // Lone delegations.
+    // Methods that only delegate.
     private int helper() { return call(); } //= - -
     private native int inNative(int a);
     private static int helperStatic(int a, long b, String c) { return a + c.length(); } //= - -

@@ -2,11 +2,11 @@
 
 // What a call is marked with; the bits of trace.Marks.
 const MARKS = [
-  [1, "had not returned when the records end"],
-  [2, "its exit is missing; it ended by then at the latest"],
-  [4, "began before the records do, or its entry is lost"],
-  [8, "a time could not be and was put between its neighbours"],
-  [16, "reported with less time than the calls below it"],
+  [1, "still open when the records end"],
+  [2, "its exit is missing; it ended at this time at the latest"],
+  [4, "it began before the records, or its entry is lost"],
+  [8, "its time was impossible and was set between its neighbours'"],
+  [16, "reported with less time than the calls in it"],
 ];
 
 /** Calls of one thread, in the order in which they began: columns of equal length. */

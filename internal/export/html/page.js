@@ -81,7 +81,7 @@ class Page {
     this.thread = thread;
     this.calls = this.decoded.get(thread);
     const stalls = this.recording.stalls.filter((s) => s.thread === thread.index);
-    this.overview.show(this.calls, 0, this.recording.end, stalls, this.recording.frames, this.recording.slow);
+    this.overview.show(this.calls, 0, this.recording.end, stalls, this.recording.frames, this.recording.threshold);
     this.range = [0, this.recording.end];
     this.setMode(this.recording.timed || this.mode !== "chart" ? this.mode : "graph");
   }
@@ -200,8 +200,8 @@ class Page {
       li.tabIndex = 0;
       const head = document.createElement("b"), small = document.createElement("small");
       head.textContent = s.wall ? duration(s.wall) : "?";
-      small.textContent = ["at " + duration(s.begin), s.judgement && s.what].filter(Boolean).join(" · ");
-      li.append(head, " " + (s.judgement || s.what), small);
+      small.textContent = ["at " + duration(s.begin), s.verdict && s.what].filter(Boolean).join(" · ");
+      li.append(head, " " + (s.verdict || s.what), small);
       li.onclick = () => this.openStall(k);
       li.onkeydown = (event) => {
         if (event.key === "Enter") this.openStall(k);
@@ -210,7 +210,7 @@ class Page {
     });
     if (!items.length) {
       const li = document.createElement("li");
-      li.textContent = "None was recorded.";
+      li.textContent = "No stall was recorded.";
       li.style.borderColor = "var(--good)";
       items.push(li);
     }
@@ -236,7 +236,7 @@ class Page {
   stallDetails(s) {
     const long = s.facts.filter(([, text]) => text.includes("\n")), short = s.facts.filter(([, text]) => !text.includes("\n"));
     const before = this.thread.messages.filter((m) => m.end <= s.begin).slice(-20).map((m) => `${duration(m.end - m.begin)} ${m.kind}: ${m.name}`);
-    const parts = [definitions([["judgement", s.judgement], ["took", s.wall ? duration(s.wall) : ""], ...short])];
+    const parts = [definitions([["verdict", s.verdict], ["took", s.wall ? duration(s.wall) : ""], ...short])];
     for (const [name, text] of long) parts.push(heading(name), lines(text.split("\n")));
     if (before.length) parts.push(heading("ran before"), lines(before.reverse()));
     $("details").replaceChildren(...parts);
@@ -250,11 +250,11 @@ class Page {
     const rows = [["method", labels[calls.method[i]].text + (n.descriptor ? " " + n.descriptor : "")],
       ["source", n.source],
       ["took", duration(took) + ` (${(100 * took / Math.max(1, calls.end[root] - calls.begin[root])).toFixed(1)} % of the outermost, ${(100 * took / whole).toFixed(1)} % of all)`],
-      ["itself", duration(calls.self(i))],
+      ["own time", duration(calls.self(i))],
       [this.mode === "graph" ? "calls" : "began", this.mode === "graph" || !this.recording.timed ? calls.calls[i].toLocaleString("en") + " calls" : "at " + duration(calls.begin[i])],
       ["times", this.recording.clock]];
     if (this.mode === "chart" && calls.parent[i] < 0) rows.push(["message", this.message(calls.begin[i], calls.end[i])]);
-    for (const [bit, text] of MARKS) if (calls.marks[i] & bit) rows.push(["marked", text]);
+    for (const [bit, text] of MARKS) if (calls.marks[i] & bit) rows.push(["repaired", text]);
     const path = [];
     for (let p = calls.parent[i]; p >= 0; p = calls.parent[p]) path.push(labels[calls.method[p]].text);
     $("details").replaceChildren(definitions(rows), ...(path.length ? [heading("Called by"), lines(path.slice(0, 200))] : []));
@@ -272,7 +272,7 @@ class Page {
     tip.hidden = i < 0;
     if (i < 0) return;
     const { calls } = this.chart, small = document.createElement("small");
-    small.textContent = `${duration(calls.end[i] - calls.begin[i])}, itself ${duration(calls.self(i))}` + (calls.calls[i] > 1 ? `, ${calls.calls[i]} calls` : "");
+    small.textContent = `${duration(calls.end[i] - calls.begin[i])}; own time ${duration(calls.self(i))}` + (calls.calls[i] > 1 ? `, ${calls.calls[i]} calls` : "");
     tip.replaceChildren(labels[calls.method[i]].text, small);
     tip.style.left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8) + "px";
     tip.style.top = Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
@@ -280,7 +280,7 @@ class Page {
 
   status() {
     const named = new Map(this.recording.facts), about = ["meta.package", "meta.versionName", "meta.process", "meta.device"].map((k) => named.get(k));
-    const rest = this.recording.facts.filter(([k]) => /^(times|reports|samples|methods without|stretches|repairs|damage|overwritten)/.test(k));
+    const rest = this.recording.facts.filter(([k]) => /^(times|reports|samples|methods without|segments|repairs|damage|overwritten)/.test(k));
     $("status").textContent = [about.filter(Boolean).join(" "), ...rest.map(([k, v]) => (k === "times" ? v : `${k}: ${v}`))].filter(Boolean).join(" · ");
   }
 

@@ -1,15 +1,15 @@
-// Package assembly writes class files for tests from text, also such that no compiler would write, and prints
-// code in the same notation. It knows the layout of a class file by itself (JVMS 4), but opcodes by package
-// code, which other tests hold against other decoders.
+// Package assembly writes class files for tests from text, also ones that no compiler writes, and prints code in the
+// same notation. It has its own knowledge of the layout of a class file (JVMS 4), but takes opcodes from package code,
+// which other tests compare with other decoders.
 //
-// A method's code is a list of instructions, separated by bars or line ends, by the mnemonics of JVMS 6.5:
+// The code of a method is a list of instructions, separated by bars or line ends, with the mnemonics of JVMS 6.5:
 //
 //	iload_0 | ifeq end | sipush 300 | invokestatic a/B.f(I)V | end: return
 //
-// A word with a colon is a label of the instruction behind it, and may be the target of a branch. Fields and
-// methods are named as OWNER.NAME followed by the descriptor, which for a field comes behind a colon; ldc takes
-// an int, or a string in quotes, or a class. "nops N" stands for N nops, "byte N" for a byte. There are no switches and no
-// invokedynamic.
+// A word with a colon is a label of the following instruction, and may be the target of a branch. Fields and methods
+// are written as OWNER.NAME followed by the descriptor, with a colon before the descriptor of a field. The operand of
+// ldc is an int, a string in quotes, or a class. "nops N" stands for N nops, "byte N" for a byte. There are no switches
+// and no invokedynamic.
 package assembly
 
 import (
@@ -23,8 +23,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// Class describes a class file. The zero values are those of a public class of major version 52 that extends
-// java/lang/Object.
+// Class describes a class file. Its zero value is a public class of major version 52 that extends java/lang/Object.
 type Class struct {
 	Major, Minor uint16      // versions
 	Access       uint16      // access_flags
@@ -35,13 +34,13 @@ type Class struct {
 	Attributes   []Attribute // of the class
 }
 
-// Method describes a method. Without code, it has none.
+// Method describes a method. A method without Code has no Code attribute.
 type Method struct {
 	Access           uint16      // access_flags
 	Name, Descriptor string      // as in the pool
 	Stack, Locals    uint16      // max_stack and max_locals
 	Code             string      // in the notation of the package
-	Handlers         []string    // each "START END HANDLER TYPE", by labels; TYPE "any" is all
+	Handlers         []string    // each "START END HANDLER TYPE", the first three labels; TYPE "any" catches all
 	Attributes       []Attribute // of the Code
 }
 
@@ -51,7 +50,7 @@ type Attribute struct {
 	Info []byte // what follows attribute_length
 }
 
-// Bytes gives the class file. It panics on a description that makes none: only tests write them.
+// Bytes returns the class file. It panics if the description is invalid, which only a faulty test can cause.
 func (c Class) Bytes() []byte {
 	w := writer{next: 1, known: map[string]uint16{}}
 	access, major, super := c.Access, c.Major, c.Super
@@ -87,7 +86,7 @@ func (c Class) Bytes() []byte {
 	return slices.Concat(head, w.pool, body)
 }
 
-// Parse gives the class, parsed. It panics where Bytes does.
+// Parse returns the class, parsed. It panics if the description is invalid.
 func (c Class) Parse() *classfile.Class {
 	parsed, err := classfile.Parse(c.Bytes())
 	if err != nil {
@@ -102,7 +101,7 @@ type writer struct {
 	known map[string]uint16
 }
 
-// constant gives the index of the constant with these bytes, which it adds if there is none.
+// constant returns the index of the constant with these bytes, and adds it if it is missing.
 func (w *writer) constant(tag classfile.Tag, operands ...byte) uint16 {
 	entry := append([]byte{byte(tag)}, operands...)
 	if i, ok := w.known[string(entry)]; ok {
@@ -129,7 +128,8 @@ func (w *writer) class(name string) uint16 {
 	return w.constant(classfile.TagClass, u2(w.utf8(name))...)
 }
 
-// ref gives the constant of a method like a/B.f(I)V, of the kind tag, or the Fieldref of a field like a/B.f:I.
+// ref returns the index of the constant for a method like a/B.f(I)V, with the given tag, or of the Fieldref for a field
+// like a/B.f:I.
 func (w *writer) ref(tag classfile.Tag, name string) uint16 {
 	split := strings.IndexByte(name, '(')
 	descriptor := split
@@ -177,7 +177,8 @@ func (w *writer) method(m Method) []byte {
 		if f[3] != "any" {
 			catch = w.class(f[3])
 		}
-		info = append(info, u2(uint16(position(labels, f[0])), uint16(position(labels, f[1])), uint16(position(labels, f[2])), catch)...)
+		info = append(info, u2(uint16(position(labels, f[0])), uint16(position(labels, f[1])),
+			uint16(position(labels, f[2])), catch)...)
 	}
 	info = append(info, w.attributes(m.Attributes)...)
 	return append(out, w.attributes([]Attribute{{"Code", info}})...)
@@ -191,7 +192,7 @@ func position(labels map[string]int, label string) int {
 	return pc
 }
 
-// assemble goes over the text twice: the first time no branch knows its target.
+// assemble reads the text twice, because in the first pass the targets of branches are unknown.
 func (w *writer) assemble(text string) (bytecode []byte, labels map[string]int) {
 	labels = map[string]int{}
 	for pass := range 2 {
@@ -276,7 +277,7 @@ func (w *writer) instruction(out []byte, fields []string, labels map[string]int,
 	return out
 }
 
-// operand gives the constant of an instruction with a two-byte index.
+// operand returns the constant index of an instruction that has a two-byte index.
 func (w *writer) operand(op code.Op, text string) uint16 {
 	switch {
 	case op == code.Invokeinterface:
@@ -289,8 +290,8 @@ func (w *writer) operand(op code.Op, text string) uint16 {
 	return w.class(text)
 }
 
-// Listing prints a method's code: instructions in the notation of the package, but with positions for labels,
-// and then the exception table. Members of the class short are named without it.
+// Listing returns a method's code as text: instructions in the notation of the package, with positions for labels, and
+// then the exception table. Members of the class short are written without the class.
 func Listing(c *classfile.Class, m *classfile.Member, short string) string {
 	body, ok, err := c.Code(m)
 	if err != nil || !ok {
@@ -308,7 +309,8 @@ func Listing(c *classfile.Class, m *classfile.Member, short string) string {
 		if i := binary.BigEndian.Uint16(t[6:]); i != 0 {
 			catch, _ = c.ConstantPool().ClassName(i)
 		}
-		lines = append(lines, fmt.Sprintf("%d-%d %d %s", binary.BigEndian.Uint16(t), binary.BigEndian.Uint16(t[2:]), binary.BigEndian.Uint16(t[4:]), catch))
+		lines = append(lines, fmt.Sprintf("%d-%d %d %s", binary.BigEndian.Uint16(t), binary.BigEndian.Uint16(t[2:]),
+			binary.BigEndian.Uint16(t[4:]), catch))
 	}
 	return strings.Join(lines, " | ")
 }

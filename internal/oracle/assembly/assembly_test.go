@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// TestBytes holds a class with a bit of everything to what it must be, spelled out by hand (JVMS 4.1, 4.4, 4.6).
+// TestBytes compares a class that uses every feature with bytes that were written by hand (JVMS 4.1, 4.4, 4.6).
 func TestBytes(t *testing.T) {
 	c := assembly.Class{Name: "T", Super: "S", Major: 50, Minor: 3, Methods: []assembly.Method{{
 		Access: 9, Name: "f", Descriptor: "(I)V", Stack: 1, Locals: 1, Handlers: []string{"from to to any"},
@@ -33,10 +33,13 @@ func TestBytes(t *testing.T) {
 
 func TestListing(t *testing.T) {
 	c := assembly.Class{Name: "T", Methods: []assembly.Method{{
-		Access: classfile.AccStatic, Name: "f", Descriptor: "()V", Stack: 9, Locals: 9, Handlers: []string{"a b b java/lang/Error"},
-		Code: "a: bipush -3 | sipush 300 | ldc 70000 | ldc_w -1 | new U | getstatic U.x:I | invokestatic R.i(I)V | invokestatic U.m()J | iload 7 | iinc 1 2 | b: goto_w a",
+		Access: classfile.AccStatic, Name: "f", Descriptor: "()V", Stack: 9, Locals: 9,
+		Handlers: []string{"a b b java/lang/Error"},
+		Code: "a: bipush -3 | sipush 300 | ldc 70000 | ldc_w -1 | new U | getstatic U.x:I | invokestatic R.i(I)V | " +
+			"invokestatic U.m()J | iload 7 | iinc 1 2 | b: goto_w a",
 	}, {Name: "none", Descriptor: "()V"}}}.Parse()
-	want := "0: bipush -3 | 2: sipush 300 | 5: ldc 70000 | 7: ldc_w -1 | 10: new U | 13: getstatic U.xI | 16: invokestatic i | " +
+	want := "0: bipush -3 | 2: sipush 300 | 5: ldc 70000 | 7: ldc_w -1 | 10: new U | 13: getstatic U.xI | 16: " +
+		"invokestatic i | " +
 		"19: invokestatic U.m()J | 22: iload 07 | 24: iinc 0102 | 27: goto_w 0 | 0-27 27 java/lang/Error"
 	if got := assembly.Listing(c, &c.Methods()[0], "R"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -11,16 +11,16 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// benchRow is the jar that figures are about, and benchShare the share of its classes that benchmarks of packages take:
-// one in so many, for a round to take less than a second.
+// benchRow is the jar that published figures are about. benchShare is the share of its classes that package benchmarks
+// use, one in so many, so that a round takes less than a second.
 const (
 	benchRow   = "kotlin-compiler-embeddable-2.2.20"
 	benchShare = 4
 )
 
-// BenchJar gives the jar that benchmarks of packages work on: the one that TRACEGEN_BENCH_JAR names; else that of issue
-// 5, if it has been fetched; else the committed sample, and then says so. share is how many of its classes make one that
-// counts.
+// BenchJar returns the jar for the benchmarks of packages: the one that TRACEGEN_BENCH_JAR names, else benchRow if it
+// has been fetched, else the committed sample, in which case it logs that. share says which part of its classes is
+// used: one in so many.
 func BenchJar(t testing.TB) (path string, share int) {
 	t.Helper()
 	if path := os.Getenv("TRACEGEN_BENCH_JAR"); path != "" {
@@ -41,7 +41,7 @@ func BenchJar(t testing.TB) (path string, share int) {
 	return filepath.Join(c.root, "testdata", "sample", "sample.jar"), 1
 }
 
-// BenchClasses gives the class files of [BenchJar]'s, module declarations left out.
+// BenchClasses returns the class files of [BenchJar]'s jar, without module declarations.
 func BenchClasses(t testing.TB) (classes [][]byte) {
 	t.Helper()
 	path, share := BenchJar(t)

@@ -11,15 +11,16 @@ import (
 	"testing"
 )
 
-// TestCorpusCached builds the corpus, in bunches, without a cache and with one: into an empty one, when all is known, when all is
-// known and the outputs are gone, and when a rule has been added. Files, lists, reports and all that is printed have to be
-// the same.
+// TestCorpusCached builds the corpus, some jars at a time, without a cache and with one: with an empty cache, with a
+// full one, with a full one after the outputs were removed, and after a rule was added. Files, lists, reports and
+// everything that is printed must be the same.
 //
 // Invariant: A build with a cache writes for the corpus what a build without one writes.
 func TestCorpusCached(t *testing.T) {
 	jars := fetch(t)
 	bin := buildTool(t)
-	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"}, {"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
+	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"},
+		{"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
 	files, left := 0, 0
 	for bunch := 0; len(jars) > 0; bunch++ {
 		dir := t.TempDir()
@@ -34,7 +35,8 @@ func TestCorpusCached(t *testing.T) {
 		}
 		build := func(what, out string, flags ...string) (said string) {
 			t.Helper()
-			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json", "--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
+			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json",
+				"--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
 			cmd := exec.Command(bin, append(args, flags...)...)
 			cmd.Dir = dir
 			output, err := cmd.CombinedOutput()
@@ -52,15 +54,16 @@ func TestCorpusCached(t *testing.T) {
 					}
 				}
 				if got := build(what, "warm", append(mode, "--cache", "kept")...); got != want {
-					t.Errorf("%v, %s: said\n%s\nwithout a cache\n%s", mode, what, got, want)
+					t.Errorf("%v, %s: printed\n%s\nwithout a cache\n%s", mode, what, got, want)
 				}
 				files += compareOutputs(t, fmt.Sprint(mode, what), filepath.Join(dir, "cold"), filepath.Join(dir, "warm"))
 			}
-			told := build("what was taken over", "warm", append(mode, "--cache", "kept", "-v")...)
-			if strings.Contains(told, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written", len(inputs))) {
+			output := build("what was taken over", "warm", append(mode, "--cache", "kept", "-v")...)
+			if strings.Contains(output, fmt.Sprintf("cache: %d inputs known, %[1]d outputs left alone, 0 copied, 0 written",
+				len(inputs))) {
 				left += len(inputs)
 			} else {
-				t.Errorf("%v: not all is taken over: %s", mode, told)
+				t.Errorf("%v: the cache was not used for all inputs: %s", mode, output)
 			}
 			if err := os.RemoveAll(filepath.Join(dir, "cold")); err != nil {
 				t.Fatal(err)
@@ -73,7 +76,7 @@ func TestCorpusCached(t *testing.T) {
 	t.Logf("measured: %d files are the same with a cache as without one; %d outputs were left alone", files, left)
 }
 
-// compareOutputs wants two directories to hold the same files, but for their own names, and counts these.
+// compareOutputs compares the files of two directories, except for their names, and returns their number.
 func compareOutputs(t *testing.T, what, cold, warm string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(cold, func(path string, d fs.DirEntry, err error) error {

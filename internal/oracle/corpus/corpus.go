@@ -1,8 +1,8 @@
-// Package corpus brings real, released jars onto the machine, for tests and benchmarks.
+// Package corpus downloads released jars, for tests and benchmarks.
 //
-// bench/corpora.tsv lists them; none is committed. A row has six columns, tab-separated:
+// bench/corpora.tsv lists the jars; none is committed. A row has six columns, tab-separated:
 //
-//   - name: what the row is called here, unique
+//   - name: the unique name of the row
 //   - source: maven:group:name[:type[:classifier]]:version, or jdk:FEATURE:module for a module of an
 //     installed JDK
 //   - sha256: of the file, or - for what comes from a JDK, which differs from machine to machine
@@ -35,28 +35,28 @@ import (
 
 // Row is a line of bench/corpora.tsv; the package comment has its columns.
 type Row struct {
-	// Name is what the row is called here.
+	// Name is the unique name of the row.
 	Name string
-	// Source says where its file comes from, SHA256 which sum it has, if that can be known.
+	// Source names the origin of the file; SHA256 is its sum, or - if it differs between machines.
 	Source, SHA256 string
 	// Set is small, full or dep.
 	Set string
-	// MadeBy says what is special about the classes.
+	// MadeBy names the compiler and what else is special about the classes.
 	MadeBy string
 	// Deps names the rows that its classes refer to.
 	Deps []string
 }
 
-// Jar is a row whose files are on this machine.
+// Jar is a row whose files have been downloaded.
 type Jar struct {
 	Row
-	// Path is the file as released: a jar or an aar.
+	// Path is the released file: a jar or an aar.
 	Path string
-	// Classes is the jar that holds the classes: Path itself, or the one taken out of an aar.
+	// Classes is the jar that holds the classes: Path itself, or the classes.jar of an aar.
 	Classes string
 	// DepPaths are the class jars of the rows in Deps.
 	DepPaths []string
-	// JDK and Module say which module of which installed JDK it is, if it is one.
+	// JDK and Module name the module of an installed JDK that the row stands for, if it does.
 	JDK    oracle.JDK
 	Module string
 }
@@ -150,9 +150,9 @@ func (c *Corpus) All() []string {
 	return names
 }
 
-// Fetch brings the named rows and what they depend on onto this machine, in one run of Maven for all
-// that the cache lacks. Rows of a JDK that is not installed are left out of the result; every other
-// lack is an error, which wraps [oracle.ErrMissing]. A file with the wrong sum is one that does not.
+// Fetch downloads the named rows and their dependencies, with one run of Maven for all that the cache lacks. The result
+// lacks rows of a JDK that is not installed. Every other missing file is an error that wraps [oracle.ErrMissing]; a
+// file with a wrong sum is an error that does not.
 func (c *Corpus) Fetch(ctx context.Context, names ...string) ([]Jar, error) {
 	dir, err := oracle.CacheDir("corpora")
 	if err != nil {
@@ -192,8 +192,8 @@ func (c *Corpus) Fetch(ctx context.Context, names ...string) ([]Jar, error) {
 	return wanted, nil
 }
 
-// closure returns the rows named and their direct dependencies, each once. Dependencies are listed
-// in full in every row, so theirs are of no interest.
+// closure returns the named rows and their direct dependencies, each once. Every row lists all its dependencies, so
+// that those of dependencies do not matter.
 func (c *Corpus) closure(names []string) ([]Row, error) {
 	var rows []Row
 	seen := map[string]bool{}
@@ -290,7 +290,7 @@ func checkSum(path, want string) error {
 	return nil
 }
 
-// ClassesOfAAR writes the classes.jar that an aar holds to the file to and returns that.
+// ClassesOfAAR writes the classes.jar of an aar to the file to, and returns that path.
 func ClassesOfAAR(aar, to string) (string, error) {
 	z, err := zip.OpenReader(aar)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// isFull tells whether TRACEGEN_CORPUS asks for the whole corpus, as make corpus does; an ordinary test
-// run has time for the small share only, and one under the race detector or with -short for none.
+// isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. An ordinary test run uses the
+// small share, and a run under the race detector or with -short uses none.
 func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
 func fetch(t *testing.T) []corpus.Jar {
 	t.Helper()
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no corpus wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	c, err := corpus.Load()
 	if err != nil {
@@ -30,7 +30,7 @@ func fetch(t *testing.T) []corpus.Jar {
 	oracle.Require(t, err)
 	for _, n := range c.Names(isFull()) {
 		if !slices.ContainsFunc(jars, func(j corpus.Jar) bool { return j.Name == n }) {
-			t.Logf("measured: not run for want of its JDK: %s", n)
+			t.Logf("measured: not run, because its JDK is missing: %s", n)
 		}
 	}
 	return jars
@@ -40,7 +40,7 @@ func fetch(t *testing.T) []corpus.Jar {
 func fetchOne(t *testing.T, name string) corpus.Jar {
 	t.Helper()
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no corpus wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	c, err := corpus.Load()
 	if err != nil {
@@ -59,9 +59,8 @@ func jobs(jars []corpus.Jar) []oracle.LinkJob {
 	return list
 }
 
-// linkAll links the classes of the jars: released ones on the oldest JDK from 17 on, which has more of
-// what old jars want than newer ones, and what is too new for that on the newest JDK here; modules of
-// a JDK on that JDK.
+// linkAll links the classes of the jars. Released jars are linked by the oldest JDK from 17 on, which still has more of
+// the classes that old jars need, classes that are too new for it by the newest JDK, and modules of a JDK by that JDK.
 func linkAll(ctx context.Context, jars []corpus.Jar) ([]oracle.LinkResult, error) {
 	jdks, err := oracle.FindJDKs()
 	if err != nil {
@@ -120,8 +119,8 @@ func linkReleased(ctx context.Context, list []oracle.LinkJob, first, newest orac
 	return results, nil
 }
 
-// TestCorpusOriginalsLink shows what the corpus is worth: how many of its classes a JVM takes before
-// tracegen has touched them, for only those can show that something was broken.
+// TestCorpusOriginalsLink counts the classes of the corpus that a JVM links before they are instrumented. Only those
+// can show that instrumenting broke something.
 func TestCorpusOriginalsLink(t *testing.T) {
 	jars := fetch(t)
 	results, err := linkAll(t.Context(), jars)
@@ -160,7 +159,7 @@ func TestCorpusOriginalsLink(t *testing.T) {
 	}
 }
 
-// TestCorpusKinds holds the full corpus to what it is there for.
+// TestCorpusKinds checks that the full corpus has every kind of class file that it is meant to have.
 func TestCorpusKinds(t *testing.T) {
 	jars := fetch(t)
 	classes, _, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
@@ -193,9 +192,9 @@ func TestCorpusKinds(t *testing.T) {
 		return
 	}
 	if released+fromJDK < 60000 || fromJDK > 20000 || subroutines < 300 {
-		t.Error("the corpus no longer has 60,000 classes, at most 20,000 of JDKs, 300 with jsr/ret")
+		t.Error("the corpus must have 60,000 classes, at most 20,000 of them of JDKs, and 300 with jsr/ret")
 	}
 	if majors[45] == 0 {
-		t.Error("no class of major version 45")
+		t.Error("there is no class of major version 45")
 	}
 }

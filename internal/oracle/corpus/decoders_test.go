@@ -14,8 +14,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestCorpusDecoders compares our reading of every class, and of what tracegen made of it, with that
-// of jvm.go as far as that goes: major version 57 and older, and no module-info.
+// TestCorpusDecoders compares how our decoder and jvm.go read every class, original and instrumented, as far as jvm.go
+// can: major version 57 and older, and no module-info.
 func TestCorpusDecoders(t *testing.T) {
 	jars := fetch(t)
 	compared, refused := 0, 0
@@ -53,7 +53,7 @@ func TestCorpusDecoders(t *testing.T) {
 	}
 }
 
-// decode brings our reading of a class into the common form.
+// decode converts what our decoder reads to the common form.
 func decode(data []byte) (*oracle.Structure, error) {
 	c, err := classfile.Parse(data)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// What an app of Java 8 classes is made of: a small one, and one of more than 5,000 classes.
+// Rows that make up apps of Java 8 classes: a small app, and one of more than 5,000 classes.
 var (
 	smallApp = []string{"lottie-6.6.6", "timber-5.0.1"}
 	wholeApp = []string{"lottie-6.6.6", "timber-5.0.1", "guava-18.0", "kotlinx-coroutines-core-jvm-1.10.2",
@@ -23,8 +23,8 @@ var (
 		"leakcanary-android-core-2.14", "okhttp-4.12.0", "okio-jvm-3.9.0", "gson-2.11.0"}
 )
 
-// TestCorpusDex makes an app into dex files with dx, as it is and instrumented, the runtime in both, and has dexdump
-// find the calls.
+// TestCorpusDex converts an app to dex files with dx, original and instrumented, each with the runtime, and checks with
+// dexdump that the calls are there.
 func TestCorpusDex(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus in this run")
@@ -68,12 +68,15 @@ func TestCorpusDex(t *testing.T) {
 		entries += len(m.EntryIDs)
 		exits += len(m.ExitIDs)
 	}
-	// dx drops code that is never reached, so that there may be fewer exits.
+	// dx removes unreachable code, so that there may be fewer exits.
 	if after.entries != entries || after.exits > exits || after.exits < exits*99/100 || before.entries+before.exits != 0 {
-		t.Errorf("dexdump sees %d entries and %d exits, want %d and %d; before, %d", after.entries, after.exits, entries, exits, before.entries+before.exits)
+		t.Errorf("dexdump sees %d entries and %d exits, want %d and %d; before, %d", after.entries, after.exits, entries,
+			exits, before.entries+before.exits)
 	}
-	t.Logf("measured: dx: %d classes, dex files of %d bytes become %d (+%.1f %%); dexdump sees %d entries and %d exits, ASM %d and %d",
-		after.classes, before.size, after.size, 100*float64(after.size-before.size)/float64(before.size), after.entries, after.exits, entries, exits)
+	t.Logf("measured: dx: %d classes, dex files of %d bytes become %d (+%.1f %%); dexdump sees %d entries and %d "+
+		"exits, ASM %d and %d",
+		after.classes, before.size, after.size, 100*float64(after.size-before.size)/float64(before.size), after.entries,
+		after.exits, entries, exits)
 }
 
 // needDX fetches dx.
@@ -86,8 +89,8 @@ func needDX(t *testing.T) string {
 	return filepath.Join(dir, dx.File())
 }
 
-// merge puts the classes of jars into one, the first of a name, and a module's descriptor as little as what is for
-// newer JVMs only: neither is an app's.
+// merge writes the classes of jars into one jar. Of classes with one name the first wins. It leaves out module
+// declarations and classes for newer JVMs only, because an app has neither.
 func merge(t *testing.T, jars []string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app.jar")
@@ -104,7 +107,8 @@ func merge(t *testing.T, jars []string) string {
 			t.Fatal(err)
 		}
 		for _, f := range r.File {
-			if filepath.Ext(f.Name) != ".class" || seen[f.Name] || strings.HasPrefix(f.Name, "META-INF/") || f.Name == "module-info.class" {
+			if filepath.Ext(f.Name) != ".class" || seen[f.Name] || strings.HasPrefix(f.Name, "META-INF/") ||
+				f.Name == "module-info.class" {
 				continue
 			}
 			seen[f.Name] = true
@@ -126,7 +130,7 @@ type dexer struct {
 	dx, dexdump string
 }
 
-// A dexed app.
+// A dexed app is the result of dx for one app.
 type dexed struct {
 	classes, entries, exits int
 	size                    int64
@@ -156,7 +160,7 @@ func (d dexer) dex(t *testing.T, jar string) dexed {
 	return sum
 }
 
-// count adds what dexdump sees in a dex file.
+// count adds the numbers that dexdump reports for a dex file.
 func (d dexer) count(t *testing.T, file string, sum *dexed) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), d.dexdump, "-d", file)

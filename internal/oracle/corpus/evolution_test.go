@@ -22,22 +22,22 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// evolving is an app that changes from build to build as apps do: its classes are real ones, edited.
+// evolving is an app that changes from build to build as apps do. Its classes are real ones, edited.
 type evolving struct {
 	random  *rand.Rand
 	classes map[string][]byte // by the name of their entry
-	absent  map[string][]byte // may come, or come back
+	absent  map[string][]byte // classes that a later build may add or bring back
 	jars    int
 	done    map[string]int // edits by kind
 }
 
-// anyClass gives the name of a class of the app.
+// anyClass returns the name of a random class of the app.
 func (e *evolving) anyClass() string {
 	names := slices.Sorted(maps.Keys(e.classes))
 	return names[e.random.IntN(len(names))]
 }
 
-// fresh gives a name of n letters that nothing has.
+// fresh returns a name of n letters that no class or method has.
 func (e *evolving) fresh(n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -46,8 +46,8 @@ func (e *evolving) fresh(n int) string {
 	return string(b)
 }
 
-// edits are what happens to a class between two builds. Each gives the class after it, or nil if this class does
-// not take it.
+// edits are the changes of a class between two builds. Each returns the changed class, or nil if it cannot be applied
+// to this class.
 var edits = map[string]func(e *evolving, c *classfile.Class) ([]byte, error){
 	"method renamed": func(e *evolving, c *classfile.Class) ([]byte, error) {
 		m := &c.Methods()[e.random.IntN(len(c.Methods()))]
@@ -67,7 +67,8 @@ var edits = map[string]func(e *evolving, c *classfile.Class) ([]byte, error){
 	"method added": func(e *evolving, c *classfile.Class) ([]byte, error) {
 		pool := classfile.NewPoolBuilder(c.ConstantPool())
 		var m []byte
-		for _, v := range []uint16{classfile.AccPublic | classfile.AccStatic, pool.AddUtf8("added" + e.fresh(6)), pool.Utf8("()V"), 1, pool.Utf8("Code")} {
+		for _, v := range []uint16{classfile.AccPublic | classfile.AccStatic, pool.AddUtf8("added" + e.fresh(6)),
+			pool.Utf8("()V"), 1, pool.Utf8("Code")} {
 			m = binary.BigEndian.AppendUint16(m, v)
 		}
 		m = binary.BigEndian.AppendUint32(m, 13)
@@ -92,7 +93,7 @@ var edits = map[string]func(e *evolving, c *classfile.Class) ([]byte, error){
 	},
 }
 
-// step makes the next build of the app.
+// step changes the app into that of the next build.
 func (e *evolving) step(t *testing.T) {
 	t.Helper()
 	e.jars = 1 + e.random.IntN(4)
@@ -133,7 +134,7 @@ func (e *evolving) step(t *testing.T) {
 	move(e.absent, e.classes, "class added")
 }
 
-// write writes the app as jars in which the classes lie in any order.
+// write writes the app as jars, with the classes in random order.
 func (e *evolving) write(t *testing.T, dir string) (inputs []pipeline.Input) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(e.classes))
@@ -165,7 +166,7 @@ func (e *evolving) write(t *testing.T, dir string) (inputs []pipeline.Input) {
 	return inputs
 }
 
-// build runs the real thing on the app, from files to files, on the base of the build before.
+// build runs tracegen on the app, from files to files, with the mapping of the previous build as the base.
 func (e *evolving) build(t *testing.T, dir, base, file string) []pipeline.Input {
 	t.Helper()
 	c := pipeline.Config{
@@ -186,13 +187,13 @@ func (e *evolving) build(t *testing.T, dir, base, file string) []pipeline.Input 
 		t.Fatal(err)
 	}
 	if result.Introduced+result.PreExisting > 0 {
-		t.Fatalf("classes were put back: %v", result.Warnings)
+		t.Fatalf("classes were rejected: %v", result.Warnings)
 	}
 	return c.Inputs
 }
 
-// calledIDs reads, without the referee, which IDs every method of the outputs reports: at its entries and exits the
-// same, or it is an error.
+// calledIDs decodes, without the equivalence checker, the IDs that every method of the outputs passes to the runtime.
+// It is an error if those at entries and exits differ.
 func calledIDs(t *testing.T, outputs []pipeline.Input) map[string]int {
 	t.Helper()
 	ids := map[string]int{}
@@ -242,21 +243,22 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 		return int(binary.BigEndian.Uint32(c.ConstantPool().Raw(in.Constant())))
 	}
 	if in.Op < code.Iconst1 || in.Op > code.Iconst5 {
-		t.Fatalf("%s: %v pushes no ID", c.Name(), in.Op)
+		t.Fatalf("%s: the runtime call after %v has no constant ID", c.Name(), in.Op)
 	}
 	return int(in.Op - code.Iconst0)
 }
 
-// TestCorpusEvolutions lets a library of real classes change from build to build, 25 times in an ordinary run and
-// 1,000 times over the full corpus, each build on the base of the one before: a method that stays keeps its ID, one
-// that comes back gets its own again, no ID is ever another method's, and what the outputs report is what the mapping
-// says. It counts what happens without a base, too.
+// TestCorpusEvolutions changes a library of real classes from build to build, 25 times in an ordinary run and 1,000
+// times over the full corpus, each build with the mapping of the one before as its base. A method that stays keeps its
+// ID, one that comes back gets its ID again, no ID is given to another method, and the outputs use the IDs of the
+// mapping. The test also counts what happens without a base.
 //
 // Invariant: Over a thousand builds of real classes a method keeps its ID, no ID stands for two methods, and the
 // outputs report the IDs of the mapping.
 func TestCorpusEvolutions(t *testing.T) {
 	library := fetchOne(t, "guava-18.0")
-	e := &evolving{random: rand.New(rand.NewPCG(1, 9)), classes: map[string][]byte{}, absent: map[string][]byte{}, done: map[string]int{}, jars: 1}
+	e := &evolving{random: rand.New(rand.NewPCG(1, 9)), classes: map[string][]byte{}, absent: map[string][]byte{},
+		done: map[string]int{}, jars: 1}
 	for _, f := range classFiles(t, library.Classes) {
 		to := e.classes
 		if e.random.IntN(5) == 0 {
@@ -305,18 +307,20 @@ func TestCorpusEvolutions(t *testing.T) {
 		base, most = file, max(most, len(now))
 	}
 	if most < 5000 || len(ids) <= len(now) || back == 0 {
-		t.Errorf("%d methods at most, %d in all, %d came back: not enough happens", most, len(ids), back)
+		t.Errorf("%d methods at most, %d in all, %d came back: the app changes too little", most, len(ids), back)
 	}
-	t.Logf("measured: %d builds of up to %d methods, edits %v: %d times a method stayed, and kept its ID; %d came back to theirs; %d IDs given in all, none twice",
+	t.Logf("measured: %d builds of up to %d methods, edits %v: %d times a method stayed and kept its ID; %d came back "+
+		"and got theirs again; %d IDs in all, none used twice",
 		steps+1, most, e.done, stayed, back, len(owner))
 	for _, order := range []mapping.Order{mapping.OrderHash, mapping.OrderCompact} {
 		p := free[order]
-		t.Logf("measured: without a base, %s: %d methods came, %d went, %d of %d that stayed moved: %.4f for each that came", map[mapping.Order]string{mapping.OrderHash: "by hash", mapping.OrderCompact: "compact"}[order],
+		t.Logf("measured: without a base, %s: %d methods were added, %d removed, %d of %d others got another ID: %.4f for "+
+			"each added one", map[mapping.Order]string{mapping.OrderHash: "by hash", mapping.OrderCompact: "compact"}[order],
 			p.came, p.went, p.moved, p.stayed, float64(p.moved)/float64(p.came))
 	}
 }
 
-// placed follows the IDs that builds without a base give.
+// placed follows the IDs of builds without a base.
 type placed struct {
 	last                      map[mapping.Identity]uint32
 	came, went, stayed, moved int
@@ -361,7 +365,8 @@ func (p *placed) place(t *testing.T, order mapping.Order, file string) {
 	p.last = next
 }
 
-// compareWithASM lets ASM find the IDs in the outputs, in another way than [calledIDs].
+// compareWithASM compares the IDs that ASM finds in the outputs with those of the mapping; [calledIDs] decodes them in
+// another way.
 func compareWithASM(t *testing.T, outputs []pipeline.Input, want map[string]int) {
 	t.Helper()
 	var list []oracle.LinkJob
@@ -381,6 +386,6 @@ func compareWithASM(t *testing.T, outputs []pipeline.Input, want map[string]int)
 		}
 	}
 	if !maps.Equal(got, want) {
-		t.Fatalf("ASM finds %d methods with calls, the mapping has %d, or other IDs", len(got), len(want))
+		t.Fatalf("ASM finds %d methods with calls, but the mapping has %d, or other IDs", len(got), len(want))
 	}
 }

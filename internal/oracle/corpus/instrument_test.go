@@ -31,7 +31,7 @@ func buildTool(t *testing.T) string {
 	return bin
 }
 
-// tracegen runs the tool in a directory of its own, so that no tracegen.yml of ours is found.
+// tracegen runs the tool in a directory of its own, so that it finds no tracegen.yml of ours.
 func tracegen(t *testing.T, bin string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(bin, args...)
@@ -78,10 +78,10 @@ func classesOf(t *testing.T, file string) string {
 	return classes
 }
 
-// stillLost judges the jars of classes that no longer link once more, each alone in its JVM, original and output
-// alike, and gives what is lost then too. Jars share the JDK's loaders: whether a class violates a loader
-// constraint (JVMS 5.3.4) can hang on which of them another jar, in another thread, has made to load a class of the
-// JDK that this jar brings along too (xalan-2.7.0 and org.w3c.dom.Node).
+// stillLost links the jars with classes that no longer link once more, each alone in a JVM, the original and the
+// output, and returns the classes that still fail. Jars share the JDK's loaders: whether a class violates a loader
+// constraint (JVMS 5.3.4) can depend on which of them another jar, in another thread, has made load a class of the JDK
+// that this jar also contains (xalan-2.7.0 and org.w3c.dom.Node).
 func stillLost(t *testing.T, before, after []corpus.Jar, lost []oracle.LinkResult) []oracle.LinkResult {
 	t.Helper()
 	var still []oracle.LinkResult
@@ -94,7 +94,8 @@ func stillLost(t *testing.T, before, after []corpus.Jar, lost []oracle.LinkResul
 		output, err := linkAll(t.Context(), after[k:k+1])
 		oracle.Require(t, err)
 		again := oracle.Regressions(original, output)
-		t.Logf("measured: %s: of the classes that linked before, fewer linked among other jars; alone, %d", j.Name, len(again))
+		t.Logf("measured: %s: of the classes that linked before, fewer linked among other jars; alone, %d", j.Name,
+			len(again))
 		still = append(still, again...)
 	}
 	return still
@@ -110,8 +111,8 @@ func outputs(list []instrumented) []corpus.Jar {
 
 var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// readMapping reads a mapping by the words of the format alone: ID by class, name and descriptor with
-// dots and blanks between.
+// readMapping reads a mapping by the description of the format alone. It returns IDs by class, name and descriptor,
+// with dots and with blanks between.
 func readMapping(t *testing.T, file string) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -137,7 +138,7 @@ func readMapping(t *testing.T, file string) map[string]int {
 	return ids
 }
 
-// unescapeText takes the escapes out of a name in text form.
+// unescapeText undoes the escapes of a name in text form.
 func unescapeText(text string) string {
 	return escape.ReplaceAllStringFunc(text, func(s string) string {
 		b, _ := hex.DecodeString(s[1:])
@@ -160,9 +161,9 @@ func countReasons(t *testing.T, file string) map[string]int {
 	return reasons
 }
 
-// TestCorpusInstrumented puts what tracegen makes of every jar to the referees, in every exit mode and
-// with no method left out for being small: nothing that linked stops linking, ASM reads it and finds
-// the mapping's IDs in the right number and on every path, and strip gives back every byte.
+// TestCorpusInstrumented checks every instrumented jar with the oracles, in every exit mode and with trivial methods
+// traced: every class that linked still links, ASM reads it and finds the IDs of the mapping in the right number and on
+// every path, and strip returns the original's bytes.
 //
 // Invariant: Classes that linked still link, and other programs find the mapping's IDs at every entry and exit.
 func TestCorpusInstrumented(t *testing.T) {
@@ -220,7 +221,7 @@ func TestCorpusInstrumented(t *testing.T) {
 	}
 }
 
-// asmView is what ASM said of a set of jars, by job, entry and method.
+// asmView is what ASM reports about a set of jars, by job, entry and method.
 type asmView struct {
 	classes map[[2]string]oracle.AsmClass
 	methods map[[4]string]*oracle.AsmMethod
@@ -238,7 +239,7 @@ func asmIndex(classes []oracle.AsmClass, methods []oracle.AsmMethod) asmView {
 	return v
 }
 
-// compareAsm wants no class that ASM takes worse than before.
+// compareAsm checks that ASM accepts every instrumented class whose original it accepts.
 func compareAsm(t *testing.T, before, after asmView) {
 	t.Helper()
 	bad := 0
@@ -252,13 +253,13 @@ func compareAsm(t *testing.T, before, after asmView) {
 	}
 	for key := range before.methods {
 		if after.methods[key] == nil {
-			t.Errorf("%v is gone", key)
+			t.Errorf("%v is missing", key)
 		}
 	}
 }
 
-// compareMethods holds what is in the code against the mapping and the mode, method by method, and
-// returns how many methods are traced.
+// compareMethods compares the code with the mapping and the exit mode, method by method, and returns the number of
+// traced methods.
 func compareMethods(t *testing.T, made []instrumented, before, after asmView, mode string, afterSuper bool) int {
 	t.Helper()
 	mappings := map[string]map[string]int{}
@@ -276,7 +277,7 @@ func compareMethods(t *testing.T, made []instrumented, before, after asmView, mo
 		}
 		why := "the original has no such method"
 		if old != nil {
-			why = judge(m, old, id, mapped, mode, afterSuper)
+			why = methodFault(m, old, id, mapped, mode, afterSuper)
 		}
 		if why != "" {
 			if shown++; shown < 20 {
@@ -295,7 +296,7 @@ func compareMethods(t *testing.T, made []instrumented, before, after asmView, mo
 		for name, id := range m.mapping {
 			if !seen[m.Name][name] {
 				if shown++; shown < 20 {
-					t.Errorf("%s: ID %d of the mapping, %s, is in no class", m.Name, id, name)
+					t.Errorf("%s: no class uses ID %d of the mapping, %s", m.Name, id, name)
 				}
 			}
 		}
@@ -306,16 +307,16 @@ func compareMethods(t *testing.T, made []instrumented, before, after asmView, mo
 	return traced
 }
 
-// isFocusHook recognises the one method that is ever added, which has no ID.
+// isFocusHook reports whether a method is the one that tracegen adds, which has no ID.
 func isFocusHook(m *oracle.AsmMethod) bool {
 	return m.Name == "onWindowFocusChanged" && m.Desc == "(Z)V" && len(m.EntryIDs)+len(m.ExitIDs) == 0
 }
 
-// judge says what is wrong with one method of the output, whose original is old.
-func judge(m, old *oracle.AsmMethod, id int, mapped bool, mode string, afterSuper bool) string {
+// methodFault returns what is wrong with one method of the output, whose original is old, or "".
+func methodFault(m, old *oracle.AsmMethod, id int, mapped bool, mode string, afterSuper bool) string {
 	if len(m.EntryIDs) == 0 && len(m.ExitIDs) == 0 {
-		// One name may stand for several classes (META-INF/versions); that some of them is traced is
-		// asked elsewhere.
+		// One name may stand for several classes (META-INF/versions). Another check covers whether one of them is
+		// traced.
 		return ""
 	}
 	switch {
@@ -333,11 +334,11 @@ func judge(m, old *oracle.AsmMethod, id int, mapped bool, mode string, afterSupe
 			return fmt.Sprintf("reports ID %d, and the mapping says %d", got, id)
 		}
 	}
-	return judgeExits(m, old, mode, m.Name == "<init>" && afterSuper)
+	return exitFault(m, old, mode, m.Name == "<init>" && afterSuper)
 }
 
-// judgeExits counts. Where the entry of a constructor comes late, a throw before it has no exit.
-func judgeExits(m, old *oracle.AsmMethod, mode string, late bool) string {
+// exitFault compares the numbers of exits. If a constructor reports its entry late, a throw before it has no exit.
+func exitFault(m, old *oracle.AsmMethod, mode string, late bool) string {
 	least, most := old.Returns, old.Returns
 	switch mode {
 	case "throws":
@@ -360,8 +361,8 @@ func judgeExits(m, old *oracle.AsmMethod, mode string, late bool) string {
 	return ""
 }
 
-// compareStripped takes the calls out again and wants every class to be what it was. It returns the
-// number of classes compared.
+// compareStripped strips the outputs and compares every class with the original. It returns the number of classes that
+// it compared.
 func compareStripped(t *testing.T, bin string, made []instrumented) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -374,8 +375,8 @@ func compareStripped(t *testing.T, bin string, made []instrumented) int {
 	return n
 }
 
-// sameClasses compares the class files of two jars, byte by byte and in order, and returns their number.
-// Other entries may be missing: a signature does not survive a change.
+// sameClasses compares the class files of two jars, byte by byte and in order, and returns their number. Other entries
+// may be missing, because a signature is removed when a jar changes.
 func sameClasses(t *testing.T, name, want, got string) int {
 	t.Helper()
 	w, g := classFiles(t, want), classFiles(t, got)
@@ -430,8 +431,8 @@ func content(t *testing.T, f *zip.File) []byte {
 	return data
 }
 
-// classFileErrors asks java.lang.classfile about all jars; nil, and a line that says so, where no JDK
-// is new enough to have it.
+// classFileErrors verifies all jars with java.lang.classfile. It returns nil, and logs why, if no installed JDK is new
+// enough.
 func classFileErrors(t *testing.T, jars []corpus.Jar) map[[2]string]string {
 	t.Helper()
 	results, err := oracle.VerifyClassFiles(t.Context(), jobs(jars))
@@ -449,7 +450,7 @@ func classFileErrors(t *testing.T, jars []corpus.Jar) map[[2]string]string {
 	return found
 }
 
-// compareClassFile wants no finding in a class that had none.
+// compareClassFile checks that no class has findings whose original has none.
 func compareClassFile(t *testing.T, before, after map[[2]string]string) {
 	t.Helper()
 	bad := 0
@@ -463,6 +464,6 @@ func compareClassFile(t *testing.T, before, after map[[2]string]string) {
 		}
 	}
 	if bad > 0 {
-		t.Errorf("java.lang.classfile objects to %d classes that it took before", bad)
+		t.Errorf("java.lang.classfile rejects %d classes whose originals it accepts", bad)
 	}
 }

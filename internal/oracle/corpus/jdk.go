@@ -16,9 +16,9 @@ import (
 
 var errNoSuchJDK = errors.New("this JDK is not installed")
 
-// moduleJar makes a jar of a module of an installed JDK, so that it can be treated like any other.
-// The module comes from the JDK's jmods, or from its runtime image where a distribution leaves those
-// out; the image's classes are the same but for what jlink's plugins generated.
+// moduleJar writes a jar of a module of an installed JDK, so that it can be used like any other jar. The module comes
+// from the JDK's jmods, or from its runtime image if a distribution leaves those out. The image's classes are the same
+// except for those that jlink's plugins generated.
 func moduleJar(ctx context.Context, dir string, j oracle.JDK, module string) (string, error) {
 	out, err := exec.CommandContext(ctx, j.Tool("java"), "-XshowSettings:properties", "-version").CombinedOutput()
 	if err != nil {
@@ -60,8 +60,8 @@ func property(text, name string) string {
 	return "unknown"
 }
 
-// zipDir stores the files below root in lexical order and without times, so that the same JDK gives
-// the same jar.
+// zipDir stores the files below root in lexical order and without times, so that the same JDK always results in the
+// same jar.
 func zipDir(to, root string) error {
 	f, err := os.Create(to)
 	if err != nil {

@@ -31,8 +31,8 @@ const newInFront = `
         new Thread() { public void run() { sum = -1; names.sort(null); } }.start();
         names.removeIf(n -> n.isEmpty() || n.length() == sum);`
 
-// TestNumberedBodies compiles a class before and after lambdas were put in front of others: the names that javac
-// numbers stay or move by their numbers, and a comparison of the mappings tells which code is where.
+// TestNumberedBodies compiles a class before and after lambdas were inserted before others. The numbers in the names
+// that javac makes shift, and comparing the mappings reports which code has moved where.
 //
 // Invariant: A lambda whose number changes is found again by the fingerprint of its code.
 func TestNumberedBodies(t *testing.T) {
@@ -45,7 +45,8 @@ func TestNumberedBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := pipeline.Run(t.Context(), pipeline.Config{
-			Inputs: []pipeline.Input{{Path: compile(t, j.Tool("javac"), "8", source), Output: filepath.Join(t.TempDir(), "out.jar")}},
+			Inputs: []pipeline.Input{{Path: compile(t, j.Tool("javac"), "8", source),
+				Output: filepath.Join(t.TempDir(), "out.jar")}},
 			DryRun: true, RuntimeExternal: true, Base: mappings[0], Verify: pipeline.VerifyEquivalence,
 			Filter: filter.New(filter.Options{Trivial: filter.None}),
 		})
@@ -59,16 +60,17 @@ func TestNumberedBodies(t *testing.T) {
 	for _, d := range c.Renumbered {
 		got = append(got, d.Old.Class+"."+d.Old.Name+" is "+d.New.Class+"."+d.New.Name)
 	}
-	want := "Screen.lambda$show$0 is Screen.lambda$show$1, Screen.lambda$show$1 is Screen.lambda$show$2, Screen$1.run is Screen$2.run"
+	want := "Screen.lambda$show$0 is Screen.lambda$show$1, Screen.lambda$show$1 is Screen.lambda$show$2, Screen$1.run " +
+		"is Screen$2.run"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 	for _, d := range c.Suspicious {
 		if !mapping.Numbered(d.New.Identity) {
-			t.Errorf("suspicious without a number: %s", d.New.Line())
+			t.Errorf("suspicious, but without a number: %s", d.New.Line())
 		}
 	}
 	if len(c.Suspicious) == 0 {
-		t.Error("names that stand for other code are not told")
+		t.Error("names that stand for other code are not reported")
 	}
 }

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestWrongSum shows that a file which is not the one listed is not taken for it.
+// TestWrongSum checks that a file with another sum than the listed one is refused.
 func TestWrongSum(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	cache, err := os.UserCacheDir()
@@ -69,7 +69,7 @@ func TestWrongSum(t *testing.T) {
 	}
 }
 
-// TestListIsWhole wants the list itself to be one that can be read.
+// TestListIsWhole checks that the list can be read.
 func TestListIsWhole(t *testing.T) {
 	c, err := corpus.Load()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// bunchBytes is how much of the corpus counts as one app: all of it has more methods than there are IDs.
+// bunchBytes is the size of the jars that are taken as one app: the whole corpus has more methods than there are IDs.
 const bunchBytes = 40 << 20
 
-// TestCorpusPhases takes the corpus for apps of many jars, and instruments each at once and in phases, with one to
-// three jars in a part and the parts in a random order. Outputs, mapping and lists have to be the same files.
+// TestCorpusPhases makes apps of many jars from the corpus, and instruments each in one run and in phases, with one to
+// three jars in a part and the parts in random order. Outputs, mapping and lists must be the same files.
 //
 // Invariant: Three steps write for the corpus what one run writes.
 func TestCorpusPhases(t *testing.T) {
@@ -36,7 +36,8 @@ func TestCorpusPhases(t *testing.T) {
 			}
 			n, size = n+1, size+info.Size()
 		}
-		flags := []string{"--trivial", []string{"none", "smart"}[bunch%2], "--exits", []string{"throws", "normal", "exact"}[bunch%3]}
+		flags := []string{"--trivial", []string{"none", "smart"}[bunch%2], "--exits",
+			[]string{"throws", "normal", "exact"}[bunch%3]}
 		app := &phasedApp{bin: bin, dir: t.TempDir(), jars: jars[:n], flags: flags, random: random}
 		jars = jars[n:]
 		app.atOnce(t)
@@ -47,7 +48,8 @@ func TestCorpusPhases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("measured: %d files are the same at once and in phases; scan files are %.1f %%, slices %.1f %% of the jars; "+
+	t.Logf("measured: %d files are the same in one run and in phases; scan files are %.1f %%, slices %.1f %% of the "+
+		"jars; "+
 		"CPU of scan %.2f, assign %.2f, instrument --ids %.2f of that of all at once",
 		sum.same, sum.of(sum.scans), sum.of(sum.slices), sum.cpu[1]/sum.cpu[0], sum.cpu[2]/sum.cpu[0], sum.cpu[3]/sum.cpu[0])
 }
@@ -69,7 +71,7 @@ func (c *phaseCosts) add(o phaseCosts) {
 
 func (c *phaseCosts) of(bytes int64) float64 { return 100 * float64(bytes) / float64(c.jars) }
 
-// phasedApp is an app of some jars, and what came of it.
+// phasedApp is an app of some jars, and the results of instrumenting it.
 type phasedApp struct {
 	bin, dir string
 	jars     []corpus.Jar
@@ -86,7 +88,7 @@ func (a *phasedApp) output(way string, jar int) string {
 	return a.path(way, fmt.Sprint(jar)+filepath.Ext(a.jars[jar].Path))
 }
 
-// run runs the tool and books its time.
+// run runs the tool and adds its time to the costs.
 func (a *phasedApp) run(t *testing.T, phase int, args ...string) {
 	t.Helper()
 	cmd := exec.Command(a.bin, args...)
@@ -104,7 +106,8 @@ func (a *phasedApp) sides(way string) []string {
 
 func (a *phasedApp) atOnce(t *testing.T) {
 	t.Helper()
-	args := append([]string{"instrument", "-q", "--runtime-external", "--mapping", a.path("one", "map.txt")}, a.sides("one")...)
+	args := append([]string{"instrument", "-q", "--runtime-external", "--mapping", a.path("one", "map.txt")},
+		a.sides("one")...)
 	args = append(args, a.flags...)
 	for k, j := range a.jars {
 		args = append(args, j.Path+"="+a.output("one", k))
@@ -138,10 +141,11 @@ func (a *phasedApp) inPhases(t *testing.T) {
 		scans = append(scans, scan)
 	}
 	a.random.Shuffle(len(scans), func(i, j int) { scans[i], scans[j] = scans[j], scans[i] })
-	args := append([]string{"assign", "-q", "--runtime-external", "--slices", a.path("ids"), "-o", a.path("two", "map.txt")}, a.sides("two")...)
+	args := append([]string{"assign", "-q", "--runtime-external", "--slices", a.path("ids"), "-o",
+		a.path("two", "map.txt")}, a.sides("two")...)
 	a.run(t, 2, append(args, scans...)...)
 	for i, part := range parts {
-		slice := a.path("ids", fmt.Sprintf("p%d.ids", i))
+		slice := a.path("ids", fmt.Sprintf("p%d.slice", i))
 		a.costs.slices += fileSize(t, slice)
 		args := []string{"instrument", "-q", "--ids", slice}
 		for _, k := range part {

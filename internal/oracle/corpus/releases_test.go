@@ -11,9 +11,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestCorpusEveryRelease compiles small programs for every release that the newest javac here knows,
-// since hardly any released jar has the versions between the long-term ones, and puts them through
-// what the released ones go through. Outside of the full corpus some releases stand for all.
+// TestCorpusEveryRelease compiles small programs for every release that the newest installed javac supports, because
+// released jars hardly have versions between the long-term ones, and checks them as released jars are checked. Without
+// the full corpus it uses some releases only.
 func TestCorpusEveryRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short")
@@ -49,7 +49,8 @@ func TestCorpusEveryRelease(t *testing.T) {
 	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
 	oracle.Require(t, err)
 	before := asmIndex(classes, methods)
-	for _, flags := range []string{"normal", "throws", "exact", "throws --constructor-entry after-super", "normal --constructor-entry after-super"} {
+	for _, flags := range []string{"normal", "throws", "exact", "throws --constructor-entry after-super",
+		"normal --constructor-entry after-super"} {
 		t.Run(flags, func(t *testing.T) {
 			f := strings.Fields(flags)
 			made := instrumentAll(t, bin, jars, append([]string{"--trivial", "none", "--exits"}, f...)...)
@@ -64,7 +65,8 @@ func TestCorpusEveryRelease(t *testing.T) {
 			compareAsm(t, before, after)
 			traced := compareMethods(t, made, before, after, f[0], len(f) > 1 || f[0] == "exact")
 			compareStripped(t, bin, made)
-			t.Logf("measured: %s: %d releases from 8 to %d, %d classes, %d methods traced", t.Name(), len(jars), jdk.Feature, len(now), traced)
+			t.Logf("measured: %s: %d releases from 8 to %d, %d classes, %d methods traced", t.Name(), len(jars), jdk.Feature,
+				len(now), traced)
 		})
 	}
 }

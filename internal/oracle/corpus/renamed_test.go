@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// names reads a mapping of ProGuard by the words of its documentation alone: original classes, and of each residual
-// class and method name the original methods' names.
+// names reads a ProGuard mapping by the description of its format alone. It returns the original classes, and for each
+// class and method name after renaming the original methods' names.
 func proGuardNames(t *testing.T, file string) (classes map[string]string, methods map[[2]string][]string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -39,9 +39,9 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 	return classes, methods
 }
 
-// TestCorpusRenamed lets ProGuard rename a real library in two ways, and instruments both: under their original names
-// methods have the IDs that they have in the library as it was compiled, a base in the names of the first keeps all
-// IDs in the second, and what linked before does.
+// TestCorpusRenamed instruments a real library that ProGuard has renamed in two ways. Under their original names
+// methods have the IDs that they have without renaming, a base mapping in the names of the first build keeps all IDs in
+// the second, and every class that linked before still links.
 //
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
@@ -51,37 +51,45 @@ func TestCorpusRenamed(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	letters := "abcdefghijklmnopqrstuvwxyz"
-	for n, rules := range [][]string{{"-repackageclasses", "one"}, {"-flattenpackagehierarchy", "two", "-classobfuscationdictionary", at("words"), "-obfuscationdictionary", at("words")}} {
+	for n, rules := range [][]string{{"-repackageclasses", "one"},
+		{"-flattenpackagehierarchy", "two", "-classobfuscationdictionary", at("words"), "-obfuscationdictionary",
+			at("words")}} {
 		var words strings.Builder
 		for i := range 2000 {
-			words.WriteString(string(letters[(i*7+3)%26]) + string(letters[i%26]) + string(letters[i/26%26]) + string(letters[i/676]) + "\n")
+			words.WriteString(string(letters[(i*7+3)%26]) + string(letters[i%26]) + string(letters[i/26%26]) +
+				string(letters[i/676]) + "\n")
 		}
 		if err := os.WriteFile(at("words"), []byte(words.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		oracle.Require(t, findProGuard(t).Rename(t.Context(), library.Classes, at([]string{"one.jar", "two.jar"}[n]), at([]string{"one.map", "two.map"}[n]), rules...))
+		oracle.Require(t, findProGuard(t).Rename(t.Context(), library.Classes, at([]string{"one.jar", "two.jar"}[n]),
+			at([]string{"one.map", "two.map"}[n]), rules...))
 	}
 	instrument := func(in, out, mapping string, flags ...string) map[string]int {
 		t.Helper()
-		tracegen(t, bin, append([]string{"instrument", in, "-o", at(out), "--mapping", at(mapping), "--runtime-external", "--trivial", "none",
+		tracegen(t, bin, append([]string{"instrument", in, "-o", at(out), "--mapping", at(mapping), "--runtime-external",
+			"--trivial", "none",
 			"--compression", "fast", "-q"}, flags...)...)
 		return readMapping(t, at(mapping))
 	}
 	compiled := instrument(library.Classes, "compiled.jar", "compiled.txt")
-	first := instrument(at("one.jar"), "first.jar", "first.txt", "--r8-mapping", at("one.map"), "--base", at("compiled.txt"))
-	second := instrument(at("two.jar"), "second.jar", "second.txt", "--r8-mapping", at("two.map"), "--base", at("first.txt"))
+	first := instrument(at("one.jar"), "first.jar", "first.txt", "--r8-mapping", at("one.map"), "--base",
+		at("compiled.txt"))
+	second := instrument(at("two.jar"), "second.jar", "second.txt", "--r8-mapping", at("two.map"), "--base",
+		at("first.txt"))
 	if !maps.Equal(first, second) {
 		t.Errorf("renamed %d and %d methods; they differ: %s", len(first), len(second), firstDifference(first, second))
 	}
-	// ProGuard takes the flag from bridges that it renames, so that there are more methods to be traced.
+	// ProGuard removes the bridge flag from bridges that it renames, so that more methods are traced.
 	for name, id := range compiled {
 		if first[name] != id {
-			t.Errorf("%s had ID %d as compiled, renamed it has %d", name, id, first[name])
+			t.Errorf("%s has ID %d without renaming, but %d with it", name, id, first[name])
 		}
 	}
 
 	residual := instrument(at("one.jar"), "residual.jar", "residual.txt")
-	moved := instrument(at("two.jar"), "moved.jar", "moved.txt", "--r8-mapping", at("two.map"), "--base", at("residual.txt"), "--base-r8-mapping", at("one.map"))
+	moved := instrument(at("two.jar"), "moved.jar", "moved.txt", "--r8-mapping", at("two.map"), "--base",
+		at("residual.txt"), "--base-r8-mapping", at("one.map"))
 	original := map[int]string{}
 	for name, id := range moved {
 		original[id] = name
@@ -90,13 +98,15 @@ func TestCorpusRenamed(t *testing.T) {
 	kept, renamed, accessors := 0, 0, 0
 	for name, id := range residual {
 		f := strings.Split(name, " ")
-		if _, still := original[id]; !still && slices.ContainsFunc(methods[[2]string{f[0], f[1]}], func(s string) bool { return strings.HasPrefix(s, "access$") }) {
-			accessors++ // which only its original name shows it to be: it is not traced any more
+		if _, still := original[id]; !still && slices.ContainsFunc(methods[[2]string{f[0], f[1]}],
+			func(s string) bool { return strings.HasPrefix(s, "access$") }) {
+			accessors++ // only its original name shows that, and it is no longer traced
 			continue
 		}
 		now := strings.Split(original[id], " ")
 		if len(now) != 3 || classes[f[0]] != now[0] || !slices.Contains(methods[[2]string{f[0], f[1]}], now[1]) {
-			t.Errorf("ID %d was %s, which is %s %v; now it is %s", id, name, classes[f[0]], methods[[2]string{f[0], f[1]}], original[id])
+			t.Errorf("ID %d was %s, which is %s %v; now it is %s", id, name, classes[f[0]], methods[[2]string{f[0], f[1]}],
+				original[id])
 			continue
 		}
 		kept++
@@ -104,9 +114,12 @@ func TestCorpusRenamed(t *testing.T) {
 			renamed++
 		}
 	}
-	// One class has become "R", and its initialisers look like what Android's tools generate, but for its name before.
-	if text, err := os.ReadFile(at("moved.txt")); err != nil || kept+accessors != len(residual) || strings.Count(string(text), "\n# retired ") != accessors || renamed < 1000 {
-		t.Errorf("%d methods, of %d there were %d kept, %d renamed, %d accessors; %v", len(moved), len(residual), kept, renamed, accessors, err)
+	// One class is now called "R", and its initialisers look like generated Android code, unless the original name is
+	// used.
+	if text, err := os.ReadFile(at("moved.txt")); err != nil || kept+accessors != len(residual) ||
+		strings.Count(string(text), "\n# retired ") != accessors || renamed < 1000 {
+		t.Errorf("%d methods, of %d there were %d kept, %d renamed, %d accessors; %v", len(moved), len(residual), kept,
+			renamed, accessors, err)
 	}
 
 	jdk, err := oracle.FindJDK(17)
@@ -130,11 +143,13 @@ func TestCorpusRenamed(t *testing.T) {
 			t.Errorf("%s: %s linked before: %s", after, r.Entry, r.Message)
 		}
 	}
-	t.Logf("measured: guava 18 renamed by ProGuard in two ways: %d methods kept the IDs that they have as compiled, and %d theirs from one to the other; from a base in the first's names %d of %d kept them, "+
-		"%d had another name, %d are known for accessors now; no class links less", len(compiled), len(second), kept, len(residual), renamed, accessors)
+	t.Logf("measured: guava 18 renamed by ProGuard in two ways: %d methods have the IDs that they have without "+
+		"renaming, and %d keep them from one to the other; with a base in the names of the first build %d of %d keep them, "+
+		"%d had another name, %d are known for accessors now; no class links less", len(compiled), len(second), kept,
+		len(residual), renamed, accessors)
 }
 
-// firstDifference names a method that has not the same ID everywhere.
+// firstDifference returns a method whose ID is not the same everywhere.
 func firstDifference(list ...map[string]int) string {
 	for _, m := range list {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -148,14 +163,14 @@ func firstDifference(list ...map[string]int) string {
 	return ""
 }
 
-// TestCorpusRenamedRuns renames the sample, all but its runtime and its entry, instruments it, and wants it to say
-// what it says otherwise.
+// TestCorpusRenamedRuns renames the sample, except for its runtime and its main class, instruments it, and checks that
+// it prints what it prints without renaming.
 //
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
 func TestCorpusRenamedRuns(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: no corpus wanted")
+		t.Skip("skipped: TRACEGEN_CORPUS is off")
 	}
 	bin := buildTool(t)
 	dir := t.TempDir()
@@ -165,9 +180,11 @@ func TestCorpusRenamedRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	oracle.Require(t, findProGuard(t).Rename(t.Context(), sample, at("renamed.jar"), at("renamed.map"),
-		"-keep", "class dev.tracegen.runtime.** { *; }", "-keep", "class sample.Main { public static void main(java.lang.String[]); }"))
+		"-keep", "class dev.tracegen.runtime.** { *; }", "-keep",
+		"class sample.Main { public static void main(java.lang.String[]); }"))
 	tracegen(t, bin, "instrument", sample, "-o", at("plain-out.jar"), "--mapping", at("plain.txt"), "-q")
-	tracegen(t, bin, "instrument", at("renamed.jar"), "-o", at("renamed-out.jar"), "--mapping", at("renamed.txt"), "--r8-mapping", at("renamed.map"), "-q")
+	tracegen(t, bin, "instrument", at("renamed.jar"), "-o", at("renamed-out.jar"), "--mapping", at("renamed.txt"),
+		"--r8-mapping", at("renamed.map"), "-q")
 	if a, b := readMapping(t, at("plain.txt")), readMapping(t, at("renamed.txt")); !maps.Equal(a, b) || len(a) == 0 {
 		t.Errorf("%d and %d methods; they differ: %s", len(a), len(b), firstDifference(a, b))
 	}
@@ -181,7 +198,7 @@ func TestCorpusRenamedRuns(t *testing.T) {
 		return string(out)
 	}
 	if want, got := run("plain-out.jar"), run("renamed-out.jar"); got != want || !strings.Contains(got, "entries") {
-		t.Errorf("renamed, it says\n%s, otherwise\n%s", got, want)
+		t.Errorf("renamed, it prints\n%s, otherwise\n%s", got, want)
 	}
 }
 

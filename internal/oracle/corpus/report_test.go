@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// runReport is what these tests read of a JSON report.
+// runReport is the part of a JSON report that these tests read.
 type runReport struct {
 	Mapping  struct{ Digest string }
 	Totals   reportCounts
@@ -49,7 +49,7 @@ func readReport(t *testing.T, file string) (r runReport) {
 	return r
 }
 
-// reported is a jar that was instrumented, with what was said of it: before, by a dry run, and then.
+// reported is an instrumented jar with its reports: predicted is that of a dry run, measured that of the run.
 type reported struct {
 	instrumented
 	predicted, measured runReport
@@ -61,7 +61,8 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	out := at("out" + filepath.Ext(j.Path))
-	args := append([]string{"instrument", j.Path, "-o", out, "--mapping", at("mapping.txt"), "--runtime-external", "--compression", "fast", "-q"}, flags...)
+	args := append([]string{"instrument", j.Path, "-o", out, "--mapping", at("mapping.txt"), "--runtime-external",
+		"--compression", "fast", "-q"}, flags...)
 	dry := exec.Command(bin, append(args, "--dry-run", "--report", "-")...)
 	dry.Dir = dir
 	said, err := dry.Output()
@@ -69,14 +70,15 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 		t.Fatalf("%s: %v", j.Name, err)
 	}
 	if _, err := os.Stat(out); err == nil {
-		t.Errorf("%s: the dry run has written %s", j.Name, out)
+		t.Errorf("%s: the dry run wrote %s", j.Name, out)
 	}
 	tracegen(t, bin, append(args, "--skipped", at("skipped.tsv"), "--report", at("report.json"))...)
 	r := reported{measured: readReport(t, at("report.json")), reasons: map[string]int{}}
 	if err := json.Unmarshal(said, &r.predicted); err != nil {
 		t.Fatal(err)
 	}
-	r.instrumented = instrumented{Jar: j, original: j.Classes, released: out, mapping: readMapping(t, at("mapping.txt")), skipped: countReasons(t, at("skipped.tsv"))}
+	r.instrumented = instrumented{Jar: j, original: j.Classes, released: out,
+		mapping: readMapping(t, at("mapping.txt")), skipped: countReasons(t, at("skipped.tsv"))}
 	r.Classes = classesOf(t, out)
 	data, err := os.ReadFile(at("skipped.tsv"))
 	if err != nil {
@@ -94,9 +96,9 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	return r
 }
 
-// TestCorpusReport compares what is said of every jar, before it is written and then, with what other programs find in
-// what was written: the bytes of the classes and the calls of each package, and that every method with code has
-// either its one ID or one reason.
+// TestCorpusReport compares the reports about every jar, of a dry run and of the run, with what other programs find in
+// the outputs: the bytes of the classes and the calls of each package. It checks that every method with code has either
+// one ID or one reason.
 //
 // Invariant: A dry run predicts bytes, calls and IDs; each method has one ID or one reason, and the sums of the
 // report are right.
@@ -134,8 +136,10 @@ func TestCorpusReport(t *testing.T) {
 					worst, worstName = g, r.Name
 				}
 			}
-			t.Logf("measured: %s: %d jars, %d methods, %d traced, %d calls; class files grew by %.2f %%, at most by %.2f %% (%s); all as predicted", t.Name(),
-				len(made), sum.Methods, sum.Traced, sum.Calls, 100*float64(sum.OutputClassBytes-sum.ClassBytes)/float64(sum.ClassBytes), worst, worstName)
+			t.Logf("measured: %s: %d jars, %d methods, %d traced, %d calls; class files grew by %.2f %%, at most by %.2f %% "+
+				"(%s); all as predicted", t.Name(),
+				len(made), sum.Methods, sum.Traced, sum.Calls,
+				100*float64(sum.OutputClassBytes-sum.ClassBytes)/float64(sum.ClassBytes), worst, worstName)
 		})
 	}
 }
@@ -149,7 +153,7 @@ func ofJob(methods []oracle.AsmMethod, job string) (list []oracle.AsmMethod) {
 	return list
 }
 
-// compareBytes adds up the class files of both jars as the standard library's zip reader gives them.
+// compareBytes adds up the sizes of the class files of both jars as archive/zip reads them.
 func compareBytes(t *testing.T, r reported) {
 	t.Helper()
 	size := func(jar string) (n int64) {
@@ -160,18 +164,19 @@ func compareBytes(t *testing.T, r reported) {
 	}
 	in, out := size(r.original), size(r.Classes)
 	if got := r.measured.Totals; got.ClassBytes != in || got.OutputClassBytes != out {
-		t.Errorf("%s: %d and %d bytes of classes, reported %d and %d", r.Name, in, out, got.ClassBytes, got.OutputClassBytes)
+		t.Errorf("%s: the classes have %d and %d bytes, but the report has %d and %d", r.Name, in, out, got.ClassBytes,
+			got.OutputClassBytes)
 	}
 	sum := int64(0)
 	for _, p := range r.measured.Packages {
 		sum += p.AddedBytes
 	}
 	if sum != out-in {
-		t.Errorf("%s: %d bytes more, the packages add up to %d", r.Name, out-in, sum)
+		t.Errorf("%s: %d bytes added, but the packages add up to %d", r.Name, out-in, sum)
 	}
 }
 
-// compareCounts holds the report's numbers, the mapping and the list of skipped methods against what ASM finds.
+// compareCounts compares the numbers of the report, the mapping and the list of skipped methods with what ASM finds.
 func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	t.Helper()
 	calls := map[string]int{}
@@ -182,21 +187,21 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 			traced[strings.ReplaceAll(m.Class+" "+m.Name+" "+m.Desc, "/", ".")]++
 		}
 	}
-	for _, f := range r.measured.Focus { // whose call ASM's side does not count
+	for _, f := range r.measured.Focus { // ASM's numbers do not include the call of the focus hook
 		calls[packageText(f.Class)]++
 	}
 	all := 0
 	for _, p := range r.measured.Packages {
 		name := unescapeText(p.Package)
 		if p.Calls != calls[name] {
-			t.Errorf("%s: package %q has %d calls, reported %d", r.Name, name, calls[name], p.Calls)
+			t.Errorf("%s: package %q has %d calls, but the report has %d", r.Name, name, calls[name], p.Calls)
 		}
 		all += p.Calls
 		delete(calls, name)
 	}
 	for name, n := range calls {
 		if n > 0 {
-			t.Errorf("%s: package %q has %d calls, and is not in the report", r.Name, name, n)
+			t.Errorf("%s: package %q has %d calls, but is not in the report", r.Name, name, n)
 		}
 	}
 	occurrences := map[string]int{}
@@ -206,7 +211,8 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	for name, n := range occurrences {
 		_, hasID := r.mapping[name]
 		if reasons := r.reasons[name]; traced[name]+reasons != n || hasID != (traced[name] > 0) {
-			t.Errorf("%s: %s is there %d times: %d traced (has an ID: %v), %d with a reason", r.Name, name, n, traced[name], hasID, reasons)
+			t.Errorf("%s: %s occurs %d times: %d traced (has an ID: %v), %d with a reason", r.Name, name, n, traced[name],
+				hasID, reasons)
 		}
 	}
 	got := r.measured.Totals
@@ -221,12 +227,14 @@ func compareCounts(t *testing.T, r reported, before, after []oracle.AsmMethod) {
 	for _, n := range got.Skipped {
 		sum += n
 	}
-	if got.Methods != len(before) || got.Traced+sum-unread != got.Methods || sum != listed || all != got.Calls || !reflect.DeepEqual(got.Skipped, r.skipped) {
-		t.Errorf("%s: reported %+v; ASM sees %d methods, %d calls; %d lines of skipped methods", r.Name, got, len(before), all, listed)
+	if got.Methods != len(before) || got.Traced+sum-unread != got.Methods || sum != listed || all != got.Calls ||
+		!reflect.DeepEqual(got.Skipped, r.skipped) {
+		t.Errorf("%s: reported %+v; ASM sees %d methods, %d calls; %d lines of skipped methods", r.Name, got, len(before),
+			all, listed)
 	}
 }
 
-// packageText gives the package of a class, with dots.
+// packageText returns the package of a class, with dots.
 func packageText(class string) string {
 	class = strings.ReplaceAll(class, "/", ".")
 	return class[:max(0, strings.LastIndexByte(class, '.'))]

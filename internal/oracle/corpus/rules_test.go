@@ -16,16 +16,16 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// ASM's flags for what has no bit in the JVMS.
+// ASM's flags for properties that have no bit in the JVMS.
 const asmRecord = 0x10000
 
-// rule is a rule and what it matches according to ASM.
+// rule is a rule, and the methods that it matches according to ASM.
 type rule struct {
 	conditions string
 	matches    func(*oracle.ClassTraits, *oracle.MethodTraits) bool
 }
 
-// rulesOf makes rules on flags, sizes, loops and on the annotations that a jar has.
+// rulesOf makes rules on flags, sizes, loops and on the annotations that occur in a jar.
 func rulesOf(classes []oracle.ClassTraits) []rule {
 	type side = func(*oracle.ClassTraits, *oracle.MethodTraits) int
 	ofClass := func(c *oracle.ClassTraits, _ *oracle.MethodTraits) int { return c.Access }
@@ -44,18 +44,32 @@ func rulesOf(classes []oracle.ClassTraits) []rule {
 		bit  int
 	}{
 		{"public", ofMethod, 1}, {"private", ofMethod, 2}, {"protected", ofMethod, 4}, {"static", ofMethod, 8},
-		{"final", ofMethod, 0x10}, {"synchronized", ofMethod, 0x20}, {"varargs", ofMethod, 0x80}, {"strictfp", ofMethod, 0x800},
-		{"synthetic", ofEither, 0x1000}, {"interface", ofClass, 0x200}, {"abstract", ofClass, 0x400}, {"enum", ofClass, 0x4000},
+		{"final", ofMethod, 0x10}, {"synchronized", ofMethod, 0x20}, {"varargs", ofMethod, 0x80},
+		{"strictfp", ofMethod, 0x800},
+		{"synthetic", ofEither, 0x1000}, {"interface", ofClass, 0x200}, {"abstract", ofClass, 0x400},
+		{"enum", ofClass, 0x4000},
 		{"record", ofClass, asmRecord}, {"loop", ofLoop, 1},
 	} {
 		rules = append(rules,
-			rule{row.name + ": true", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool { return row.of(c, m)&row.bit != 0 }},
-			rule{row.name + ": false", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool { return row.of(c, m)&row.bit == 0 }})
+			rule{row.name + ": true", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool {
+				return row.of(c,
+					m)&row.bit != 0
+			}},
+			rule{row.name + ": false", func(c *oracle.ClassTraits, m *oracle.MethodTraits) bool {
+				return row.of(c,
+					m)&row.bit == 0
+			}})
 	}
 	for _, n := range []int{1, 5, 17, 200} {
 		rules = append(rules,
-			rule{fmt.Sprintf(`instructions: "=%d"`, n), func(_ *oracle.ClassTraits, m *oracle.MethodTraits) bool { return m.Instructions == n }},
-			rule{fmt.Sprintf(`instructions: ">%d"`, n), func(_ *oracle.ClassTraits, m *oracle.MethodTraits) bool { return m.Instructions > n }},
+			rule{fmt.Sprintf(`instructions: "=%d"`, n), func(_ *oracle.ClassTraits,
+				m *oracle.MethodTraits) bool {
+				return m.Instructions == n
+			}},
+			rule{fmt.Sprintf(`instructions: ">%d"`, n), func(_ *oracle.ClassTraits,
+				m *oracle.MethodTraits) bool {
+				return m.Instructions > n
+			}},
 			rule{fmt.Sprintf(`instructions: ">=%d <%d"`, n, 2*n), func(_ *oracle.ClassTraits, m *oracle.MethodTraits) bool {
 				return m.Instructions >= n && m.Instructions < 2*n
 			}})
@@ -87,7 +101,7 @@ func parseRules(t *testing.T, conditions string) *filter.Filter {
 	return filter.New(filter.Options{Rules: c.Rules, Trivial: filter.None})
 }
 
-// TestCorpusRulesAgree: the methods that rules match are those that ASM says have what the rules ask for.
+// TestCorpusRulesAgree compares the methods that rules match with those that meet the conditions according to ASM.
 //
 // Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusRulesAgree(t *testing.T) {
@@ -124,15 +138,18 @@ func TestCorpusRulesAgree(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("measured: ASM agrees on %d classes with rules on flags, sizes, loops and annotations: %d of %d questions answered yes",
+	t.Logf("measured: ASM agrees on %d classes with rules on flags, sizes, loops and annotations: %d of %d questions "+
+		"answered yes",
 		len(all), matched, asked)
 	if matched == 0 {
-		t.Error("no rule matches anything")
+		t.Error("no rule matches any method")
 	}
 }
 
-// compareRule compares what a rule matches of a class. Decisions that come before rules are left out.
-func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits, c *classfile.Class) (asked, matched int) {
+// compareRule compares which methods of a class a rule matches. It leaves out methods that are skipped before rules are
+// evaluated.
+func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits, c *classfile.Class) (asked,
+	matched int) {
 	if c == nil || c.AccessFlags()&classfile.AccModule != 0 {
 		return 0, 0
 	}
@@ -149,7 +166,8 @@ func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits
 		}
 		of := &asm.Methods[next]
 		next++
-		if d := cf.Decide(m, code); (d.Reason == filter.ReasonBlocked) != r.matches(asm, of) || d.Pending != "" || of.Name != m.Name {
+		if d := cf.Decide(m, code); (d.Reason == filter.ReasonBlocked) != r.matches(asm, of) || d.Pending != "" ||
+			of.Name != m.Name {
 			t.Errorf("%s#%s%s: got %+v, ASM has %+v and %+v", asm.Entry, m.Name, m.Descriptor, d, of, *asm)
 		}
 		asked++
@@ -160,8 +178,8 @@ func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits
 	return asked, matched
 }
 
-// TestCorpusSupertypesAgree: the classes that a rule on supertypes matches, found by a whole run, are those of which
-// ASM says so.
+// TestCorpusSupertypesAgree compares the classes that a rule on supertypes matches in a whole run with those that ASM
+// finds.
 //
 // Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusSupertypesAgree(t *testing.T) {
@@ -186,7 +204,7 @@ func TestCorpusSupertypesAgree(t *testing.T) {
 				ancestors[name]++
 			}
 		}
-		// Those with the most classes below them, and some with few.
+		// The supertypes with the most subclasses, and some with few.
 		names := slices.SortedFunc(maps.Keys(ancestors), func(a, b string) int {
 			return cmp.Or(cmp.Compare(ancestors[b], ancestors[a]), cmp.Compare(a, b))
 		})
@@ -201,7 +219,7 @@ func TestCorpusSupertypesAgree(t *testing.T) {
 	t.Logf("measured: ASM agrees on %d classes with %d rules on supertypes: %d classes matched", len(all), rules, matched)
 }
 
-// above gives all supertypes of a class.
+// above returns all supertypes of a class.
 func above(c *oracle.ClassTraits, direct map[string][]string) map[string]bool {
 	found := map[string]bool{}
 	for open := slices.Clone(c.Supers); len(open) > 0; {
@@ -215,7 +233,8 @@ func above(c *oracle.ClassTraits, direct map[string][]string) map[string]bool {
 	return found
 }
 
-func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTraits, direct map[string][]string) (matched int) {
+func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTraits,
+	direct map[string][]string) (matched int) {
 	t.Helper()
 	want := map[string]bool{}
 	for i := range classes {
@@ -224,8 +243,9 @@ func compareSupertype(t *testing.T, jar, name string, classes []oracle.ClassTrai
 		}
 	}
 	result, err := pipeline.Run(t.Context(), pipeline.Config{
-		Inputs: []pipeline.Input{{Path: jar, Output: filepath.Join(t.TempDir(), "out.jar")}}, DryRun: true, RuntimeExternal: true,
-		Filter: parseRules(t, `extends: "`+name+`"`), Verify: pipeline.VerifyEquivalence,
+		Inputs: []pipeline.Input{{Path: jar, Output: filepath.Join(t.TempDir(), "out.jar")}}, DryRun: true,
+		RuntimeExternal: true,
+		Filter:          parseRules(t, `extends: "`+name+`"`), Verify: pipeline.VerifyEquivalence,
 	})
 	if err != nil {
 		t.Fatal(err)

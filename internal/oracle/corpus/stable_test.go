@@ -15,8 +15,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestCorpusUntouched lets every class pass with nothing to do for any of them: by a rule that blocks
-// all, where each is still read and judged, and by --disabled. No byte may change.
+// TestCorpusUntouched runs tracegen with nothing to do: with a rule that blocks all methods, for which each class is
+// still read and decided about, and with --disabled. No byte may change.
 //
 // Invariant: A run that has nothing to do changes no byte.
 func TestCorpusUntouched(t *testing.T) {
@@ -38,9 +38,9 @@ func TestCorpusUntouched(t *testing.T) {
 	}
 }
 
-// TestCorpusStable instruments the same classes in ways that must make no difference: with one worker
-// and with eight, with the entries of the jar shuffled, other times in it, another name and place of
-// the file, another time zone and locale, and with the output as the input.
+// TestCorpusStable instruments the same classes in ways that must not change the result: with one worker and with
+// eight, with the entries of the jar shuffled, with other times, another name and directory of the file, another time
+// zone and locale, and with the output as the input.
 //
 // Invariant: Workers, the order of entries, times, names, time zone and locale do not change the output, and neither
 // does instrumenting twice.
@@ -75,7 +75,8 @@ func TestCorpusStable(t *testing.T) {
 			sameMapping(t, m.Name, first[k].mapping, m.mapping)
 		}
 	}
-	t.Logf("measured: %d class files are the same whatever the workers, order, times, names, zone, and when instrumented twice", n)
+	t.Logf("measured: %d class files are the same whatever the workers, order, times, names, zone, and when "+
+		"instrumented twice", n)
 }
 
 func sameMapping(t *testing.T, name string, want, got map[string]int) {
@@ -91,7 +92,7 @@ func sameMapping(t *testing.T, name string, want, got map[string]int) {
 	}
 }
 
-// sameSet is sameClasses for jars in different orders.
+// sameSet is like sameClasses, but for jars whose entries are in different order.
 func sameSet(t *testing.T, name, want, got string) int {
 	t.Helper()
 	by := map[string][]byte{}
@@ -107,8 +108,8 @@ func sameSet(t *testing.T, name, want, got string) int {
 	return len(files)
 }
 
-// shuffle writes the entries of a jar in reverse order, with another time, to a file of another name.
-// Of entries of one name only the first is kept, as their order would otherwise mean something.
+// shuffle writes the entries of a jar in reverse order, with another time, to a file of another name. Of entries with
+// one name it keeps the first only, because their order would otherwise matter.
 func shuffle(t *testing.T, jar string) string {
 	t.Helper()
 	in, err := zip.OpenReader(jar)

@@ -13,11 +13,11 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// typeTally counts what the type verifier and HotSpot make of the same classes.
+// typeTally counts the results of the type checker and HotSpot for the same classes.
 type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, missed, missing, modules int }
 
-// TestCorpusTypesAgree holds the type verifier to HotSpot's word on every class of the corpus: what links has no
-// findings, what does not has some, if it was not for want of a class.
+// TestCorpusTypesAgree compares the type checker with HotSpot for every class of the corpus: a class that links has no
+// findings, and one that does not has some, unless it fails because another class is missing.
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusTypesAgree(t *testing.T) {
@@ -37,23 +37,25 @@ func TestCorpusTypesAgree(t *testing.T) {
 	for _, j := range jars {
 		homes := []oracle.JDK{jdks[len(jdks)-1]}
 		if first, err := oracle.FindJDK(17); err == nil && first != homes[0] {
-			homes = append([]oracle.JDK{first}, homes...) // the newer one has what the older lacks
+			homes = append([]oracle.JDK{first}, homes...) // the newer JDK has classes that the older one lacks
 		}
 		if j.Module != "" {
 			homes = []oracle.JDK{j.JDK}
 		}
-		judgeTypes(t, j, homes, byJob[j.Name], &all)
+		compareTypes(t, j, homes, byJob[j.Name], &all)
 	}
 	t.Logf("measured: %d module declarations", all.modules)
-	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d told otherwise); %d do not: %d missed; %d fail for want of a class and the like",
+	t.Logf("measured: %d classes link: %d false alarms; %d of version 50 only by inference (%d with another result); "+
+		"%d do not: %d missed; %d fail because a class is missing and the like",
 		all.linked, all.falseAlarms, all.inferred, all.inferredWrong, all.rejected, all.missed, all.missing)
 	if all.falseAlarms > 0 {
 		t.Errorf("%d false alarms", all.falseAlarms)
 	}
 }
 
-// judgeModule has no finding on a module declaration, which no JVM links but the module system read at build time.
-func judgeModule(t *testing.T, name string, e *jar.Entry) {
+// checkModule checks that a module declaration has no findings. No JVM links it, but the module system read it at build
+// time.
+func checkModule(t *testing.T, name string, e *jar.Entry) {
 	var codec jar.Codec
 	data, err := codec.Read(e, nil)
 	if err != nil {
@@ -61,14 +63,15 @@ func judgeModule(t *testing.T, name string, e *jar.Entry) {
 	}
 	c, err := classfile.Parse(data)
 	if err != nil {
-		return // of a version that nobody here knows
+		return // no installed JDK supports this version
 	}
 	for _, f := range types.Check(c, nil) {
 		t.Errorf("%s!%s: %v", name, e.Name, f)
 	}
 }
 
-func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult, all *typeTally) {
+func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[string]oracle.LinkResult,
+	all *typeTally) {
 	paths := append([]string{j.Classes}, j.DepPaths...)
 	for _, home := range homes {
 		paths = append(paths, home.Home)
@@ -87,7 +90,7 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if path.Base(e.Name) == "module-info.class" {
-			judgeModule(t, j.Name, e)
+			checkModule(t, j.Name, e)
 			all.modules++
 			continue
 		}
@@ -109,15 +112,16 @@ func judgeTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[stri
 	}
 }
 
-// saysNothing tells failures that are not about the class itself: another class is missing, the test's class loader
-// holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
+// saysNothing reports whether a failure is not about the class itself: another class is missing, the test's class
+// loader holds two classes of one name, or the JVM does not redefine such a class whatever is in it.
 func saysNothing(r oracle.LinkResult, got types.Result) bool {
-	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint", "class redefinition failed", "UnmodifiableClass"} {
+	for _, reason := range []string{"NoClassDefFoundError", "ClassNotFoundException", "loader constraint",
+		"class redefinition failed", "UnmodifiableClass"} {
 		if strings.Contains(r.Message, reason) {
 			return true
 		}
 	}
-	// Of a class of version 50 that fails twice, the message tells the first failure only.
+	// For a class of version 50 that fails twice, the message is that of the first failure only.
 	return r.Major == 50 && got.Inferred && len(got.Unknown) > 0
 }
 
@@ -135,7 +139,8 @@ func (all *typeTally) add(t *testing.T, name string, r oracle.LinkResult, got ty
 		all.linked++
 		if len(got.Findings) > 0 {
 			all.falseAlarms++
-			t.Logf("%s!%s: false alarm: %v %s (%d unknown)", name, r.Entry, got.Findings[0], got.Findings[0].Frame, len(got.Unknown))
+			t.Logf("%s!%s: false alarm: %v %s (%d unknown)", name, r.Entry, got.Findings[0], got.Findings[0].Frame,
+				len(got.Unknown))
 		}
 		if r.Status == oracle.LinkedBy50 {
 			all.inferred++

@@ -71,7 +71,7 @@ func (m Mode) Request(in *inject.Injector, c *classfile.Class) inject.Request {
 }
 
 // ErrInject is wrapped by the error of [Mode.RoundTrip] if the injector refuses.
-var ErrInject = errors.New("the injector refuses")
+var ErrInject = errors.New("the injector refuses it")
 
 // Rejection is the error of [Mode.RoundTrip] if the equivalence check has findings.
 type Rejection struct{ Findings []verify.Finding }
@@ -106,7 +106,7 @@ func (m Mode) RoundTrip(in *inject.Injector, c *classfile.Class, request inject.
 		return 0, fmt.Errorf("strip: %w", err)
 	}
 	if removed == 0 || !bytes.Equal(stripped, c.Bytes()) {
-		return 0, fmt.Errorf("strip took out %d calls and gave other bytes than there were", removed)
+		return 0, fmt.Errorf("strip removed %d calls, and the result differs from the original", removed)
 	}
 	return len(request.Methods), nil
 }

@@ -19,17 +19,17 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// A bench is what all platforms share: compiled classes and natives.
+// A bench is what all platforms use: the compiled classes and natives.
 type bench struct {
 	// natives is the library, path the class path without android-all.
 	natives, path string
-	// mapping is the file that tells the app's methods, digest its digest, methods what is in it.
+	// mapping is the method mapping of the app, digest its digest, methods its names by ID.
 	mapping, digest string
 	methods         *mapping.Mapping
 }
 
-// build compiles the runtime, the device and the proofs. The proofs are compiled against the oldest version, and the
-// runtime against Google's stubs of API 16, as its Maven build does.
+// build compiles the runtime, the device and the proofs. It compiles the proofs against the oldest version of Android,
+// and the runtime against Google's stubs of API 16, as its Maven build does.
 func build(t *testing.T) bench {
 	t.Helper()
 	if testing.Short() {
@@ -46,7 +46,8 @@ func build(t *testing.T) bench {
 	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},
 		"84072541cbb711eff89f7277100ff854929a446dba7ceb1b195c340e0b4fd3cb")
 	framework := platforms[0].fetch(t)
-	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"), filepath.Join(dir, "proofs")
+	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"),
+		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
 	javac(t, j, lib, []string{stubs}, filepath.Join(source, "core", "src", "main", "java"),
 		filepath.Join(source, "android", "src", "main", "java"))
@@ -56,12 +57,13 @@ func build(t *testing.T) bench {
 	b.mapping = filepath.Join(dir, "methodMapping.txt")
 	b.methods = instrument(t, b.mapping, &app, &lib)
 	b.digest = b.methods.Digest()
-	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")}, string(os.PathListSeparator))
+	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")},
+		string(os.PathListSeparator))
 	return b
 }
 
-// instrument has every method of the app traced, and the runtime stamped with the digest of the mapping, which it gives
-// and writes to a file. The directories become those of the outputs.
+// instrument instruments every method of the app, and writes the digest of the mapping into the runtime. It returns the
+// mapping and writes it to a file. The directories are replaced by those of the outputs.
 func instrument(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 	t.Helper()
 	c := pipeline.Config{
@@ -96,7 +98,7 @@ func compileNatives(t *testing.T, j oracle.JDK, out string) {
 		"-o", out, filepath.Join("testdata", "native", "framework.c"))
 }
 
-// javac compiles all sources below some directories for Java 8, the runtime's release.
+// javac compiles all sources below some directories for Java 8, the release of the runtime.
 func javac(t *testing.T, j oracle.JDK, out string, path []string, dirs ...string) {
 	t.Helper()
 	args := []string{"--release", "8", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
@@ -127,7 +129,7 @@ func (p platform) fetch(t *testing.T) string {
 	return fetch(t, oracle.Artifact{Group: "org.robolectric", Name: "android-all", Version: p.version, Type: "jar"}, p.sum)
 }
 
-// fetch gives the path of an artifact, which must have the SHA-256.
+// fetch returns the path of an artifact and checks its SHA-256.
 func fetch(t *testing.T, a oracle.Artifact, sum string) string {
 	t.Helper()
 	dir, err := oracle.CacheDir("maven")

@@ -12,28 +12,33 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// A platform is a version of Android's classes, and what of it an app is shown.
+// A platform is a version of Android's classes, and the queue that an app gets.
 type platform struct {
 	name string
 	api  int
 	// version of org.robolectric:android-all, and the SHA-256 of its jar.
 	version, sum string
-	// lockFree tells that the app targets Android 17.
+	// lockFree means that the app targets Android 17.
 	lockFree bool
 	// jdk is the oldest JDK that reads the classes.
 	jdk int
 }
 
 var platforms = []platform{
-	{"API 23", 23, "6.0.1_r3-robolectric-r1", "a2d84271c5f033b1d082741a02f37a2d043120c0c09e5854e97ece9c3bb11d31", false, 17},
-	{"API 28", 28, "9-robolectric-4913185-2", "cf4aed5e458deb48ddc0ca92fc25156e6f478d9d5c1d948cdd1817a67ee11b32", false, 17},
-	{"API 34", 34, "14-robolectric-10818077", "6be2218c6a53fe3c57bc22ebdc723edcb7270a8a6f187545708aa5c0ed813977", false, 17},
-	{"API 37", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", false, 21},
-	{"API 37 lock-free", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21},
+	{"API 23", 23, "6.0.1_r3-robolectric-r1", "a2d84271c5f033b1d082741a02f37a2d043120c0c09e5854e97ece9c3bb11d31", false,
+		17},
+	{"API 28", 28, "9-robolectric-4913185-2", "cf4aed5e458deb48ddc0ca92fc25156e6f478d9d5c1d948cdd1817a67ee11b32", false,
+		17},
+	{"API 34", 34, "14-robolectric-10818077", "6be2218c6a53fe3c57bc22ebdc723edcb7270a8a6f187545708aa5c0ed813977", false,
+		17},
+	{"API 37", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", false,
+		21},
+	{"API 37 lock-free", 37, "17-robolectric-16653203",
+		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21},
 }
 
-// TestProofs runs every proof on every platform: those about frames, which measure, one platform after the other, when
-// all else is done.
+// TestProofs runs every proof on every platform. Proofs about frames measure time, so that they run after all others,
+// one platform after the other.
 //
 // Invariant: On real Android classes the runtime sees every message, leaves the looper as it was, and finds a slow
 // message with the right call tree.
@@ -46,30 +51,30 @@ func TestProofs(t *testing.T) {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
-				janks := judgeFeeds(t, readRecordings(t, dir), b, p)
-				judgeAnswers(t, dir, b, p, janks)
+				stalls := checkFeeds(t, readRecordings(t, dir), b, p)
+				checkAnswers(t, dir, b, p, stalls)
 			})
 		}
 	})
 	t.Run("frames", func(t *testing.T) {
 		for _, p := range platforms {
 			t.Run(p.name, func(t *testing.T) {
-				judgeFrames(t, readRecordings(t, b.prove(t, p, "FrameProofs")), b, p)
+				checkFrames(t, readRecordings(t, b.prove(t, p, "FrameProofs")), b, p)
 			})
 		}
 	})
 }
 
-// runLimit is far beyond what the proofs need; it ends what hangs.
+// runLimit is far beyond what the proofs need; it ends proofs that hang.
 const runLimit = 5 * time.Minute
 
-// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each. What they recorded is
-// below the directory that it gives.
+// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each. Their recordings are
+// below the directory that it returns.
 func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings string) {
 	t.Helper()
 	j, err := oracle.FindJDK(p.jdk)
 	if err != nil {
-		// Not Require: a second JDK is welcome, but no machine has to have it.
+		// Not Require: a second JDK is optional, also in CI.
 		t.Skipf("skipped: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
@@ -97,7 +102,8 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	return recordings
 }
 
-// report turns what the proofs printed into subtests and measurements, and tells how many classes had their proofs run.
+// report turns the output of the proofs into subtests and measurements, and returns the number of classes whose proofs
+// ran.
 func report(t *testing.T, p platform, text string) (classes int) {
 	proofs := 0
 	for line := range strings.Lines(text) {

@@ -11,18 +11,18 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// A recording is what one file held, sorted.
+// A recording is the content of one file, sorted.
 type recording struct {
 	meta    trace.Meta
 	damage  trace.Damage
 	end     trace.End
-	janks   []trace.StallChunk
+	stalls  []trace.StallChunk
 	pending []trace.Pending
 	records []trace.Records
 	frames  []trace.Frame
 }
 
-// readRecordings reads every recording that the proofs left below a directory.
+// readRecordings reads every recording that the proofs wrote below a directory.
 func readRecordings(t *testing.T, dir string) []recording {
 	t.Helper()
 	var all []recording
@@ -66,7 +66,7 @@ func readRecording(t *testing.T, path string) recording {
 		case *trace.Records:
 			all.records = append(all.records, *c)
 		case *trace.StallChunk:
-			all.janks = append(all.janks, *c)
+			all.stalls = append(all.stalls, *c)
 		case *trace.Pending:
 			all.pending = append(all.pending, *c)
 		case *trace.Frames:
@@ -79,8 +79,8 @@ func readRecording(t *testing.T, path string) recording {
 	return all
 }
 
-// judge holds a recording against the mapping, the platform, and what any recording must be.
-func (r recording) judge(t *testing.T, b bench, p platform) {
+// check compares a recording with the mapping and the platform, and checks what must hold for any recording.
+func (r recording) check(t *testing.T, b bench, p platform) {
 	t.Helper()
 	if d := r.damage; d != (trace.Damage{Closed: true}) {
 		t.Errorf("damage: %+v", d)
@@ -96,12 +96,12 @@ func (r recording) judge(t *testing.T, b bench, p platform) {
 		records += uint64(len(c.List))
 		for _, rec := range c.List {
 			if _, ok := b.methods.ByID(rec.ID()); !ok {
-				t.Fatalf("the record %#x is of no method", uint64(rec))
+				t.Fatalf("the record %#x has the ID of no method", uint64(rec))
 			}
 		}
 	}
 	if records != r.end.Records {
-		t.Errorf("%d records, the end says %d", records, r.end.Records)
+		t.Errorf("%d records, the last chunk says %d", records, r.end.Records)
 	}
 	for _, pending := range r.pending {
 		if pending.Available == p.lockFree {
@@ -110,13 +110,14 @@ func (r recording) judge(t *testing.T, b bench, p platform) {
 	}
 }
 
-// entries gives the methods that were entered in a jank, by name.
-func (r recording) entries(b bench, j trace.StallChunk) string {
+// entries returns the methods that were entered in a stall, by name.
+func (r recording) entries(b bench, s trace.StallChunk) string {
 	var names []string
 	for _, c := range r.records {
 		for k, rec := range c.List {
 			at := c.First + uint64(k)
-			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == j.Thread && at >= j.FirstRecord && at < j.EndRecord && rec.Entry() && e.Name != "took" {
+			if e, ok := b.methods.ByID(rec.ID()); ok && c.Thread == s.Thread && at >= s.FirstRecord && at < s.EndRecord &&
+				rec.Entry() && e.Name != "took" {
 				names = append(names, e.Name)
 			}
 		}
@@ -124,50 +125,52 @@ func (r recording) entries(b bench, j trace.StallChunk) string {
 	return strings.Join(names, " ")
 }
 
-// feedEntries are the methods that a message enters that opens a feed.
+// feedEntries are the methods that run in a message that opens a feed.
 const feedEntries = "dispatchMessage open load rest decode rest decode rest decode rest bind layout rest rest"
 
-// judgeFeeds holds the recordings of RecordingProofs to what the app did: two slow messages by the sources of the main
-// looper, one on a thread, one in an idle handler. It tells how many slow messages there are: more where the machine was
-// so slow that a proof had to try again.
-func judgeFeeds(t *testing.T, all []recording, b bench, p platform) (janks int) {
+// checkFeeds compares the recordings of RecordingProofs with what the app did: two slow messages by the sources of the
+// main looper, one on a thread, one in an idle handler. It returns the number of slow messages. There are more if the
+// machine was so slow that a proof had to try again.
+func checkFeeds(t *testing.T, all []recording, b bench, p platform) (stalls int) {
 	t.Helper()
 	for _, r := range all {
-		r.judge(t, b, p)
-		for _, j := range r.janks {
-			janks++
+		r.check(t, b, p)
+		for _, j := range r.stalls {
+			stalls++
 			if got := r.entries(b, j); got != feedEntries {
 				t.Errorf("%s: entries %q, want %q", j.Description, got, feedEntries)
 			}
 		}
 	}
-	if janks < 4 {
-		t.Errorf("%d slow messages in %d recordings, want 4", janks, len(all))
+	if stalls < 4 {
+		t.Errorf("%d slow messages in %d recordings, want 4", stalls, len(all))
 	}
-	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), janks)
-	return janks
+	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), stalls)
+	return stalls
 }
 
-// judgeAnswers holds what is said of the same recordings, with so many slow messages, to what the app did: it slept, in
-// one method.
-func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
+// checkAnswers compares the report about the same recordings, with so many slow messages, with what the app did: it
+// slept, in one method.
+func checkAnswers(t *testing.T, dir string, b bench, p platform, stalls int) {
 	t.Helper()
 	mappings, err := analysis.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ran := map[string]int{}
-	judge := func(s *analysis.Stall) error {
+	countStall := func(s *analysis.Stall) error {
 		m := s.Message
 		ran[m.Kind]++
-		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil || v.Method.Identity() != "app.Feed.rest" {
+		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil ||
+			v.Method.Identity() != "app.Feed.rest" {
 			t.Errorf("%s: the verdict is %s: %s", m, v.Kind, v.Text)
 		}
-		if m.Kind == "message" && (m.Handler != "RecordingProofs$FeedHandler" || *m.What != 1) || m.Kind == "idle handler" && m.Handler != "RecordingProofs$SlowIdle" {
+		if m.Kind == "message" && (m.Handler != "RecordingProofs$FeedHandler" || *m.What != 1) ||
+			m.Kind == "idle handler" && m.Handler != "RecordingProofs$SlowIdle" {
 			t.Errorf("%q is read as %s", m.Text, m)
 		}
 		if s.PendingKnown == p.lockFree {
-			t.Errorf("%s: what waited is known: %t", m, s.PendingKnown)
+			t.Errorf("%s: pending messages are available: %t", m, s.PendingKnown)
 		}
 		if s.Repairs != (trace.Repairs{}) || !s.Reported {
 			t.Errorf("%s: repairs %+v, reported %t", m, s.Repairs, s.Reported)
@@ -179,22 +182,23 @@ func judgeAnswers(t *testing.T, dir string, b bench, p platform, janks int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Stall: judge}); err != nil {
+		if err := analysis.Analyze(path, r, analysis.Options{Mappings: mappings, Stall: countStall}); err != nil {
 			t.Error(err)
 		}
 		r.Close()
 	}
-	if ran["message"] != janks-1 || ran["idle handler"] != 1 || len(ran) != 2 {
-		t.Errorf("slow were %v, want %d messages and an idle handler", ran, janks-1)
+	if ran["message"] != stalls-1 || ran["idle handler"] != 1 || len(ran) != 2 {
+		t.Errorf("slow were %v, want %d messages and an idle handler", ran, stalls-1)
 	}
 }
 
-// judgeFrames holds the recordings of FrameProofs to one frame at least for each that was drawn while they were asked for.
-func judgeFrames(t *testing.T, all []recording, b bench, p platform) {
+// checkFrames checks that the recordings of FrameProofs have at least one frame for each that was drawn while frames
+// were recorded.
+func checkFrames(t *testing.T, all []recording, b bench, p platform) {
 	t.Helper()
 	frames, records := 0, uint64(0)
 	for _, r := range all {
-		r.judge(t, b, p)
+		r.check(t, b, p)
 		frames += len(r.frames)
 		records += r.end.Records + r.end.Overwritten
 		for _, f := range r.frames {

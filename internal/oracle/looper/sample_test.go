@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// TestSample compiles one app against the jars of the runtime and against the no-op, which must give the same class
-// files, instruments it, and runs it with either on Android's classes.
+// TestSample compiles one app against the jars of the runtime and against the no-op, which must result in the same
+// class files, instruments it, and runs it with either on Android's classes.
 //
 // Invariant: An app compiles to the same bytes against the runtime and the no-op, and runs with either.
 func TestSample(t *testing.T) {
@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 	}
 	for name, data := range compiled[0] {
 		if !bytes.Equal(data, compiled[1][name]) {
-			t.Errorf("%s is another when compiled against the no-op", name)
+			t.Errorf("%s differs when compiled against the no-op", name)
 		}
 	}
 }

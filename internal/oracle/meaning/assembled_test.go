@@ -16,7 +16,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// TestAssembled runs what no compiler of today makes, and what is almost too big: subroutines, branches and
+// TestAssembled runs code that no compiler of today makes, and code that is almost too big: subroutines, branches and
 // switches over 32 KiB, methods near 64 KiB, with frames and without; and the wide jumps of javac itself.
 func TestAssembled(t *testing.T) {
 	if testing.Short() {
@@ -46,9 +46,10 @@ func TestAssembled(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					judge(t, m.mode, s)
-					checked := want.hold(t, m.word, scenarios(t, got.text, events, ids))
-					t.Logf("measured: assembled classes on %d, %s: %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
+					checkSummary(t, m.mode, s)
+					checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
+					t.Logf("measured: assembled classes on %d, %s: %d scenarios as their sources say, %d events, %d exits too "+
+						"many, %d closed late",
 						feature, m.word, checked, s.Entries+s.Exits, s.ExitsTooMany, s.ClosedLate)
 				})
 			}
@@ -65,7 +66,7 @@ func runAssembled(t *testing.T, j oracle.JDK, classes string, flags ...string) o
 	return o
 }
 
-// checkTraced makes sure that the methods in question are not left alone, but for those that cannot grow.
+// checkTraced checks that the methods of the test are traced, except for those that cannot grow.
 func checkTraced(t *testing.T, ids *mapping.Mapping) {
 	t.Helper()
 	var names []string
@@ -75,14 +76,15 @@ func checkTraced(t *testing.T, ids *mapping.Mapping) {
 		}
 	}
 	slices.Sort(names)
-	want := strings.Fields("Far48.backward Far48.compilable Far48.forward Far48.large Far48.lookup Far48.subroutine Far48.table Far48.wide " +
+	want := strings.Fields("Far48.backward Far48.compilable Far48.forward Far48.large Far48.lookup Far48.subroutine " +
+		"Far48.table Far48.wide " +
 		"Far52.backward Far52.compilable Far52.forward Far52.large Far52.lookup Far52.table Far52.wide")
 	if !slices.Equal(names, want) {
 		t.Errorf("traced %v, want %v", names, want)
 	}
 }
 
-// checkWidened makes sure that the far branches are what they are for: short before and wide after.
+// checkWidened checks that the far branches are short in the original and wide in the output.
 func checkWidened(t *testing.T, before, after string) {
 	t.Helper()
 	for _, name := range []string{"Far48", "Far52"} {
@@ -125,7 +127,7 @@ func wideBranches(t *testing.T, file string) int {
 	return n
 }
 
-// assemble makes the classes, of three kinds: written by ASM, compiled from generated source, and what calls
+// assemble returns the classes, of three kinds: written by ASM, compiled from generated source, and those that call
 // them.
 func assemble(t *testing.T) string {
 	t.Helper()
@@ -151,11 +153,12 @@ func assemble(t *testing.T) string {
 	return classes
 }
 
-// fatSource is a method whose loop is longer than a short branch reaches, so that javac compiles all of its
-// jumps in their wide form, within a try whose finally is there twice.
+// fatSource has a method whose loop is longer than a short branch can span, so that javac compiles all of its jumps in
+// their wide form, within a try whose finally is there twice.
 func fatSource() string {
 	var b strings.Builder
-	b.WriteString("class Fat {\n\tstatic int run(int a, int n) {\n\t\tint sum = a;\n\t\tfor (int k = 0; k < 3; k++) {\n\t\t\ttry {\n")
+	b.WriteString("class Fat {\n\tstatic int run(int a, int n) {\n\t\tint sum = a;\n\t\tfor (int k = 0; k < 3; k++) " +
+		"{\n\t\t\ttry {\n")
 	for k := range 1200 {
 		switch k % 4 {
 		case 0:
@@ -168,6 +171,7 @@ func fatSource() string {
 			fmt.Fprintf(&b, "\t\t\t\tsum = n > %d ? sum * 31 + %d : sum ^ %d;\n", k, k, k)
 		}
 	}
-	b.WriteString("\t\t\t} catch (IllegalStateException e) {\n\t\t\t\tbreak;\n\t\t\t} finally {\n\t\t\t\tsum += k;\n\t\t\t}\n\t\t}\n\t\treturn sum;\n\t}\n}\n")
+	b.WriteString("\t\t\t} catch (IllegalStateException e) {\n\t\t\t\tbreak;\n\t\t\t} finally {\n\t\t\t\tsum += " +
+		"k;\n\t\t\t}\n\t\t}\n\t\treturn sum;\n\t}\n}\n")
 	return b.String()
 }

@@ -23,43 +23,52 @@ import (
 type planted struct {
 	program
 	kind   analysis.Kind
-	method string // to blame
+	method string // in which the program stalls
 	path   []string
-	// owner is who held the lock.
+	// owner is the thread that held the lock.
 	owner string
 }
 
 var stalls = []planted{
 	{
-		program: program{name: "H2 computes", small: true, jars: []string{"h2-2.3.232"}, files: []string{"plant/Ledger.java", "plant/audit.sql"},
-			args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "audit.sql"}},
-		kind: analysis.KindOwnWork, method: "plant.Ledger.digest", path: []string{"plant.Ledger.audit", "plant.Ledger.reconcile", "plant.Ledger.digest"},
+		program: program{name: "H2 computes", small: true, jars: []string{"h2-2.3.232"},
+			files: []string{"plant/Ledger.java", "plant/audit.sql"},
+			args:  []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "audit.sql"}},
+		kind: analysis.KindOwnWork, method: "plant.Ledger.digest",
+		path: []string{"plant.Ledger.audit", "plant.Ledger.reconcile", "plant.Ledger.digest"},
 	},
 	{
 		program: program{name: "Xalan waits for a lock", small: true, jars: []string{"xalan-2.7.0", "xercesImpl-2.6.2"},
 			files: []string{"plant/Stock.java", "plant/stock.xsl", "list.xml"},
 			args:  []string{"org.apache.xalan.xslt.Process", "-IN", "list.xml", "-XSL", "stock.xsl", "-OUT", "list.txt"}},
-		kind: analysis.KindLock, method: "plant.Stock.take", path: []string{"plant.Stock.price", "plant.Stock.lookUp", "plant.Stock.take"}, owner: "restocker",
+		kind: analysis.KindLock, method: "plant.Stock.take", path: []string{"plant.Stock.price", "plant.Stock.lookUp",
+			"plant.Stock.take"}, owner: "restocker",
 	},
 	{
-		program: program{name: "Groovy waits for the network", small: true, jars: []string{"groovy-4.0.28"}, files: []string{"plant/Archive.java", "plant/restore.groovy"},
-			args: []string{"groovy.ui.GroovyMain", "restore.groovy"}},
-		kind: analysis.KindIO, method: "plant.Archive.fill", path: []string{"plant.Archive.restore", "plant.Archive.open", "plant.Archive.fill"},
+		program: program{name: "Groovy waits for the network", small: true, jars: []string{"groovy-4.0.28"},
+			files: []string{"plant/Archive.java", "plant/restore.groovy"},
+			args:  []string{"groovy.ui.GroovyMain", "restore.groovy"}},
+		kind: analysis.KindIO, method: "plant.Archive.fill", path: []string{"plant.Archive.restore", "plant.Archive.open",
+			"plant.Archive.fill"},
 	},
 	{
-		program: program{name: "Clojure sleeps", jars: []string{"clojure-1.12.0"}, files: []string{"plant/Retry.java", "plant/retry.clj"},
-			args: []string{"clojure.main", "retry.clj"}},
-		kind: analysis.KindSleep, method: "plant.Retry.backOff", path: []string{"plant.Retry.attempt", "plant.Retry.attempt", "plant.Retry.attempt", "plant.Retry.backOff"},
+		program: program{name: "Clojure sleeps", jars: []string{"clojure-1.12.0"},
+			files: []string{"plant/Retry.java", "plant/retry.clj"},
+			args:  []string{"clojure.main", "retry.clj"}},
+		kind: analysis.KindSleep, method: "plant.Retry.backOff", path: []string{"plant.Retry.attempt",
+			"plant.Retry.attempt", "plant.Retry.attempt", "plant.Retry.backOff"},
 	},
 	{
-		program: program{name: "H2 collects garbage", jars: []string{"h2-2.3.232"}, files: []string{"plant/Cache.java", "plant/rebuild.sql"},
-			args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "rebuild.sql"}},
-		kind: analysis.KindGC, method: "plant.Cache.churn", path: []string{"plant.Cache.rebuild", "plant.Cache.fill", "plant.Cache.churn"},
+		program: program{name: "H2 collects garbage", jars: []string{"h2-2.3.232"},
+			files: []string{"plant/Cache.java", "plant/rebuild.sql"},
+			args:  []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "rebuild.sql"}},
+		kind: analysis.KindGC, method: "plant.Cache.churn", path: []string{"plant.Cache.rebuild", "plant.Cache.fill",
+			"plant.Cache.churn"},
 	},
 }
 
-// TestCorpusBlame plants stalls in real programs and runs them with the real runtime: what is said of the recording blames
-// the planted method, and says why.
+// TestCorpusBlame plants stalls in real programs and runs them with the real runtime. The analysis of the recording
+// must name the planted method and the kind of stall.
 //
 // Invariant: For real programs with a planted stall (CPU, lock, I/O), the planted method and the kind of stall are
 // reported.
@@ -88,7 +97,7 @@ func TestCorpusBlame(t *testing.T) {
 			if len(answers) == 0 {
 				t.Fatalf("nothing was slow:\n%s", text)
 			}
-			p.judge(t, answers[0])
+			p.checkVerdict(t, answers[0])
 			t.Logf("measured: %s: %d classes; %s", p.name, classes, answers[0].Verdict.Text)
 			if t.Failed() {
 				t.Log(text)
@@ -97,16 +106,16 @@ func TestCorpusBlame(t *testing.T) {
 	}
 }
 
-// judge holds the longest message's verdict to what was planted.
-func (p planted) judge(t *testing.T, s *analysis.Stall) {
+// checkVerdict compares the verdict on the longest stall with the planted stall.
+func (p planted) checkVerdict(t *testing.T, s *analysis.Stall) {
 	t.Helper()
 	v := s.Verdict
 	if v.Method == nil || v.Method.Identity() != p.method {
-		t.Errorf("to blame is %v, want %s", v.Method, p.method)
+		t.Errorf("the reported method is %v, want %s", v.Method, p.method)
 	}
 	want := p.kind
 	if want == analysis.KindOwnWork && s.CPU >= 0 && s.CPU*2 < s.Wall {
-		want = analysis.KindStarved // by whatever else runs on this machine
+		want = analysis.KindStarved // because of other processes on this machine
 	}
 	if v.Kind != want {
 		t.Errorf("the verdict is %s, want %s: %s", v.Kind, want, v.Text)
@@ -118,12 +127,13 @@ func (p planted) judge(t *testing.T, s *analysis.Stall) {
 	if !contains(path, p.path) {
 		t.Errorf("the hot path is %q, want %q in it", path, p.path)
 	}
-	if p.owner != "" && (!strings.HasPrefix(s.LockOwner, p.owner+" holds ") || len(s.Holder) == 0 || s.Holder[0].Activity != analysis.ActivitySleep) {
+	if p.owner != "" && (!strings.HasPrefix(s.LockOwner, p.owner+" holds ") || len(s.Holder) == 0 ||
+		s.Holder[0].Activity != analysis.ActivitySleep) {
 		t.Errorf("the lock's owner is %q, seen as %+v; want %s, asleep", s.LockOwner, s.Holder, p.owner)
 	}
 }
 
-// contains tells whether all words are in a list, in their order and with nothing between.
+// contains reports whether the words are in a list, in this order and without others between them.
 func contains(list, words []string) bool {
 	for k := range list {
 		if len(list[k:]) >= len(words) && slices.Equal(list[k:k+len(words)], words) {
@@ -133,8 +143,8 @@ func contains(list, words []string) bool {
 	return false
 }
 
-// answers gives the slow messages of a run, the longest first, what a report says of it, and how many classes the program
-// has.
+// answers returns the stalls of a run, the longest first, the report about it, and the number of classes of the
+// program.
 func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, text string, classes int) {
 	t.Helper()
 	rec := r.record(t, runtime, nil)
@@ -151,10 +161,10 @@ func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, 
 // A taken recording is one with the mapping of its build.
 type taken struct {
 	file, mapping string
-	classes       int // that were instrumented or looked at
+	classes       int // that were read
 }
 
-// record instruments the program along with the runtime, by the smart rule and others, and runs it.
+// record instruments the program and the runtime, with trivial methods skipped and with them traced, and runs it.
 func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags ...string) taken {
 	t.Helper()
 	dir := t.TempDir()
@@ -187,7 +197,7 @@ func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags
 	return rec
 }
 
-// analyze reads a recording with the names of its build.
+// analyze reads a recording with the mapping of its build.
 func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
 	t.Helper()
 	in, err := trace.OpenSource(rec.file)
@@ -204,8 +214,8 @@ func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
 	return o.Mappings
 }
 
-// TestCorpusBlocklist has rules suggested by a recording of a real program, instruments it again with them, and wants
-// the next recording to have as many records less as was said.
+// TestCorpusBlocklist instruments a real program with the rules that were suggested for an earlier recording. The next
+// recording must have as many records less as was predicted.
 func TestCorpusBlocklist(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
 		t.Skip("skipped: no corpus in this run")
@@ -220,7 +230,7 @@ func TestCorpusBlocklist(t *testing.T) {
 	}
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
 	r := newRunner(t, programs[k], j, "", c)
-	// No record is lost: the ring holds all there are. And no call is on the hot path.
+	// No record is lost, because the ring has room for all. And no call is on the hot path.
 	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000"}
 	measure := func(rec taken) (*analysis.Methods, *analysis.Mappings) {
 		methods := new(analysis.Methods)
@@ -233,7 +243,7 @@ func TestCorpusBlocklist(t *testing.T) {
 		return methods, m
 	}
 	before, mappings := measure(r.record(t, jars.Core, nil, flags...))
-	// A machine under load makes any call long once: how long is of no interest here.
+	// On a machine under load any call may last long once. The time does not matter here.
 	list := before.Suggest(analysis.Blocking{Below: time.Hour, Mean: time.Hour}, mappings.Loaded())
 	var text bytes.Buffer
 	if err := list.WriteConfig(&text); err != nil {
@@ -245,7 +255,9 @@ func TestCorpusBlocklist(t *testing.T) {
 	}
 	after, _ := measure(r.record(t, jars.Core, config.Rules, flags...))
 	if list.Records == 0 || after.Records != before.Records-list.Records {
-		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records, &text)
+		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records,
+			&text)
 	}
-	t.Logf("measured: %d rules take %d of %d records away, %d are left", len(config.Rules), list.Records, before.Records, after.Records)
+	t.Logf("measured: %d rules remove %d of %d records, %d are left", len(config.Rules), list.Records, before.Records,
+		after.Records)
 }

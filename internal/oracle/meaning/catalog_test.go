@@ -2,7 +2,7 @@ package meaning
 
 import "regexp"
 
-// programs are the real ones. Their inputs are fixed, with seeds of their own where they need chance.
+// programs are real programs. Their inputs are fixed, with seeds of their own if they use random numbers.
 var programs = []program{
 	{
 		name: "ECJ compiles commons-lang", small: true,
@@ -40,7 +40,8 @@ var programs = []program{
 	{
 		name: "H2 runs a script",
 		jars: []string{"h2-2.3.232"}, files: []string{"script.sql"},
-		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults", "-continueOnError"},
+		args: []string{"org.h2.tools.RunScript", "-url", "jdbc:h2:mem:sample", "-script", "script.sql", "-showResults",
+			"-continueOnError"},
 	},
 	{
 		name: "Scala compiles a file",
@@ -50,7 +51,8 @@ var programs = []program{
 	{
 		name: "Batik draws a picture",
 		jars: []string{"batik-all-1.19"}, files: []string{"picture.svg"},
-		args: []string{"org.apache.batik.apps.rasterizer.Main", "-scriptSecurityOff", "-d", "picture.png", "picture.svg"},
+		args: []string{"org.apache.batik.apps.rasterizer.Main", "-scriptSecurityOff", "-d", "picture.png",
+			"picture.svg"},
 	},
 	{
 		name: "Rhino runs a script",
@@ -67,13 +69,14 @@ var programs = []program{
 		jars: []string{"commons-lang3-3.17.0", "commons-lang3-tests-3.17.0"},
 		plain: []string{"junit-platform-console-standalone-1.11.4", "commons-text-1.12.0", "easymock-5.4.0",
 			"objenesis-3.4", "junit-pioneer-1.9.1", "hamcrest-2.2"},
-		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors", "--disable-banner",
+		args: []string{"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-ansi-colors",
+			"--disable-banner",
 			"--details", "tree", "--fail-if-no-tests",
-			// One of its tests takes ten times as long as all others.
+			// One of these tests takes ten times as long as all others.
 			"--exclude-classname", ".*ExtendedMessageFormatTest",
 			"--select-package", "org.apache.commons.lang3.math", "--select-package", "org.apache.commons.lang3.text",
 			"--select-package", "org.apache.commons.lang3.tuple", "--select-package", "org.apache.commons.lang3.mutable"},
-		// How long a test took, printed of those that took long.
+		// The times of tests, which are printed for long ones.
 		noise: regexp.MustCompile(` \d+ ms\b`),
 	},
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestCorpusCoroutines does for Kotlin's suspend functions what TestCorpusShapes does for Java. It is of the whole
-// corpus for the sake of its compiler.
+// TestCorpusCoroutines does for Kotlin's suspend functions what TestCorpusShapes does for Java. It runs with the whole
+// corpus only, because its compiler is large.
 func TestCorpusCoroutines(t *testing.T) {
 	if !wholeCorpus() {
 		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")

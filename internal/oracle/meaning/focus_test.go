@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestFocus runs Activities on a framework of ours and counts what the focus hook reports.
+// TestFocus runs Activities on an imitated framework and counts the calls of the focus hook.
 func TestFocus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs")
@@ -25,7 +25,7 @@ func TestFocus(t *testing.T) {
 		return command{j, args, t.TempDir()}.run(t)
 	}
 	original := run(t, app)
-	// Plain, Quiet and Own once, Child twice, each of them for two changes.
+	// Plain, Quiet and Own call it once, Child twice, each for two changes.
 	const calls = 2 * (1 + 1 + 1 + 2)
 	for _, m := range shapeModes {
 		t.Run(m.word, func(t *testing.T) {
@@ -37,9 +37,9 @@ func TestFocus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judge(t, m.mode, s)
+			checkSummary(t, m.mode, s)
 			if s.FocusCalls != calls {
-				t.Errorf("%d focus changes reported, want %d", s.FocusCalls, calls)
+				t.Errorf("reported %d focus changes, want %d", s.FocusCalls, calls)
 			}
 			t.Logf("measured: focus hook, %s: %d changes reported, %d events, %d exits too many", m.word, s.FocusCalls,
 				s.Entries+s.Exits, s.ExitsTooMany)

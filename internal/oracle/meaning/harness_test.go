@@ -29,31 +29,35 @@ type mode struct {
 	exits   inject.ExitMode
 	entry   inject.ConstructorEntry
 	trivial filter.TrivialMode
-	// order decides how long the code is that pushes an ID.
+	// order decides the size of IDs, and so the length of the code that pushes them.
 	order mapping.Order
-	// requires is what modules are made to require, or empty.
+	// requires is the module that modules are made to require, or empty.
 	requires string
-	// focus hooks Activities.
+	// focus means that Activities report focus changes.
 	focus bool
 }
 
 var (
-	normalNone     = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart, trivial: filter.None, order: mapping.OrderCompact}
-	throwsSmart    = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.Smart}
+	normalNone = mode{name: "normal none", exits: inject.ExitsNormal, entry: inject.EntryAtStart,
+		trivial: filter.None, order: mapping.OrderCompact}
+	throwsSmart = mode{name: "throws smart", exits: inject.ExitsThrows, entry: inject.EntryAtStart,
+		trivial: filter.Smart}
 	throwsNone     = mode{name: "throws none", exits: inject.ExitsThrows, entry: inject.EntryAtStart, trivial: filter.None}
-	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper, trivial: filter.None}
-	exactSmart     = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.Smart, order: mapping.OrderCompact}
-	exactNone      = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper, trivial: filter.None}
+	afterSuperNone = mode{name: "after-super none", exits: inject.ExitsThrows, entry: inject.EntryAfterSuper,
+		trivial: filter.None}
+	exactSmart = mode{name: "exact smart", exits: inject.ExitsExact, entry: inject.EntryAfterSuper,
+		trivial: filter.Smart, order: mapping.OrderCompact}
+	exactNone = mode{name: "exact none", exits: inject.ExitsExact, entry: inject.EntryAfterSuper,
+		trivial: filter.None}
 )
 
-// shortfalls are the reasons that no method here has, so that nothing is left out of the test unseen.
+// shortfalls are the reasons for which no method here may be skipped, so that the test covers all methods.
 var shortfalls = []filter.Reason{
 	filter.ReasonUnverifiable, filter.ReasonMalformed, filter.ReasonUnknownAttribute, filter.ReasonPoolFull,
 	filter.ReasonNoEntry, filter.ReasonUnsupportedVersion, filter.ReasonAlreadyInstrumented,
 }
 
-// instrument puts a jar or directory for each input below dir and returns them by input, and the
-// methods by ID.
+// instrument writes a jar or directory for each input below dir. It returns them by input, and the methods by ID.
 func instrument(t *testing.T, dir string, m mode, inputs []string) (map[string]string, *mapping.Mapping) {
 	t.Helper()
 	c := pipeline.Config{
@@ -90,35 +94,36 @@ func instrument(t *testing.T, dir string, m mode, inputs []string) (map[string]s
 type command struct {
 	jdk  oracle.JDK
 	args []string
-	// dir is the working directory; what the program writes there counts as output.
+	// dir is the working directory; the files that the program writes there are part of the outcome.
 	dir string
 }
 
-// An outcome is all that can be seen of a run: what it printed, its exit code, and the files in its
-// working directory, each under its name with slashes.
+// An outcome is everything that can be seen of a run: its output, its exit code, and the files in its working
+// directory, each under its name with slashes.
 type outcome struct {
 	text  string
 	code  int
 	files map[string][]byte
 }
 
-// runLimit is far beyond what any program here needs; it ends what hangs.
+// runLimit is far beyond what any program here needs; it ends programs that hang.
 const runLimit = 15 * time.Minute
 
-// commonFlags make runs comparable and easy on the machine: no just-in-time compiler but the quick
-// one, the same locale and time zone everywhere.
+// commonFlags make runs comparable and cheap: only the fast just-in-time compiler, and the same locale and time zone
+// everywhere.
 var commonFlags = []string{
 	"-Xmx1500m", "-Xss8m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 	"-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8",
 	"-Djava.awt.headless=true",
 }
 
-// run starts the JVM and waits for it. Any exit code is an outcome.
+// run starts the JVM and waits for it. Every exit code is an outcome and no error.
 func (c command) run(t *testing.T) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.jdk.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)], c.args...)...)
+	cmd := exec.CommandContext(ctx, c.jdk.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)],
+		c.args...)...)
 	cmd.Dir = c.dir
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
@@ -172,7 +177,7 @@ func compare(t *testing.T, got, want outcome) {
 	}
 }
 
-// difference shows the first line that differs.
+// difference returns the first line that differs.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for k := range max(len(g), len(w)) {
@@ -188,7 +193,7 @@ func difference(got, want string) string {
 	return "no difference"
 }
 
-// tail shortens what a program printed to its end, where the reason stands.
+// tail returns the end of a program's output, where the reason of a failure is.
 func tail(s string) string {
 	const shown = 3000
 	if len(s) > shown {
@@ -197,8 +202,8 @@ func tail(s string) string {
 	return s
 }
 
-// judge holds the recorder's summary against what the mode promises.
-func judge(t *testing.T, m mode, s oracle.Summary) {
+// checkSummary compares the recorder's summary with what the mode promises.
+func checkSummary(t *testing.T, m mode, s oracle.Summary) {
 	t.Helper()
 	if s.ExitsTooMany != 0 || s.BadIDs != 0 {
 		t.Errorf("%d exits too many, %d bad IDs; want none", s.ExitsTooMany, s.BadIDs)

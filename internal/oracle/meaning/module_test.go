@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// moduleSources are a module whose declaration knows nothing of the runtime.
+// moduleSources are a module whose declaration does not mention the runtime.
 var moduleSources = map[string]string{
 	"module-info.java": `module app { }`,
 	"app/Main.java": `package app;
@@ -24,8 +24,8 @@ public class Main {
 }`,
 }
 
-// TestModuleIsRecorded runs a named module that --add-requires made read the runtime's, with both on the module path and
-// nothing said to the JVM; without it the same module fails.
+// TestModuleIsRecorded runs a named module that --add-requires made read the runtime's module, with both on the module
+// path and no option of the JVM. Without --add-requires the same module fails.
 //
 // Invariant: A named module that --add-requires changed runs and is recorded, and fails without that change.
 func TestModuleIsRecorded(t *testing.T) {
@@ -55,13 +55,15 @@ func TestModuleIsRecorded(t *testing.T) {
 			program, runtime := filepath.Join(work, "program.jar"), filepath.Join(work, "runtime.jar")
 			result, err := pipeline.Run(t.Context(), pipeline.Config{
 				Filter: filter.New(filter.Options{Trivial: filter.None}), AddRequires: requires,
-				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.Core, Output: runtime}},
+				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program},
+					{Path: jars.Core, Output: runtime}},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(work, "r.tgd")
-			out := command{jdk: j, dir: work, args: []string{"-Dtracegen.output=" + file, "-p", pathList(program, runtime), "-m", "app/app.Main"}}.run(t)
+			out := command{jdk: j, dir: work, args: []string{"-Dtracegen.output=" + file, "-p", pathList(program, runtime),
+				"-m", "app/app.Main"}}.run(t)
 			if requires == "" {
 				if out.code == 0 || !strings.Contains(out.text, "NoClassDefFoundError: dev/tracegen/runtime/AppMethodBeat") {
 					t.Errorf("exit code %d: %s", out.code, out.text)
@@ -71,7 +73,7 @@ func TestModuleIsRecorded(t *testing.T) {
 			if out.code != 0 || !strings.Contains(out.text, "module app reads [") || !strings.Contains(out.text, requires) {
 				t.Fatalf("exit code %d: %s", out.code, out.text)
 			}
-			// main, and work ten times.
+			// One call of main, and ten of work.
 			if r := readRecording(t, file); r.records != 22 || r.digest != result.Mapping.Digest() || !r.damage.Closed {
 				t.Errorf("%d records of the mapping %s, %+v; want 22 of %s", r.records, r.digest, r.damage, result.Mapping.Digest())
 			}

@@ -14,30 +14,30 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// A program is a real one. What it works on is under testdata/programs, or a jar of the corpus.
+// A program is a real one. Its inputs are in testdata/programs, or in a jar of the corpus.
 type program struct {
 	name string
-	// small programs are in every test run, the others in that of the whole corpus.
+	// small programs run in every test run, the others only with the whole corpus.
 	small bool
-	// jars are rows of bench/corpora.tsv, instrumented with all that they depend on.
+	// jars are rows of bench/corpora.tsv, instrumented with all their dependencies.
 	jars []string
-	// plain are rows that stand on the class path as they are.
+	// plain are rows that are on the class path without being instrumented.
 	plain []string
-	// files are copied from testdata/programs into the working directory, java files there are compiled
-	// and instrumented too.
+	// files are copied from testdata/programs into the working directory; java files there are compiled and
+	// instrumented too.
 	files []string
-	// unpack names a row whose files go into the working directory, src.
+	// unpack names a row whose files are extracted into the working directory, src.
 	unpack string
 	flags  []string
 	// args may name rows as {NAME}, which stands for the row's jar as released.
 	args []string
-	// noise is what differs from run to run of the original itself.
+	// noise matches what differs between runs of the original itself.
 	noise *regexp.Regexp
-	// modules puts everything on the module path and makes the modules require the runtime's.
+	// modules means that everything is on the module path, and that the modules require the runtime's.
 	modules bool
 }
 
-// TestCorpusPrograms runs real programs as they are and instrumented.
+// TestCorpusPrograms compares runs of real programs, original and instrumented.
 //
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusPrograms(t *testing.T) {
@@ -70,10 +70,10 @@ func TestCorpusPrograms(t *testing.T) {
 	}
 }
 
-// wholeCorpus tells whether everything is to be run.
+// wholeCorpus reports whether all programs are to be run.
 func wholeCorpus() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
-// A runner runs one program in many ways.
+// A runner runs one program in several modes.
 type runner struct {
 	program
 	jdk      oracle.JDK
@@ -130,7 +130,7 @@ func fetch(t *testing.T, c *corpus.Corpus, names []string) []corpus.Jar {
 	return jars
 }
 
-// command gives the start of the program in a new working directory, on the given classes.
+// command returns the command that starts the program in a new working directory, with the given classes.
 func (r *runner) command(t *testing.T, classes []string, flags ...string) command {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func (r *runner) command(t *testing.T, classes []string, flags ...string) comman
 	return command{r.jdk, slices.Concat(flags, r.flags, []string{path, pathList(classes...)}, r.args), dir}
 }
 
-// original runs the program as it is.
+// original runs the original program.
 func (r *runner) original(t *testing.T) outcome {
 	t.Helper()
 	o := r.command(t, slices.Concat(r.instrument, r.plain)).run(t)
@@ -186,11 +186,13 @@ func (r *runner) instrumented(t *testing.T, m mode, want outcome) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, tail(got.text))
 	}
-	t.Logf("measured: %s, %s: the original left %d bytes of text and %d files; %d methods traced, %d of them ran, %d events in %d threads, %d exits too many, %d closed late, %d open at the end (%d in ended threads), depth %d",
-		r.name, m.name, len(want.text), len(want.files), all.Len(), s.DistinctMethods, s.Entries+s.Exits, s.Threads, s.ExitsTooMany, s.ClosedLate,
+	t.Logf("measured: %s, %s: the original left %d bytes of text and %d files; %d methods traced, %d of them ran, %d "+
+		"events in %d threads, %d exits too many, %d closed late, %d open at the end (%d in ended threads), depth %d",
+		r.name, m.name, len(want.text), len(want.files), all.Len(), s.DistinctMethods, s.Entries+s.Exits, s.Threads,
+		s.ExitsTooMany, s.ClosedLate,
 		s.OpenInEndedThreads+s.OpenInLiveThreads, s.OpenInEndedThreads, s.MaxDepth)
-	judge(t, m, s)
-	// A program too small to show anything is a failure of the test.
+	checkSummary(t, m, s)
+	// A program that is too small to show anything is a failure of the test.
 	if s.DistinctMethods < 300 || s.Entries+s.Exits < 1_000_000 {
 		t.Errorf("%d methods ran and %d events came; want 300 and a million", s.DistinctMethods, s.Entries+s.Exits)
 	}

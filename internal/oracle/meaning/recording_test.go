@@ -18,11 +18,12 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// recordedProgram runs in one thread, and does the same every time.
+// recordedProgram has one thread, and does the same in every run.
 const recordedProgram = "Xalan transforms"
 
-// TestCorpusRecording runs a real program with the real runtime: what its recording holds, and says was lost, is what
-// the recorder of the other tests saw in a run of its own, record by record as far as that keeps them.
+// TestCorpusRecording runs a real program with the real runtime. The records of its recording, and the number of lost
+// ones, must be those that the recorder of the other tests saw in a run of its own, record by record as far as that
+// recorder keeps them.
 //
 // Invariant: A recording of a real program has every record in order, or counts it as lost.
 func TestCorpusRecording(t *testing.T) {
@@ -55,7 +56,7 @@ func TestCorpusRecording(t *testing.T) {
 	}
 }
 
-// recorded instruments the program along with the runtime, and runs it with the runtime and with the other recorder.
+// recorded instruments the program and the runtime, and runs it with the runtime and with the other recorder.
 func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, want outcome) {
 	dir := t.TempDir()
 	config := pipeline.Config{
@@ -81,7 +82,7 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 	}
 	for _, w := range result.Warnings {
 		if strings.Contains(w, "module-info") {
-			t.Errorf("the runtime's module need not read itself, but: %s", w)
+			t.Errorf("the runtime's module must not require itself, but: %s", w)
 		}
 	}
 	file := filepath.Join(dir, "recording.tgd")
@@ -95,14 +96,14 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 		t.Errorf("the recording is not whole: %+v", d)
 	}
 	if class != "" {
-		// The other recorder has only the one name.
+		// The other recorder records one name only.
 		t.Logf("measured: drop-in: %d records, %d lost, %d bytes", recording.records, recording.overwritten, recording.size)
 		return
 	}
 	r.compareEvents(t, recording, other)
 }
 
-// compareEvents has the other recorder count, and keep a million events of the main thread.
+// compareEvents compares with the other recorder's numbers, and with a million events of the main thread.
 func (r *runner) compareEvents(t *testing.T, recording recording, classes []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +115,7 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 		t.Fatal(err)
 	}
 	if s.Threads != 1 {
-		t.Fatalf("%d threads, and events can be compared of one only", s.Threads)
+		t.Fatalf("%d threads, but events can be compared for one only", s.Threads)
 	}
 	if uint64(s.Entries+s.Exits) != recording.records+recording.overwritten {
 		t.Errorf("%d records and %d lost, want %d events", recording.records, recording.overwritten, s.Entries+s.Exits)
@@ -137,18 +138,19 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 	if compared < len(seen)/2 {
 		t.Errorf("%d of %d events could be compared", compared, len(seen))
 	}
-	t.Logf("measured: %s: %d events; %d records in %d bytes (%.2f bytes each), %d lost, %d janks; the first %d compared one by one",
+	t.Logf("measured: %s: %d events; %d records in %d bytes (%.2f bytes each), %d lost, %d stalls; the first %d "+
+		"compared one by one",
 		r.name, s.Entries+s.Exits, recording.records, recording.size, float64(recording.size)/float64(recording.records),
-		recording.overwritten, recording.janks, compared)
+		recording.overwritten, recording.stalls, compared)
 }
 
-// A recording is what a recording's chunks come to.
+// A recording is the sum of the chunks of a recording.
 type recording struct {
 	digest               string
 	damage               trace.Damage
 	records, overwritten uint64
 	size                 int64
-	janks                int
+	stalls               int
 	byNumber             map[uint64]string // the first records, as the other recorder writes them
 }
 
@@ -184,10 +186,11 @@ func readRecording(t *testing.T, file string) recording {
 			next[c.Thread] = c.First + uint64(len(c.List))
 			sum.add(c)
 		case *trace.StallChunk:
-			sum.janks++
+			sum.stalls++
 		case *trace.End:
 			if c.Records != sum.records || c.Overwritten != sum.overwritten {
-				t.Errorf("the end says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records, sum.overwritten)
+				t.Errorf("the last chunk says %d records and %d lost, want %d and %d", c.Records, c.Overwritten, sum.records,
+					sum.overwritten)
 			}
 		}
 	}

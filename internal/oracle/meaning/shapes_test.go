@@ -16,18 +16,19 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// A source of testdata/shapes begins with "// release: N", the oldest Java release that it compiles for;
-// "alone" behind it keeps it out of the common runs. Its scenarios are what happens between two calls of
-// Probe.mark, and beside the code stand the events that they must report:
+// A source of testdata/shapes begins with "// release: N", the oldest Java release that it compiles for; "alone" after
+// it keeps it out of the common runs. A scenario is what happens between two calls of Probe.mark. Comments beside the
+// code list the events that it must report:
 //
 //	// retry normal: +retry (+flaky)*2 -flaky -retry
 //	// retry: +retry (+flaky -flaky)*2 -retry
 //
-// which is a scenario, the modes it holds for (none: all that have no line of their own), and the names of
-// methods entered and left: a constructor's with its class before it, a lambda's is lambda, whatever else its
-// compiler calls it. In the mode after-super, what is said of throws holds where it has no line. Events of main, scenario, mark and out are not listed.
+// A line has the name of a scenario, the modes that it is for (none: all modes that have no line of their own), and the
+// names of methods entered and left. A constructor is listed as its class and method, a lambda as lambda, whatever the
+// compiler calls it. In the mode after-super, the line for throws counts if there is none for after-super. Events of
+// main, scenario, mark and out are not listed.
 
-// shapeModes are those that the comments speak of, by the words they use.
+// shapeModes are the modes that the comments name, by their words there.
 var shapeModes = []struct {
 	word string
 	mode mode
@@ -66,8 +67,8 @@ var builds = []build{
 	{release: 21, compiler: 25, run: 25, full: true},
 }
 
-// TestCorpusShapes compiles the small programs in several ways and holds them against what their sources say.
-// Of the ways, some are only for the run of the whole corpus.
+// TestCorpusShapes compiles the small programs with several compilers and compares the events of each run with those
+// that their sources list. Some of the compilers are used with the whole corpus only.
 //
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusShapes(t *testing.T) {
@@ -86,7 +87,7 @@ func TestCorpusShapes(t *testing.T) {
 	}
 }
 
-// jdk finds a JDK of exactly that release. Release 25 may be missing, also where CI is set.
+// jdk returns a JDK of exactly that release. Release 25 may be missing, also if CI is set.
 func jdk(t *testing.T, feature int) oracle.JDK {
 	t.Helper()
 	j, err := oracle.FindJDK(feature)
@@ -134,7 +135,7 @@ func compileShapes(t *testing.T, b build) shapes {
 	return s
 }
 
-// ecj compiles sources by Eclipse's compiler, which lays out try, finally and switches in its own way.
+// ecj compiles sources by Eclipse's compiler, whose code for try, finally and switches differs from javac's.
 func ecj(t *testing.T, j oracle.JDK, out string, args ...string) {
 	t.Helper()
 	c, err := corpus.Load()
@@ -155,7 +156,7 @@ func header(t *testing.T, file string) (release int, alone bool) {
 	t.Helper()
 	m := headerLine.FindStringSubmatch(text(t, file))
 	if m == nil {
-		t.Fatalf("%s does not say for which release it is", file)
+		t.Fatalf("%s does not begin with its release", file)
 	}
 	release, err := strconv.Atoi(m[1])
 	if err != nil {
@@ -173,7 +174,7 @@ func text(t *testing.T, file string) string {
 	return string(data)
 }
 
-// check runs the original once and the instrumented classes in every mode, all with every class verified.
+// check runs the original once and the instrumented classes in every mode; the JVM verifies every class.
 func (s shapes) check(t *testing.T, j oracle.JDK, recorder string) {
 	want := expectations(t, s.sources)
 	run := func(t *testing.T, classes string, flags ...string) outcome {
@@ -196,27 +197,28 @@ func (s shapes) check(t *testing.T, j oracle.JDK, recorder string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			judge(t, m.mode, sums)
-			checked := want.hold(t, m.word, scenarios(t, got.text, events, ids))
-			t.Logf("measured: shapes for %v, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too many, %d closed late",
+			checkSummary(t, m.mode, sums)
+			checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
+			t.Logf("measured: shapes for %v, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too "+
+				"many, %d closed late",
 				s.build, m.word, len(s.main)-1, checked, sums.Entries+sums.Exits, sums.ExitsTooMany, sums.ClosedLate)
 		})
 	}
 }
 
-// A scenario is what was recorded between two marks.
+// A scenario is the sequence of events between two marks.
 type scenario struct {
 	name   string
 	events []string
 }
 
-// unlisted are the methods that drive the scenarios.
+// unlisted are the methods that start the scenarios; their events are not listed.
 var unlisted = []string{"main", "scenario", "mark", "out", "frames"}
 
-// switchTable begins the name of a method that ECJ calls for a switch on an enum; javac needs none.
+// switchTable is the prefix of a method that ECJ calls for a switch on an enum; javac needs none.
 const switchTable = "$SWITCH_TABLE$"
 
-// scenarios cuts the main thread's events at the marks; what the marks are called was printed.
+// scenarios splits the main thread's events at the marks, whose names the program printed.
 func scenarios(t *testing.T, printed, events string, ids *mapping.Mapping) []scenario {
 	t.Helper()
 	var all []scenario
@@ -256,7 +258,7 @@ func mainEvents(t *testing.T, file string) []string {
 			return strings.Fields(events)
 		}
 	}
-	t.Fatal("the main thread recorded nothing")
+	t.Fatal("there are no records of the main thread")
 	return nil
 }
 
@@ -270,7 +272,7 @@ func shortName(e mapping.Entry) string {
 	return e.Class[strings.LastIndexAny(e.Class, "/$")+1:] + "." + e.Name
 }
 
-// expected holds the listed events by scenario and word; the word "" is for all modes without a line.
+// expected holds the listed events by scenario and mode; the mode "" is for all modes without a line.
 type expected map[string]map[string]string
 
 var (
@@ -315,9 +317,9 @@ func (e expected) find(scenario, word string) (string, bool) {
 	return "", false
 }
 
-// hold compares scenarios with what is expected of them in a mode, and returns how many it did. One that is
-// listed and did not run is a failure.
-func (e expected) hold(t *testing.T, word string, ran []scenario) int {
+// compareScenarios compares scenarios with the events that are listed for a mode, and returns their number. A scenario
+// that is listed and did not run is a failure.
+func (e expected) compareScenarios(t *testing.T, word string, ran []scenario) int {
 	t.Helper()
 	checked := 0
 	for _, s := range ran {
@@ -331,14 +333,14 @@ func (e expected) hold(t *testing.T, word string, ran []scenario) int {
 		}
 	}
 	if checked != len(e) {
-		t.Errorf("%d scenarios ran, the sources list %d", checked, len(e))
+		t.Errorf("%d scenarios ran, but the sources list %d", checked, len(e))
 	}
 	return checked
 }
 
-// TestStackOverflow runs out of stack. The calls of the runtime need stack as well: near the end of it an
-// exit's call overflows before it has recorded anything, and the frame stays open until its caller's exit.
-// So exact is exact but for those few frames at the very end; an exit too many there may never be.
+// TestStackOverflow lets a program run out of stack. The calls of the runtime need stack as well: near its end an exit
+// call overflows before it has recorded anything, and the frame stays open until its caller's exit. So exact exits are
+// exact except for those few frames at the very end. There must never be an exit too many.
 //
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestStackOverflow(t *testing.T) {
@@ -367,7 +369,7 @@ func TestStackOverflow(t *testing.T) {
 			if s.ExitsTooMany != 0 {
 				t.Errorf("%d exits too many", s.ExitsTooMany)
 			}
-			// Generously: what a call of the runtime takes of stack, in the smallest frames of the program.
+			// A generous bound: the stack that a call of the runtime takes, in the smallest frames of the program.
 			if m.word == "exact" && s.ClosedLate > 5*100 {
 				t.Errorf("%d frames closed late", s.ClosedLate)
 			}

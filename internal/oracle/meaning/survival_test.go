@@ -13,7 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
-// endlessProgram goes on until it is ended.
+// endlessProgram runs until it is killed.
 const endlessProgram = `public class Endless {
     static int calls;
     static void work() throws Exception { if (++calls % 100 == 0) Thread.sleep(1); }
@@ -22,8 +22,8 @@ const endlessProgram = `public class Endless {
     }
 }`
 
-// TestRecordingSurvives ends a program by signals: one that it may react to leaves a recording that is closed, one
-// that it may not leaves one that is whole as far as it goes.
+// TestRecordingSurvives ends a program by signals. After a signal that the program can handle the recording is closed.
+// After one that it cannot, all chunks up to the end are whole.
 func TestRecordingSurvives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
@@ -51,7 +51,8 @@ func TestRecordingSurvives(t *testing.T) {
 	}{{syscall.SIGTERM, true}, {syscall.SIGINT, true}, {os.Kill, false}} {
 		t.Run(row.signal.String(), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "r.tgd")
-			cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-Dtracegen.output="+file, "-cp", pathList(program, runtime), "Endless")
+			cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-Dtracegen.output="+file, "-cp",
+				pathList(program, runtime), "Endless")
 			out, err := cmd.StdoutPipe()
 			if err == nil {
 				err = cmd.Start()
@@ -60,21 +61,23 @@ func TestRecordingSurvives(t *testing.T) {
 				t.Fatal(err)
 			}
 			if line, err := bufio.NewReader(out).ReadString('\n'); strings.TrimSpace(line) != "ready" {
-				t.Fatalf("the program said %q, %v", line, err)
+				t.Fatalf("the program printed %q, %v", line, err)
 			}
 			if err := cmd.Process.Signal(row.signal); err != nil {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // it was killed
 			r := readRecording(t, file)
-			if r.damage.Closed != row.closed || r.damage.LostChunks+r.damage.Malformed != 0 || row.closed && r.damage.SkippedBytes != 0 {
+			if r.damage.Closed != row.closed || r.damage.LostChunks+r.damage.Malformed != 0 || row.closed &&
+				r.damage.SkippedBytes != 0 {
 				t.Errorf("%+v", r.damage)
 			}
-			// What was written before the signal is all there if there was time to write it.
+			// If there was time, everything that was written before the signal is there.
 			if r.records == 0 || row.closed && r.records+r.overwritten < 600_000 {
 				t.Errorf("%d records and %d lost of more than 600,000", r.records, r.overwritten)
 			}
-			t.Logf("measured: %s: %d records, %d lost, closed: %t, %d bytes of a chunk that was cut", row.signal, r.records, r.overwritten, r.damage.Closed, r.damage.SkippedBytes)
+			t.Logf("measured: %s: %d records, %d lost, closed: %t, %d bytes of a chunk that was cut", row.signal, r.records,
+				r.overwritten, r.damage.Closed, r.damage.SkippedBytes)
 		})
 	}
 }

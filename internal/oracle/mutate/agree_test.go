@@ -27,28 +27,28 @@ var (
 	others  = flag.Bool("others", false, "ask java.lang.classfile and ASM too")
 	dump    = flag.String("dump", "", "directory to write disagreements to")
 	only    = flag.String("only", "", "kind of mutants to make")
-	release = flag.Int("jdk", 17, "which JDK, or the next newer one, is the referee")
+	release = flag.Int("jdk", 17, "`release` of the JDK to compare with, or the next newer one")
 	rows    = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
-// mutantRows are rows of the corpus by different compilers, of class file versions from 45 to 69.
+// mutantRows are rows of the corpus, made by different compilers, of class file versions from 45 to 69.
 var mutantRows = []string{
 	"commons-lang3-3.17.0", "groovy-4.0.28", "spring-core-6.2.7", "kotlin-stdlib-2.2.20", "rhino-1.7.15", "guava-18.0",
 	"proguard-base-5.3.3", "ant-1.5.4", "h2-1.3.176", "itext-1.3",
 }
 
-// How many mutants are made unless the flag says so: what an ordinary test run can afford, and what the project promises.
+// The numbers of mutants without the flag: for an ordinary test run, and for the full corpus.
 const someMutants, manyMutants = 2000, 140000
 
-// tally counts verdicts of one kind of mutants.
+// tally counts the results for one kind of mutants.
 type tally struct {
 	made, rejected, falseAlarms, missed, left int
 	jdkFalse, jdkMissed, asmFalse, asmMissed  int // of the other verifiers
-	findings, single                          int // of mutants that both reject; and such with one finding
+	findings, single                          int // of mutants that both reject, and those of them with one finding
 }
 
-// tell adds one verdict on a mutant that HotSpot links or does not.
-func tell(accepted, linked bool, falseAlarms, missed *int) {
+// addResult adds the result for a mutant that HotSpot links or does not.
+func addResult(accepted, linked bool, falseAlarms, missed *int) {
 	switch {
 	case linked && !accepted:
 		*falseAlarms++
@@ -57,12 +57,12 @@ func tell(accepted, linked bool, falseAlarms, missed *int) {
 	}
 }
 
-// TestCorpusMutantsAgree puts mutants of real classes to HotSpot and to the verifier, with the same class path.
+// TestCorpusMutantsAgree compares the type checker with HotSpot for mutants of real classes, with the same class path.
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("mutants are not put to HotSpot: short tests")
+		t.Skip("mutants are not linked by HotSpot in short tests")
 	}
 	count := *mutants
 	if count == 0 {
@@ -119,10 +119,10 @@ func TestCorpusMutantsAgree(t *testing.T) {
 				row.rejected++
 			}
 			if opinions != nil {
-				tell(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
-				tell(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
+				addResult(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
+				addResult(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
 			}
-			complaint, unknown, findings := judge(m.variant, h)
+			complaint, unknown, findings := firstFinding(m.variant, h)
 			if (complaint == "") == v.Linked {
 				row.findings += findings
 				if findings == 1 {
@@ -130,9 +130,10 @@ func TestCorpusMutantsAgree(t *testing.T) {
 				}
 				continue
 			}
-			tell(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
+			addResult(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
 			if printed++; printed <= *listed {
-				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message, complaint, unknown)
+				t.Logf("%s %s #%d: HotSpot %s %s; we %q (unknown %v)", m.kind, m.variant.Class, n, v.Exception, v.Message,
+					complaint, unknown)
 			}
 			if *dump != "" {
 				name := fmt.Sprintf("%s/%d-%s.class", *dump, printed, strings.ReplaceAll(m.variant.Class, "/", "."))
@@ -157,7 +158,7 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 		}
 		line(t, string(kind), *row)
 		if wrong := row.falseAlarms + row.missed; wrong > 1 && wrong*100 > row.made {
-			t.Errorf("%s: %d of %d mutants are judged otherwise than by HotSpot", kind, wrong, row.made)
+			t.Errorf("%s: %d of %d mutants have another result than with HotSpot", kind, wrong, row.made)
 		}
 		all.made += row.made
 		all.rejected += row.rejected
@@ -173,18 +174,21 @@ func report(t *testing.T, tallies map[mutate.Kind]*tally) {
 	}
 	line(t, "all", all)
 	if wrong := all.falseAlarms + all.missed; wrong > 1 && wrong*1000 > all.made {
-		t.Errorf("%d of %d mutants are judged otherwise than by HotSpot", wrong, all.made)
+		t.Errorf("%d of %d mutants have another result than with HotSpot", wrong, all.made)
 	}
 }
 
 func line(t *testing.T, kind string, row tally) {
 	alike := 100 * float64(row.made-row.falseAlarms-row.missed) / float64(max(1, row.made))
-	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d left out",
+	t.Logf("measured: %-24s %6d mutants, %6d rejected by HotSpot, %4d false alarms, %4d missed, %7.3f %% alike, %d "+
+		"left out",
 		kind, row.made, row.rejected, row.falseAlarms, row.missed, alike, row.left)
 	caught := float64(max(1, row.rejected-row.missed))
-	t.Logf("measured: %-24s one fault is %.2f findings; one finding for %.1f %% of the mutants", kind, float64(row.findings)/caught, 100*float64(row.single)/caught)
+	t.Logf("measured: %-24s one fault is %.2f findings; one finding for %.1f %% of the mutants", kind,
+		float64(row.findings)/caught, 100*float64(row.single)/caught)
 	if *others {
-		t.Logf("measured: %-24s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse, row.jdkMissed, row.asmFalse, row.asmMissed)
+		t.Logf("measured: %-24s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse,
+			row.jdkMissed, row.asmFalse, row.asmMissed)
 	}
 }
 
@@ -204,7 +208,8 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	var classes []*classfile.Class
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
-		if !strings.HasSuffix(e.Name, ".class") || strings.HasPrefix(e.Name, "META-INF/") || strings.HasSuffix(e.Name, "module-info.class") {
+		if !strings.HasSuffix(e.Name, ".class") || strings.HasPrefix(e.Name, "META-INF/") ||
+			strings.HasSuffix(e.Name, "module-info.class") {
 			continue
 		}
 		data, err := codec.Read(e, nil)
@@ -239,7 +244,7 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 			continue
 		}
 		seen[sum.Sum64()] = true
-		// A class by another name is not found, whatever is in it.
+		// A class with another name is not found, whatever it contains.
 		if changed, err := classfile.Parse(data); err == nil && changed.Name() != c.Name() {
 			continue
 		}
@@ -248,8 +253,8 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	return made
 }
 
-// judge gives the verifier's first finding, "" if it has none, and how many there are.
-func judge(v oracle.Variant, h types.Hierarchy) (complaint string, unknown []string, findings int) {
+// firstFinding returns the type checker's first finding, "" if there is none, and the number of findings.
+func firstFinding(v oracle.Variant, h types.Hierarchy) (complaint string, unknown []string, findings int) {
 	c, err := classfile.Parse(v.Data)
 	if err != nil {
 		return err.Error(), nil, 1

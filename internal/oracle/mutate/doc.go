@@ -1,7 +1,7 @@
-// Package mutate plants single faults in real class files: what a verifier has to find, and harmless changes that it
-// must not object to. A [Mutator] is made for one class; which fault it plants depends on the random numbers alone.
+// Package mutate plants single faults in real class files: faults that a verifier must find, and harmless changes that
+// it must accept. A [Mutator] is made for one class; the random numbers alone decide which fault it plants.
 //
-// No fault is aimed at what a certain verifier looks for: places are drawn from all that a class has of a kind, and
-// values mostly from what the class itself has elsewhere, so that the result is well-formed often enough to be
-// judged for its types.
+// No fault is designed for what a certain verifier checks. Places are drawn from all places of a kind in the class, and
+// values mostly from values that the class has elsewhere, so that the result is often well-formed enough for its types
+// to be checked.
 package mutate

@@ -47,7 +47,7 @@ func (b *body) splitTypes(at, n int) int {
 	return at
 }
 
-// framePC gives where frame n stands in the code.
+// framePC returns the position of frame n in the code.
 func (b *body) framePC(n int) int {
 	pc := -1
 	for _, s := range b.frameSpans[:n+1] {
@@ -67,7 +67,7 @@ func (b *body) delta(s span) int {
 	return int(binary.BigEndian.Uint16(b.frames.Info[s.from+1:]))
 }
 
-// withFrames picks a method that has frames.
+// withFrames picks a random method that has frames.
 func (m *Mutator) withFrames() (*body, bool) {
 	for range 60 {
 		if b := m.pick(); len(b.frameSpans) > 0 {
@@ -77,7 +77,7 @@ func (m *Mutator) withFrames() (*body, bool) {
 	return nil, false
 }
 
-// frameEntry changes a frame's form or place.
+// frameEntry changes the form or position of a frame.
 func (m *Mutator) frameEntry(data []byte) bool {
 	b, ok := m.withFrames()
 	if !ok {
@@ -106,7 +106,7 @@ func (m *Mutator) frameEntry(data []byte) bool {
 	return now != kind
 }
 
-// frameType changes a type in a frame: to another of the same size, or a class to another class.
+// frameType changes a type in a frame: to another of the same size, or from one class to another.
 func (m *Mutator) frameType(data []byte) bool {
 	for range 60 {
 		b, ok := m.withFrames()
@@ -135,7 +135,7 @@ func (m *Mutator) frameType(data []byte) bool {
 	return false
 }
 
-// dropFrame takes a frame out. The one behind it is led to where it was.
+// dropFrame removes a frame and adjusts the next one so that it keeps its position.
 func (m *Mutator) dropFrame() ([]byte, bool) {
 	b, ok := m.withFrames()
 	if !ok {
@@ -164,7 +164,7 @@ func (m *Mutator) dropFrame() ([]byte, bool) {
 	return m.replaceAttribute(b, b.frames, info), true
 }
 
-// replaceAttribute gives the class with other content of an attribute of Code.
+// replaceAttribute returns the class with other content of an attribute of Code.
 func (m *Mutator) replaceAttribute(b *body, a classfile.Attribute, info []byte) []byte {
 	data := append([]byte(nil), m.data[:a.Offset]...)
 	data = append(data, info...)
@@ -175,8 +175,8 @@ func (m *Mutator) replaceAttribute(b *body, a classfile.Attribute, info []byte) 
 	return data
 }
 
-// cut ends a method's code early, and takes its tables of lines and variables away, which would be wrong for no
-// reason that is of interest.
+// cut shortens a method's code, and removes its tables of lines and variables, which would otherwise be wrong for
+// reasons that do not matter here.
 func (m *Mutator) cut() ([]byte, bool) {
 	b := m.pick()
 	if len(b.pcs) < 2 {

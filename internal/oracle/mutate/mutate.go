@@ -30,16 +30,18 @@ const (
 	Hierarchy      Kind = "superclass, interface"
 )
 
-// Weighted gives every kind as often as it should be tried, so that of each enough is made that a verifier rejects and
-// more than half of all is about frames, types and operands.
+// Weighted returns every kind as often as it should be tried, so that each results in enough mutants that a verifier
+// rejects, and more than half of all are about frames, types and operands.
 func Weighted() []Kind {
 	var all []Kind
 	for _, w := range []struct {
 		kind  Kind
 		times int
 	}{
-		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2}, {ConstantKind, 2},
-		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1}, {Hierarchy, 1},
+		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2},
+		{ConstantKind, 2},
+		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1},
+		{Hierarchy, 1},
 	} {
 		for range w.times {
 			all = append(all, w.kind)
@@ -57,7 +59,7 @@ type Mutator struct {
 	bodies []body
 }
 
-// body is one method's code, with where its parts stand in the class file.
+// body is the code of one method, with the positions of its parts in the class file.
 type body struct {
 	code       classfile.Code
 	attribute  int   // offset of Code's info
@@ -69,7 +71,7 @@ type body struct {
 
 type span struct{ from, to int }
 
-// New is a mutator of a class whose methods can be decoded; those that cannot are left alone.
+// New returns a mutator of a class. Methods that cannot be decoded are left alone.
 func New(class *classfile.Class, rng *rand.Rand) *Mutator {
 	m := &Mutator{class: class, data: class.Bytes(), rng: rng}
 	methods := class.Methods()
@@ -97,7 +99,7 @@ func New(class *classfile.Class, rng *rand.Rand) *Mutator {
 	return m
 }
 
-// Mutate gives the class with one fault of a kind, or false if there is no place for it.
+// Mutate returns the class with one fault of a kind, or false if it has no place for such a fault.
 func (m *Mutator) Mutate(kind Kind) ([]byte, bool) {
 	data := append([]byte(nil), m.data...)
 	if len(m.bodies) == 0 && kind != Descriptor && kind != ConstantKind && kind != Flags && kind != Hierarchy {
@@ -143,14 +145,14 @@ func put2(b []byte, v int) { binary.BigEndian.PutUint16(b, uint16(v)) }
 
 func (m *Mutator) pick() *body { return &m.bodies[m.rng.IntN(len(m.bodies))] }
 
-// instruction picks one of a method.
+// instruction picks a random instruction of a method.
 func (m *Mutator) instruction() (*body, code.Instruction) {
 	b := m.pick()
 	in, _ := code.At(b.code.Bytecode, b.pcs[m.rng.IntN(len(b.pcs))])
 	return b, in
 }
 
-// find picks instructions until one is wanted.
+// find picks random instructions until the function accepts one.
 func (m *Mutator) find(wanted func(code.Instruction) bool) (*body, code.Instruction, bool) {
 	for range 30 {
 		if b, in := m.instruction(); wanted(in) {
@@ -160,7 +162,7 @@ func (m *Mutator) find(wanted func(code.Instruction) bool) (*body, code.Instruct
 	return nil, code.Instruction{}, false
 }
 
-// opcode puts another opcode in place of one, mostly one with the same operands.
+// opcode replaces an opcode by another, mostly one with the same operands.
 func (m *Mutator) opcode(data []byte) bool {
 	b, in := m.instruction()
 	at := b.code.Offset + in.PC
@@ -207,7 +209,7 @@ func (m *Mutator) operand(data []byte) bool {
 	return data[at] != byte(in.Op) || in.Size > 1
 }
 
-// branch leads a branch or a case of a switch elsewhere, mostly to another instruction.
+// branch changes the target of a branch or of a case of a switch, mostly to another instruction.
 func (m *Mutator) branch(data []byte) bool {
 	b, in, ok := m.find(func(in code.Instruction) bool {
 		for range in.Targets() {
@@ -241,7 +243,7 @@ func (m *Mutator) branch(data []byte) bool {
 	return true
 }
 
-// constantIndex lets an instruction name another constant, mostly of the same kind.
+// constantIndex changes the constant that an instruction names, mostly to one of the same kind.
 func (m *Mutator) constantIndex(data []byte) bool {
 	b, in, ok := m.find(func(in code.Instruction) bool { return in.Constant() != 0 })
 	if !ok {
@@ -275,7 +277,8 @@ func (m *Mutator) constantKind(data []byte) bool {
 	}
 	at := pool.Offset(i)
 	groups := [][]classfile.Tag{
-		{classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagNameAndType, classfile.TagInvokeDynamic,
+		{classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagNameAndType,
+			classfile.TagInvokeDynamic,
 			classfile.TagDynamic, classfile.TagInteger, classfile.TagFloat},
 		{classfile.TagClass, classfile.TagString, classfile.TagMethodType, classfile.TagModule, classfile.TagPackage},
 		{classfile.TagLong, classfile.TagDouble},
@@ -284,7 +287,8 @@ func (m *Mutator) constantKind(data []byte) bool {
 		data[at+1] = byte(m.rng.IntN(11))
 		return true
 	}
-	if m.rng.IntN(2) == 0 && tag != classfile.TagLong && tag != classfile.TagDouble && tag != classfile.TagInteger && tag != classfile.TagFloat {
+	if m.rng.IntN(2) == 0 && tag != classfile.TagLong && tag != classfile.TagDouble && tag != classfile.TagInteger &&
+		tag != classfile.TagFloat {
 		return m.reference(data, i, tag, at)
 	}
 	for _, group := range groups {
@@ -298,7 +302,7 @@ func (m *Mutator) constantKind(data []byte) bool {
 	return false
 }
 
-// reference lets a constant refer to another one, mostly of the same kind as before.
+// reference changes the constant that another constant refers to, mostly to one of the same kind.
 func (m *Mutator) reference(data []byte, i int, tag classfile.Tag, at int) bool {
 	pool := m.class.ConstantPool()
 	at++
@@ -345,7 +349,7 @@ func (m *Mutator) descriptor(data []byte) bool {
 	return false
 }
 
-// exceptionRange changes an entry of an exception table, mostly to other instructions.
+// exceptionRange changes an entry of an exception table, mostly to the positions of other instructions.
 func (m *Mutator) exceptionRange(data []byte) bool {
 	for range 30 {
 		b := m.pick()
@@ -370,7 +374,7 @@ func (m *Mutator) exceptionRange(data []byte) bool {
 	return false
 }
 
-// classConstant picks a Class entry.
+// classConstant picks a random Class entry.
 func (m *Mutator) classConstant() int {
 	pool := m.class.ConstantPool()
 	for range 300 {
@@ -413,7 +417,7 @@ func (m *Mutator) flags(data []byte) bool {
 	return true
 }
 
-// swap exchanges two neighbouring instructions. Those that mean something else at another place are left out.
+// swap exchanges two neighbouring instructions. It leaves out those that mean something else at another place.
 func (m *Mutator) swap(data []byte) bool {
 	plain := func(in code.Instruction) bool {
 		for range in.Targets() {

@@ -1,6 +1,6 @@
-// Reads exports with the programs that people open them in, and tells what these make of them. A request is a line of
-// JSON on standard input, {"reader": ..., "file": ..., ...}; the answer is one on standard output, {"result": ...} or
-// {"error": ...}. They are answered one after the other. Chromium is started once, when it is first needed.
+// Reads exports with the programs that people open them in, and reports what these find. A request is a line of JSON on
+// standard input, {"reader": ..., "file": ..., ...}; the answer is a line on standard output, {"result": ...} or
+// {"error": ...}. Requests are answered one after the other. Chromium is started once, when it is first needed.
 //
 // Started with the directory that has node_modules and trace-processor, and the path of Chromium or nothing.
 import {execFileSync, spawn} from 'node:child_process';
@@ -13,13 +13,13 @@ const [home, chromium] = process.argv.slice(1);
 const modules = path.join(home, 'node_modules');
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'readers-'));
 
-// Standard output is for answers alone.
+// Only answers go to standard output.
 for (const name of ['log', 'info', 'warn', 'debug']) {
   console[name] = () => {};
 }
 
-// Perfetto's trace processor, as WebAssembly. Its bundle is made for a browser's worker: it is given the few things
-// of one that it asks for. Every file gets an instance of its own.
+// Perfetto's trace processor, as WebAssembly. Its bundle is made for a browser's worker; the few globals of a worker that
+// it uses are defined here. Every file gets an instance of its own.
 let processorModule;
 
 async function processor() {
@@ -43,7 +43,7 @@ async function processor() {
       return processorModule ??= new WebAssembly.Module(bytes);
     }
     if (bytes[8] === 5) {
-      throw new Error('the package has the 32 bit processor only'); // it tries whether there is 64 bit memory
+      throw new Error('the package has the 32 bit processor only'); // the bundle tests for 64 bit memory
     }
     return new WebAssembly.Module(bytes);
   };
@@ -66,7 +66,7 @@ async function processor() {
   return engine;
 }
 
-// perfetto gives for each query its rows, as objects.
+// perfetto returns the rows of each query, as objects.
 async function perfetto({file, queries}) {
   const engine = await processor();
   await engine.parse(new Uint8Array(fs.readFileSync(file)));
@@ -88,7 +88,7 @@ async function perfetto({file, queries}) {
   return tables;
 }
 
-// devtools gives the threads as the Performance panel of Chrome's DevTools understands them.
+// devtools returns the threads as the Performance panel of Chrome's DevTools understands them.
 async function devtools({file}) {
   globalThis.DOMRect ??= class {};
   const Trace = await import(path.join(modules, '@paulirish/trace_engine/models/trace/trace.js'));
@@ -105,7 +105,7 @@ async function devtools({file}) {
   return threads;
 }
 
-// firefox gives what the Firefox Profiler makes of each thread, and the profile's metadata as it prints them.
+// firefox returns what the Firefox Profiler reads of each thread, and the profile's metadata as it prints them.
 async function firefox({file}) {
   const cli = path.join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
   const env = {...process.env, PROFILER_CLI_SESSION_DIR: scratch, PROFILER_CLI_NO_SYMBOLICATE: '1'};
@@ -159,7 +159,7 @@ async function open(url) {
   return {page, errors, requests};
 }
 
-// speedscope gives each profile's table of methods, as it is shown, and takes a picture of the first one's time line.
+// speedscope returns each profile's table of methods, as it is shown, and takes a picture of the first one's time line.
 async function speedscope({file, as, picture}) {
   const script = path.join(scratch, 'profile.js');
   const content = fs.readFileSync(file).toString('base64');
@@ -177,7 +177,7 @@ async function speedscope({file, as, picture}) {
     await page.keyboard.press('3');
     const profiles = [];
     for (;;) {
-      const shown = await settled(() => page.evaluate(() => ({
+      const shown = await untilStable(() => page.evaluate(() => ({
         name: document.body.innerText.split('\n')[1],
         rows: [...document.querySelectorAll('tr')].map((r) => [...r.querySelectorAll('td')].map((c) => c.innerText))
             .filter((c) => c.length === 3 && /%\)$/.test(c[0])),
@@ -194,8 +194,8 @@ async function speedscope({file, as, picture}) {
   }
 }
 
-// settled looks until it sees the same twice, and what it is told to wait for; not for ever, for it may not come.
-async function settled(look, good) {
+// untilStable polls until it reads the same value twice, and the expected one; it stops after some time.
+async function untilStable(look, good) {
   let last = '';
   for (let k = 0; ; k++) {
     const value = await look();
@@ -208,7 +208,7 @@ async function settled(look, good) {
   }
 }
 
-// page opens a file as a page, waits for what the expression wait says, and gives the value of another.
+// page opens a file as a page, waits for the expression wait, and returns the value of another.
 async function page({file, wait, value, picture}) {
   const {page, errors, requests} = await open(`file://${file}`);
   try {

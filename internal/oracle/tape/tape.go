@@ -1,9 +1,9 @@
-// Package tape makes recordings for tests, from text that says what is in them. It is written from trace/FORMAT.md
-// alone: package trace, which reads what it writes, shares nothing with it.
+// Package tape makes recordings for tests from text that describes them. It is written from trace/FORMAT.md alone and
+// shares no code with package trace, which reads what it writes.
 //
-// A line is a chunk, a word and then fields, KEY=VALUE or KEY="VALUE WITH SPACES". Times are in milliseconds.
-// What is not given is 0 or empty, for cpu, gc and gcCount -1. Lines that follow each other with the word message are one
-// chunk, and those with waits belong to the pending before them.
+// A line describes a chunk: a word, and then fields, KEY=VALUE or KEY="VALUE WITH SPACES". Times are in milliseconds. A
+// missing field is 0 or empty; cpu, gc and gcCount are then -1. Consecutive lines with the word message are one chunk,
+// and lines with waits belong to the pending before them.
 //
 //	meta KEY=VALUE...                      mappingId and the rest are as given; tickNanos=1000000 if not
 //	clock now= wall=
@@ -13,7 +13,7 @@
 //	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)"
 //	pending thread= message= available=1
 //	waits due= what= target= callback= arg1= flags=
-//	jank thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
+//	stall thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
 //	end
 //
 // Empty lines and those that begin with # are skipped.
@@ -39,12 +39,12 @@ const (
 	messages
 	samples
 	_ // frames
-	jank
+	stall
 	pending
 	end
 )
 
-// Make gives the bytes of the recording that text describes. The error names the line.
+// Make returns the recording that text describes. Its error names the line.
 func Make(text string) ([]byte, error) {
 	w := &writer{strings: map[string]uint64{"": 0}}
 	w.out = append(w.out, "TGD1"...)
@@ -66,7 +66,8 @@ func Make(text string) ([]byte, error) {
 	}
 	for len(lines) > 0 {
 		n := 1
-		for n < len(lines) && (lines[0].word == "message" && lines[n].word == "message" || lines[0].word == "pending" && lines[n].word == "waits") {
+		for n < len(lines) && (lines[0].word == "message" && lines[n].word == "message" || lines[0].word == "pending" &&
+			lines[n].word == "waits") {
 			n++
 		}
 		if err := w.chunk(lines[:n]); err != nil {
@@ -98,7 +99,7 @@ func parse(text string) (line, error) {
 	return l, nil
 }
 
-// number gives a field's number; a field that is not there is standard.
+// number returns the number in a field, or standard if the field is missing.
 func (l line) number(key string, standard float64) float64 {
 	text, ok := l.fields[key]
 	if !ok {
@@ -111,7 +112,7 @@ func (l line) number(key string, standard float64) float64 {
 	return n
 }
 
-// nanos gives a field's time; -1 stays that.
+// nanos returns the time in a field; -1 stays -1.
 func (l line) nanos(key string, standard float64) int64 {
 	ms := l.number(key, standard)
 	if ms == -1 {
@@ -120,7 +121,7 @@ func (l line) nanos(key string, standard float64) int64 {
 	return int64(ms * 1e6)
 }
 
-// writer puts chunks behind each other.
+// writer appends chunks to a recording.
 type writer struct {
 	out     []byte
 	chunks  uint32
@@ -173,14 +174,14 @@ func (w *writer) chunk(lines []line) (err error) {
 			p.sv(m.nanos("due", 0)).sv(int64(m.number("what", 0))).name(m.fields["target"]).name(m.fields["callback"]).
 				sv(int64(m.number("arg1", 0))).u8(byte(m.uint("flags")))
 		}
-	case "jank":
-		kind = jank
-		p.jank(l)
+	case "stall":
+		kind = stall
+		p.stall(l)
 	case "end":
 		kind = end
 		p.uv(uint64(w.chunks)).uv(w.records).uv(0)
 	default:
-		return fmt.Errorf("there is no chunk %q", l.word)
+		return fmt.Errorf("the format has no chunk %q", l.word)
 	}
 	w.freshStrings()
 	w.frame(kind, p.bytes)
@@ -199,7 +200,7 @@ func state(name string) byte {
 	return byte(k)
 }
 
-// freshStrings writes the strings that are new, before the chunk that has them.
+// freshStrings writes the strings that are new, before the chunk that refers to them.
 func (w *writer) freshStrings() {
 	if len(w.fresh) == 0 {
 		return
@@ -227,7 +228,7 @@ func (w *writer) frame(kind uint16, body []byte) {
 	}
 }
 
-// payload is what is in a chunk.
+// payload is the content of a chunk.
 type payload struct {
 	w     *writer
 	bytes []byte
@@ -298,8 +299,9 @@ func (p *payload) records(l line) {
 	p.w.records += uint64(len(list))
 }
 
-func (p *payload) jank(l line) {
-	p.uv(l.uint("thread")).u8(0).uv(l.uint("sequence")).sv(l.nanos("begin", 0)).uv(uint64(l.nanos("wall", 0))).sv(l.nanos("cpu", -1)).
+func (p *payload) stall(l line) {
+	p.uv(l.uint("thread")).u8(0).uv(l.uint("sequence")).sv(l.nanos("begin",
+		0)).uv(uint64(l.nanos("wall", 0))).sv(l.nanos("cpu", -1)).
 		uv(l.uint("first")).uv(l.uint("end")).name(l.fields["what"]).name(l.fields["scene"]).u8(byte(l.uint("foreground"))).
 		sv(int64(l.number("gcCount", -1))).sv(int64(l.number("gc", -1))).u8(state(l.fields["state"])).name(l.fields["owner"]).
 		str(l.fields["key"]).uv(0)

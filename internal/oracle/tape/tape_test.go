@@ -11,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// TestMake reads back what is written, chunk by chunk.
+// TestMake reads what Make writes, chunk by chunk.
 func TestMake(t *testing.T) {
 	data, err := Make(`
 # every kind of chunk
@@ -24,7 +24,7 @@ message thread=3 begin=2 cpu=1
 sample time=3 thread=3 state=BLOCKED stack="a.B.c(B.java:7) a.B.d(B.java:8)"
 pending thread=3 message=4 available=1
 waits due=4 what=-1 target=a.B flags=2
-jank thread=3 sequence=4 begin=1 wall=900 first=7 end=9 what="a B" state=WAITING owner="x holds y" gc=5
+stall thread=3 sequence=4 begin=1 wall=900 first=7 end=9 what="a B" state=WAITING owner="x holds y" gc=5
 end`)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,8 @@ end`)
 		got = append(got, c)
 	}
 	want := []trace.Chunk{
-		&trace.Meta{Values: map[string]string{"mappingId": "00112233445566aa", "slowMillis": "700", "app": "two words", "tickNanos": "1000000"}},
+		&trace.Meta{Values: map[string]string{"mappingId": "00112233445566aa", "slowMillis": "700", "app": "two words",
+			"tickNanos": "1000000"}},
 		&trace.Clock{NanoTime: 1e6, ElapsedRealtime: 1e6, WallMillis: 1700000000000, Zone: "UTC"},
 		&trace.Threads{List: []trace.Thread{{Index: 3, ID: 3, Name: "main thread", Main: true}}},
 		&trace.Records{Thread: 3, First: 7, Overwritten: 2, List: []trace.Record{1<<63 | 1<<43, 1<<43 | 5}},
@@ -54,9 +55,11 @@ end`)
 			{Count: 1, Begin: 2e6, CPU: 1e6},
 		}},
 		&trace.StackSample{Nanos: 3e6, Thread: 3, State: 3, CPU: -1, Frames: []string{"a.B.c(B.java:7)", "a.B.d(B.java:8)"}},
-		&trace.Pending{Thread: 3, Message: 4, Available: true, List: []trace.PendingMessage{{When: 4e6, What: -1, Target: "a.B", Barrier: true}}},
-		&trace.StallChunk{Thread: 3, Message: 4, Begin: 1e6, Wall: 900e6, CPU: -1, FirstRecord: 7, EndRecord: 9, Description: "a B",
-			GCCount: -1, GCMillis: 5, State: 4, LockOwner: "x holds y"},
+		&trace.Pending{Thread: 3, Message: 4, Available: true, List: []trace.PendingMessage{{When: 4e6, What: -1,
+			Target: "a.B", Barrier: true}}},
+		&trace.StallChunk{Thread: 3, Message: 4, Begin: 1e6, Wall: 900e6, CPU: -1, FirstRecord: 7, EndRecord: 9,
+			Description: "a B",
+			GCCount:     -1, GCMillis: 5, State: 4, LockOwner: "x holds y"},
 		&trace.End{Chunks: 12, Records: 2},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -68,9 +71,9 @@ end`)
 }
 
 func TestMakeRefuses(t *testing.T) {
-	for _, text := range []string{"bang", "jank wall=x", "records list=1@2", "sample state=ASLEEP", "meta =1"} {
+	for _, text := range []string{"bang", "stall wall=x", "records list=1@2", "sample state=ASLEEP", "meta =1"} {
 		if _, err := Make(text); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package com.android;
 
-/** Stands for the class of the Android Gradle plugin, of which Matrix's plugin asks the version alone. */
+/** A stub of the class of the Android Gradle plugin; Matrix's plugin reads only the version. */
 public final class Version {
     private Version() {}
 
-    /** The first with which Matrix lets ASM read what Java 9 brought: with an older one it would do less. */
+    /** The first version with which Matrix makes ASM read class files of Java 9. With an older one it would do less. */
     public static final String ANDROID_GRADLE_PLUGIN_VERSION = "7.0.0";
 }

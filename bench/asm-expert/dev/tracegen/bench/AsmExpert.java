@@ -19,20 +19,20 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * What somebody who knows ASM well would write for speed: no frame computation, no maxs computation, the constant pool
- * and untouched methods shared with the reader, other entries copied as they are, zip by hand, all cores, nothing kept
- * longer than needed. It does not verify, cannot undo, knows no rules.
+ * An instrumenter by a developer who knows ASM well, written for speed: no computation of frames or maxs, the constant
+ * pool and untouched methods shared with the reader, other entries copied, own code for zip files, all cores, nothing
+ * kept longer than needed. It does not verify, cannot undo, and has no rules.
  *
- * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write, then {@code key=value}:
- * {@code jobs=N} (one per processor), {@code level=-1|0..9} (0 stores), {@code trivial=none|smart},
- * {@code ids=sorted|counter}, {@code zip=true} to leave classes as they are.
- * IDs by a counter differ from run to run with more than one job, but need no second pass.
+ * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write, then {@code
+ * key=value}: {@code jobs=N} (one per processor), {@code level=-1|0..9} (0 stores), {@code trivial=none|smart}, {@code
+ * ids=sorted|counter}, {@code zip=true} to leave classes as they are. IDs by a counter differ from run to run with more
+ * than one job, but need no second pass.
  */
 public final class AsmExpert {
-    /** Results that may wait for the one before them to be written. */
+    /** The number of results that may wait for the one before them to be written. */
     private static final int WINDOW = 1024;
 
-    /** A jar; with sorted IDs what the first pass leaves to the second one, by entry. */
+    /** A jar, and with sorted IDs the results of the first pass for the second one, by entry. */
     private record Jar(Path path, ZipFile zip, byte[][] classes, int[][] ids) {
         static Jar open(Path path, boolean sorted) throws IOException {
             ZipFile zip = new ZipFile(path);
@@ -95,7 +95,8 @@ public final class AsmExpert {
             expert.write(jar, Path.of(args[1]).resolve(jar.path.getFileName()));
         }
         expert.writeMapping(Path.of(args[2]));
-        System.out.printf("classes=%d methods=%d bytes-in=%d bytes-out=%d%n", expert.changed.get(), expert.mapping.size(),
+        System.out.printf("classes=%d methods=%d bytes-in=%d bytes-out=%d%n", expert.changed.get(),
+                expert.mapping.size(),
                 expert.bytesIn.get(), expert.bytesOut.get());
     }
 
@@ -104,8 +105,8 @@ public final class AsmExpert {
     }
 
     /**
-     * Starts threads that run a job for every entry, in order. Each asks the supplier for a job of its own, and the window
-     * for leave before it takes an entry: asked later, the entry that everybody waits for might not get it.
+     * Starts threads that run a job for every entry, in order. Each asks the supplier for a job of its own. It acquires
+     * a permit of the window before it takes an entry: otherwise the entry that all others wait for might not get one.
      */
     private List<Thread> forEachEntry(ZipFile zip, Semaphore window, Supplier<Job> worker) {
         AtomicInteger next = new AtomicInteger();
@@ -134,7 +135,7 @@ public final class AsmExpert {
         return threads;
     }
 
-    /** First pass: the methods of all classes, sorted, get dense IDs. */
+    /** First pass: collects the methods of all classes, sorts them, and assigns dense IDs. */
     private void number() throws InterruptedException {
         record Place(Jar jar, int entry, int index, Tracer.Method method) {}
         List<Place> places = new ArrayList<>();

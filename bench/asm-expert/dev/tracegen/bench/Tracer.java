@@ -32,7 +32,7 @@ final class Tracer {
         this.smart = smart;
     }
 
-    /** The methods that {@link #rewrite} will ask an ID for, in its order. */
+    /** The methods for which {@link #rewrite} will ask for an ID, in that order. */
     List<Method> scan(byte[] bytes) {
         List<Method> found = new ArrayList<>();
         ClassReader reader = new ClassReader(bytes);
@@ -40,14 +40,14 @@ final class Tracer {
         Visitor visitor = new Visitor(null, () -> 0, found);
         reader.accept(visitor, smart ? flags : flags | ClassReader.SKIP_CODE);
         if (!smart && visitor.accessors) {
-            // Only of these few must the code be seen.
+            // Only for these few methods the code must be read.
             found.clear();
             reader.accept(new Visitor(null, () -> 0, found), flags);
         }
         return found;
     }
 
-    /** The class with calls in it, or null if none of its methods is traced. */
+    /** Returns the class with calls, or null if none of its methods is traced. */
     byte[] rewrite(byte[] bytes, IntSupplier ids, List<Method> traced) {
         int before = traced.size();
         ClassReader reader = new ClassReader(bytes);
@@ -71,16 +71,19 @@ final class Tracer {
         }
 
         @Override
-        public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
+        public void visit(int version, int access, String name, String signature, String superName,
+                String[] interfaces) {
             owner = name;
             skipped = (access & Opcodes.ACC_MODULE) != 0 || name.startsWith("dev/tracegen/runtime/");
             super.visit(version, access, name, signature, superName, interfaces);
         }
 
         @Override
-        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
+        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
+                String[] exceptions) {
             MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
-            boolean accessor = name.startsWith("access$") && (access & Opcodes.ACC_STATIC) != 0 && (access & Opcodes.ACC_SYNTHETIC) != 0;
+            boolean accessor = name.startsWith("access$") && (access & Opcodes.ACC_STATIC) != 0
+                    && (access & Opcodes.ACC_SYNTHETIC) != 0;
             if (skipped || (access & (Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE)) != 0
                     || name.endsWith("$$forInline")) {
                 return next;
@@ -95,8 +98,8 @@ final class Tracer {
         }
 
         /**
-         * Holds a method's first instructions back until it is clear whether the method is trivial, or an accessor that
-         * does nothing but one access to a member: most are known not to be at their first call.
+         * Holds a method's first instructions back until it is known whether the method is trivial, or an accessor that
+         * does nothing but one access to a member. For most methods that is decided at their first call.
          */
         private final class SmallMethod extends MethodVisitor {
             private final MethodVisitor plain;
@@ -373,10 +376,10 @@ final class Tracer {
         }
     }
 
-    /** The insertion itself. */
+    /** Inserts the calls. */
     private final class Calls extends MethodVisitor {
         private final int id;
-        /** How many protected ranges open (+) or close (-) at a label; null if the method has no handler. */
+        /** The number of protected ranges that open (+) or close (-) at a label; null if the method has no handler. */
         private Map<Label, Integer> ranges;
         private int open;
 
@@ -432,7 +435,7 @@ final class Tracer {
 
         @Override
         public void visitMaxs(int maxStack, int maxLocals) {
-            // One more than before is always enough, and nothing has to be computed.
+            // One more than before is always enough, and needs no computation.
             super.visitMaxs(maxStack + 1, maxLocals);
         }
     }

@@ -17,11 +17,11 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Zip in and zip out by hand, because {@code java.util.zip} can neither copy an entry without inflating it nor take one
- * that another thread has deflated. Only what the benchmark's jars need: no zip64, no encryption.
+ * Reads and writes zip files directly, because {@code java.util.zip} can neither copy an entry without inflating it nor
+ * write one that another thread has deflated. It supports only what the benchmark's jars need: no zip64, no encryption.
  */
 final class ZipFile {
-    /** One entry as the central directory has it, and where its data lies. */
+    /** One entry of the central directory, and the position of its data. */
     record Entry(String name, int method, int time, int date, int crc, int compressed, int size, int data) {
         boolean isClass() {
             return name.endsWith(".class");
@@ -50,13 +50,14 @@ final class ZipFile {
             file.get(at + 46, name);
             int local = file.getInt(at + 42);
             int data = local + 30 + (file.getShort(local + 26) & 0xFFFF) + (file.getShort(local + 28) & 0xFFFF);
-            entries.add(new Entry(new String(name, StandardCharsets.UTF_8), file.getShort(at + 10), file.getShort(at + 12),
+            entries.add(new Entry(new String(name, StandardCharsets.UTF_8), file.getShort(at + 10),
+                    file.getShort(at + 12),
                     file.getShort(at + 14), file.getInt(at + 16), file.getInt(at + 20), file.getInt(at + 24), data));
             at += 46 + nameLength + (file.getShort(at + 30) & 0xFFFF) + (file.getShort(at + 32) & 0xFFFF);
         }
     }
 
-    /** The entry as it is, to be written again. */
+    /** Returns the unchanged entry, to be written again. */
     Packed raw(Entry e) {
         return new Packed(e, e.method, e.crc, e.size, file.slice(e.data, e.compressed));
     }
@@ -109,7 +110,8 @@ final class ZipFile {
         private int count;
 
         Writer(Path path) throws IOException {
-            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                    StandardOpenOption.TRUNCATE_EXISTING);
         }
 
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
@@ -135,7 +137,8 @@ final class ZipFile {
 
         private static void common(ByteBuffer b, Packed p, int compressed, int nameLength) {
             b.putShort((short) 20).putShort((short) 0x0800).putShort((short) p.method).putShort((short) p.entry.time)
-                    .putShort((short) p.entry.date).putInt(p.crc).putInt(compressed).putInt(p.size).putShort((short) nameLength);
+                    .putShort((short) p.entry.date).putInt(p.crc).putInt(compressed).putInt(p.size)
+                    .putShort((short) nameLength);
         }
 
         private void put(ByteBuffer b) throws IOException {

@@ -33,18 +33,18 @@ import net.bytebuddy.implementation.Implementation;
 import net.bytebuddy.implementation.bytecode.constant.IntegerConstant;
 
 /**
- * The same calls by ByteBuddy's Advice, offline, by its Plugin.Engine on all cores: nothing validated, no method graph, no
- * auxiliary types, descriptions without code, which is as fast as its documentation tells to make it. Exits are reported
- * at returns only.
+ * Inserts the same calls by ByteBuddy's Advice, offline, by its Plugin.Engine on all cores: nothing validated, no
+ * method graph, no auxiliary types, descriptions without code, which is the fastest way according to its documentation.
+ * Exits are reported at returns only.
  *
  * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write.
  */
 public final class ByteBuddyDriver implements Plugin {
-    /** Where the advice wants the method's ID. */
+    /** Marks the parameter of the advice that is the method's ID. */
     @Retention(RetentionPolicy.RUNTIME)
     @interface Id {}
 
-    /** What is put into every method. */
+    /** The advice for every method. */
     static final class Calls {
         private Calls() {}
 
@@ -59,7 +59,7 @@ public final class ByteBuddyDriver implements Plugin {
         }
     }
 
-    /** Gives a method its ID, the same at its entry and at its exits. */
+    /** Supplies the ID of a method, the same at its entry and at its exits. */
     private static final class Ids implements Advice.OffsetMapping.Factory<Id> {
         final Map<String, Integer> given = new ConcurrentHashMap<>();
         private final AtomicInteger last = new AtomicInteger();
@@ -133,7 +133,8 @@ public final class ByteBuddyDriver implements Plugin {
     }
 
     @Override
-    public DynamicType.Builder<?> apply(DynamicType.Builder<?> builder, TypeDescription type, ClassFileLocator locator) {
+    public DynamicType.Builder<?> apply(DynamicType.Builder<?> builder, TypeDescription type,
+            ClassFileLocator locator) {
         return builder.visit(calls.on(not(isAbstract().or(isNative()).or(isBridge()).or(isTypeInitializer()))));
     }
 

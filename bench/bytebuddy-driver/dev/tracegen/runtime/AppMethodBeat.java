@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-/** Stands for the runtime, so that the advice compiles. */
+/** A stub of the runtime, so that the advice compiles. */
 public final class AppMethodBeat {
     private AppMethodBeat() {}
 

@@ -22,9 +22,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Drives the classes of Matrix's published Gradle plugin through the three steps of its MatrixTrace.doTransform: parse,
- * collect, trace, on its 16 threads and with its default lists. What it finds with an Android project, the platform's
- * jar for the class loader, is left out.
+ * Runs the classes of Matrix's published Gradle plugin through the three steps of its MatrixTrace.doTransform: parse,
+ * collect, trace, on its 16 threads and with its default lists. It leaves out what the plugin takes from an Android
+ * project: the platform's jar for the class loader.
  *
  * <p>Arguments: a file that lists the jars, the directory for the outputs, the method map to write, then
  * {@code check=true|false}. The exit code is 1 if Matrix would fail the build; the outputs are there all the same.

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** What every release since 8 compiles: exceptions, switches, lambdas, nests, monitors. */
+/** Language features that every release since 8 compiles: exceptions, switches, lambdas, nests, monitors. */
 public class Since8 {
     private int secret;
 

@@ -2,7 +2,7 @@ import android.content.Context;
 import android.content.res.AssetManager;
 import java.io.File;
 
-/** As much of an app's context as the runtime asks for. */
+/** The parts of an app's context that the runtime uses. */
 final class App extends android.app.Application {
     final File files;
 
@@ -25,7 +25,7 @@ final class App extends android.app.Application {
         return files;
     }
 
-    /** There are none: the class path has the configuration. */
+    /** There is no metadata: the configuration is on the class path. */
     @Override
     public AssetManager getAssets() {
         return null;

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Boots a device, runs its main looper, and from another thread, one after the other, the proofs: the public methods
+ * Starts a device, runs its main looper, and from another thread, one after the other, the proofs: the public methods
  * without parameters of the classes named on the command line. Prints a line for each, which the Go test reads.
  */
 public final class Bench {
@@ -21,7 +21,7 @@ public final class Bench {
     static boolean lockFree;
     static Handler main;
 
-    /** What a proof may throw out of the main looper, which goes on. */
+    /** An exception that a proof may throw out of the main looper, which goes on. */
     static final class Thrown extends RuntimeException {
         private static final long serialVersionUID = 1;
     }
@@ -48,7 +48,7 @@ public final class Bench {
             try {
                 Looper.loop();
             } catch (Thrown e) {
-                // As apps do that want to survive anything.
+                // As apps do that want to survive every exception.
             }
         }
     }
@@ -91,7 +91,7 @@ public final class Bench {
             return 1;
         } finally {
             Looper.getMainLooper().setMessageLogging(null);
-            settle();
+            drain();
         }
     }
 
@@ -134,11 +134,11 @@ public final class Bench {
     }
 
     /** Sends one message and waits until the queue has run its idle handlers after it. */
-    static void settle() throws Exception {
-        settle(main);
+    static void drain() throws Exception {
+        drain(main);
     }
 
-    static void settle(Handler handler) throws Exception {
+    static void drain(Handler handler) throws Exception {
         final CountDownLatch idle = new CountDownLatch(1);
         handler.post(new Runnable() {
             @Override
@@ -169,7 +169,7 @@ public final class Bench {
         return (MessageQueue) field(looper, Looper.class, "mQueue");
     }
 
-    /** Collects garbage until something is gone. */
+    /** Collects garbage until an object is gone. */
     static boolean collected(java.lang.ref.WeakReference<?> ref) throws Exception {
         for (int k = 0; k < 50 && ref.get() != null; k++) {
             System.gc();

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 
-/** How many frames a busy app draws with and without being recorded. */
+/** The number of frames that a busy app draws with and without being recorded. */
 public final class FrameProofs {
     private static final double SECONDS = 1;
     private static final int ROUNDS = 3;
@@ -68,7 +68,8 @@ public final class FrameProofs {
 
     public void aBusyAppDrawsItsFramesWhileItIsRecorded() throws Exception {
         File dir = new File(System.getProperty("java.io.tmpdir"), "frames-" + System.nanoTime());
-        // Compiled before it counts; and off is not waiting to be started, which records too.
+        // The code is compiled before it is measured. Switched off is not the same as waiting to be started, which
+        // records too.
         draw();
         Bench.check(TracegenRuntime.start(new App(dir), new RuntimeConfig()), "not recording");
         TracegenRuntime.stop();
@@ -80,11 +81,13 @@ public final class FrameProofs {
         RuntimeConfig all = new RuntimeConfig().frames(true);
         all.recorder().everyRecord(true);
         double lostToAll = round(dir, all, ", every record and frame written");
-        Bench.measured(String.format(Locale.ROOT, "frames lost by recording: %.1f a second (median of %d; %.1f to %.1f), with every record and frame written %.1f",
+        Bench.measured(String.format(Locale.ROOT,
+                "frames lost by recording: %.1f a second (median of %d; %.1f to %.1f), with every record and frame "
+                + "written %.1f",
                 lost[ROUNDS / 2], ROUNDS, lost[0], lost[ROUNDS - 1], lostToAll));
     }
 
-    /** How many frames a second recording costs: without, then with. */
+    /** The number of frames per second that recording costs: without, then with. */
     private static double round(File dir, RuntimeConfig config, String how) throws Exception {
         Drawing off = draw();
         Bench.check(TracegenRuntime.start(new App(dir), config), "not recording");
@@ -93,8 +96,9 @@ public final class FrameProofs {
         long records = Recorder.current().thread(Looper.getMainLooper().getThread()).mark() - before;
         TracegenRuntime.stop();
         Bench.check(on.frames > 0 && off.frames > 0, "no frames");
-        // Two for each call, and those of messages.
-        Bench.check(records >= 2L * on.calls * on.frames, records + " records of " + on.frames + " frames with " + on.calls + " calls");
+        // Two records for each call, and those of messages.
+        Bench.check(records >= 2L * on.calls * on.frames, records + " records of " + on.frames + " frames with "
+                + on.calls + " calls");
         Bench.measured(on.calls + " calls a frame" + how + ": off " + off.result() + "; on " + on.result());
         return (off.frames - on.frames) / SECONDS;
     }

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** What is told of idle handlers, and that they are left as they were. */
+/** What is reported of idle handlers, and that they are left as they were. */
 public final class IdleProofs {
     private static final class Idle implements MessageQueue.IdleHandler {
         final boolean keep;
@@ -46,7 +46,7 @@ public final class IdleProofs {
         }
     }
 
-    /** What is told of idle handlers of this class. */
+    /** What is reported of idle handlers of this class. */
     private static final class IdleLog extends DispatchListener {
         final List<Long> nanos = Collections.synchronizedList(new ArrayList<Long>());
         volatile int starts;
@@ -80,7 +80,8 @@ public final class IdleProofs {
 
     @SuppressWarnings("unchecked")
     private static ArrayList<MessageQueue.IdleHandler> list() throws Exception {
-        return (ArrayList<MessageQueue.IdleHandler>) Bench.field(Looper.getMainLooper().getQueue(), MessageQueue.class, "mIdleHandlers");
+        return (ArrayList<MessageQueue.IdleHandler>) Bench.field(Looper.getMainLooper().getQueue(),
+                MessageQueue.class, "mIdleHandlers");
     }
 
     private static void replace(ArrayList<MessageQueue.IdleHandler> list) throws Exception {
@@ -98,16 +99,18 @@ public final class IdleProofs {
         Idle slow = new Idle(false);
         slow.millis = 300;
         queue.addIdleHandler(slow);
-        Bench.settle();
+        Bench.drain();
         // No message comes that would end it.
         for (int k = 0; log.nanos.isEmpty() && k < 1000; k++) {
             Thread.sleep(10);
         }
         monitor.release();
         Bench.equal(log.starts, 1, "starts");
-        Bench.check(log.nanos.size() == 1 && log.nanos.get(0) >= slow.nanos, "told " + log.nanos + ", took " + slow.nanos);
+        Bench.check(log.nanos.size() == 1 && log.nanos.get(0) >= slow.nanos, "told " + log.nanos + ", took "
+                + slow.nanos);
         Bench.check(log.idle > 0, "the idle queue is not told of");
-        Bench.measured("an idle handler of 300 ms: " + (log.nanos.get(0) - slow.nanos) / 1000 + " us longer than its work");
+        Bench.measured("an idle handler of 300 ms: " + (log.nanos.get(0) - slow.nanos) / 1000
+                + " us longer than its work");
     }
 
     public void fault14EarlierIdleHandlersStay() throws Exception {
@@ -122,21 +125,22 @@ public final class IdleProofs {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         Idle after = new Idle(true);
         queue.addIdleHandler(after);
-        Bench.settle();
-        Bench.settle();
-        Bench.check(before.runs >= 2 && removed.runs >= 2 && after.runs >= 2, "runs: " + before.runs + " " + removed.runs + " " + after.runs);
+        Bench.drain();
+        Bench.drain();
+        Bench.check(before.runs >= 2 && removed.runs >= 2 && after.runs >= 2, "runs: " + before.runs + " "
+                + removed.runs + " " + after.runs);
         Bench.equal(once.runs, 1, "runs of one that wants no more");
         queue.removeIdleHandler(removed);
         int runs = removed.runs;
-        Bench.settle();
+        Bench.drain();
         Bench.equal(removed.runs, runs, "runs after it was removed");
-        // A handler that wants no more, as settle's, is taken out before the next message at the latest.
+        // A handler that returns false, as drain's, is removed before the next message at the latest.
         Bench.onMain(new Nothing());
         monitor.release();
         Bench.check(list() == original, "after release the list is another");
         Bench.equal(list(), Arrays.<MessageQueue.IdleHandler>asList(before, after), "after release the list holds");
         runs = before.runs;
-        Bench.settle();
+        Bench.drain();
         Bench.check(before.runs > runs, "after release a handler runs no more");
         queue.removeIdleHandler(before);
         queue.removeIdleHandler(after);
@@ -150,10 +154,10 @@ public final class IdleProofs {
         Idle bad = new Idle(true);
         bad.throwing = true;
         queue.addIdleHandler(bad);
-        Bench.settle();
-        Bench.settle();
+        Bench.drain();
+        Bench.drain();
         monitor.release();
-        // The queue logs it, and takes it out.
+        // The queue logs the exception, and removes the handler.
         Bench.equal(bad.runs, 1, "runs");
         Bench.equal(log.nanos.size(), 1, "ends");
         Bench.check(!list().contains(bad), "it is still there");
@@ -164,7 +168,7 @@ public final class IdleProofs {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         MonitorProofs.Log log = new MonitorProofs.Log();
         monitor.add(log);
-        // As Matrix does: an empty list, and with it goes every handler that there was.
+        // As Matrix does: it sets an empty list, which removes every handler.
         final ArrayList<MessageQueue.IdleHandler> theirs = new ArrayList<MessageQueue.IdleHandler>() {
             private static final long serialVersionUID = 1;
         };
@@ -179,11 +183,11 @@ public final class IdleProofs {
             }
         });
         Bench.check(!monitor.reportsIdleHandlers(), "it does not notice that idle handlers are not seen");
-        Bench.settle();
-        Bench.settle();
+        Bench.drain();
+        Bench.drain();
         Looper.getMainLooper().setMessageLogging(null);
         for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.equal(monitor.reinstalls(), 1, "won back, though the list was replaced");
         monitor.release();

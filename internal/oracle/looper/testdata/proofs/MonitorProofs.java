@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What a monitor tells of messages, on the real looper. */
+/** What a monitor reports of messages, on the real looper. */
 public final class MonitorProofs {
-    /** Keeps what it is told. */
+    /** Keeps what is reported to it. */
     static final class Log extends DispatchListener {
         final List<String> lines = Collections.synchronizedList(new ArrayList<String>());
         volatile long beginNanos;
@@ -85,12 +85,13 @@ public final class MonitorProofs {
                 handler.sendEmptyMessage(7);
                 handler.post(new MyCallback());
             }
-            Bench.settle();
+            Bench.drain();
             monitor.release();
             String h = MyHandler.class.getName();
             Bench.equal(log.count("-" + h + " null 7"), 100, monitor.source() + ": messages");
-            Bench.equal(log.count("-" + h + " " + MyCallback.class.getName() + " 0"), 100, monitor.source() + ": callbacks");
-            // Those two hundred, and what settle sends: so a monitor posts nothing itself.
+            Bench.equal(log.count("-" + h + " " + MyCallback.class.getName() + " 0"), 100, monitor.source()
+                    + ": callbacks");
+            // Those two hundred, and those that drain sends: a monitor posts nothing itself.
             Bench.equal(log.lines.size(), 2 * 201, monitor.source() + ": starts and ends");
             for (int k = 0; k < log.lines.size(); k += 2) {
                 Bench.equal(log.lines.get(k), "+", "line " + k);
@@ -117,7 +118,8 @@ public final class MonitorProofs {
             handler.sendEmptyMessage(1);
             Thread.sleep(1200);
             monitor.release();
-            Bench.check(log.beginNanos <= handler.begin && log.endNanos >= handler.end, "the message is longer than its work");
+            Bench.check(log.beginNanos <= handler.begin && log.endNanos >= handler.end,
+                    "the message is longer than its work");
             long off = log.endNanos - log.beginNanos - (handler.end - handler.begin);
             Bench.measured("a message of 1 s, by " + monitor.source() + ": " + off / 1000 + " us longer than its work");
         }
@@ -166,7 +168,7 @@ public final class MonitorProofs {
             for (int k = 0; k < 50; k++) {
                 Bench.main.sendEmptyMessage(3);
             }
-            Bench.settle();
+            Bench.drain();
             monitor.release();
             Bench.equal(after.lines.size(), 2 * 51, monitor.source() + ": told to the one behind");
             Bench.equal(before.count("+"), 51, monitor.source() + ": starts told to the one that goes");
@@ -179,7 +181,7 @@ public final class MonitorProofs {
         final Log log = new Log();
         monitor.add(log);
         log.valid = false;
-        Bench.settle();
+        Bench.drain();
         Bench.equal(log.lines.size(), 0, "told while not valid");
         Bench.onMain(new Runnable() {
             @Override
@@ -187,16 +189,16 @@ public final class MonitorProofs {
                 log.valid = true;
             }
         });
-        Bench.settle();
+        Bench.drain();
         Bench.onMain(new Runnable() {
             @Override
             public void run() {
                 log.valid = false;
             }
         });
-        Bench.settle();
+        Bench.drain();
         monitor.release();
-        // Two messages: settle's, and the one that ends the validity, whose end is still told.
+        // Two messages: drain's, and the one that ends the validity, whose end is still reported.
         Bench.equal(log.count("+"), 2, "starts");
         Bench.equal(log.lines.size(), 4, "lines");
     }
@@ -210,7 +212,8 @@ public final class MonitorProofs {
             public void run() {
                 try {
                     Printer p = Bench.printer();
-                    String[] odd = {null, "", " ", "hello", "<", "<", ">", ">>>>> Dispatching to ", ">>>>> Dispatching to x", ">>>>> Dispatching to } : "};
+                    String[] odd = {null, "", " ", "hello", "<", "<", ">", ">>>>> Dispatching to ",
+                            ">>>>> Dispatching to x", ">>>>> Dispatching to } : "};
                     for (String line : odd) {
                         p.println(line);
                     }
@@ -220,7 +223,7 @@ public final class MonitorProofs {
             }
         });
         Bench.main.sendEmptyMessage(9);
-        Bench.settle();
+        Bench.drain();
         monitor.release();
         Bench.equal(log.count("-" + Handler.class.getName() + " null 9"), 1, "the message after it");
         Bench.equal(log.count("+") * 2, log.lines.size(), "starts have ends");
@@ -241,7 +244,7 @@ public final class MonitorProofs {
             for (int k = 0; k < 3; k++) {
                 handler.sendEmptyMessage(5);
             }
-            Bench.settle();
+            Bench.drain();
             monitor.release();
             Bench.equal(log.count("-" + MyHandler.class.getName() + " null 5"), 3, monitor.source() + ": ends");
             Bench.equal(log.lines.size(), 2 * 4, monitor.source() + ": starts and ends");
@@ -272,22 +275,23 @@ public final class MonitorProofs {
                 }
             }
             for (int k = 0; k < n; k++) {
-                Bench.settle(new Handler(threads[k].getLooper()));
+                Bench.drain(new Handler(threads[k].getLooper()));
                 threads[k].quit();
                 threads[k].join();
                 Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + k)), k + 1, "thread " + k);
                 for (int j = 0; j < n; j++) {
-                    Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + j)), j == k ? k + 1 : 0, "thread " + k + " of " + j);
+                    Bench.equal(logs[k].count("-" + MyHandler.class.getName() + " null " + (20 + j)),
+                            j == k ? k + 1 : 0, "thread " + k + " of " + j);
                 }
                 threads[k] = null;
             }
-            // The main looper's thread local would keep nothing of them, nor does anybody else.
+            // Neither the main looper's thread local nor any other object must keep it.
             for (WeakReference<Object> ref : gone) {
                 Bench.check(Bench.collected(ref), "still there: " + ref.get());
             }
         }
         if (Bench.device.api >= 29) {
-            // They ended without a release: the observer they shared is still there, for the next.
+            // They ended without a release: the observer that they shared is still there, for the next.
             LooperMonitor.of(Looper.getMainLooper()).release();
         }
     }

@@ -9,7 +9,7 @@ import dev.tracegen.runtime.android.QueueSnapshot;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** What is told of a queue's waiting messages. */
+/** What is reported of a queue's waiting messages. */
 public final class PendingProofs {
     private static final class Callback implements Runnable {
         @Override
@@ -45,7 +45,8 @@ public final class PendingProofs {
         handler.sendMessageAtTime(callback, due + 2);
         QueueSnapshot snapshot = QueueSnapshot.of(looper);
         if (Bench.lockFree) {
-            Bench.equal(Bench.field(queue, MessageQueue.class, "mMessages"), null, "the field of a queue in which three messages wait");
+            Bench.equal(Bench.field(queue, MessageQueue.class, "mMessages"), null,
+                    "the field of a queue in which three messages wait");
             Bench.equal(snapshot, null, "a snapshot");
         } else {
             Bench.check(snapshot != null, "not available");
@@ -62,11 +63,13 @@ public final class PendingProofs {
         thread.quit();
         go.countDown();
         thread.join();
-        Bench.equal(snapshot == null ? null : snapshot.snapshot(10).size(), snapshot == null ? null : 0, "of an ended looper");
+        Bench.equal(snapshot == null ? null : snapshot.snapshot(10).size(), snapshot == null ? null : 0,
+                "of an ended looper");
         Bench.equal(QueueSnapshot.of(looper), null, "a snapshot of an ended looper");
     }
 
-    private static void same(PendingMessage m, int what, String target, String callback, int arg1, boolean asynchronous) {
+    private static void same(PendingMessage m, int what, String target, String callback, int arg1,
+            boolean asynchronous) {
         Bench.equal(m.what, what, "what");
         Bench.equal(m.target, target, "target");
         Bench.equal(m.callback, callback, "callback");

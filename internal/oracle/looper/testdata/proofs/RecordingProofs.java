@@ -59,7 +59,7 @@ public final class RecordingProofs implements StallListener {
         Recorder.setStallListener(this);
         Bench.equal(config.problems(), new ArrayList<String>(), "problems of the configuration");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
-        Bench.settle();
+        Bench.drain();
     }
 
     private static void stop() {
@@ -98,18 +98,21 @@ public final class RecordingProofs implements StallListener {
     private static final List<String> TREE = Arrays.asList("0 dispatchMessage 1", "1 open 1", "2 load 1", "3 rest 1",
             "3 decode 3", "4 rest 1", "4 rest 1", "4 rest 1", "2 bind 1", "3 layout 1", "4 rest 1", "3 rest 1");
 
-    /** How far times may be from what the app measured wrap the same work; what is more is the machine's doing, once. */
+    /**
+     * The difference that is allowed between recorded times and those that the app measured around the same work. A
+     * greater difference may happen once, because of the machine.
+     */
     private static final long BOUND_NANOS = 5000000;
 
     private static final int ATTEMPTS = 4;
 
-    /** Gives how far the message's time, or a method's, is from the truth at most. */
+    /** Returns the greatest difference of the message's time, or a method's, from the measured one. */
     private static long checkTree(Stall m, Feed feed, String by) throws Exception {
         Map<Integer, String> names = mapping();
         List<String> got = new ArrayList<String>();
         Map<String, Long> recorded = new HashMap<String, Long>();
         for (CallItem item : m.tree.longest(Integer.MAX_VALUE)) {
-            // What keeps the truth is traced too, and shorter than everything else.
+            // The code that measures is traced too, and shorter than everything else.
             if (!"took".equals(names.get(item.id))) {
                 got.add(item.depth + " " + names.get(item.id) + " " + item.count);
             }
@@ -155,7 +158,7 @@ public final class RecordingProofs implements StallListener {
                 Bench.equal(m.stateAtThreshold, Thread.State.TIMED_WAITING, "state at the threshold");
                 Bench.equal(m.pending == null, Bench.lockFree, "pending messages are not available");
                 Bench.equal(m.pending == null ? 88 : m.pending.get(0).what, 88, "what waits");
-                Bench.settle();
+                Bench.drain();
                 Bench.equal(slow.size(), 0, "slow messages beside it");
             } finally {
                 stop();
@@ -176,11 +179,12 @@ public final class RecordingProofs implements StallListener {
             for (int k = 0; k < 5; k++) {
                 Bench.main.sendEmptyMessage(60 + k);
             }
-            Bench.settle();
+            Bench.drain();
             int seen = 0;
             for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
                 for (int k = 0; k < 5; k++) {
-                    seen += r.description.contains(Handler.class.getName()) && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
+                    seen += r.description.contains(Handler.class.getName())
+                            && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
                 }
             }
             Bench.equal(seen, 5, "messages in the history");
@@ -221,7 +225,7 @@ public final class RecordingProofs implements StallListener {
         }
     }
 
-    /** What is put down after each of two marks is as far apart as the marks are, which the clock alone does not see. */
+    /** Records after each of two marks are as far apart as the marks are, which the clock alone does not show. */
     public void inputOutsideOfMessagesIsMarked() throws Exception {
         if (Bench.device.api < 28) {
             Bench.measured("input events: not tried, MotionEvent of this version wants ART's own arraycopy");
@@ -288,13 +292,14 @@ public final class RecordingProofs implements StallListener {
         try {
             HandlerThread thread = new HandlerThread("feeder");
             thread.start();
-            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()), "two monitors");
+            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()),
+                    "two monitors");
             FeedHandler handler = new FeedHandler(thread.getLooper());
             handler.sendEmptyMessage(1);
             Stall m = next();
             Bench.equal(m.thread, "feeder", "thread");
             checkTree(m, handler.feed, "a monitor of a HandlerThread");
-            Bench.settle(handler);
+            Bench.drain(handler);
             Bench.equal(slow.size(), 0, "slow messages beside it");
             thread.quit();
             thread.join();
@@ -312,12 +317,15 @@ public final class RecordingProofs implements StallListener {
         p.setProperty("check", "-1");
         List<String> problems = new RuntimeConfig().apply(p).problems();
         Bench.equal(problems, Arrays.asList(
-                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the default is used",
+                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the "
+                        + "default is used",
                 "tracegen-runtime.properties: colour=red: unknown key; the default is used",
                 "tracegen-runtime.properties: enabled=yes: want true or false; the default is used",
-                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the default is used",
+                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the "
+                        + "default is used",
                 "tracegen-runtime.properties: tick=s: want ms or us; the default is used"), "problems");
-        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)), "recording, though it is switched off");
+        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)),
+                "recording, though it is switched off");
         Bench.equal(Bench.printer(), null, "the printer when switched off");
     }
 }

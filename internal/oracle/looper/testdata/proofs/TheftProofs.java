@@ -6,9 +6,9 @@ import dev.tracegen.runtime.android.MonitorOptions;
 import java.net.URL;
 import java.net.URLClassLoader;
 
-/** What happens when somebody else sets the looper's printer, as WebView and other SDKs do. */
+/** What happens if other code sets the looper's printer, as WebView and other SDKs do. */
 public final class TheftProofs {
-    /** Counts lines, and passes on to another if it has one. */
+    /** Counts lines, and passes them on to another printer if it has one. */
     private static class Thief implements Printer {
         final Printer next;
         volatile int lines;
@@ -38,7 +38,7 @@ public final class TheftProofs {
 
     private static void send() throws Exception {
         Bench.main.sendEmptyMessage(77);
-        Bench.settle();
+        Bench.drain();
     }
 
     public void aStolenPrinterIsWonBack() throws Exception {
@@ -54,7 +54,7 @@ public final class TheftProofs {
         Looper.getMainLooper().setMessageLogging(thief);
         int messages = 0;
         for (; monitor.reinstalls() == 0 && messages < 100; messages++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.equal(monitor.reinstalls(), 1, "won back");
         int before = told(log);
@@ -64,7 +64,7 @@ public final class TheftProofs {
         Bench.check(thief.lines > lines, "the thief is not passed on to");
         Looper.getMainLooper().setMessageLogging(null);
         for (int k = 0; monitor.reinstalls() == 1 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.equal(monitor.reinstalls(), 2, "won back from nobody");
         monitor.release();
@@ -77,7 +77,7 @@ public final class TheftProofs {
         Bench.measured("a period of 300 ms: a theft is undone after " + win(300, 1) + " ms");
     }
 
-    /** Steals and waits until it is won back; gives how long the last took, in milliseconds. */
+    /** Replaces the printer and waits until ours is back; returns how long the last time took, in milliseconds. */
     private static long win(int period, int thefts) throws Exception {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(),
                 new MonitorOptions().source(MonitorOptions.PRINTER).checkMillis(period));
@@ -86,7 +86,7 @@ public final class TheftProofs {
             Looper.getMainLooper().setMessageLogging(new Thief(null));
             long begin = System.nanoTime();
             for (; monitor.reinstalls() < theft && millis < 20000; millis = (System.nanoTime() - begin) / 1000000) {
-                Bench.settle();
+                Bench.drain();
                 Thread.sleep(period / 30);
             }
             Bench.equal(monitor.reinstalls(), theft, "won back");
@@ -103,7 +103,7 @@ public final class TheftProofs {
             last = new Thief(null);
             Looper.getMainLooper().setMessageLogging(last);
             for (int j = 0; monitor.reinstalls() == k && j < 100; j++) {
-                Bench.settle();
+                Bench.drain();
             }
         }
         Bench.equal(monitor.reinstalls(), 1000, "won back");
@@ -120,7 +120,8 @@ public final class TheftProofs {
     public void fault13WhoPassesOnIsLeftAlone() throws Exception {
         MonitorProofs.Log log = new MonitorProofs.Log();
         LooperMonitor monitor = monitor(log);
-        // Matrix's monitor puts itself in front whenever it is not, and passes on to what it finds.
+        // Matrix's monitor puts itself in front whenever it is not there, and passes lines on to the printer that it
+        // finds.
         Thief matrix = null;
         for (int k = 0; k < 1000; k++) {
             if (Bench.printer() != matrix) {
@@ -138,7 +139,7 @@ public final class TheftProofs {
         Bench.equal(told(log), 1000, "told after release");
     }
 
-    /** Passes on only while it is told to. */
+    /** Passes lines on only while that is switched on. */
     private static final class Gate extends Thief {
         volatile boolean shut;
 
@@ -161,10 +162,10 @@ public final class TheftProofs {
         gate.shut = true;
         Looper.getMainLooper().setMessageLogging(gate);
         for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         gate.shut = false;
-        Bench.settle();
+        Bench.drain();
         int before = log.lines.size();
         send();
         Bench.equal(told(log), 1, "told");
@@ -179,12 +180,12 @@ public final class TheftProofs {
             Printer before = Bench.printer();
             Looper.getMainLooper().setMessageLogging(new Thief(null));
             for (int j = 0; monitor.reinstalls() == 2 * k && j < 100; j++) {
-                Bench.settle();
+                Bench.drain();
             }
-            // It does not know that its victim has another printer by now.
+            // It does not notice that the printer that it replaced has another one by now.
             Looper.getMainLooper().setMessageLogging(before);
             for (int j = 0; monitor.reinstalls() == 2 * k + 1 && j < 100; j++) {
-                Bench.settle();
+                Bench.drain();
             }
         }
         Bench.equal(monitor.reinstalls(), 200, "won back");
@@ -194,7 +195,7 @@ public final class TheftProofs {
         monitor.release();
     }
 
-    /** How many printers stand one behind the other. */
+    /** Returns the number of printers in the chain. */
     private static int depth() throws Exception {
         int depth = 0;
         for (Object p = Bench.printer(); p != null; depth++) {
@@ -206,19 +207,20 @@ public final class TheftProofs {
     public void anotherClassLoadersCopyIsLeftAlone() throws Exception {
         MonitorProofs.Log log = new MonitorProofs.Log();
         LooperMonitor ours = monitor(log);
-        // Theirs finds no printer, and so passes on to none.
+        // Their monitor finds no printer, and so passes lines on to none.
         Looper.getMainLooper().setMessageLogging(null);
         Object theirs = copy();
         Printer front = Bench.printer();
-        Bench.check(front != null && front.getClass() != Class.forName(front.getClass().getName()), "no copy is in front");
+        Bench.check(front != null && front.getClass() != Class.forName(front.getClass().getName()),
+                "no copy is in front");
         for (int k = 0; k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         Bench.check(Bench.printer() == front, "the copies fight");
         Bench.equal(ours.reinstalls(), 0, "won back from the copy");
         theirs.getClass().getMethod("release").invoke(theirs);
         for (int k = 0; ours.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         send();
         Bench.equal(told(log), 1, "told after the copy has gone");
@@ -266,7 +268,8 @@ public final class TheftProofs {
         Class<?> observer = Class.forName("android.os.Looper$Observer");
         java.lang.reflect.Method set = Looper.class.getMethod("setObserver", observer);
         final int[] calls = {0};
-        Object thief = java.lang.reflect.Proxy.newProxyInstance(TheftProofs.class.getClassLoader(), new Class<?>[] {observer},
+        Object thief = java.lang.reflect.Proxy.newProxyInstance(TheftProofs.class.getClassLoader(),
+                new Class<?>[] {observer},
                 new java.lang.reflect.InvocationHandler() {
                     @Override
                     public Object invoke(Object self, java.lang.reflect.Method m, Object[] args) {
@@ -276,7 +279,7 @@ public final class TheftProofs {
                 });
         set.invoke(null, thief);
         for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.settle();
+            Bench.drain();
         }
         int before = calls[0];
         send();

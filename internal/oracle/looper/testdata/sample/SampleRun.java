@@ -2,7 +2,7 @@ import android.os.HandlerThread;
 import java.io.File;
 import sample.Sample;
 
-/** Runs the sample app on the main looper and holds it to what it should see. */
+/** Runs the sample app on the main looper and checks what it reports. */
 final class SampleRun {
     private SampleRun() {
     }

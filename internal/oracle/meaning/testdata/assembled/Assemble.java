@@ -266,7 +266,7 @@ public final class Assemble {
         return w.toByteArray();
     }
 
-    /** Makes a number of bytes of code that adds to local 0, with some returns where local 1 is a multiple of 64. */
+    /** Returns a number of bytes of code that adds to local 0, with some returns where local 1 is a multiple of 64. */
     private static void fill(MethodVisitor m, int size) {
         int left = size;
         for (int k = 1; left >= 400 && k <= 60; k++) {
@@ -323,7 +323,7 @@ public final class Assemble {
         end(m);
     }
 
-    /** A switch with many far targets; what it starts at is not aligned. */
+    /** A switch with many far targets; its start is not aligned. */
     private static void cases(ClassWriter w, String name, boolean table) {
         MethodVisitor m = method(w, name, "(II)I");
         Label[] labels = new Label[1500];
@@ -356,7 +356,7 @@ public final class Assemble {
         end(m);
     }
 
-    /** A method with so many bytes of code. */
+    /** A method with the given number of bytes of code. */
     private static void sized(ClassWriter w, String name, int size) {
         MethodVisitor m = method(w, name, "(II)I");
         fill(m, size - 2);
@@ -365,7 +365,7 @@ public final class Assemble {
         end(m);
     }
 
-    /** A subroutine that is just within reach of one call and far from the other. */
+    /** A subroutine that one call can just reach and that is far from the other. */
     private static void farSubroutine(ClassWriter w) {
         MethodVisitor m = method(w, "subroutine", "(II)I");
         Label sub = new Label();

@@ -1,4 +1,4 @@
-/** Calls what Assemble wrote. */
+/** Calls the methods that Assemble wrote. */
 public final class Assembled {
     private Assembled() {
     }
@@ -24,7 +24,7 @@ public final class Assembled {
         return n * 2;
     }
 
-    /** Takes every way through a method. */
+    /** Runs every path through a method. */
     static void all(String name, Method m, int step) {
         long sum = 0;
         for (int k = -64; k < 64 * 70; k += step) {

@@ -5,16 +5,16 @@ public final class Focus {
     private Focus() {
     }
 
-    /** Gets the method: one call. */
+    /** The method is added: one call. */
     static class Plain extends Activity {
     }
 
-    /** Inherits it: one call. */
+    /** It inherits the method: one call. */
     static class Quiet extends Plain {
         final long state = System.identityHashCode(this);
     }
 
-    /** Has one, and calls its superclass's: two calls. */
+    /** It has the method, which calls its superclass's: two calls. */
     static class Child extends Plain {
         @Override
         public void onWindowFocusChanged(boolean hasFocus) {
@@ -24,7 +24,7 @@ public final class Focus {
         }
     }
 
-    /** Has one of its own, which does not call its superclass's and may throw: one call. */
+    /** It has the method, which does not call its superclass's and may throw: one call. */
     static class Own extends Activity {
         @Override
         public void onWindowFocusChanged(boolean hasFocus) {

@@ -2,7 +2,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where a constructor's entry is reported, and what leaves it before and after super. */
+/** The places where a constructor's entry is reported, and the ways out of it before and after super. */
 public final class Constructors {
     static int made;
 

@@ -2,7 +2,7 @@
 import java.util.List;
 import java.util.Objects;
 
-/** What Java got up to 17: records, sealed interfaces, switch expressions, private interface methods. */
+/** Language features of Java up to 17: records, sealed interfaces, switch expressions, private interface methods. */
 public final class Modern {
     static int leaf() {
         return 41;

@@ -1,5 +1,5 @@
 // release: 8, alone
-/** Runs out of stack, which the runtime's calls do too: see TestStackOverflow. */
+/** Runs out of stack, as do the runtime's calls: see TestStackOverflow. */
 public final class Overflow {
     private static int deepest;
 

@@ -1,5 +1,5 @@
 // release: 8
-/** What the programs print with, and how they say which scenario comes next. */
+/** Prints results, and marks which scenario comes next. */
 public final class Probe {
     private Probe() {
     }

@@ -73,7 +73,7 @@ public final class Switches {
     // looped: +looped (+leaf -leaf)*4 -looped
     static int looped(String program) {
         int n = 0;
-        // An interpreter's loop: a switch in a loop in a try, with every kind of way round.
+        // An interpreter's loop: a switch in a loop in a try, with every kind of path.
         loop:
         for (int at = 0; ; at++) {
             try {

@@ -8,7 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Threads that end by a throw, wait for each other, and are interrupted. Only the sums are looked at. */
+/** Threads that end by a throw, wait for each other, and are interrupted. Only the sums are compared. */
 public final class Threads {
     private static int counter;
 

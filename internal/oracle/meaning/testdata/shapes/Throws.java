@@ -1,7 +1,7 @@
 // release: 8
 import java.io.IOException;
 
-/** Ways out of a method: returns, throws, and what catch and finally make of them. */
+/** Ways out of a method: returns, throws, and catch and finally around them. */
 public final class Throws {
     private static int count;
 
@@ -53,9 +53,7 @@ public final class Throws {
         }
     }
 
-    // A handler of the wrong type covers the athrow: only exact sees it leave.
-    // otherType exact: +otherType -otherType
-    // otherType: +otherType
+    // A handler of the wrong type covers the athrow: only exact reports that exit.
     static void otherType() {
         try {
             throw new IllegalStateException("not an Error");
@@ -302,10 +300,8 @@ public final class Throws {
         throw new UnsupportedOperationException(Thread.holdsLock(a) + " " + Thread.holdsLock(b));
     }
 
-    // A compiler covers the release of a monitor with its own catch-all, which throws from within no range.
-    // held exact: +held +implicit -implicit -held
-    // held throws: +held +implicit -held
-    // held normal: +held +implicit
+    // A compiler covers the release of a monitor with its own catch-all, which throws from an instruction that no range
+    // covers.
     static int held(Object a) {
         synchronized (a) {
             return implicit(null);

@@ -3,9 +3,9 @@ package app;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a screen does when it opens, slowly. It keeps the truth by a clock of its own. */
+/** The slow work of a screen that opens. The app measures its times by a clock of its own. */
 public final class Feed {
-    /** How long each method took, in nanoseconds, in the order of their ends. */
+    /** The time that each method took, in nanoseconds, in the order of their ends. */
     public final List<String> names = new ArrayList<String>();
     public final List<Long> nanos = new ArrayList<Long>();
 

@@ -1,11 +1,11 @@
 package app;
 
-/** What a frame does: many calls of small methods that are worth tracing to nobody but a test. */
+/** The work of a frame: many calls of small methods, which only a test would trace. */
 public final class Load {
     private int state = 1;
     private int calls;
 
-    /** How many methods are called by it. */
+    /** The number of method calls. */
     public int frame(int n) {
         calls = 1;
         for (int k = 0; k < n; k++) {

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** An app that uses all that the runtime has, as apps do that are built with it and without. */
+/** An app that uses everything that the runtime has, as apps do that are built with it and without. */
 public final class Sample extends DispatchListener implements StallListener, MethodEnterListener, FocusListener {
     public final List<String> slow = Collections.synchronizedList(new ArrayList<String>());
     public volatile int dispatches;
@@ -67,12 +67,12 @@ public final class Sample extends DispatchListener implements StallListener, Met
         return started;
     }
 
-    /** What takes too long on a looper. */
+    /** Work that takes too long on a looper. */
     public void work() throws InterruptedException {
         Thread.sleep(300);
     }
 
-    /** Everything else that there is to be called. */
+    /** All other methods of the runtime. */
     public String ask(HandlerThread other) {
         LooperMonitor watched = TracegenRuntime.watch(other.getLooper());
         Recorder recorder = Recorder.current();

@@ -3,7 +3,7 @@ package sample;
 import android.app.Activity;
 import dev.tracegen.runtime.AppMethodBeat;
 
-/** What an earlier build has instrumented, under either name, which this one leaves as it is. */
+/** A class that an earlier build has instrumented, under either name. This build leaves it unchanged. */
 final class Traced {
     private Traced() {
     }

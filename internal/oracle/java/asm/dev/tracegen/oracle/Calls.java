@@ -44,8 +44,8 @@ import org.objectweb.asm.tree.TableSwitchInsnNode;
 import org.objectweb.asm.tree.TryCatchBlockNode;
 
 /**
- * What one method does with the runtime: the IDs it reports, the exits it has, and whether on every
- * path through it an entry is followed by exactly one exit.
+ * The runtime calls of one method: the IDs that it reports, its exits, and whether on every path through it an entry is
+ * followed by exactly one exit.
  *
  * <p>The columns are: IDs of the entries and of the exits in code order, comma-separated; number of
  * returns; number of {@code athrow} that no exception range covers, those of a handler that does
@@ -177,7 +177,7 @@ final class Calls {
         return isReturn(op) || op == ATHROW;
     }
 
-    /** Where handlers start that push an ID, report an exit and rethrow. */
+    /** The starts of handlers that push an ID, report an exit and rethrow. */
     private Set<Integer> ownHandlers() {
         Set<Integer> own = new HashSet<>();
         for (TryCatchBlockNode r : ranges) {
@@ -227,15 +227,14 @@ final class Calls {
     private boolean fallsThrough(int k) {
         AbstractInsnNode n = code[k];
         int op = n.getOpcode();
-        // A jsr "falls through" by the ret of its subroutine; following both ways is close enough.
+        // A jsr "falls through" by the ret of its subroutine. Following both ways is precise enough here.
         return !ends(op) && op != GOTO && op != RET
                 && !(n instanceof TableSwitchInsnNode) && !(n instanceof LookupSwitchInsnNode);
     }
 
     /**
-     * Follows every path with the number of open entries. Exceptions out of the inserted calls, and
-     * out of a return behind one, are left out: the runtime never throws, and an exit inside a range
-     * of the original is inevitable.
+     * Follows every path with the number of open entries. It leaves out exceptions out of the inserted calls, and out
+     * of a return after one: the runtime never throws, and an exit inside a range of the original cannot be avoided.
      */
     private void walk(Set<Integer> own) {
         int[] open = new int[code.length];

@@ -23,7 +23,7 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.util.CheckClassAdapter;
 
 /**
- * Reads every class of many jars with ASM and tells what each method does with the runtime.
+ * Reads every class of many jars with ASM and reports the runtime calls of each method.
  *
  * <p>{@code Disassemble JOBS OUT THREADS RUNTIME check|read}. A line of JOBS is: id, jar. OUT has
  * lines of two kinds, tab-separated, with backslash escapes:
@@ -34,9 +34,9 @@ import org.objectweb.asm.util.CheckClassAdapter;
  *   M  id entry class method descriptor access, and the columns of {@link Calls}
  * </pre>
  *
- * <p>With {@code check} the class also goes through {@link CheckClassAdapter} with ASM's basic data
- * flow, which needs no class hierarchy: it sees types as "a reference" and no more, but checks stack
- * heights, {@code max_stack}, {@code max_locals}, the form of every instruction, and frames.
+ * <p>With {@code check} the class also goes through {@link CheckClassAdapter} with ASM's basic data flow, which needs
+ * no class hierarchy: it does not distinguish reference types, but checks stack heights, {@code max_stack}, {@code
+ * max_locals}, the form of every instruction, and frames.
  */
 public final class Disassemble {
     private final String runtime;
@@ -91,8 +91,8 @@ public final class Disassemble {
         }
         if (check) {
             try {
-                // Only with a writer that computes nothing does the checker hold max_stack,
-                // max_locals and the frames to be true.
+                // The checker uses max_stack, max_locals and the frames of the class only with a writer that computes
+                // none of them.
                 node.accept(new CheckClassAdapter(new ClassWriter(0), true));
             } catch (RuntimeException ex) {
                 error = "check: " + firstLine(ex);
@@ -122,7 +122,7 @@ public final class Disassemble {
         return false;
     }
 
-    /** CheckMethodAdapter puts a dump of the whole method behind the first line. */
+    /** CheckMethodAdapter appends a dump of the whole method after the first line. */
     private static String firstLine(RuntimeException e) {
         String s = String.valueOf(e.getMessage());
         int end = s.indexOf('\n');

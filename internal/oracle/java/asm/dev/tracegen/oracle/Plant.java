@@ -28,8 +28,8 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 
 /**
- * Instruments a jar in the mode {@code normal}, with a fault planted on demand: it makes what the
- * referees are tried on, since a referee that never objects proves nothing.
+ * Instruments a jar in the mode {@code normal}, with a fault planted on demand. The faults show that the oracles report
+ * faults.
  *
  * <p>{@code Plant IN OUT RUNTIME FAULT}. Methods are numbered from 1 in the order of the jar. The
  * faults are: {@code none}; {@code stack}, {@code max_stack} stays as it was; {@code frame}, frames of

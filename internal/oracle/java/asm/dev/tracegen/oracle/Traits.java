@@ -24,7 +24,8 @@ import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TableSwitchInsnNode;
 
 /**
- * Tells of every class of many jars what rules may ask: flags, supertypes, annotations, sizes, loops.
+ * Reports the properties of every class of many jars that rules have conditions on: flags, supertypes, annotations,
+ * sizes, loops.
  *
  * <p>{@code Traits JOBS OUT}. A line of JOBS is: id, jar. OUT has lines of two kinds, tab-separated:
  *
@@ -90,7 +91,7 @@ public final class Traits {
         return String.join(",", names);
     }
 
-    /** Whether a branch leads to a label that stands before it. */
+    /** Whether a branch leads to a label before it. */
     private static boolean loops(MethodNode m) {
         for (AbstractInsnNode n : m.instructions) {
             List<LabelNode> targets = new ArrayList<>();

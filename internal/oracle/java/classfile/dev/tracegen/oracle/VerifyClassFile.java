@@ -24,8 +24,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * Verifies every class of many jars with the JDK's class file library, whose verifier is a second
- * writing-down of the JVMS, in Java and apart from HotSpot.
+ * Verifies every class of many jars with the JDK's class file library, whose verifier implements the JVMS in Java,
+ * independently of HotSpot's.
  *
  * <p>{@code VerifyClassFile JOBS OUT THREADS}. A line of JOBS is: id, jar, dependency jars,
  * tab-separated. A line of OUT is: id, entry, and what was found, empty if nothing was.

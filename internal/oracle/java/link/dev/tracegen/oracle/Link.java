@@ -23,20 +23,19 @@ import java.util.zip.ZipFile;
 import jdk.test.whitebox.WhiteBox;
 
 /**
- * Puts every class of many jars through this JVM's verifier.
+ * Sends every class of many jars through this JVM's verifier.
  *
  * <p>{@code Link JOBS OUT THREADS}. A line of JOBS is: id, jar, dependency jars, tab-separated. A
  * line of OUT is: id, entry, class, major version, status, message. The status is {@code ok}, {@code
  * ok50}, {@code fail}, {@code newer} for a class that this JVM is too old to read, or {@code boot}
  * for one of {@code java.*}, which no loader of ours may define: see {@code Redefine}.
  *
- * <p>Each job has a child-first loader of its own, so that the jar's classes win over those of the
- * JDK ({@code java.*} apart) and nothing is trusted. Classes below
- * META-INF/versions are linked in one more loader for each release, as the JVM would see them.
+ * <p>Each job has a child-first loader of its own, so that the jar's classes win over those of the JDK (except {@code
+ * java.*}) and no class is trusted. Classes below META-INF/versions are linked in one more loader for each release, as
+ * the JVM would load them.
  *
- * <p>HotSpot gives a class of major version 50 whose frames are wrong a second chance with the old
- * verifier. So they are linked as 51, which has none, and only those that fail are tried again as
- * they are: {@code ok50}.
+ * <p>If the frames of a class of major version 50 are wrong, HotSpot tries the old verifier. So such classes are linked
+ * as version 51, for which HotSpot does not do that, and only those that fail are tried again unchanged: {@code ok50}.
  */
 public final class Link {
     private static final int MAX_MESSAGE = 600;
@@ -67,7 +66,7 @@ public final class Link {
         }
     }
 
-    /** Where the bytes of a class are. */
+    /** The place of a class's bytes. */
     private static final class Source {
         final ZipFile zip;
         final ZipEntry entry;
@@ -210,7 +209,7 @@ public final class Link {
                 id, entry, name, Integer.toString(major), status, m.replace('\r', ' '))));
     }
 
-    /** Child first, and one per job, so that jars with the same classes do not meet. */
+    /** A child-first loader for one job, so that jars with the same classes do not affect each other. */
     private static final class Loader extends ClassLoader {
         private final Map<String, Source> index;
         private final boolean raise;

@@ -4,12 +4,12 @@ import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 
-/** Reads the name of a class out of its bytes, since a jar may keep it under any path. */
+/** Reads the name of a class from its bytes, because a jar may keep it under any path. */
 final class ThisClass {
     private ThisClass() {
     }
 
-    /** The name with dots, as {@link Class#forName(String)} wants it. */
+    /** Returns the name with dots, as {@link Class#forName(String)} takes it. */
     static String of(byte[] bytes) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
         if (in.readInt() != 0xCAFEBABE) {
@@ -25,7 +25,7 @@ final class ThisClass {
         return ((String) pool[(Integer) pool[in.readUnsignedShort()]]).replace('/', '.');
     }
 
-    /** Reads one constant and tells how many entries of the pool it takes beyond its own. */
+    /** Reads one constant and reports how many entries of the pool it takes beyond its own. */
     private static int constant(DataInputStream in, Object[] pool, int k) throws IOException {
         int tag = in.readUnsignedByte();
         switch (tag) {

@@ -14,7 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Drives the reader and the writer of method maps in Matrix's own Gradle plugin, as its MatrixTrace does.
+ * Runs the reader and the writer of method mappings in Matrix's own Gradle plugin, as its MatrixTrace does.
  *
  * <p>Arguments: the base map, the file to list what is known afterwards, and perhaps a jar and the file for the
  * method map: then Matrix collects the jar's methods on that base and writes the map.

@@ -27,9 +27,9 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.util.CheckClassAdapter;
 
 /**
- * What two other verifiers say of variants of classes: the JDK's java.lang.classfile and ASM's
- * CheckClassAdapter, with the hierarchy of the same jars. Jobs are those of {@link Variants}; a line
- * of OUT is: id, number, {@code ok} or {@code fail} of the JDK's, the same of ASM's.
+ * Runs two other verifiers on variants of classes: the JDK's java.lang.classfile and ASM's CheckClassAdapter, with the
+ * hierarchy of the same jars. Jobs are those of {@link Variants}; a line of OUT is: id, number, {@code ok} or {@code
+ * fail} of the JDK's, the same of ASM's.
  */
 public final class Opinions {
     private final PrintWriter out;
@@ -70,7 +70,7 @@ public final class Opinions {
                 in.readUTF();
                 byte[] data = new byte[in.readInt()];
                 in.readFully(data);
-                pool.execute(() -> judge(job[0], number, data, jdk, loader));
+                pool.execute(() -> check(job[0], number, data, jdk, loader));
             }
         }
         pool.shutdown();
@@ -91,7 +91,7 @@ public final class Opinions {
         }
     }
 
-    private void judge(String id, int number, byte[] data, ClassFile jdk, ClassLoader loader) {
+    private void check(String id, int number, byte[] data, ClassFile jdk, ClassLoader loader) {
         String a = jdkAccepts(jdk, data) ? "ok" : "fail";
         String b = asmAccepts(data, loader) ? "ok" : "fail";
         synchronized (out) {
@@ -117,7 +117,7 @@ public final class Opinions {
         }
     }
 
-    /** Gives ASM the classes that it asks for supertypes; they are not linked. */
+    /** Finds for ASM the classes whose supertypes it asks for; they are not linked. */
     private static final class Loader extends ClassLoader {
         private final Map<String, byte[]> classes;
 

@@ -16,9 +16,9 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * Calls the static methods and constructors of all classes of a jar, and the methods of what they
- * give, with nulls, zeros and empty strings, and writes down the stack traces of what is thrown:
- * {@code Provoke JAR OUT}. A call that takes too long is left behind.
+ * Calls the static methods and constructors of all classes of a jar, and the methods of the objects that they return,
+ * with nulls, zeros and empty strings, and writes the stack traces of the exceptions: {@code Provoke JAR OUT}. It
+ * abandons a call that takes too long.
  */
 public final class Provoke {
   private final List<Object> made = Collections.synchronizedList(new ArrayList<>());

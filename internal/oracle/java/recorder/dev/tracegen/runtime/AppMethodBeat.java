@@ -13,16 +13,16 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * A runtime for tests: checks, thread by thread and as they come, that exits match entries.
+ * A runtime for tests: it checks, thread by thread and while the program runs, that exits match entries.
  *
  * <p>When the JVM ends it writes a JSON summary to the file that the system property {@code
  * tracegen.recorder.out} names. With {@code tracegen.recorder.events} it also writes every event
  * (the first million of each thread): one line a thread, its name, a tab, then {@code +id} and
  * {@code -id} separated by blanks.
  *
- * <p>An exit that is not the innermost open frame's closes the nearest open frame of its ID, and the
- * frames above count as closed late: that is what a throw leaves behind in the modes {@code normal}
- * and {@code throws}. An exit without an open frame of its ID is one too many, which no mode allows.
+ * <p>An exit that is not for the innermost open frame closes the nearest open frame of its ID, and the frames above
+ * count as closed late: that is the result of an exception in the modes {@code normal} and {@code throws}. An exit
+ * without an open frame of its ID is one too many, which is wrong in every mode.
  *
  * <p>It calls into java.base on every event, so java.base itself cannot be instrumented with it.
  */
@@ -74,7 +74,7 @@ public final class AppMethodBeat {
         FRAMES.get().sums.focusCalls++;
     }
 
-    /** What is added up over threads. */
+    /** Sums over threads. */
     private static final class Totals {
         long threads;
         long entries;
@@ -101,7 +101,7 @@ public final class AppMethodBeat {
         }
     }
 
-    /** The open frames of one thread, touched by that thread only until it or the JVM ends. */
+    /** The open frames of one thread, used by that thread only until it or the JVM ends. */
     private static final class Frames {
         final Thread thread;
         final Totals sums = new Totals();

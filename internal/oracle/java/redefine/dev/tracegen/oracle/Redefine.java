@@ -16,16 +16,15 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * Puts classes of the JDK's own modules to the verifier, which no class loader may define.
+ * Verifies classes of the JDK's own modules, which no class loader may define.
  *
  * <p>{@code Redefine JOBS OUT}, as an agent too, in a JVM with {@code
  * -XX:+BytecodeVerificationLocal}. JOBS and OUT are those of {@code Link}; there is no {@code ok50}.
  *
- * <p>The JVM is asked to replace its class by the one of the jar, together with another class that
- * it must refuse. It verifies them in order and replaces all or none: so each is verified in its
- * own module by its own loader, but none ever runs, which a JVM would not survive when what it starts
- * with is instrumented. HotSpot verifies neither Object, Class, String nor Throwable, and gives no
- * detail of what it objects to.
+ * <p>The JVM is asked to replace its class by the one of the jar, together with another class that it must refuse. It
+ * verifies them in order and replaces all or none. So each is verified in its own module by its own loader, but none
+ * ever runs, because the JVM would not survive if the classes that it starts with were instrumented. HotSpot verifies
+ * neither Object, Class, String nor Throwable, and reports no details of its findings.
  */
 public final class Redefine {
     private static final int BATCH = 256;
@@ -45,7 +44,7 @@ public final class Redefine {
     private static final class Other {
     }
 
-    /** How the JVM hands over what only agents have. */
+    /** The entry point of an agent, which receives the instrumentation that only agents have. */
     public static void premain(String args, Instrumentation i) {
         instrumentation = i;
     }
@@ -108,7 +107,7 @@ public final class Redefine {
         }
     }
 
-    /** Halves the batch until each culprit is alone. */
+    /** Halves the batch until each class that fails is alone. */
     private void verify(List<Item> items) {
         List<ClassDefinition> definitions = new ArrayList<>();
         for (Item i : items) {
@@ -120,7 +119,7 @@ public final class Redefine {
             instrumentation.redefineClasses(definitions.toArray(new ClassDefinition[0]));
             throw new IllegalStateException("the JVM replaced a class by one of another name");
         } catch (NoClassDefFoundError e) {
-            // This is about the name of the last one, so all before it passed.
+            // The error is about the last class, so that all before it passed.
         } catch (Throwable e) {
             error = e;
         }

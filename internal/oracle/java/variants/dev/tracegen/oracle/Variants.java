@@ -29,8 +29,8 @@ import jdk.test.whitebox.WhiteBox;
  * its length (int), the class file. A line of OUT is: id, number, {@code ok} or {@code fail},
  * exception class, message.
  *
- * <p>Every variant has a child-first loader of its own, which makes the other classes anew as they
- * are asked for: that the variant and they are in one runtime package matters to verification.
+ * <p>Every variant has a child-first loader of its own, which defines the other classes anew when they are needed: that
+ * the variant and they are in one runtime package matters to verification.
  */
 public final class Variants {
     private static final int MAX_MESSAGE = 300;
@@ -67,7 +67,7 @@ public final class Variants {
                 String name = in.readUTF();
                 byte[] data = new byte[in.readInt()];
                 in.readFully(data);
-                pool.execute(() -> judge(job[0], number, name, data, classes));
+                pool.execute(() -> check(job[0], number, name, data, classes));
             }
         }
         pool.shutdown();
@@ -88,7 +88,7 @@ public final class Variants {
         }
     }
 
-    private void judge(String id, int number, String name, byte[] data, Map<String, byte[]> classes) {
+    private void check(String id, int number, String name, byte[] data, Map<String, byte[]> classes) {
         String verdict = "ok\t\t";
         try {
             whiteBox.linkClass(Class.forName(name, false, new Loader(name, data, classes)));

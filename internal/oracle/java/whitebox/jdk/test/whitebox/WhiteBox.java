@@ -1,8 +1,8 @@
 package jdk.test.whitebox;
 
 /**
- * HotSpot's own test interface, as far as we need it. The name and the signatures are HotSpot's;
- * {@code -XX:+WhiteBoxAPI} makes it bind the natives, and the class has to be on the boot path.
+ * The part of HotSpot's own test interface that we need. The name and the signatures are HotSpot's; {@code
+ * -XX:+WhiteBoxAPI} makes it bind the natives, and the class has to be on the boot path.
  */
 public final class WhiteBox {
     static {

@@ -1,6 +1,6 @@
 package sun.misc;
 
-/** What libcore's {@code NativeAllocationRegistry} wants of the class library. There is nothing to clean here. */
+/** The class that libcore's {@code NativeAllocationRegistry} needs. It cleans nothing here. */
 public final class Cleaner {
     private Cleaner() {
     }

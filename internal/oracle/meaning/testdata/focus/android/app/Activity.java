@@ -1,6 +1,6 @@
 package android.app;
 
-/** As much of Android's class as the program needs. */
+/** The parts of Android's class that the program needs. */
 public class Activity {
     public void onWindowFocusChanged(boolean hasFocus) {
         System.out.println(getClass().getSimpleName() + ": framework " + hasFocus);

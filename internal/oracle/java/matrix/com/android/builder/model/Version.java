@@ -1,6 +1,6 @@
 package com.android.builder.model;
 
-/** Stands for the class of the Android Gradle plugin, of which Matrix's plugin asks the version alone. */
+/** A stub of the class of the Android Gradle plugin; Matrix's plugin reads only the version. */
 public final class Version {
   private Version() {}
 

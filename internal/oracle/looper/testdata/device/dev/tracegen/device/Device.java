@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * As much of a device as the classes of android-all need to run a main looper: the natives, a main thread, a display
- * service that knows one display. Nothing of android-all is replaced.
+ * The parts of a device that the classes of android-all need to run a main looper: the natives, a main thread, a
+ * display service with one display. Nothing of android-all is replaced.
  */
 public final class Device {
     /** The platform's version. */
@@ -48,7 +48,7 @@ public final class Device {
         }
     }
 
-    /** Called by the natives: what the display last did. */
+    /** Called by the natives: returns the last state of the display. */
     static Object latestVsync(long due, long interval) throws Exception {
         Constructor<?> make = Class.forName("android.view.DisplayEventReceiver$VsyncEventData").getDeclaredConstructor();
         make.setAccessible(true);
@@ -78,11 +78,11 @@ public final class Device {
     public static Device boot(String library, int api, boolean lockFree) throws Exception {
         System.load(library);
         properties.load(Device.class.getResourceAsStream("/build.prop"));
-        // From 36.1 on, a thread's priority is a matter of ART's java.lang.Thread; before, of a native.
+        // From 36.1 on, a thread's priority is set by ART's java.lang.Thread, before that by a native.
         properties.setProperty("ro.build.version.sdk_full", "36.0");
         defineBootClass("sun/misc/Cleaner", bytes("/sun/misc/Cleaner.class"));
         if (api >= 37 && !lockFree) {
-            // As ActivityThread does for an app whose target is older: the change is among the disabled ones.
+            // As ActivityThread does for an app with an older target: the change is among the disabled ones.
             long change = Class.forName("android.os.MessageQueue").getField("USE_NEW_MESSAGEQUEUE").getLong(null);
             disableChanges(change);
         }
@@ -112,7 +112,8 @@ public final class Device {
         Class<?> infoType = Class.forName("android.view.DisplayInfo");
         Class<?> modeType = Class.forName("android.view.Display$Mode");
         Object info = infoType.getConstructor().newInstance();
-        Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080, 1920, 60f);
+        Object mode = modeType.getConstructor(int.class, int.class, int.class, float.class).newInstance(1, 1080,
+                1920, 60f);
         Object modes = Array.newInstance(modeType, 1);
         Array.set(modes, 0, mode);
         set(info, "supportedModes", modes);
@@ -134,7 +135,7 @@ public final class Device {
         }
     }
 
-    /** Gives one answer to one question and nothing to all others. */
+    /** Answers one call, and returns nothing for all others. */
     private static Object answering(Class<?> type, final String question, final Object answer) {
         return Proxy.newProxyInstance(Device.class.getClassLoader(), new Class<?>[] {type}, new InvocationHandler() {
             @Override

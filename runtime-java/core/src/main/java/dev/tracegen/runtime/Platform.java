@@ -28,7 +28,7 @@ public abstract class Platform {
     }
 
     /**
-     * Returns the time including deep sleep, which tells deep sleep from work.
+     * Returns the time including deep sleep, which is needed to distinguish deep sleep from work.
      *
      * @return nanoseconds since a fixed moment; the same as {@link #nanoTime} where there is no deep sleep
      */

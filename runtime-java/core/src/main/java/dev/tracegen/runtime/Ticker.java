@@ -3,7 +3,7 @@ package dev.tracegen.runtime;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock that gives records their time. Each ring holds the current time in ticks. A thread of the ticker updates
+ * The clock that sets the time of records. Each ring holds the current time in ticks. A thread of the ticker updates
  * it in all rings every few milliseconds, and the owner of a ring may update its own. The time of a ring never goes
  * back.
  *

@@ -47,7 +47,7 @@ public final class Dispatch {
     }
 
     /**
-     * Returns the text that the Looper gives its {@code Printer} at the begin, or {@code IdleHandler } and a class.
+     * Returns the text that the Looper passes to its {@code Printer} at the begin, or {@code IdleHandler } and a class.
      *
      * @return null with the {@code Observer}
      */

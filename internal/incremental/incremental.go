@@ -1,0 +1,363 @@
+// Package incremental lets a run reuse what earlier runs found out and wrote. The outputs are those of a run without
+// it, byte for byte, and so are mapping, lists and warnings.
+//
+// Two things are kept of an input. The facts of the scan depend on its content, and on the options that decide about
+// classes one by one. What was written depends on its content and on the decisions about it, IDs included, wherever
+// they come from. All that needs the whole is decided anew in every run.
+//
+// A file is identified by its content alone, so that it may be renamed or moved. Only an output that exists already is
+// assumed to be unchanged if its size, times and inode are those that a run left; where these could be wrong, it is
+// read.
+//
+// [Memory] is the interface for a run. [New] returns one that keeps all this in a cache; [None] remembers nothing.
+package incremental
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/internal/typecheck"
+)
+
+// Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
+// are called in this order: Recall, KeepFacts, then Reuse, Copy and Keep for each round of writing, HasFile, Depart,
+// Finish.
+type Memory interface {
+	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
+	// others. The error is the context's.
+	Recall(ctx context.Context) ([]scan.Input, error)
+	// KeepFacts notes the facts of all inputs, by number of class.
+	KeepFacts(set *input.Set, facts []*scan.Class)
+	// Reuse stages outputs that an earlier run has written by the same decisions. It returns the record of each of
+	// them, and nil for jobs that are left to do.
+	Reuse(set *input.Set, decisions plan.Decisions, jobs []output.Job, stage *output.Stage) []*output.Record
+	// Copy returns what has to take all that is written for a job.
+	Copy(job int) output.Copy
+	// Keep ends a round of writing, with the records of all jobs. It fails if an input was changed meanwhile.
+	Keep(ctx context.Context, records []*output.Record) error
+	// HasFile reports whether a file is there with this content already.
+	HasFile(path string, content io.WriterTo) bool
+	// Depart notes in staged directories which files of an earlier run are going to be removed from them.
+	Depart(stage *output.Stage)
+	// Finish is called when all outputs are in their places.
+	Finish(stage *output.Stage)
+	// Close drops what was not kept.
+	Close()
+}
+
+// None is a [Memory] that remembers nothing.
+type None struct {
+	Inputs int // number of inputs
+}
+
+// Recall implements [Memory].
+func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan.Input, n.Inputs), nil }
+
+// KeepFacts implements [Memory].
+func (None) KeepFacts(*input.Set, []*scan.Class) {}
+
+// Reuse implements [Memory].
+func (None) Reuse(_ *input.Set, _ plan.Decisions, jobs []output.Job, _ *output.Stage) []*output.Record {
+	return make([]*output.Record, len(jobs))
+}
+
+// Copy implements [Memory].
+func (None) Copy(int) output.Copy { return output.NoCopy{} }
+
+// Keep implements [Memory].
+func (None) Keep(context.Context, []*output.Record) error { return nil }
+
+// HasFile implements [Memory].
+func (None) HasFile(string, io.WriterTo) bool { return false }
+
+// Depart implements [Memory].
+func (None) Depart(*output.Stage) {}
+
+// Finish implements [Memory].
+func (None) Finish(*output.Stage) {}
+
+// Close implements [Memory].
+func (None) Close() {}
+
+// Options say where a memory is, and what its keys are made of.
+type Options struct {
+	// Cache is where results are kept.
+	Cache *cache.Cache
+	// Tool identifies this build of the program.
+	Tool string
+	// ScanKey is all options that shape the facts of a scan, and WriteKey all that shape what is written by given
+	// decisions: equal options have equal texts, others have others. [Text] makes such texts.
+	ScanKey, WriteKey string
+	// Directory is where the outputs go, if each of them is named there by its input: outputs of earlier runs whose
+	// inputs are not given any more are removed from it, unless they were changed. "" removes none.
+	Directory string
+	// Spare lists files and directories that are never removed: those that are read or written beside.
+	Spare []string
+	// Known is called with the number of inputs that an earlier run has scanned, and that of all, before the facts are
+	// read. It may be nil.
+	Known func(known, inputs int)
+	// Detail is called with what is reused, and Warn with what is wrong with the cache. Neither is part of the result,
+	// which is the same without a cache. They may be nil.
+	Detail, Warn func(message string)
+}
+
+// Run describes the run to a memory.
+type Run struct {
+	Inputs    []string // paths
+	ClassPath typecheck.ClassPath
+	Types     bool   // rewritten classes are checked by the class path
+	Scans     bool   // classes are scanned
+	Lines     bool   // the facts have source files and lines
+	Sliced    bool   // the decisions are those of a slice
+	Merged    bool   // all inputs become one output
+	Disabled  bool   // all is copied
+	DryRun    bool   // nothing is written, and nothing kept
+	Runtime   string // the runtime class as the inputs call it
+	Workers   int
+}
+
+// memory is a Memory in a cache.
+type memory struct {
+	Options
+	run     Run
+	set     *input.Set // when it is known
+	inputs  []knownInput
+	checked string // what the type checker depends on; "" if that cannot be found out
+	dirs    outputDirs
+	grown   bool // something has been kept
+	broken  bool // the cache cannot be written
+
+	recalled int                // inputs
+	fresh    map[cache.Key]bool // outputs that this run has written
+
+	// Of the round of writing that is going on.
+	jobs                  []*job
+	left, copied, written int // outputs
+
+	mu       sync.Mutex // for counts
+	detailMu sync.Mutex // Detail is called by one worker at a time
+}
+
+// knownInput is what is known of an input by its content.
+type knownInput struct {
+	content cache.Key
+	known   bool         // content is
+	key     cache.Key    // of the facts
+	recall  bool         // the facts are from an earlier run
+	pending *cache.Entry // the facts of this run
+}
+
+// New returns a memory in a cache.
+func New(o Options, run Run) Memory {
+	return &memory{Options: o, run: run, inputs: make([]knownInput, len(run.Inputs)), fresh: make(map[cache.Key]bool)}
+}
+
+func (m *memory) detail(format string, args ...any) {
+	if m.Detail != nil {
+		m.detailMu.Lock()
+		defer m.detailMu.Unlock()
+		m.Detail("cache: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// fail warns, once, that nothing more is kept.
+func (m *memory) fail(err error) {
+	if !m.broken && m.Warn != nil {
+		m.Warn(fmt.Sprintf("nothing is kept for the next run: %v", err))
+	}
+	m.broken = true
+}
+
+// keeps reports whether the results of this run are kept.
+func (m *memory) keeps() bool { return !m.broken && !m.run.DryRun }
+
+// get reads an entry of the cache, nil if there is none that is whole.
+func (m *memory) get(key cache.Key) []byte {
+	data, err := m.Cache.Get(key)
+	if err != nil {
+		m.note(err)
+		return nil
+	}
+	return data
+}
+
+// note reports why an entry could not be read, unless it is simply not there.
+func (m *memory) note(err error) {
+	if err != nil && !errors.Is(err, cache.ErrMissing) {
+		m.detail("%v; it is made again", err)
+	}
+}
+
+// Recall implements [Memory].
+func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
+	paths := m.run.Inputs
+	if m.run.Types {
+		paths = append(paths[:len(paths):len(paths)], m.run.ClassPath.Paths...)
+	}
+	contents, err := hashPaths(ctx, paths, m.run.Workers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.inputs {
+		in := &m.inputs[i]
+		if contents[i].ok {
+			*in = knownInput{content: cache.KeyOf(kindOf(m.run.Inputs[i]), contents[i].key.String()), known: true}
+			in.key = m.scanKey(in.content)
+		}
+	}
+	m.checked = "none"
+	if m.run.Types {
+		m.checked = classPathText(m.run.ClassPath, contents[len(m.inputs):])
+	}
+	if !m.run.Scans {
+		return make([]scan.Input, len(m.inputs)), nil
+	}
+	return m.loadFacts()
+}
+
+// kindOf returns what makes a difference between the same bytes under one name and another.
+func kindOf(path string) string {
+	switch extension := strings.ToLower(filepath.Ext(path)); extension {
+	case ".class":
+		return filepath.Base(path) // the name of the only entry
+	case ".aar":
+		return extension
+	}
+	return ""
+}
+
+// scanKey is that of the facts which a scan of this run finds out about an input of that content.
+func (m *memory) scanKey(content cache.Key) cache.Key {
+	return cache.KeyOf("scan 2", m.Tool, content.String(), m.ScanKey, fmt.Sprint(m.run.Lines))
+}
+
+// loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.
+func (m *memory) loadFacts() ([]scan.Input, error) {
+	if m.Known != nil {
+		known := 0
+		for _, in := range m.inputs {
+			if in.known && m.Cache.Has(in.key) {
+				known++
+			}
+		}
+		m.Known(known, len(m.inputs))
+	}
+	var group errgroup.Group
+	group.SetLimit(m.run.Workers)
+	facts := make([]scan.Input, len(m.inputs))
+	failures := make([]error, len(m.inputs))
+	for i := range m.inputs {
+		in := &m.inputs[i]
+		if !in.known {
+			continue
+		}
+		group.Go(func() error {
+			data, err := m.Cache.Get(in.key)
+			if failures[i] = err; err != nil {
+				return nil
+			}
+			if facts[i], in.recall = readFacts(data, i, m.run.Inputs[i]); !in.recall {
+				failures[i] = &cache.DamagedError{File: in.key.String(),
+					What: "of another form than this version writes"}
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	for i, failure := range failures {
+		m.note(failure)
+		if m.inputs[i].recall {
+			m.recalled++
+		}
+	}
+	return facts, err
+}
+
+// readFacts reads the facts about one input, for the input of that number and path.
+func readFacts(data []byte, number int, path string) (scan.Input, bool) {
+	inputs, ok := scan.Unpack(data, false, func(int, string) (int, string) { return number, path })
+	if !ok || len(inputs) != 1 {
+		return scan.Input{}, false
+	}
+	return inputs[0], true
+}
+
+// KeepFacts implements [Memory]. The facts are kept when the inputs prove to be the same still.
+func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
+	m.set = set
+	if !m.run.Scans || !m.keeps() {
+		return
+	}
+	var group errgroup.Group
+	group.SetLimit(m.run.Workers)
+	failures := make([]error, len(m.inputs))
+	for i := range m.inputs {
+		in := &m.inputs[i]
+		if !in.known || in.recall {
+			continue
+		}
+		group.Go(func() error {
+			if in.pending, failures[i] = m.Cache.Create(in.key); failures[i] == nil {
+				first, end := set.ClassesOf(i)
+				_, failures[i] = in.pending.Write(scan.Pack([]scan.Input{{Containers: set.Inputs[i].Containers,
+					Classes: facts[first:end]}}, false))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // none of them fails
+	for _, err := range failures {
+		if err != nil {
+			m.fail(err)
+		}
+	}
+}
+
+// sameInputs fails if an input that was read in this run has other content than when the run began.
+func (m *memory) sameInputs(ctx context.Context) error {
+	var paths []string
+	var numbers []int
+	for i := range m.inputs {
+		if m.inputs[i].known && m.set.Inputs[i].Opened() {
+			paths, numbers = append(paths, m.run.Inputs[i]), append(numbers, i)
+		}
+	}
+	again, err := hashPaths(ctx, paths, m.run.Workers)
+	if err != nil {
+		return err
+	}
+	for k, i := range numbers {
+		if !again[k].ok || cache.KeyOf(kindOf(paths[k]), again[k].key.String()) != m.inputs[i].content {
+			return input.Changed(paths[k])
+		}
+	}
+	return nil
+}
+
+// Close implements [Memory].
+func (m *memory) Close() {
+	m.giveUp()
+	for i := range m.inputs {
+		if m.inputs[i].pending != nil {
+			m.inputs[i].pending.Abort()
+		}
+	}
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

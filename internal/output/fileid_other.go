@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package output
+
+import "io/fs"
+
+// IDOf returns the ID of a file.
+func IDOf(fs.FileInfo) FileID { return FileID{} }

@@ -1,0 +1,143 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tracegen/tracegen/internal/jar"
+)
+
+// FileID identifies a file, whatever its name, and says when anything of it was changed last, which no program can set
+// back. It is zero where the system does not say.
+type FileID struct {
+	Device, Inode uint64 // which file it is
+	Changed       int64  // nanoseconds of the Unix epoch
+}
+
+// CheckPaths refuses outputs that would destroy an input or each other.
+func CheckPaths(outputs, inputs []string) error {
+	among := newInputFiles(inputs)
+	seen := make(map[string]string)
+	for _, output := range outputs {
+		if among.mayMeet(output) {
+			if err := CheckPath(output, inputs); err != nil {
+				return err
+			}
+		}
+		real, err := Resolve(output)
+		if err != nil {
+			return fmt.Errorf("check output: %w", err)
+		}
+		if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue // a device takes any number of outputs
+		}
+		if other, ok := seen[real]; ok {
+			return fmt.Errorf("outputs %s and %s are the same file; choose another for one of them", other, output)
+		}
+		seen[real] = output
+	}
+	return nil
+}
+
+// inputFiles finds out quickly that an output is none of many inputs, and lies in none.
+type inputFiles struct {
+	files       map[FileID]bool
+	directories bool // there are some among them
+	vague       bool // some have no ID
+}
+
+func newInputFiles(inputs []string) *inputFiles {
+	p := &inputFiles{files: make(map[FileID]bool, len(inputs))}
+	for _, input := range inputs {
+		info, err := os.Stat(input)
+		if err != nil {
+			p.vague = true
+			continue
+		}
+		id := IDOf(info)
+		p.vague = p.vague || id == FileID{}
+		p.directories = p.directories || info.IsDir()
+		p.files[FileID{Device: id.Device, Inode: id.Inode}] = true
+	}
+	return p
+}
+
+// mayMeet reports whether an output could be an input, or one of the two lie in the other.
+func (p *inputFiles) mayMeet(output string) bool {
+	info, err := os.Stat(output)
+	switch {
+	case p.vague || p.directories:
+		return true
+	case err != nil:
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	id := IDOf(info)
+	return info.IsDir() || p.files[FileID{Device: id.Device, Inode: id.Inode}]
+}
+
+// CheckPath refuses an output that is an input, or one of the two lies in the other.
+func CheckPath(output string, inputs []string) error {
+	linked, err := jar.Linked(output, inputs...)
+	if err != nil {
+		return err
+	}
+	if linked != "" {
+		return fmt.Errorf("output %s is the input %s, or a link to it; choose another output", output, linked)
+	}
+	for _, input := range inputs {
+		if Contains(input, output) || Contains(output, input) {
+			return fmt.Errorf("output %s and input %s lie in each other; choose another output", output, input)
+		}
+	}
+	return nil
+}
+
+// Contains reports whether dir is a directory and name lies in it, or is it, links followed as far as there are files.
+func Contains(dir, name string) bool {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return false
+	}
+	above, err := Resolve(dir)
+	if err != nil {
+		return false
+	}
+	below, err := Resolve(name)
+	return err == nil && Below(above, below)
+}
+
+// Below reports whether a path is another one or lies in it, both as [Resolve] returns them.
+func Below(dir, path string) bool {
+	relative, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// Resolve returns the absolute path that name leads to when all links are followed. What does not exist yet lies
+// where its name, or the link that names it, says.
+func Resolve(name string) (string, error) {
+	missing := ""
+	for at := filepath.Clean(name); ; {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			real, err = filepath.Abs(real)
+			return filepath.Join(real, missing), err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if to, err := os.Readlink(at); err == nil {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			at = to
+			continue
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return filepath.Abs(name)
+		}
+		at, missing = parent, filepath.Join(filepath.Base(at), missing)
+	}
+}

@@ -1,0 +1,266 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/rewrite"
+	"github.com/tracegen/tracegen/internal/scan"
+)
+
+// work is what all operations on inputs share.
+type work struct {
+	set      *input.Set
+	workers  int
+	progress *progress
+	warnings []string // about the inputs
+}
+
+// open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
+// often the operation works through all classes.
+func open(paths []string, known []scan.Input, jobs int, report func(done, total int64), passes int) (*work, error) {
+	w := &work{}
+	inputs := make([]*input.Input, 0, len(paths))
+	for i, path := range paths {
+		in, err := openInput(i, path, known)
+		if err != nil {
+			input.NewSet(inputs).Close()
+			return nil, err
+		}
+		inputs = append(inputs, in)
+		for _, c := range in.Containers {
+			for _, name := range c.Duplicates {
+				w.warnings = append(w.warnings, fmt.Sprintf("%s: entry %s is there more than once; all are kept, in "+
+					"their order", c.Name, name))
+			}
+		}
+	}
+	w.set = input.NewSet(inputs)
+	w.workers = max(1, min(workers(jobs), len(w.set.Classes))) // what the queues' length depends on
+	w.progress = &progress{report: report, total: int64(passes) * w.set.Size(), passes: int64(passes)}
+	return w, nil
+}
+
+func openInput(i int, path string, known []scan.Input) (*input.Input, error) {
+	if len(known) == 0 || len(known[i].Containers) == 0 {
+		return input.Open(i, path)
+	}
+	classes := make([]*input.Class, len(known[i].Classes))
+	for k, c := range known[i].Classes {
+		classes[k] = c.At
+	}
+	return input.Later(path, known[i].Containers, classes), nil
+}
+
+// workers returns the number of workers: as many as are asked for, or one per CPU.
+func workers(jobs int) int {
+	if jobs <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return jobs
+}
+
+// paths returns the paths of the inputs.
+func (w *work) paths() []string {
+	paths := make([]string, len(w.set.Inputs))
+	for i, in := range w.set.Inputs {
+		paths[i] = in.Path
+	}
+	return paths
+}
+
+// openInputs opens inputs that were not opened yet.
+func (w *work) openInputs(numbers []int) error {
+	for _, i := range numbers {
+		if err := w.set.Inputs[i].Open(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merged returns the containers that become one archive, if there is one to be made. All inputs are opened for that:
+// all entries have a part in it, not only classes.
+func (w *work) merged(into string) ([]*input.Container, error) {
+	if into == "" {
+		return nil, nil
+	}
+	for i := range w.set.Inputs {
+		if err := w.openInputs([]int{i}); err != nil {
+			return nil, err
+		}
+	}
+	return w.set.Containers(), nil
+}
+
+// each calls work with the number of every class up to end, from several goroutines: each makes its own by start, and
+// calls done in the end. Of several errors it returns that of the first class, whichever worker was faster.
+func (w *work) each(ctx context.Context, end int, start func() (work func(class int) error, done func())) error {
+	var (
+		next, failed atomic.Int64
+		group        errgroup.Group
+		failures     = make([]error, end)
+	)
+	failed.Store(int64(end))
+	for range min(w.workers, end) {
+		group.Go(func() error {
+			work, done := start()
+			for {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				// All classes before one that failed have been taken by then, and will be finished.
+				i := next.Add(1) - 1
+				if i >= failed.Load() {
+					done()
+					return nil
+				}
+				if failures[i] = work(int(i)); failures[i] != nil {
+					failed.Store(i) // of two workers, either stops the rest
+				}
+			}
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, err := range failures {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scanner scans the classes of a set, one at a time.
+type scanner struct {
+	*work
+	*scan.Scanner
+	buffer []byte
+	behind input.Trail
+}
+
+func (w *work) newScanner(o scan.Options, graph *scan.Graph) *scanner {
+	return &scanner{work: w, Scanner: scan.New(o, graph)}
+}
+
+// scan returns the facts about all classes, of which some are known.
+func (w *work) scan(ctx context.Context, known []scan.Input, o scan.Options) ([]*scan.Class, error) {
+	facts := make([]*scan.Class, 0, len(w.set.Classes))
+	for i, in := range known {
+		if len(in.Containers) == 0 {
+			facts = append(facts, make([]*scan.Class, len(w.set.Inputs[i].Classes))...)
+		} else {
+			facts = append(facts, in.Classes...)
+		}
+	}
+	err := w.each(ctx, len(facts), func() (func(int) error, func()) {
+		s := w.newScanner(o, scan.NewGraph())
+		work := func(n int) error {
+			if facts[n] != nil {
+				w.progress.add(w.set.Classes[n].Size)
+				return nil
+			}
+			found, c, err := s.scan(n)
+			facts[n] = found
+			_ = c // whose memory serves the next class
+			return err
+		}
+		return work, s.behind.End
+	})
+	return facts, err
+}
+
+// scan returns the facts about a class, and the class: nil if it cannot be read as one, which is left as it is then. An
+// error makes the whole operation fail.
+func (s *scanner) scan(class int) (*scan.Class, *classfile.Class, error) {
+	at := s.set.Classes[class]
+	e, err := s.set.Entry(class)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.behind.Pass(e)
+	data, err := s.set.Read(class, &s.buffer)
+	s.progress.add(at.Size)
+	if errors.Is(err, jar.ErrUnsupported) {
+		return s.Unreadable(at, e.Zip.CRC32, err), nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s.set.Keep(class, data)
+	facts, c := s.Scan(at, data)
+	return facts, c, nil
+}
+
+// classFiles answers what a plan asks of classes from their files, as of nearly all classes it never asks.
+type classFiles struct {
+	set     *input.Set
+	facts   []*scan.Class
+	options scan.Options
+}
+
+// Calls implements plan.ClassFiles.
+func (f classFiles) Calls(class int) (inject.Calls, error) {
+	c, err := f.read(class)
+	if err != nil {
+		return inject.Calls{}, err
+	}
+	return inject.CallsOf(c), nil
+}
+
+// Try implements plan.ClassFiles.
+func (f classFiles) Try(class int, methods []int) ([]scan.Refusal, error) {
+	c, err := f.read(class)
+	if err != nil {
+		return nil, err
+	}
+	return scan.New(f.options, scan.NewGraph()).Try(c, methods), nil
+}
+
+// read returns a class in memory of its own.
+func (f classFiles) read(class int) (*classfile.Class, error) {
+	r := rewrite.Reader{Set: f.set, Runtime: f.options.Inject.RuntimeClass}
+	return r.Read(class, plan.ByNames(f.facts), f.facts[class].Foreign)
+}
+
+// progress counts the bytes of classes that are worked on.
+type progress struct {
+	report func(done, total int64) // nil if it is not asked for
+	passes int64
+
+	mu          sync.Mutex
+	total, done int64
+	reported    int64 // what was reported last: after a second round of writing, more than is done
+}
+
+// add counts bytes.
+func (p *progress) add(n int64) {
+	if p.report == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done += n; p.done > p.reported {
+		p.reported = p.done
+		p.report(p.done, p.total)
+	}
+}
+
+// restart goes back, or forward, to where the last pass begins.
+func (p *progress) restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = p.total - p.total/p.passes
+}

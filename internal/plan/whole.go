@@ -1,0 +1,244 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// dropDuplicates leaves out, of entries of one name that are merged, all but the first input's.
+func (d *Draft) dropDuplicates() error {
+	first := make(map[string]*input.Container)
+	for _, c := range d.options.Merged {
+		for i := range c.Entries {
+			e := &c.Entries[i]
+			if e.Nested != nil {
+				return fmt.Errorf("%s: an .aar cannot be merged into a jar: all but its classes would be lost", c.Name)
+			}
+			name := d.EntryName(c, e)
+			winner, duplicate := first[name]
+			if !duplicate {
+				first[name] = c
+				continue
+			}
+			if winner == c {
+				continue // within one input, duplicates are kept
+			}
+			d.drop(e, winner)
+			if !e.IsDirectory() {
+				d.warn("%s: left out, as %s has an entry of that name", c.Where(&input.Entry{Name: name}), winner.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Draft) drop(e *input.Entry, winner *input.Container) {
+	if d.dropped == nil {
+		d.dropped = make(map[*input.Entry]bool)
+	}
+	d.dropped[e] = true
+	if e.Class < 0 {
+		return
+	}
+	left := &filter.Decision{Reason: filter.ReasonDuplicateClass, Detail: "first in " + winner.Name}
+	to := &d.classes[e.Class]
+	to.left = left
+	if n := len(d.facts[e.Class].Methods); n > 0 {
+		to.methods = slices.Repeat([]*filter.Decision{left}, n)
+	}
+}
+
+// Dropped implements [Decisions].
+func (d *Draft) Dropped(e *input.Entry) bool { return d.dropped[e] }
+
+// EntryName implements [Decisions]. A lone class file that is merged gets the name under which a class loader looks for
+// it in a jar.
+func (d *Draft) EntryName(c *input.Container, e *input.Entry) string {
+	if c.Kind == input.ClassFile && len(d.options.Merged) > 0 {
+		class := d.facts[e.Class].Name
+		if name := class + ".class"; class != "" && jar.CheckName(name) == nil {
+			return name
+		}
+	}
+	return e.Name
+}
+
+// Path names the entry of a class below its input, as lists do.
+func (d *Draft) Path(class int) string {
+	at := d.facts[class].At
+	return at.Container.Outer + d.EntryName(at.Container, &input.Entry{Name: at.Name, Class: class})
+}
+
+// Decision returns what is decided about method i of a class.
+func (d *Draft) Decision(class, i int) filter.Decision { return scan.Decided(d.decision(class, i)) }
+
+// WholeDecision returns why a class has no methods that could be traced: it could not be read, or is left out.
+func (d *Draft) WholeDecision(class int) filter.Decision {
+	if left := d.classes[class].left; left != nil {
+		return *left
+	}
+	return d.facts[class].Unread
+}
+
+// Names returns the names of all classes in the inputs, by number: "" for those that could not be read or are left out.
+func (d *Draft) Names() []string {
+	names := make([]string, len(d.facts))
+	for n, c := range d.facts {
+		if d.classes[n].left == nil {
+			names[n] = c.Name
+		}
+	}
+	return names
+}
+
+// decideFocus finds the Activities that report focus changes.
+func (d *Draft) decideFocus(byName map[string][]int) {
+	if !d.options.FocusHooks {
+		return
+	}
+	// Of all classes, only those that could be hooked are of interest, and those above them.
+	classes := make(map[string]inject.Ancestry)
+	for _, c := range d.facts {
+		if c.Ancestry.Focus() == inject.FocusNone {
+			continue
+		}
+		for name := c.Name; byName[name] != nil; name = classes[name].SuperName {
+			if _, seen := classes[name]; seen {
+				break
+			}
+			classes[name] = d.least(byName[name], scan.CompareAncestry).Ancestry
+		}
+	}
+	hooks := inject.FocusHooks(classes)
+	for n, c := range d.facts {
+		if c.Untouched || d.classes[n].left != nil {
+			continue
+		}
+		action, own := hooks[c.Name], c.Ancestry.Focus()
+		switch {
+		case action == inject.FocusNone || own == inject.FocusNone || own == inject.FocusAdd && action != own:
+		case c.FocusRefusal != "":
+			d.warn("%s: changes of focus are not reported: %s", c.At.Where(), c.FocusRefusal)
+		default:
+			d.classes[n].focus = own
+			d.hooksFocus = true
+		}
+	}
+}
+
+func (d *Draft) least(classes []int, compare func(a, b *scan.Class) int) *scan.Class {
+	return d.facts[slices.MinFunc(classes, func(a, b int) int { return compare(d.facts[a], d.facts[b]) })]
+}
+
+// protectRuntime checks the runtime class and takes out of tracing what it reaches.
+func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error {
+	name := d.options.Runtime
+	if byName[name] == nil {
+		if d.options.RuntimeExternal {
+			return nil
+		}
+		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, "+
+			"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
+			mapping.Text(name))
+	}
+	for _, n := range byName[name] {
+		c := d.facts[n]
+		if c.Runtime == nil {
+			continue // cannot happen: the scan has checked it
+		}
+		if fault := c.Runtime.Of(d.hooksFocus); fault != "" {
+			return fmt.Errorf("%s: %s; repair it, or name another by --runtime-class", c.At.Where(), fault)
+		}
+	}
+	known := make(map[string][]inject.Calls)
+	reached, err := inject.Reached(name, func(name string) ([]inject.Calls, error) {
+		if calls, ok := known[name]; ok {
+			return calls, nil
+		}
+		for _, n := range byName[name] {
+			calls, err := files.Calls(n)
+			if err != nil {
+				return nil, err
+			}
+			known[name] = append(known[name], calls)
+		}
+		return known[name], nil
+	})
+	if err != nil {
+		return err
+	}
+	for n, c := range d.facts {
+		path, ok := reached[c.Name]
+		if !ok {
+			continue
+		}
+		if c.Untried { // its methods will not be rewritten, and what has another reason keeps it
+			refusals, err := files.Try(n, d.candidates(n))
+			if err != nil {
+				return err
+			}
+			d.refuse(n, refusals)
+		}
+		d.classes[n].focus = inject.FocusNone
+		d.decideTraced(n, filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path})
+	}
+	return nil
+}
+
+// candidates lists the methods of a class that are traced as far as it is decided, by index in the class file.
+func (d *Draft) candidates(class int) []int {
+	var list []int
+	for i := range d.facts[class].Methods {
+		if scan.Traced(d.decision(class, i)) {
+			list = append(list, int(d.facts[class].Methods[i].Index))
+		}
+	}
+	return list
+}
+
+// decideRequires finds the modules whose classes are going to call the runtime.
+func (d *Draft) decideRequires() {
+	for n := range d.classes {
+		d.classes[n].requires = false
+	}
+	for _, n := range d.callingModules() {
+		d.classes[n].requires = d.options.AddRequires && !d.classes[n].rejected
+	}
+}
+
+// callingModules returns the module-infos of containers with classes that call the runtime.
+func (d *Draft) callingModules() (modules []int) {
+	changed := make(map[*input.Container]bool)
+	for n, c := range d.facts {
+		// What is only stamped calls nothing: the runtime's own module, above all, need not read itself.
+		if d.Changes(n) && !d.stamped(n) {
+			changed[c.At.Container] = true
+		}
+	}
+	for n, c := range d.facts {
+		if c.Name == "module-info" && d.classes[n].left == nil && changed[c.At.Container] {
+			modules = append(modules, n)
+		}
+	}
+	return modules
+}
+
+// ModuleWarnings returns warnings about modules that will not read the runtime's, when it is known which.
+func (d *Draft) ModuleWarnings() (warnings []string) {
+	if d.options.AddRequires {
+		return nil
+	}
+	for _, n := range d.callingModules() {
+		warnings = append(warnings, fmt.Sprintf("%s: the module must read that of the runtime class: run tracegen "+
+			"with --add-requires, or the program with --add-reads",
+			d.facts[n].At.Where()))
+	}
+	return warnings
+}

@@ -1,0 +1,76 @@
+// Package typecheck checks rewritten classes, and classes of any origin, by the JVM's type checker. It makes the views
+// that the checker needs: a class sees other classes first on the class path, then among the inputs, its own file
+// first, and at last in the JDK.
+//
+// A [Checker] checks what was rewritten against its original, and collects [Notes]. [Views] check single classes.
+package typecheck
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/tracegen/tracegen/classfile/verify/classpath"
+)
+
+// ClassPath says where classes are found that are referred to: first in Paths, then among the inputs, then in the JDK.
+type ClassPath struct {
+	Paths []string // jars, .aar files, directories of classes
+	JDK   string   // a JDK's home directory, its lib/modules or a directory of .jmod files; "" for none
+	// Strict makes every class that cannot be found a finding, instead of assuming that it fits.
+	Strict bool
+}
+
+// Opened is a class path that is opened when it is first needed, and only then. Goroutines may share it.
+type Opened struct {
+	from ClassPath
+	once sync.Once
+	err  error
+
+	before, after *classpath.ClassPath // of the inputs
+}
+
+// Lazy returns the class path, not yet opened.
+func (p ClassPath) Lazy() *Opened { return &Opened{from: p} }
+
+// Open opens the class path and the JDK, unless it has done so before.
+func (o *Opened) Open() error {
+	o.once.Do(func() { o.err = o.open() })
+	return o.err
+}
+
+func (o *Opened) open() error {
+	before, err := classpath.Open(o.from.Paths...)
+	if err != nil {
+		return err
+	}
+	var jdk []string
+	if o.from.JDK != "" {
+		jdk = []string{o.from.JDK}
+	}
+	after, err := classpath.Open(jdk...)
+	if err != nil {
+		before.Close()
+		return fmt.Errorf("JDK: %w", err)
+	}
+	o.before, o.after = before, after
+	return nil
+}
+
+// Supertypes returns the superclass, "" for none, and the interfaces that a class of the class path names; found is
+// false if it is not there. The JDK's classes are not looked at: which one a machine has must not decide what is
+// traced. The class path must be open.
+func (o *Opened) Supertypes(class string) (super string, interfaces []string, found bool) {
+	info := o.before.Lookup(class)
+	if info == nil {
+		return "", nil, false
+	}
+	return info.Super, info.Interfaces, true
+}
+
+// Close closes what was opened.
+func (o *Opened) Close() {
+	if o.before != nil {
+		o.before.Close()
+		o.after.Close()
+	}
+}
