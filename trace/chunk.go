@@ -9,7 +9,8 @@ import (
 )
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
-// [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Alive] and [*End].
+// [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
+// [*LeftOut] and [*End].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -281,6 +282,64 @@ type PendingMessage struct {
 	Barrier bool
 }
 
+// Gate says that threads have switched methods off or on. The calls of a method that is off are left out of a thread's
+// records, entry and exit together. So calls are built as if those had not been made; their time is their caller's own.
+// A call that was open when its method was switched off ends with its exit as any other, and a call that was left out
+// when it began has no exit in the records.
+type Gate struct {
+	// Nanos is when, in [Clock.NanoTime].
+	Nanos int64
+	// Methods has what changed.
+	Methods []GatedMethod
+	// Threads has the threads that changed it.
+	Threads []GatedThread
+}
+
+// GatedMethod is a method that was switched.
+type GatedMethod struct {
+	Method Method
+	// State is 1 if calls that begin are left out, and 0 if they are recorded. 2 is not written; it would mean that
+	// also exits of calls are left out whose entries are there.
+	State uint8
+}
+
+// GatedThread is a thread that has switched methods.
+type GatedThread struct {
+	// Thread is its index.
+	Thread uint32
+	// Next is the number of the first record behind the change, 0 if the thread begins so in this file.
+	Next uint64
+}
+
+// Window is a time in which a thread made records faster than they could be written, so that short calls that began and
+// ended within it were left out. Nothing else is missing: calls that were open before it, are open behind it, or took
+// long, are recorded with their times. It comes before its records.
+type Window struct {
+	// Thread is the thread's index.
+	Thread uint32
+	// Begin and End are in [Clock.NanoTime].
+	Begin, End int64
+	// FirstRecord and EndRecord are the numbers of the first of its records, and of the one behind the last.
+	FirstRecord, EndRecord uint64
+	// Calls is how many calls were left out.
+	Calls uint64
+}
+
+// LeftOut says how many calls of methods were left out because they were off, on all threads together, since the
+// [LeftOut] before.
+type LeftOut struct {
+	// Nanos is when it was counted, in [Clock.NanoTime].
+	Nanos int64
+	// Methods has those of which calls were left out.
+	Methods []LeftOutMethod
+}
+
+// LeftOutMethod is a method and how many of its calls were left out.
+type LeftOutMethod struct {
+	Method Method
+	Calls  uint64
+}
+
 // Alive is a sign of life: the program ran at this time, and these calls were open. The runtime writes it from time to
 // time while a message or an outermost call is open beyond the slow threshold, and once when the recording is closed,
 // with all open calls.
@@ -323,5 +382,8 @@ func (*StackSample) chunk() {}
 func (*Frames) chunk()      {}
 func (*StallChunk) chunk()  {}
 func (*Pending) chunk()     {}
+func (*Gate) chunk()        {}
 func (*Alive) chunk()       {}
+func (*Window) chunk()      {}
+func (*LeftOut) chunk()     {}
 func (*End) chunk()         {}

@@ -20,7 +20,10 @@ const (
 	typeStall    = 9
 	typePending  = 10
 	typeEnd      = 11
+	typeGate     = 12
 	typeAlive    = 13
+	typeWindow   = 14
+	typeLeftOut  = 15
 )
 
 var errShort = errors.New("it ends too early")
@@ -138,6 +141,11 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeFrames:  func(p *payload) Chunk { return &Frames{list(p, 18, decodeFrame)} },
 	typeStall:   func(p *payload) Chunk { return decodeStall(p) },
 	typePending: func(p *payload) Chunk { return decodePending(p) },
+	typeGate: func(p *payload) Chunk {
+		return &Gate{p.sv(), list(p, 2, decodeGatedMethod), list(p, 2, decodeGatedThread)}
+	},
+	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
+	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
 	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 5, decodeOpenCall)} },
 	typeEnd:     func(p *payload) Chunk { return &End{p.uv(), p.uv(), p.uv()} },
 }
@@ -151,6 +159,22 @@ func decodeMeta(p *payload) *Meta {
 	}
 	return m
 }
+
+// method reads the ID of a method.
+func (p *payload) method() Method {
+	v := p.uv()
+	if v > idMask {
+		p.fail(fmt.Errorf("%d is no method's ID", v))
+		return 0
+	}
+	return Method(v)
+}
+
+func decodeGatedMethod(p *payload) GatedMethod { return GatedMethod{p.method(), p.u8()} }
+
+func decodeGatedThread(p *payload) GatedThread { return GatedThread{p.index(), p.uv()} }
+
+func decodeLeftOut(p *payload) LeftOutMethod { return LeftOutMethod{p.method(), p.uv()} }
 
 func decodeOpenCall(p *payload) OpenCall {
 	return OpenCall{p.index(), p.uv(), p.sv(), ThreadState(p.u8()), p.sv()}

@@ -1,8 +1,10 @@
 package bench;
 
+import dev.tracegen.runtime.MappingInfo;
 import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
+import dev.tracegen.runtime.ThreadTrace;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -83,6 +85,24 @@ public class Beats {
             start(main);
             main.start();
             main.join();
+        }
+    }
+
+    /** Our recorder, with this thread as the main one and the method switched off. */
+    @State(Scope.Thread)
+    public static class OursGated {
+        /** Starts it and waits until the method is off. */
+        @Setup(Level.Trial)
+        public void setUp() throws InterruptedException {
+            start(Thread.currentThread());
+            Recorder.setGate(new int[] {ID}, MappingInfo.digest());
+            ThreadTrace trace = Recorder.current().thread(Thread.currentThread());
+            long before;
+            do {
+                Thread.sleep(10);
+                before = trace.mark();
+                ours();
+            } while (trace.mark() > before);
         }
     }
 
@@ -167,6 +187,11 @@ public class Beats {
     @Benchmark
     public void otherMatrix(MatrixOther s) {
         matrix();
+    }
+
+    @Benchmark
+    public void gatedOurs(OursGated s) {
+        ours();
     }
 
     @Benchmark

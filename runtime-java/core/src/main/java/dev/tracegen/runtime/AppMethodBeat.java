@@ -4,8 +4,8 @@ package dev.tracegen.runtime;
  * The class that instrumented methods call: {@link #i} on entry, {@link #o} on exit.
  *
  * <p>Each call puts a record into the ring of its thread; {@link RecordCopy} describes the bits. By default only the
- * main thread is recorded. The methods never throw, never call instrumented methods, and allocate at most once for
- * each thread.
+ * main thread is recorded. The methods never throw and never call instrumented methods. They allocate only at the
+ * first call of each thread, and when methods are switched on or off, see {@link Gate}.
  *
  * <p>The class has no static initializer, so that the JVM need not check whether it has run. Before the first call
  * all fields are 0 or null, so the first call finds no fast path and goes to {@link Recorder}. So does every other
@@ -58,8 +58,8 @@ public final class AppMethodBeat {
 
     /**
      * The main thread's ring while recording is the only work to do; {@link Ring#placeholder} while the clock is
-     * paused; else null. This field alone decides which thread may put records into the ring, whatever value of
-     * {@link #mode} was read.
+     * paused or the thread must switch methods on or off; else null. This field alone decides which thread may put
+     * records into the ring, whatever value of {@link #mode} was read.
      */
     static volatile Ring fast;
 
@@ -84,6 +84,10 @@ public final class AppMethodBeat {
                         return;
                     }
                 } else {
+                    char[] gate = ring.gate;
+                    if (id > 0 && id < gate.length && gate[id] != 0 && ring.dropsEntry(gate[id])) {
+                        return;
+                    }
                     long now = ring.now();
                     if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
                         ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | now);
@@ -115,6 +119,10 @@ public final class AppMethodBeat {
                         return;
                     }
                 } else {
+                    char[] gate = ring.gate;
+                    if (id > 0 && id < gate.length && gate[id] != 0 && ring.dropsExit(gate[id])) {
+                        return;
+                    }
                     long now = ring.now();
                     if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
                         ring.put((long) id << Ring.ID_SHIFT | now);

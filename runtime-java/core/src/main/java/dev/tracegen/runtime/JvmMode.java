@@ -13,6 +13,12 @@ import java.io.File;
  *   -Dtracegen.mapping=FILE             logs stalls with the names of their methods; recordings do not need it
  *   -Dtracegen.ring=RECORDS             the size of each thread's ring; if not set, 1048576 for the main thread
  *                                       and 131072 for others
+ *   -Dtracegen.gate=auto|off            whether methods that are called most and take no time are switched off
+ *                                       while too many records come; auto if not set
+ *   -Dtracegen.gate.file=FILE           methods that are not recorded, see RecorderOptions.gateFile
+ *   -Dtracegen.pressure=windows|wait|lose
+ *                                       what happens if records come faster than they are written: short calls are
+ *                                       left out for a while, threads wait, or records are lost; windows if not set
  * </pre>
  *
  * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message.
@@ -21,7 +27,7 @@ final class JvmMode {
     /** How long the exit of the program waits until the recording is written. */
     private static final long EXIT_TIMEOUT_MILLIS = 20000;
 
-    private static final String[] KEYS = {"threads", "slow", "tick", "ring"};
+    private static final String[] KEYS = {"threads", "slow", "tick", "ring", "gate", "pressure"};
 
     private JvmMode() {
     }
@@ -48,6 +54,10 @@ final class JvmMode {
         String mapping = property("mapping");
         if (mapping != null) {
             o.mapping(new MappingReader(new File(mapping)));
+        }
+        String gateFile = property("gate.file");
+        if (gateFile != null) {
+            o.gateFile(new File(gateFile));
         }
         if (o.tickNanos < RecorderOptions.MILLISECOND) {
             o.clockPeriodMillis(0);

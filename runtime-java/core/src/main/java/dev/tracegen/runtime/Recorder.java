@@ -18,6 +18,9 @@ public final class Recorder {
     /** How long the first records are kept until {@link #start} is called. */
     static final long EXPIRY_NANOS = 10000000000L;
 
+    /** A call that takes so long is recorded even in a window, or one that takes a quarter of the slow threshold. */
+    private static final int LONG_CALL_MILLIS = 20;
+
     // The first call never waits for this lock: the app may hold any lock at that moment.
     private static final AtomicBoolean STARTING = new AtomicBoolean();
 
@@ -25,11 +28,15 @@ public final class Recorder {
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
     private static volatile MethodEnterListener enterListener;
     private static volatile StallListener stallListener;
+    private static volatile int[] gateFromOutside;
 
     private final Ticker ticker;
     private final Thread mainThread;
     private final ThreadTrace mainTrace;
     private final Ring placeholder;
+
+    /** As the placeholder, but without the gate: every call must come here. */
+    private final Ring bare;
     private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
     private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
@@ -37,6 +44,7 @@ public final class Recorder {
     private final long createdNanos;
     private volatile RecorderOptions options;
     private volatile Watcher watcher;
+    private volatile Gate.Request gateRequest;
     private volatile String scene;
     private volatile boolean foreground;
 
@@ -47,6 +55,7 @@ public final class Recorder {
         this.mainThread = main == null ? Thread.currentThread() : main;
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
         this.placeholder = Ring.placeholder(mainThread);
+        this.bare = Ring.placeholder(mainThread);
         this.traces.put(mainThread, mainTrace);
         this.createdNanos = platform.nanoTime();
         this.ticker = new Ticker(this, platform, options.tickNanos, options.clockPeriodMillis);
@@ -97,6 +106,10 @@ public final class Recorder {
     }
 
     private void begin() {
+        Ring early = mainTrace.existingRing();
+        if (early != null) {
+            setPressure(early);
+        }
         watcher = new Watcher(this, ticker);
         watcher.start();
         current = this;
@@ -219,6 +232,32 @@ public final class Recorder {
     }
 
     /**
+     * Sets the methods that are not recorded, instead of those of an earlier call or of
+     * {@link RecorderOptions#gateFile}. May be called at any time on any thread, also before recording begins. Each
+     * thread leaves the methods out from its next call on, or as soon as that does not split a call. The recording
+     * says which methods were off when. Calls and time of these methods appear in their callers.
+     *
+     * @param ids IDs of methods, at most 60,000; others than 1 to 0xFFFFD are ignored
+     * @param mappingDigest the digest of the mapping that the IDs are of, as {@link MappingInfo#digest} returns it
+     * @return false, and nothing is changed, if the program was instrumented with another mapping
+     */
+    public static boolean setGate(int[] ids, String mappingDigest) {
+        if (!MappingInfo.digest().equals(mappingDigest)) {
+            return false;
+        }
+        gateFromOutside = ids.clone();
+        Recorder r = current;
+        if (r != null) {
+            r.messageBegan();
+        }
+        return true;
+    }
+
+    static int[] gateFromOutside() {
+        return gateFromOutside;
+    }
+
+    /**
      * Sets the scene for reports: the name of the screen that the app shows.
      *
      * @param name null for the class of the activity that has the focus, which is the default
@@ -279,10 +318,20 @@ public final class Recorder {
         }
         Ring ring = trace.ring();
         if (ring != null) {
-            if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
-                ticker.updateTime(ring);
+            Gate.Request request = gateRequest;
+            if (request != ring.applied) {
+                Gate.apply(request, ring, trace == mainTrace ? placeholder : null, options.platform.nanoTime());
+                if (trace == mainTrace) {
+                    updateFastPath();
+                }
             }
-            ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
+            int slot = id < ring.gate.length ? ring.gate[id] : 0;
+            if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
+                if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
+                    ticker.updateTime(ring);
+                }
+                ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
+            }
         }
         if (listener != null && bit != 0) {
             notifyEntry(listener, trace, id);
@@ -348,12 +397,13 @@ public final class Recorder {
         }
         boolean recording = status > 0;
         boolean listening = enterListener != null;
-        Ring ring = ticker.running() ? mainTrace.existingRing() : placeholder;
+        Ring real = mainTrace.existingRing();
+        Ring ring = real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
         AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
                 : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
                 : AppMethodBeat.CALL_RECORDER;
         // After the mode: a thread that reads this value must also read that one.
-        AppMethodBeat.fast = !recording || listening ? null : ring == null ? placeholder : ring;
+        AppMethodBeat.fast = !recording || listening ? null : ring;
     }
 
     /** Returns how many records were put in total, without those of threads that were removed. */
@@ -396,8 +446,35 @@ public final class Recorder {
     Ring newRing(ThreadTrace trace) {
         int records = trace.main ? options.ringRecords : options.threadRingRecords;
         Ring ring = new Ring(trace.thread, records);
+        setPressure(ring);
         ticker.updateTime(ring);
         return ring;
+    }
+
+    private void setPressure(Ring ring) {
+        ring.recorder = this;
+        ring.longTicks = Math.max(1, Math.min(LONG_CALL_MILLIS, options.slowMillis / 4) * 1000000L
+                / options.tickNanos);
+        ring.pressure = options.everyRecord ? options.pressure : RecorderOptions.PRESSURE_LOSE;
+    }
+
+    /** Wakes the recorder's thread, because a ring is getting full. */
+    void wakeWatcher() {
+        Watcher w = watcher;
+        if (w != null) {
+            w.unpark();
+        }
+    }
+
+    /** Publishes which methods are to be off. Each thread carries it out before its next record. */
+    void request(Gate.Request request) {
+        gateRequest = request;
+        updateFastPath();
+    }
+
+    /** Returns the last request, null if there was none. */
+    Gate.Request gateRequest() {
+        return gateRequest;
     }
 
     /** Wakes the recorder's thread, which measures how long the message runs. */

@@ -18,6 +18,21 @@ public final class RecorderOptions {
     /** Records every thread. Each thread that enters an instrumented method gets its own ring. */
     public static final int THREADS_ALL = 2;
 
+    /** A full ring: its oldest records are overwritten. They are lost, and the recording says how many. */
+    public static final int PRESSURE_LOSE = 0;
+
+    /**
+     * A full ring: until it is empty, calls of its thread that begin and end meanwhile are left out. Calls that are
+     * open before or afterwards keep their times, and the recording says from when to when calls are missing.
+     */
+    public static final int PRESSURE_WINDOWS = 1;
+
+    /**
+     * A full ring: its thread waits until there is space. If the recorder makes no progress for seconds, calls are
+     * left out as with {@link #PRESSURE_WINDOWS}.
+     */
+    public static final int PRESSURE_WAIT = 2;
+
     static final long MILLISECOND = 1000000;
 
     private static final int MIN_RING = 1 << 10;
@@ -34,6 +49,10 @@ public final class RecorderOptions {
     int clockPeriodMillis = 5;
     int slowMillis = 700;
     boolean everyRecord;
+
+    boolean gate = true;
+    File gateFile;
+    int pressure = PRESSURE_WINDOWS;
 
     /** Whether each outermost traced call of a thread counts as a message, for threads without a Looper. */
     boolean outermostCalls;
@@ -60,6 +79,9 @@ public final class RecorderOptions {
         clockPeriodMillis = o.clockPeriodMillis;
         slowMillis = o.slowMillis;
         everyRecord = o.everyRecord;
+        gate = o.gate;
+        gateFile = o.gateFile;
+        pressure = o.pressure;
         outermostCalls = o.outermostCalls;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
@@ -182,6 +204,45 @@ public final class RecorderOptions {
     }
 
     /**
+     * Sets whether methods that flood the recorder are switched off while the program runs: those that are called most
+     * and take no time. They are switched on again when they are called less. The recording says which methods were
+     * off when, and how many of their calls are missing. It has an effect only if every record is written.
+     *
+     * @param value true if not set
+     * @return this
+     */
+    public RecorderOptions gate(boolean value) {
+        gate = value;
+        return this;
+    }
+
+    /**
+     * Sets a file with the methods that are not recorded, also if not every record is written. Its lines are
+     * {@code mapping DIGEST}, with the digest of the mapping that the IDs are of, and one ID each. Empty lines and
+     * those that begin with {@code #} are skipped. It is read once when recording begins. If the digest is not that
+     * of the program's mapping, the file is refused, and the log says so. {@link Recorder#setGate} replaces the list.
+     *
+     * @param value null for none, which is the default
+     * @return this
+     */
+    public RecorderOptions gateFile(File value) {
+        gateFile = value;
+        return this;
+    }
+
+    /**
+     * Sets what happens if a thread puts records faster than they are written. It has an effect only if every record
+     * is written.
+     *
+     * @param value {@link #PRESSURE_WINDOWS}, which is the default, {@link #PRESSURE_WAIT} or {@link #PRESSURE_LOSE}
+     * @return this
+     */
+    public RecorderOptions pressure(int value) {
+        pressure = value;
+        return this;
+    }
+
+    /**
      * Limits the space of the recordings on disk. A file that has reached its size is renamed, a new one is begun,
      * and the oldest is deleted.
      *
@@ -243,6 +304,8 @@ public final class RecorderOptions {
      *   threads        main | chosen | all
      *   ring           number of records in the ring of each thread
      *   every-record   true | false
+     *   gate           auto | off
+     *   pressure       windows | wait | lose
      * </pre>
      *
      * @param key one of these
@@ -263,6 +326,11 @@ public final class RecorderOptions {
             return ringRecords(n).threadRingRecords(n);
         } else if (key.equals("every-record")) {
             return everyRecord(choice(value, "true", "false") == 0);
+        } else if (key.equals("gate")) {
+            return gate(choice(value, "auto", "off") == 0);
+        } else if (key.equals("pressure")) {
+            int[] of = {PRESSURE_WINDOWS, PRESSURE_WAIT, PRESSURE_LOSE};
+            return pressure(of[choice(value, "windows", "wait", "lose")]);
         }
         throw new IllegalArgumentException("unknown key");
     }

@@ -30,7 +30,10 @@ final class RecordingWriter implements Closeable {
     static final int STALL = 9;
     static final int PENDING = 10;
     static final int END = 11;
+    static final int GATE = 12;
     static final int ALIVE = 13;
+    static final int WINDOW = 14;
+    static final int LEFT_OUT = 15;
 
     static final int DEFLATE = 1;
     static final int DELTA = 2;
@@ -177,6 +180,48 @@ final class RecordingWriter implements Closeable {
         end(SAMPLES, 0);
     }
 
+    /** Writes which methods a thread has switched on and off. To be called before its records behind that. */
+    void gate(ThreadTrace trace, Gate.Change change) throws IOException {
+        thread(trace);
+        for (int id : change.ids) {
+            if (id > 0) {
+                trace.off.add(id);
+            } else {
+                trace.off.remove(-id);
+            }
+        }
+        gate(trace, change.nanos, change.number, change.ids);
+    }
+
+    private void gate(ThreadTrace trace, long nanos, long number, int[] ids) throws IOException {
+        begin();
+        chunk.sv(nanos).uv(ids.length);
+        for (int id : ids) {
+            chunk.uv(Math.abs(id)).u8(id > 0 ? 1 : 0);
+        }
+        chunk.uv(1).uv(trace.index).uv(number);
+        end(GATE, 0);
+    }
+
+    /** Writes a window of a thread. To be called before the window's records. */
+    void window(ThreadTrace trace, Window.Closed w) throws IOException {
+        thread(trace);
+        begin();
+        chunk.uv(trace.index).sv(baseNanos + w.begin * options.tickNanos).sv(baseNanos + w.end * options.tickNanos)
+                .uv(w.firstRecord).uv(w.endRecord).uv(w.calls);
+        end(WINDOW, 0);
+    }
+
+    /** Writes how many calls of methods were left out by the gate since the last such chunk. */
+    void leftOut(long nanos, int[] ids, long[] calls) throws IOException {
+        begin();
+        chunk.sv(nanos).uv(ids.length);
+        for (int k = 0; k < ids.length; k++) {
+            chunk.uv(ids[k]).uv(calls[k]);
+        }
+        end(LEFT_OUT, 0);
+    }
+
     /**
      * Writes an ALIVE chunk: the process lives now, and these messages and outermost calls are open.
      *
@@ -247,6 +292,15 @@ final class RecordingWriter implements Closeable {
             begin();
             chunk.uv(1).uv(trace.index).sv(trace.thread.getId()).str(trace.name()).u8(trace.main ? 1 : 0);
             end(THREADS, 0);
+            if (!trace.off.isEmpty()) {
+                // A file refers to nothing in the one before.
+                int[] ids = new int[trace.off.size()];
+                int n = 0;
+                for (int id : trace.off) {
+                    ids[n++] = id;
+                }
+                gate(trace, options.platform.nanoTime(), 0, ids);
+            }
         }
     }
 

@@ -1,7 +1,9 @@
 package dev.tracegen.runtime;
 
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The last records of one thread. Only that thread writes them; any thread may copy them.
@@ -24,6 +26,21 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
  * Plain stores would be wrong: a plain store may move up before an earlier release of the sequence, and the plain
  * loads of a reader may move down past its last load of the sequence. They would not be faster either: a release
  * store is a plain {@code mov} on x86 and one {@code stlr} on 64-bit ARM.
+ *
+ * <p><b>Pressure.</b> If every record is to be written to a file, the owner must not overwrite what the recorder's
+ * thread has not copied. The ring is divided into segments. Before the owner puts the first record of a segment, and
+ * only then, it checks that the segment is free. If it is not, {@link RecorderOptions} says what happens: the records
+ * are overwritten, the owner waits, or a {@link Window} is opened. While a window is open the sequence does not move.
+ * It stays at the begin of a segment, so each call of {@link #put} gets to the same check and is added to the window
+ * there. The recorder's thread closes the window when it has copied the ring: it puts the records of the window
+ * behind the last one.
+ *
+ * <p>That is the one time that another thread than the owner puts records, and both do so under {@link #locked}. It is
+ * correct because the owner takes the lock whenever the sequence is at the begin of a segment, and the other thread
+ * first stores the slots and then moves the sequence in one step. So an owner that reads another sequence reads one
+ * from before the window or from behind it.
+ *
+ * <p><b>The gate.</b> {@link Gate} explains the fields {@link #gate} and {@link #states}. Only the owner writes them.
  */
 final class Ring extends AtomicLongArray {
     private static final long serialVersionUID = 1;
@@ -40,7 +57,41 @@ final class Ring extends AtomicLongArray {
     // The fields are found by name. The R8 rules in META-INF/proguard keep these names.
     private static final AtomicLongFieldUpdater<Ring> SEQUENCE =
             AtomicLongFieldUpdater.newUpdater(Ring.class, "sequence");
+    private static final AtomicIntegerFieldUpdater<Ring> LOCKED =
+            AtomicIntegerFieldUpdater.newUpdater(Ring.class, "locked");
     private static final AtomicLongFieldUpdater<Ring> NOW = AtomicLongFieldUpdater.newUpdater(Ring.class, "now");
+
+    /** The number of records between two checks whether the ring is full. The least ring has four times as many. */
+    static final int SEGMENT = 256;
+
+    /** How long the owner waits for the recorder's thread if that copies nothing. A waiting app must not hang. */
+    private static final long WAIT_NANOS = 2000000000L;
+
+    private static final long WAIT_STEP_NANOS = 200000L;
+
+    private static final char[] NO_GATE = new char[0];
+    private static final long[] NO_STATES = new long[0];
+
+    /** For each method ID the slot in {@link #states}; 0 if the method was never switched off. Written by the owner. */
+    char[] gate = NO_GATE;
+
+    /** For each slot of the gate the state of its method on this thread, see {@link Gate}. Written by the owner. */
+    volatile long[] states = NO_STATES;
+
+    /** The last request that the owner has carried out. */
+    volatile Gate.Request applied;
+
+    /** The last change of the gate on this thread; each refers to the one before. Written by the owner. */
+    volatile Gate.Change lastChange;
+
+    /** What is done when the ring is full, one of {@link RecorderOptions}'s constants. */
+    volatile int pressure = RecorderOptions.PRESSURE_LOSE;
+
+    /** A call that takes so many ticks is kept in a window. */
+    long longTicks = Long.MAX_VALUE;
+
+    /** Is called when the ring is half full or full, to wake the recorder's thread. */
+    volatile Recorder recorder;
 
     /** The thread that the records are of. */
     final Thread owner;
@@ -48,6 +99,15 @@ final class Ring extends AtomicLongArray {
     private volatile long sequence;
 
     private volatile long now;
+
+    /** The number of the next record that the recorder's thread will copy. Written by that thread. */
+    private volatile long copied;
+
+    /** 1 while a thread holds the lock. */
+    private volatile int locked;
+
+    /** The open window, null if there is none. Used under the lock. */
+    private Window window;
 
     /**
      * Creates an empty ring.
@@ -85,12 +145,159 @@ final class Ring extends AtomicLongArray {
         }
     }
 
-    /** Puts a record behind the last one. Only the owner may call it. */
+    /** Puts a record behind the last one, or into the open window. Only the owner may call it. */
     void put(long record) {
         long n = sequence;
+        if (((int) n & SEGMENT - 1) == 0 && pressure != RecorderOptions.PRESSURE_LOSE) {
+            if (!beginSegment(record)) {
+                return;
+            }
+            // A window may have been closed meanwhile.
+            n = sequence;
+        }
         // Not a mask from a field: in this form the compiler can drop the bounds check.
         lazySet((int) n & length() - 1, record);
         SEQUENCE.lazySet(this, n + 1);
+    }
+
+    /** Reports whether the next segment may be written to. If not, the record was added to the window. */
+    private boolean beginSegment(long record) {
+        if (pressure == RecorderOptions.PRESSURE_WAIT) {
+            waitForSpace();
+        }
+        lock();
+        try {
+            long used = sequence - copied;
+            if (window == null && used + SEGMENT < length()) {
+                if (used > length() / 2) {
+                    wakeRecorder();
+                }
+                return true;
+            }
+            if (window == null) {
+                window = new Window(record & TIME_MASK, longTicks);
+                wakeRecorder();
+            }
+            window.add(record);
+            return false;
+        } finally {
+            locked = 0;
+        }
+    }
+
+    /** Waits until a segment is free, the recording has ended, or the recorder's thread seems to be stuck. */
+    private void waitForSpace() {
+        long before = copied;
+        long since = 0;
+        while (sequence - copied + SEGMENT >= length()) {
+            Recorder r = recorder;
+            if (r == null || !r.recording()) {
+                return;
+            }
+            long nanos = System.nanoTime();
+            if (since == 0 || copied != before) {
+                since = nanos;
+                before = copied;
+            } else if (nanos - since > WAIT_NANOS) {
+                return;
+            }
+            wakeRecorder();
+            // An interrupted thread does not park.
+            Thread.yield();
+            LockSupport.parkNanos(this, WAIT_STEP_NANOS);
+        }
+    }
+
+    private void wakeRecorder() {
+        Recorder r = recorder;
+        if (r != null) {
+            r.wakeWatcher();
+        }
+    }
+
+    private void lock() {
+        while (!LOCKED.compareAndSet(this, 0, 1)) {
+            Thread.yield();
+        }
+    }
+
+    /**
+     * Sets up to where records were copied. On the recorder's thread only.
+     *
+     * @param next the number of the next record to copy
+     */
+    void copied(long next) {
+        copied = next;
+    }
+
+    /** Returns the number of the next record that will be copied. */
+    long copied() {
+        return copied;
+    }
+
+    /**
+     * Closes the open window, if all records were copied: puts its records behind the last one. On the recorder's
+     * thread only.
+     *
+     * @return the window that was closed, or a part of it if it has more records than the ring; null if none was open
+     */
+    Window.Closed closeWindow() {
+        lock();
+        try {
+            if (window == null || sequence != copied) {
+                return null;
+            }
+            long first = sequence;
+            int most = length() - SEGMENT;
+            // The rest stays in the window. The sequence must then stay at the begin of a segment.
+            int n = Math.min(window.size(), most);
+            for (int k = 0; k < n; k++) {
+                lazySet((int) (first + k) & length() - 1, window.record(k));
+            }
+            Window.Closed closed = window.take(first, n, now);
+            if (window.size() == 0) {
+                window = null;
+            }
+            SEQUENCE.lazySet(this, first + n);
+            return closed;
+        } finally {
+            locked = 0;
+        }
+    }
+
+    /**
+     * Reports whether the call of a method is left out because its method is switched off, and counts it. The owner
+     * calls it for each entry, and {@link #dropsExit} for each exit, of a method that has a slot.
+     */
+    boolean dropsEntry(int slot) {
+        long[] all = states;
+        if (slot >= all.length) {
+            return false;
+        }
+        long state = all[slot];
+        int open = (int) state;
+        if (open == 0) {
+            return false;
+        }
+        all[slot] = state + (open > 0 ? Gate.CALL + 1 : Gate.CALL);
+        return true;
+    }
+
+    /** Reports whether the exit of a method belongs to an entry that was left out. */
+    boolean dropsExit(int slot) {
+        long[] all = states;
+        if (slot >= all.length) {
+            return false;
+        }
+        long state = all[slot];
+        int open = (int) state;
+        if (open == 0 || open == Gate.OFF) {
+            return false;
+        }
+        if (open > 0) {
+            all[slot] = state - 1;
+        }
+        return true;
     }
 
     /** Returns how many records were put in total, which is the number of the next one. */

@@ -33,6 +33,13 @@ public final class ThreadTrace {
     long nextToDrain;
     OutermostCalls outermost;
 
+    // What the gate knows of the thread: its open calls, the calls that were left out by slot, the methods that are
+    // off, and the last change that was written. Used by the recorder's thread only.
+    CallCounts.Open openCalls;
+    int[] leftOut = new int[0];
+    final java.util.TreeSet<Integer> off = new java.util.TreeSet<Integer>();
+    Gate.Change writtenChange;
+
     // Facts about the last message that was checked, and the one before. Used by the recorder's thread only; tests
     // read them.
     volatile StallFacts facts;

@@ -42,10 +42,12 @@ final class Watcher implements Runnable {
     private final List<OpenCall> alive = new ArrayList<OpenCall>();
     private final AtomicLong discarded = new AtomicLong();
     private final Thread thread = new RecorderThread(this, "tracegen-recorder");
+    private final Gate gate;
     private RecordingWriter writer;
     private volatile boolean asleep;
     private volatile boolean stopped;
     private long busyUntil;
+    private long leftOutNanos;
     private volatile long gcCount;
     private volatile long gcMillis;
 
@@ -67,6 +69,7 @@ final class Watcher implements Runnable {
         this.ticker = ticker;
         this.options = recorder.options();
         this.platform = options.platform;
+        this.gate = new Gate(recorder, options);
     }
 
     void start() {
@@ -77,6 +80,9 @@ final class Watcher implements Runnable {
     private void open() {
         try {
             readGcCounters();
+            if (options.gateFile != null) {
+                GateFile.read(options.gateFile, platform);
+            }
             if (options.output != null) {
                 writer = new RecordingWriter(options, ticker.baseNanos());
             }
@@ -109,6 +115,11 @@ final class Watcher implements Runnable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Wakes the thread from a pause between two checks. */
+    void unpark() {
+        LockSupport.unpark(thread);
     }
 
     /** Wakes the thread if it sleeps; otherwise it only reads a field. */
@@ -191,11 +202,21 @@ final class Watcher implements Runnable {
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
-            work += options.everyRecord ? drain(t) : 0;
+            if (options.everyRecord) {
+                work += drain(t, ended);
+            } else {
+                writeGate(t, t.existingRing() == null ? null : t.existingRing().lastChange);
+            }
             work += watch(t, openSince(t), openNumber(t));
             if (ended) {
+                gate.collect(t);
                 recorder.forget(t);
             }
+        }
+        gate.decide(platform.nanoTime());
+        if (writer != null && platform.nanoTime() - leftOutNanos >= IDLE_NANOS) {
+            leftOutNanos = platform.nanoTime();
+            gate.writeLeftOut(writer, leftOutNanos);
         }
         writeAlive();
         work += reportStalls();
@@ -241,14 +262,38 @@ final class Watcher implements Runnable {
         return batch.size();
     }
 
-    /** Copies the new records of a thread into the recording. Returns how many there were. */
-    private long drain(ThreadTrace t) throws IOException {
+    /**
+     * Copies the new records of a thread into the recording, and those of its window.
+     *
+     * @param ended whether the thread had ended before, so that its window is copied as a whole
+     * @return how many records there were
+     */
+    private long drain(ThreadTrace t, boolean ended) throws IOException {
         Ring ring = t.existingRing();
         if (ring == null) {
             return 0;
         }
+        long n = copyRecords(t, ring);
+        // Once more for the records of the window. While the thread runs, it may open another one at once.
+        for (int k = 0; k < 1 || ended || stopped; k++) {
+            Window.Closed window = ring.closeWindow();
+            if (window == null) {
+                break;
+            }
+            if (writer != null) {
+                writer.window(t, window);
+            }
+            n += 1 + copyRecords(t, ring);
+            gate.count(t, window, ticker.tickNanos());
+        }
+        return n;
+    }
+
+    private long copyRecords(ThreadTrace t, Ring ring) throws IOException {
         long n = 0;
         long end = ring.sequence();
+        // Behind the line above: every change before a record that is copied now is seen.
+        writeGate(t, ring.lastChange);
         boolean outermost = options.outermostCalls && !hasMessages(t);
         if (outermost && (t.nextToDrain < end || t.outermost != null && t.outermost.since() != 0)) {
             if (t.outermost == null) {
@@ -260,6 +305,8 @@ final class Watcher implements Runnable {
             RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, t.nextToDrain + RecordingWriter.CHUNK_RECORDS));
             t.nextToDrain = copy.firstSequence + copy.records.length;
             n += copy.records.length + copy.overwritten;
+            ring.copied(t.nextToDrain);
+            gate.count(t, copy, ticker.tickNanos());
             if (writer != null) {
                 writer.records(t, copy);
             }
@@ -268,6 +315,22 @@ final class Watcher implements Runnable {
             }
         }
         return n;
+    }
+
+    /** Writes the changes of a thread's gate since the last call of this, the oldest first. */
+    private void writeGate(ThreadTrace t, Gate.Change last) throws IOException {
+        if (last == null || last == t.writtenChange) {
+            return;
+        }
+        ArrayList<Gate.Change> changes = new ArrayList<Gate.Change>();
+        for (Gate.Change c = last; c != null && c != t.writtenChange; c = c.before) {
+            changes.add(c);
+        }
+        t.writtenChange = last;
+        last.before = null;
+        for (int k = changes.size() - 1; k >= 0 && writer != null; k--) {
+            writer.gate(t, changes.get(k));
+        }
     }
 
     private void addOutermostCalls(ThreadTrace t, RecordCopy copy) throws IOException {
@@ -454,6 +517,10 @@ final class Watcher implements Runnable {
             return;
         }
         try {
+            for (ThreadTrace t : recorder.traces()) {
+                gate.collect(t);
+            }
+            gate.writeLeftOut(writer, platform.nanoTime());
             lastSign();
             for (ThreadTrace t : recorder.traces()) {
                 List<MessageRecord> all = t.history();

@@ -19,13 +19,18 @@ class RecorderOptionsTest {
     void optionsAreSetByName() {
         RecorderOptions o = new RecorderOptions().set("ring", "5000").set("threads", "all").set("slow", "1")
                 .set("tick", "us")
-                .set("every-record", "true");
+                .set("every-record", "true").set("gate", "off").set("pressure", "wait");
         assertEquals(8192, o.ringRecords);
         assertEquals(8192, o.threadRingRecords);
         assertEquals(RecorderOptions.THREADS_ALL, o.threads);
         assertEquals(1, o.slowMillis);
         assertEquals(1000, o.tickNanos);
         assertEquals(true, o.everyRecord);
+        assertEquals(false, o.gate);
+        assertEquals(RecorderOptions.PRESSURE_WAIT, o.pressure);
+        assertEquals(RecorderOptions.PRESSURE_WINDOWS, new RecorderOptions().set("gate", "auto").pressure);
+        assertEquals(RecorderOptions.PRESSURE_LOSE, o.set("pressure", "lose").pressure);
+        assertEquals(true, o.set("gate", "auto").gate);
     }
 
     @Test
@@ -36,6 +41,8 @@ class RecorderOptionsTest {
         assertEquals(ring, refusal("ring", "8k"));
         assertEquals("want a whole number of milliseconds, at least 1", refusal("slow", "0"));
         assertEquals("want main or chosen or all", refusal("threads", "some"));
+        assertEquals("want auto or off", refusal("gate", "on"));
+        assertEquals("want windows or wait or lose", refusal("pressure", ""));
         assertEquals("unknown key", refusal("output", "x"));
     }
 

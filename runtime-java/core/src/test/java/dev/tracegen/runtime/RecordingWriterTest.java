@@ -146,6 +146,38 @@ class RecordingWriterTest {
     }
 
     @Test
+    void callsThatAreLeftOut() throws Exception {
+        RecordingWriter w = writer(options("gate.tgd"), 5);
+        ThreadTrace main = trace("main", 0);
+        w.gate(main, new Gate.Change(null, 1000000000L, 0, new int[] {7, 1048573}));
+        w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@6 -2@7"), 0));
+        w.window(main, new Window.Closed(7, 90, 3, 5, 1234567));
+        w.gate(main, new Gate.Change(null, 1080000000L, 3, new int[] {-7, 9}));
+        w.records(main, new RecordCopy(3, CallTreeTest.records("+3@20 -3@80 +7@90 -7@90 -1@91"), 0));
+        w.leftOut(1100000000L, new int[] {7, 1048573}, new long[] {1L << 40, 3});
+        compare("gate.tgd");
+        w.close();
+    }
+
+    /** A file that is rotated refers to nothing in the one before, so it begins with the methods that are off. */
+    @Test
+    void theNextFileHasTheGate() throws Exception {
+        RecordingWriter w = writer(options("g.tgd").limit(1, 2), 6);
+        ThreadTrace main = trace("main", 0);
+        w.gate(main, new Gate.Change(null, 1000000000L, 10, new int[] {7, 8}));
+        w.gate(main, new Gate.Change(null, 1000000000L, 20, new int[] {-7}));
+        w.records(main, new RecordCopy(0, new java.util.Random(1).longs(65536).toArray(), 0));
+        w.records(main, new RecordCopy(65536, new long[] {Ring.ENTRY | 1L << Ring.ID_SHIFT}, 0));
+        w.close();
+        List<WrittenChunks.Chunk> all = WrittenChunks.of(dir.resolve("g.tgd"), RecordingWriter.GATE);
+        assertEquals(1, all.size());
+        WrittenChunks.Chunk c = all.get(0);
+        c.sv();
+        assertEquals("1 8 1 1 0 0", c.uv() + " " + c.uv() + " " + c.u8() + " " + c.uv() + " " + c.uv() + " "
+                + c.uv());
+    }
+
+    @Test
     void fullFilesAreRenamedAndTheOldestIsDeleted() throws Exception {
         byte[] earlier = {'T', 'G', 'D', '1', 5};
         Files.write(dir.resolve("r.tgd"), earlier);

@@ -70,6 +70,17 @@ public final class Recorder {
     /**
      * Does nothing.
      *
+     * @param ids ignored
+     * @param mappingDigest ignored
+     * @return true
+     */
+    public static boolean setGate(int[] ids, String mappingDigest) {
+        return true;
+    }
+
+    /**
+     * Does nothing.
+     *
      * @param name ignored
      */
     public void scene(String name) {

@@ -25,6 +25,10 @@ import java.util.TreeSet;
  *                  files directory; none for none
  *   mapping        a file, relative to the assets   (none) logs stalls with the names of their methods
  *   every-record   true | false                     (false: only the records of stalls)
+ *   gate           auto | off                       (auto: with every-record, methods that are called most
+ *                                                   and take no time are switched off)
+ *   pressure       windows | wait | lose            (windows: with every-record, what happens when records
+ *                                                   come faster than they are written)
  *   source         auto | printer                   (auto: the Looper's Observer if it can be set)
  *   check          milliseconds between checks      (60000)
  *                  whether other code has replaced

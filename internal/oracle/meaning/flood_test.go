@@ -1,0 +1,288 @@
+package meaning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// floodingProgram has three phases that make more calls than a recorder can write, and prints how long each took by
+// its own clock, in nanoseconds.
+const floodingProgram = `import java.util.Random;
+public class Driver {
+    static long sum;
+    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    static char digit(int k) { return (char) ('0' + k % 10); }
+    static void append(StringBuilder b, int k) { b.append(digit(k)); b.append(digit(k / 10)); }
+    static boolean less(int a, int b) { return a < b; }
+    static void swap(int[] a, int i, int j) { int t = a[i]; a[i] = a[j]; a[j] = t; }
+    static void quick(int[] a, int lo, int hi) {
+        if (lo >= hi) return;
+        int p = a[(lo + hi) >>> 1], i = lo, j = hi;
+        while (i <= j) {
+            while (less(a[i], p)) i++;
+            while (less(p, a[j])) j--;
+            if (i <= j) swap(a, i++, j--);
+        }
+        quick(a, lo, j);
+        quick(a, i, hi);
+    }
+
+    static void recursion() {
+        long t = System.nanoTime();
+        for (int k = 0; k < 30; k++) sum += fib(30);
+        said("recursion", t);
+    }
+    static void strings() {
+        long t = System.nanoTime();
+        StringBuilder b = new StringBuilder();
+        for (int k = 0; k < 10000000; k++) { append(b, k); if (b.length() > 100000) b.setLength(0); }
+        said("strings", t);
+    }
+    static void sort() {
+        long t = System.nanoTime();
+        for (int k = 0; k < 20; k++) {
+            int[] a = new Random(k).ints(100000).toArray();
+            quick(a, 0, a.length - 1);
+        }
+        said("sort", t);
+    }
+    static void said(String phase, long since) { System.out.println(phase + " " + (System.nanoTime() - since)); }
+    public static void main(String[] args) throws Exception { recursion(); strings(); sort(); }
+}
+`
+
+// hangingProgram hangs below its first call, as its argument says.
+const hangingProgram = `public class Driver {
+    static volatile int sum;
+    static void work() { for (int k = 0; k < 1000; k++) sum += k; }
+    static void stuck(String how) throws Exception {
+        System.out.println("stuck");
+        if (how.equals("sleep")) Thread.sleep(600000);
+        while (true) sum++;
+    }
+    public static void main(String[] args) throws Exception { work(); stuck(args[0]); }
+}
+`
+
+// instrumentedDriver instruments a program along with the runtime, every method of it.
+func instrumentedDriver(t *testing.T, source string) (j oracle.JDK, dir, classPath string, methods *mapping.Mapping) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: builds the runtime with Maven")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	jars, err := oracle.BuildRuntime(t.Context())
+	oracle.Require(t, err)
+	dir = t.TempDir()
+	file := filepath.Join(dir, "Driver.java")
+	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	javac(t, j, filepath.Join(dir, "classes"), file)
+	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
+	result, err := pipeline.Run(t.Context(), pipeline.Config{
+		Filter: filter.New(filter.Options{Trivial: filter.None}),
+		Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.Core, Output: runtime}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, dir, pathList(program, runtime), result.Mapping
+}
+
+// totals sums the time of each method's calls, without those below a call of the same method, and keeps the chunks.
+type totals struct {
+	nanos   map[trace.Method]int64
+	repairs trace.Repairs
+	chunks  []trace.Chunk
+}
+
+func (s *totals) Chunk(c trace.Chunk) error        { s.chunks = append(s.chunks, c); return nil }
+func (s *totals) Named(trace.Method, string) error { return nil }
+func (s *totals) Segment(g *trace.Segment) error {
+	s.repairs.Add(g.Repairs)
+	for i := range g.Calls {
+		c := &g.Calls[i]
+		outer := c.Parent
+		for outer >= 0 && g.Calls[outer].Method != c.Method {
+			outer = g.Calls[outer].Parent
+		}
+		if outer < 0 {
+			s.nanos[c.Method] += c.End - c.Begin
+		}
+	}
+	return nil
+}
+
+func readTotals(t *testing.T, file string) *totals {
+	t.Helper()
+	r, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s := &totals{nanos: map[trace.Method]int64{}}
+	if err := trace.Replay(r, s); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.Damage(); d.Malformed > 0 || d.LostChunks > 0 {
+		t.Errorf("the recording is damaged: %+v", d)
+	}
+	return s
+}
+
+// TestFloodIsNotLost records a program that makes calls faster than they can be written.
+//
+// Invariant: A call-dense program loses no record by default, and the phases' times are those that it measures itself.
+func TestFloodIsNotLost(t *testing.T) {
+	j, dir, path, methods := instrumentedDriver(t, floodingProgram)
+	for _, row := range []struct {
+		name  string
+		flags []string
+	}{
+		{"default", nil},
+		{"small ring", []string{"-Dtracegen.ring=1024"}},
+		{"exact times", []string{"-Dtracegen.tick=us", "-Dtracegen.threads=all"}},
+		{"windows only", []string{"-Dtracegen.gate=off"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "flood.tgd")
+			args := append(row.flags, "-Dtracegen.output="+file, "-cp", path, "Driver")
+			out := command{jdk: j, dir: dir, args: args}.run(t)
+			got := readTotals(t, file)
+			var windows, leftOut, gates uint64
+			for _, c := range got.chunks {
+				switch c := c.(type) {
+				case *trace.Window:
+					windows += c.Calls
+				case *trace.LeftOut:
+					for _, m := range c.Methods {
+						leftOut += m.Calls
+					}
+				case *trace.Gate:
+					gates++
+				}
+			}
+			if got.repairs != (trace.Repairs{}) {
+				t.Errorf("repairs were needed: %+v", got.repairs)
+			}
+			for line := range strings.Lines(out.text) {
+				var phase string
+				var want int64
+				if _, err := fmt.Sscan(line, &phase, &want); err != nil {
+					t.Fatalf("the program said %q", out.text)
+				}
+				id, ok := methodID(methods, phase)
+				if !ok {
+					t.Fatalf("no method %s in the mapping", phase)
+				}
+				slack := max(int64(100*time.Millisecond), want/20)
+				if d := got.nanos[id] - want; d < -slack || d > slack {
+					t.Errorf("%s took %v, the program measured %v", phase, time.Duration(got.nanos[id]), time.Duration(want))
+				}
+			}
+			t.Logf("measured: %s: 0 lost, %d calls left out in windows, %d by the gate in %d changes",
+				row.name, windows, leftOut, gates)
+		})
+	}
+}
+
+// methodID returns the ID of the method of a name.
+func methodID(methods *mapping.Mapping, name string) (trace.Method, bool) {
+	for id := uint32(1); id < trace.MethodDispatch; id++ {
+		if e, ok := methods.ByID(id); ok && e.Name == name {
+			return trace.Method(id), true
+		}
+	}
+	return 0, false
+}
+
+// TestHangSurvivesKill kills programs that hang, and wants to know from the file how long they had.
+//
+// Invariant: However a hanging process ends, its recording says for how long the call had been open, to 5 % or 250 ms.
+func TestHangSurvivesKill(t *testing.T) {
+	j, _, path, methods := instrumentedDriver(t, hangingProgram)
+	id, _ := methodID(methods, "stuck")
+	for _, how := range []string{"sleep", "busy"} {
+		for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL} {
+			t.Run(how+" "+name, func(t *testing.T) {
+				file := filepath.Join(t.TempDir(), "hang.tgd")
+				before := time.Now()
+				life := hangAndKill(t, j, signal, "-Dtracegen.output="+file, "-cp", path, "Driver", how)
+				got := readTotals(t, file)
+				var last *trace.Alive
+				samples := 0
+				for _, c := range got.chunks {
+					switch c := c.(type) {
+					case *trace.Alive:
+						last = c
+					case *trace.StackSample:
+						if strings.Contains(strings.Join(c.Frames, "\n"), "Driver.stuck") {
+							samples++
+						}
+					}
+				}
+				if last == nil || len(last.Open) != 1 {
+					t.Fatalf("the last sign of life is %+v", last)
+				}
+				if _, ok := got.nanos[id]; !ok {
+					t.Error("the recording does not have the call that hangs")
+				}
+				// The process is seen to be dead some time after the signal.
+				stuck := time.Duration(last.Nanos - last.Open[0].Begin)
+				slack := max(250*time.Millisecond, life/20)
+				if stuck < life-slack || stuck > time.Since(before) {
+					t.Errorf("stuck for at least %v, want %v", stuck, life)
+				}
+				if samples < 5 {
+					t.Errorf("%d samples of the call that hangs", samples)
+				}
+				t.Logf("measured: stuck for at least %v of %v, %d samples", stuck, life, samples)
+			})
+		}
+	}
+}
+
+// hangAndKill starts a program, ends it 4 s after it has printed something, and returns how long after that it was
+// killed.
+func hangAndKill(t *testing.T, j oracle.JDK, signal syscall.Signal, args ...string) time.Duration {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, j.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)], args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	time.Sleep(4 * time.Second)
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	life := time.Since(begin)
+	io.Copy(io.Discard, out)
+	cmd.Wait()
+	return life
+}

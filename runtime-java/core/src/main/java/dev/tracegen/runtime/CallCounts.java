@@ -1,0 +1,136 @@
+package dev.tracegen.runtime;
+
+import java.util.Arrays;
+import java.util.Comparator;
+
+/**
+ * Counts the calls of each method and the time that they take, in the records that the recorder copies. A method that
+ * calls itself counts its time once. Used by the recorder's thread only.
+ */
+final class CallCounts {
+    /** Calls that are nested deeper are counted, but not their time. */
+    private static final int MAX_DEPTH = 1 << 14;
+
+    private int[] calls = new int[1024];
+    private long[] nanos = new long[1024];
+    private long total;
+
+    /** The open calls of one thread. */
+    static final class Open {
+        private int[] ids = new int[64];
+        private long[] begins = new long[64];
+
+        /** How many calls of each method are open. */
+        private int[] counts = new int[1024];
+        private int depth;
+
+        /** The total time of windows. A call that was open in one would seem to take longer than others. */
+        private long skipped;
+        private long beyond;
+
+        void skip(long nanos) {
+            skipped += nanos;
+        }
+    }
+
+    /** Adds records of a thread. The thread's open calls are forgotten if records are missing before them. */
+    void add(ThreadTrace t, RecordCopy copy, long tickNanos) {
+        Open open = t.openCalls;
+        if (open == null || copy.overwritten > 0) {
+            open = new Open();
+            t.openCalls = open;
+        }
+        for (long r : copy.records) {
+            int id = (int) (r >>> Ring.ID_SHIFT) & 0xFFFFF;
+            long time = (r & Ring.TIME_MASK) * tickNanos - open.skipped;
+            if (id >= open.counts.length) {
+                open.counts = Arrays.copyOf(open.counts, id + 1 + id / 4);
+            }
+            if (id >= calls.length) {
+                calls = Arrays.copyOf(calls, id + 1 + id / 4);
+                nanos = Arrays.copyOf(nanos, calls.length);
+            }
+            if (r < 0) {
+                enter(open, id, time);
+            } else if (open.beyond > 0) {
+                open.beyond--;
+            } else if (open.counts[id] > 0) {
+                exit(open, id, time);
+            }
+        }
+    }
+
+    private void enter(Open open, int id, long time) {
+        calls[id]++;
+        total++;
+        if (open.depth == MAX_DEPTH) {
+            open.beyond++;
+            return;
+        }
+        if (open.depth == open.ids.length) {
+            open.ids = Arrays.copyOf(open.ids, 2 * open.depth);
+            open.begins = Arrays.copyOf(open.begins, 2 * open.depth);
+        }
+        open.ids[open.depth] = id;
+        open.begins[open.depth++] = time;
+        open.counts[id]++;
+    }
+
+    /** Ends the innermost call of a method and the calls inside of it. */
+    private void exit(Open open, int id, long time) {
+        int ended;
+        do {
+            open.depth--;
+            ended = open.ids[open.depth];
+            if (--open.counts[ended] == 0) {
+                nanos[ended] += Math.max(0, time - open.begins[open.depth]);
+            }
+        } while (ended != id);
+    }
+
+    long total() {
+        return total;
+    }
+
+    int calls(int id) {
+        return calls[id];
+    }
+
+    /** Returns the mean time of a method's calls, including the calls inside of them. */
+    long meanNanos(int id) {
+        return nanos[id] / Math.max(1, calls[id]);
+    }
+
+    /** Returns the methods that were called, those with the most calls first. */
+    int[] mostCalled() {
+        int n = 0;
+        for (int c : calls) {
+            n += c > 0 ? 1 : 0;
+        }
+        Integer[] ids = new Integer[n];
+        n = 0;
+        for (int id = 0; id < calls.length; id++) {
+            if (calls[id] > 0) {
+                ids[n++] = id;
+            }
+        }
+        Arrays.sort(ids, new Comparator<Integer>() {
+            @Override
+            public int compare(Integer a, Integer b) {
+                return Integer.compare(calls[b], calls[a]);
+            }
+        });
+        int[] sorted = new int[n];
+        for (int k = 0; k < n; k++) {
+            sorted[k] = ids[k];
+        }
+        return sorted;
+    }
+
+    /** Forgets the calls that were counted. The open calls stay. */
+    void clear() {
+        Arrays.fill(calls, 0);
+        Arrays.fill(nanos, 0);
+        total = 0;
+    }
+}

@@ -1,0 +1,345 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Switches methods off while the program runs, and on again. It finds the methods that flood the recorder by
+ * {@link CallCounts}, and takes a list from outside, see {@link Recorder#setGate}. Except for the nested classes and
+ * {@link #apply} it is used by the recorder's thread only.
+ *
+ * <p><b>Why no call is recorded by half.</b> The recorder's thread only publishes a {@link Request}. Each thread
+ * carries it out itself, between two records, so there is no race between a change and the records of a thread. Each
+ * thread has a state for each method that was ever switched off:
+ * <ul>
+ * <li>0: the method is on. Its entries and exits are recorded.
+ * <li>n &gt; 0: the method is off, and n-1 calls of it are open whose entries were left out. An entry is left out and
+ * adds 1. An exit is left out and takes 1 away if n &gt; 1. If n = 1 it is recorded.
+ * </ul>
+ * The calls of a method on a thread are nested: an exit belongs to the innermost open call. The calls that were
+ * entered since the method was switched off lie within those that were open then. So if n &gt; 1, an exit belongs to
+ * an entry that was left out, and if n = 1, to one that was recorded. A method is switched on only while n = 1, that
+ * is, when every open call of it is a recorded one. Therefore an exit is recorded exactly if its entry was, and the
+ * records of a thread are those of a program in which some calls are not instrumented. A reader needs to know nothing
+ * of the gate to build the calls. It needs to know only which methods may be missing.
+ *
+ * <p>If exits are missing, because a method ended by an exception and is not instrumented with exact exits, n stays
+ * too great. Then the method stays off on that thread, and exits of calls that were open when it was switched off are
+ * left out. A reader sees these like any missing exit. If n reaches 2^31 it is not counted further.
+ */
+final class Gate {
+    /** The state of a method that is off and has no open call whose entry was left out. */
+    static final int OFF = 1;
+
+    /** In the upper half of a state: one call that was left out. */
+    static final long CALL = 1L << 32;
+
+    /** The greatest number of methods that were ever off. A slot is a char that is not 0. */
+    private static final int MAX_SLOTS = 60000;
+
+    /** How many records a second are too many, and how many remain after methods were switched off. */
+    private static final long TOO_MANY = 1000000;
+    private static final long ENOUGH = 300000;
+
+    /** How long records are counted before methods are switched off. */
+    private static final long DECISION_NANOS = 200000000L;
+
+    private static final long SECOND = 1000000000L;
+
+    /** A method with fewer calls a second is never switched off, because that would save nothing. */
+    private static final long FLOODING_CALLS = 10000;
+
+    /** A method is quiet while it has fewer calls a second. */
+    private static final long QUIET_CALLS = 1000;
+
+    /** Methods are switched off in this order: those whose calls take less than this, in nanoseconds. */
+    private static final long[] SHORT_CALLS = {2000, 20000, 100000};
+
+    /** How many quiet seconds must pass before a method is switched on again. Doubled each time it was. */
+    private static final int QUIET_SECONDS = 2;
+    private static final int MAX_QUIET_SECONDS = 64;
+
+    private final Recorder recorder;
+    private final boolean automatic;
+    private final CallCounts counts = new CallCounts();
+    private char[] slots = new char[0];
+    private List<Method> methods = new ArrayList<Method>();
+    private int[] outside;
+    private boolean changed;
+    private long decidedNanos;
+    private long collectedNanos;
+    private long records;
+
+    /** A method that was switched off at least once. */
+    private static final class Method {
+        final int id;
+        boolean flooding;
+        boolean outside;
+        int quietSeconds;
+        int wantedQuietSeconds = QUIET_SECONDS;
+
+        /** Calls that were left out and are not written yet, and those of the current second. */
+        long calls;
+        long callsBefore;
+
+        Method(int id) {
+            this.id = id;
+        }
+
+        boolean off() {
+            return flooding || outside;
+        }
+    }
+
+    /** Which methods are to be off. Immutable, except that a slot that is not used yet may get an ID. */
+    static final class Request {
+        final char[] slots;
+        final boolean[] off;
+        final int[] ids;
+
+        Request(char[] slots, boolean[] off, int[] ids) {
+            this.slots = slots;
+            this.off = off;
+            this.ids = ids;
+        }
+    }
+
+    /** What a thread has changed when it carried out a request. */
+    static final class Change {
+        /** The change of the thread before this one. Set to null when that was written. */
+        volatile Change before;
+        final long nanos;
+
+        /** The number of the first record behind the change. */
+        final long number;
+
+        /** The IDs of the methods that are off now, and less than 0, of those that are on. */
+        final int[] ids;
+
+        Change(Change before, long nanos, long number, int[] ids) {
+            this.before = before;
+            this.nanos = nanos;
+            this.number = number;
+            this.ids = ids;
+        }
+    }
+
+    Gate(Recorder recorder, RecorderOptions options) {
+        this.recorder = recorder;
+        this.automatic = options.gate && options.everyRecord;
+        this.decidedNanos = options.platform.nanoTime();
+        this.collectedNanos = decidedNanos;
+    }
+
+    /**
+     * Carries out a request on a thread, as far as that is possible now: a method stays off while a call of it is open
+     * whose entry was left out. On the thread that owns the ring only.
+     *
+     * <p>All that can fail, because no stack or memory is left, comes first. Then nothing is changed, and the next
+     * call tries again.
+     */
+    static void apply(Request request, Ring ring, Ring placeholder, long nanos) {
+        int n = request.off.length;
+        long[] states = ring.states;
+        states = states.length < n ? Arrays.copyOf(states, n) : states;
+        int[] ids = new int[n];
+        int count = 0;
+        for (int slot = 1; slot < n; slot++) {
+            int state = (int) states[slot];
+            if (request.off[slot] && state == 0) {
+                ids[count++] = request.ids[slot];
+            } else if (!request.off[slot] && state == OFF) {
+                ids[count++] = -request.ids[slot];
+            }
+        }
+        Change change = count == 0 ? ring.lastChange
+                : new Change(ring.lastChange, nanos, ring.sequence(), Arrays.copyOf(ids, count));
+        ring.lastChange = change;
+        for (int slot = 1; slot < n; slot++) {
+            int state = (int) states[slot];
+            if (request.off[slot] && state == 0) {
+                states[slot] += OFF;
+            } else if (!request.off[slot] && state == OFF) {
+                states[slot] -= OFF;
+            }
+        }
+        ring.states = states;
+        ring.gate = request.slots;
+        if (placeholder != null) {
+            placeholder.states = states;
+            placeholder.gate = request.slots;
+        }
+        ring.applied = request;
+    }
+
+    /** Counts the calls in records that were copied from a thread's ring. */
+    void count(ThreadTrace t, RecordCopy copy, long tickNanos) {
+        if (automatic) {
+            records += copy.records.length + copy.overwritten;
+            counts.add(t, copy, tickNanos);
+        }
+    }
+
+    /** Counts the calls that a window left out. To be called behind the window's records. */
+    void count(ThreadTrace t, Window.Closed window, long tickNanos) {
+        records += 2 * window.calls;
+        if (t.openCalls != null) {
+            t.openCalls.skip((window.end - window.begin) * tickNanos);
+        }
+    }
+
+    /** Decides which methods are on and off, and publishes the decision. To be called often. */
+    void decide(long now) {
+        int[] list = Recorder.gateFromOutside();
+        if (list != outside) {
+            outside = list;
+            setOutside(list);
+        }
+        if (automatic && now - decidedNanos >= DECISION_NANOS) {
+            long perSecond = (long) ((double) records * SECOND / (now - decidedNanos));
+            if (perSecond > TOO_MANY) {
+                switchOff(perSecond);
+            }
+            counts.clear();
+            records = 0;
+            decidedNanos = now;
+        }
+        if (now - collectedNanos >= SECOND) {
+            switchOn(now - collectedNanos);
+            collectedNanos = now;
+        }
+        if (changed) {
+            publish();
+        }
+    }
+
+    private void setOutside(int[] ids) {
+        for (Method m : methods) {
+            m.outside = false;
+        }
+        for (int id : ids == null ? new int[0] : ids) {
+            Method m = method(id);
+            if (m != null) {
+                m.outside = true;
+            }
+        }
+        changed |= !methods.isEmpty();
+    }
+
+    /**
+     * Switches methods off until the rest is not too much: first those with the shortest calls, of these first those
+     * with the most calls.
+     */
+    private void switchOff(long perSecond) {
+        double scale = (double) perSecond / Math.max(1, 2 * counts.total());
+        long rest = perSecond;
+        int[] ids = counts.mostCalled();
+        for (long shorter : SHORT_CALLS) {
+            for (int id : ids) {
+                double calls = counts.calls(id) * scale;
+                if (rest <= ENOUGH || calls < FLOODING_CALLS) {
+                    break;
+                }
+                Method m = counts.meanNanos(id) < shorter ? method(id) : null;
+                if (m != null && !m.off()) {
+                    m.flooding = true;
+                    m.quietSeconds = 0;
+                    changed = true;
+                    rest -= (long) (2 * calls);
+                }
+            }
+        }
+    }
+
+    /** Switches the methods on that were quiet for long enough, and repeats what a thread could not do yet. */
+    private void switchOn(long elapsed) {
+        for (ThreadTrace t : recorder.traces()) {
+            collect(t);
+            changed |= isBehind(t.existingRing());
+        }
+        for (Method m : methods) {
+            boolean quiet = (m.calls - m.callsBefore) * SECOND / elapsed < QUIET_CALLS;
+            m.quietSeconds = quiet ? m.quietSeconds + 1 : 0;
+            if (m.flooding && m.quietSeconds >= m.wantedQuietSeconds) {
+                m.flooding = false;
+                m.wantedQuietSeconds = Math.min(MAX_QUIET_SECONDS, 2 * m.wantedQuietSeconds);
+                changed = true;
+            }
+            m.callsBefore = m.calls;
+        }
+    }
+
+    /** Reports whether a method is off on a thread that should be on. */
+    private boolean isBehind(Ring ring) {
+        long[] states = ring == null ? new long[0] : ring.states;
+        for (int slot = 1; slot < states.length && slot <= methods.size(); slot++) {
+            if ((int) states[slot] != 0 && !methods.get(slot - 1).off()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds the calls that a thread has left out since the last call of this. */
+    void collect(ThreadTrace t) {
+        Ring ring = t.existingRing();
+        long[] states = ring == null ? new long[0] : ring.states;
+        if (t.leftOut.length < states.length) {
+            t.leftOut = Arrays.copyOf(t.leftOut, states.length);
+        }
+        for (int slot = 1; slot < states.length && slot <= methods.size(); slot++) {
+            int calls = (int) (states[slot] >>> 32);
+            methods.get(slot - 1).calls += calls - t.leftOut[slot] & 0xFFFFFFFFL;
+            t.leftOut[slot] = calls;
+        }
+    }
+
+    /** Writes how many calls were left out since the last call of this. */
+    void writeLeftOut(RecordingWriter writer, long nanos) throws java.io.IOException {
+        int[] ids = new int[methods.size()];
+        long[] calls = new long[ids.length];
+        int n = 0;
+        for (Method m : methods) {
+            if (m.calls > 0) {
+                ids[n] = m.id;
+                calls[n++] = m.calls;
+            }
+            m.callsBefore -= m.calls;
+            m.calls = 0;
+        }
+        if (n > 0) {
+            writer.leftOut(nanos, Arrays.copyOf(ids, n), calls);
+        }
+    }
+
+    /** Returns the method of an ID; null if it cannot be switched off. */
+    private Method method(int id) {
+        if (id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH) {
+            return null;
+        }
+        if (id >= slots.length) {
+            // A thread that has the old array goes on with that until it carries the request out.
+            slots = Arrays.copyOf(slots, Math.min(AppMethodBeat.METHOD_ID_DISPATCH, id + 1 + id / 4));
+        }
+        if (slots[id] == 0) {
+            if (methods.size() == MAX_SLOTS) {
+                return null;
+            }
+            methods.add(new Method(id));
+            slots[id] = (char) methods.size();
+        }
+        return methods.get(slots[id] - 1);
+    }
+
+    private void publish() {
+        boolean[] off = new boolean[methods.size() + 1];
+        int[] ids = new int[off.length];
+        for (int k = 0; k < methods.size(); k++) {
+            off[k + 1] = methods.get(k).off();
+            ids[k + 1] = methods.get(k).id;
+        }
+        changed = false;
+        recorder.request(new Request(slots, off, ids));
+    }
+}

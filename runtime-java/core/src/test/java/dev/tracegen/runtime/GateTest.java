@@ -1,0 +1,327 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Methods that are switched off and on while the program runs. */
+class GateTest {
+    private static final String DIGEST = MappingInfo.digest();
+
+    @TempDir
+    Path dir;
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private Recorder recorder;
+    private Path file;
+
+    private void start(RecorderOptions o) {
+        file = dir.resolve("r.tgd");
+        recorder = Recorder.start(o.platform(platform).output(file.toFile()).everyRecord(true));
+    }
+
+    @AfterEach
+    void stop() {
+        Recorder.setGate(new int[0], DIGEST);
+        recorder.stop();
+    }
+
+    private static void call(int... ids) {
+        for (int id : ids) {
+            if (id > 0) {
+                AppMethodBeat.i(id);
+            } else {
+                AppMethodBeat.o(-id);
+            }
+        }
+    }
+
+    /** Sets the list and waits until the main thread will carry it out at its next call. */
+    private void gate(int... ids) throws Exception {
+        Gate.Request before = recorder.gateRequest();
+        assertTrue(Recorder.setGate(ids, DIGEST));
+        awaitRequest(before);
+    }
+
+    /** Waits until the recorder has published another request. */
+    private void awaitRequest(Gate.Request before) throws Exception {
+        long end = System.nanoTime() + 20000000000L;
+        while (recorder.gateRequest() == before && System.nanoTime() < end) {
+            Thread.sleep(1);
+        }
+    }
+
+    private String recorded() throws Exception {
+        recorder.stop();
+        return WrittenChunks.records(file, 0);
+    }
+
+    /** Returns the changes as {@code RECORD:ID=STATE,...}. */
+    private String changes() throws Exception {
+        StringBuilder b = new StringBuilder();
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.GATE)) {
+            c.sv();
+            StringBuilder ids = new StringBuilder();
+            for (long n = c.uv(); n > 0; n--) {
+                ids.append(ids.length() == 0 ? "" : ",").append(c.uv()).append('=').append(c.u8());
+            }
+            assertEquals(1, c.uv());
+            assertEquals(0, c.uv());
+            b.append(b.length() == 0 ? "" : " ").append(c.uv()).append(':').append(ids);
+        }
+        return b.toString();
+    }
+
+    @Test
+    void aMethodIsLeftOutFromTheNextCallOnAndOnAgain() throws Exception {
+        start(new RecorderOptions());
+        call(1, 2, -2);
+        gate(2);
+        call(2, -2, 3, 2, 2, -2, -2, -3);
+        gate();
+        call(2, -2, -1);
+        assertEquals("+1 +2 -2 +3 -3 +2 -2 -1", recorded());
+        assertEquals("3:2=1 5:2=0", changes());
+        assertEquals(3, leftOut());
+    }
+
+    @Test
+    void callsThatAreOpenWhenTheirMethodIsSwitchedOffEnd() throws Exception {
+        start(new RecorderOptions());
+        call(2, 2, 1);
+        gate(2);
+        call(2, 3, -3, -2, -1, 2, -2, -2, 2, -2, -2);
+        assertEquals("+2 +2 +1 +3 -3 -1 -2 -2", recorded());
+    }
+
+    @Test
+    void aMethodStaysOffUntilItsCallsThatWereLeftOutHaveEnded() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        gate(2);
+        call(2);
+        gate();
+        call(3, -3, 2, -2, -2);
+        // The recorder asks again within a second of its clock.
+        Gate.Request before = recorder.gateRequest();
+        platform.pass(1001);
+        awaitRequest(before);
+        call(3, -3, 2, -2, -1);
+        assertEquals("+1 +3 -3 +3 -3 +2 -2 -1", recorded());
+        assertEquals("1:2=1 5:2=0", changes().replace("3:2=0", "5:2=0"));
+    }
+
+    @Test
+    void aNewThreadBeginsWithTheGate() throws Exception {
+        start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
+        call(1);
+        gate(8);
+        Thread t = new Thread() {
+            @Override
+            public void run() {
+                call(8, 9, -9, -8);
+            }
+        };
+        t.start();
+        t.join();
+        recorder.stop();
+        assertEquals("+9 -9", WrittenChunks.records(file, 1));
+    }
+
+    @Test
+    void aListOfAnotherMappingIsRefused() throws Exception {
+        Path list = dir.resolve("gate");
+        Files.write(list, ("# hot\nmapping 0123456789abcdef\n1\n").getBytes("UTF-8"));
+        start(new RecorderOptions().gateFile(list.toFile()));
+        assertFalse(Recorder.setGate(new int[] {1}, "0123456789abcdef"));
+        assertFalse(Recorder.setGate(new int[] {1}, null));
+        call(1, -1);
+        Thread.sleep(50);
+        call(1, -1);
+        assertEquals("+1 -1 +1 -1", recorded());
+        assertTrue(platform.logged.contains("is of the mapping 0123456789abcdef"), platform.logged);
+    }
+
+    @Test
+    void aFileSwitchesMethodsOff() throws Exception {
+        Path list = dir.resolve("gate");
+        Files.write(list, ("\nmapping " + DIGEST + "\n# hot\n2\n5\n").getBytes("UTF-8"));
+        start(new RecorderOptions().gateFile(list.toFile()));
+        long end = System.nanoTime() + 10000000000L;
+        call(1, -1);
+        while (recorder.mainTrace().existingRing().applied == null && System.nanoTime() < end) {
+            Thread.sleep(5);
+            call(1, -1);
+        }
+        call(2, 5, -5, -2);
+        assertFalse(recorded().contains("2"));
+    }
+
+    @Test
+    void aBadFileIsReported() throws Exception {
+        Path list = dir.resolve("gate");
+        Files.write(list, "1\nnext\n".getBytes("UTF-8"));
+        start(new RecorderOptions().gateFile(list.toFile()));
+        recorder.stop();
+        assertTrue(platform.logged.contains("line 2: want mapping DIGEST or the ID of a method"), platform.logged);
+        start(new RecorderOptions().gateFile(new File(dir.toFile(), "none")));
+        recorder.stop();
+        assertTrue(platform.logged.contains("cannot be read"), platform.logged);
+    }
+
+    private long leftOut() throws Exception {
+        long calls = 0;
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.LEFT_OUT)) {
+            c.sv();
+            for (long n = c.uv(); n > 0; n--) {
+                c.uv();
+                calls += c.uv();
+            }
+        }
+        return calls;
+    }
+
+    /** A method that floods is off within a second of the clock, and on again when it has been quiet. */
+    @Test
+    void aMethodThatFloodsIsSwitchedOffAndOnAgain() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        flood(200000);
+        awaitDrained();
+        platform.pass(150);
+        Thread.sleep(100);
+        assertEquals("", changes(), "decided too early");
+        flood(200000);
+        awaitDrained();
+        Gate.Request before = recorder.gateRequest();
+        platform.pass(60);
+        awaitRequest(before);
+        call(2, -2, 3, -3);
+        awaitDrained();
+        Thread.sleep(50);
+        assertTrue(changes().endsWith(":2=1"), changes());
+        flood(1000);
+        Gate.Request off = recorder.gateRequest();
+        for (int k = 0; k < 100 && recorder.gateRequest() == off; k++) {
+            platform.pass(1100);
+            Thread.sleep(50);
+        }
+        call(3, -3, 2, -2, -1);
+        String all = recorded();
+        assertTrue(all.endsWith("+3 -3 +3 -3 +2 -2 -1"), all.substring(Math.max(0, all.length() - 100)));
+        assertTrue(changes().endsWith(":2=0"), changes());
+        assertEquals(1001, leftOut());
+    }
+
+    private void awaitDrained() throws Exception {
+        ThreadTrace main = recorder.mainTrace();
+        long end = System.nanoTime() + 20000000000L;
+        while (main.existingRing().sequence() > main.existingRing().copied() && System.nanoTime() < end) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static void flood(int calls) {
+        for (int k = 0; k < calls; k++) {
+            call(2, -2);
+        }
+    }
+
+    @Test
+    void theGateCanBeOff() throws Exception {
+        start(new RecorderOptions().gate(false));
+        flood(1000000);
+        platform.pass(500);
+        Thread.sleep(100);
+        call(2, -2);
+        recorder.stop();
+        assertEquals("", changes());
+    }
+
+    @Test
+    void aThreadThatWaitsLosesNothing() throws Exception {
+        start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_WAIT));
+        flood(100000);
+        assertEquals(400000, recorded().split(" ").length * 2);
+        assertEquals(0, WrittenChunks.of(file, RecordingWriter.WINDOW).size());
+    }
+
+    @Test
+    void lostRecordsAreCounted() throws Exception {
+        start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_LOSE));
+        flood(1000000);
+        assertTrue(recorded().contains("!"), "nothing was lost");
+    }
+
+    /** Changes at any moment and in any order, with two threads: every recorded call is complete. */
+    @Test
+    void noChangeSplitsACall() throws Exception {
+        start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
+        final int methods = 12;
+        Thread[] threads = new Thread[2];
+        final AtomicBoolean done = new AtomicBoolean();
+        for (int k = 0; k < threads.length; k++) {
+            final Random random = new Random(k);
+            threads[k] = new Thread() {
+                @Override
+                public void run() {
+                    int[] path = new int[30];
+                    int at = 0;
+                    for (int n = 0; !done.get() || at > 0; n++) {
+                        if (!done.get() && (at == 0 || at < path.length && random.nextBoolean())) {
+                            path[at] = 1 + random.nextInt(methods);
+                            call(path[at++]);
+                        } else if (at > 0) {
+                            call(-path[--at]);
+                        }
+                        if (n % 1000 == 0) {
+                            LockSupport.parkNanos(1000000L);
+                        }
+                    }
+                }
+            };
+            threads[k].start();
+        }
+        Random random = new Random(9);
+        for (int change = 0; change < 60; change++) {
+            int[] ids = new int[random.nextInt(methods)];
+            for (int k = 0; k < ids.length; k++) {
+                ids[k] = 1 + random.nextInt(methods);
+            }
+            Recorder.setGate(ids, DIGEST);
+            platform.pass(500);
+            Thread.sleep(15);
+        }
+        done.set(true);
+        threads[0].join();
+        threads[1].join();
+        recorder.stop();
+        for (int thread = 1; thread <= 2; thread++) {
+            List<String> open = new ArrayList<String>();
+            String all = WrittenChunks.records(file, thread);
+            assertFalse(all.contains("!"), "records were lost");
+            for (String r : all.split(" ")) {
+                if (r.startsWith("+")) {
+                    open.add(r.substring(1));
+                } else {
+                    assertTrue(open.size() > 0, "an exit too much");
+                    assertEquals(open.remove(open.size() - 1), r.substring(1));
+                }
+            }
+            assertEquals("[]", open.toString());
+        }
+        assertTrue(WrittenChunks.of(file, RecordingWriter.GATE).size() > 10, "nothing was tested");
+    }
+}

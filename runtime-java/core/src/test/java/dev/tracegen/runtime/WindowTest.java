@@ -1,0 +1,176 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** What remains of the records of a thread that puts more than its ring holds. */
+class WindowTest {
+    private static final long LONG = 100;
+
+    private static String kept(String records) {
+        Window w = new Window(0, LONG);
+        for (long r : CallTreeTest.records(records)) {
+            w.add(r);
+        }
+        StringBuilder b = new StringBuilder();
+        for (int k = 0; k < w.size(); k++) {
+            long r = w.record(k);
+            b.append(r < 0 ? '+' : '-').append(r >>> Ring.ID_SHIFT & 0xFFFFF).append('@')
+                    .append(r & Ring.TIME_MASK).append(' ');
+        }
+        return b.append('/').append(w.take(0, w.size(), 0).calls).toString();
+    }
+
+    @Test
+    void onlyShortCompleteCallsAreLeftOut() {
+        assertEquals("/3", kept("+1@0 +2@1 -2@2 +3@3 -3@4 -1@5"));
+        assertEquals("-7@3 -8@4 +1@5 +2@9 /2", kept("+1@0 -1@2 -7@3 -8@4 +1@5 +3@6 -3@8 +2@9"));
+        assertEquals("+1@0 +2@3 -2@103 -1@104 /1", kept("+1@0 +3@1 -3@2 +2@3 -2@103 -1@104"));
+        // The exit of 2 is missing.
+        assertEquals("/2", kept("+1@0 +2@1 -1@2"));
+        assertEquals("-9@2 /2", kept("+1@0 +2@1 -9@2"));
+        assertEquals("+1@0 -9@200 /1", kept("+1@0 +2@1 -2@9 -9@200"));
+        // Recursion: only the exit behind both inner ones is of the outer call.
+        assertEquals("-1@5 /2", kept("+1@0 +1@1 -1@2 -1@3 -1@5"));
+    }
+
+    private static void fill(Ring ring, int from, int to) {
+        for (int k = from; k < to; k++) {
+            ring.put(Ring.ENTRY | (long) k << Ring.ID_SHIFT);
+        }
+    }
+
+    private static String numbers(RecordCopy c) {
+        StringBuilder b = new StringBuilder(c.firstSequence + "!" + c.overwritten + ":");
+        for (long r : c.records) {
+            b.append(r < 0 ? " +" : " -").append(r >>> Ring.ID_SHIFT & 0xFFFFF);
+        }
+        return b.toString();
+    }
+
+    @Test
+    void aFullRingOpensAWindowAndTheCopierClosesIt() {
+        Ring ring = new Ring(Thread.currentThread(), 1024);
+        ring.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        assertNull(ring.closeWindow());
+        fill(ring, 1, 769);
+        assertEquals(768, ring.sequence());
+        ring.put(768L << Ring.ID_SHIFT);
+        fill(ring, 1000, 1003);
+        ring.put(1002L << Ring.ID_SHIFT);
+        assertEquals(768, ring.sequence(), "the sequence does not move in a window");
+        assertNull(ring.closeWindow(), "not everything is copied");
+        ring.copied(768);
+        Window.Closed w = ring.closeWindow();
+        assertEquals(768, w.firstRecord);
+        assertEquals(771, w.endRecord);
+        assertEquals(1, w.calls);
+        fill(ring, 2000, 2001);
+        assertEquals("768!0: -768 +1000 +1001 +2000", numbers(ring.copy(768, Long.MAX_VALUE)));
+    }
+
+    @Test
+    void aWindowThatIsGreaterThanTheRingIsClosedInParts() {
+        Ring ring = new Ring(Thread.currentThread(), 1024);
+        ring.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        fill(ring, 1, 3000);
+        long[] all = new long[0];
+        int parts = 0;
+        for (;;) {
+            RecordCopy c = ring.copy(all.length, Long.MAX_VALUE);
+            assertEquals(0, c.overwritten);
+            all = Arrays.copyOf(all, all.length + c.records.length);
+            System.arraycopy(c.records, 0, all, all.length - c.records.length, c.records.length);
+            ring.copied(all.length);
+            if (ring.closeWindow() == null) {
+                break;
+            }
+            parts++;
+        }
+        assertEquals(3, parts);
+        assertEquals(2999, all.length);
+        for (int k = 0; k < all.length; k++) {
+            assertEquals(k + 1, all[k] >>> Ring.ID_SHIFT & 0xFFFFF);
+        }
+    }
+
+    /**
+     * A thread makes nested calls as fast as it can while another copies slowly. Whatever is left out, what is copied
+     * are complete calls that nest as the thread made them.
+     */
+    @Test
+    void noOrderOfThreadsDamagesTheCalls() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            final Random random = new Random(round);
+            final AtomicBoolean stop = new AtomicBoolean();
+            final Ring[] made = new Ring[1];
+            final int[] path = new int[64];
+            final int[] depth = new int[1];
+            Thread app = new Thread() {
+                @Override
+                public void run() {
+                    Ring ring = new Ring(this, 1024);
+                    ring.pressure = RecorderOptions.PRESSURE_WINDOWS;
+                    synchronized (made) {
+                        made[0] = ring;
+                    }
+                    int at = 0;
+                    for (long n = 0; !stop.get(); n++) {
+                        if (at == 0 || at < path.length && random.nextBoolean()) {
+                            path[at] = 1 + random.nextInt(1000000);
+                            ring.put(Ring.ENTRY | (long) path[at++] << Ring.ID_SHIFT | n >> 8);
+                        } else {
+                            ring.put((long) path[--at] << Ring.ID_SHIFT | n >> 8);
+                        }
+                    }
+                    depth[0] = at;
+                }
+            };
+            app.start();
+            Ring ring = null;
+            while (ring == null) {
+                synchronized (made) {
+                    ring = made[0];
+                }
+            }
+            List<Integer> open = new ArrayList<Integer>();
+            long next = 0;
+            int windows = 0;
+            for (int k = 0; windows < 200 || app.isAlive() || ring.sequence() > next; k++) {
+                if (windows >= 200) {
+                    stop.set(true);
+                    app.join();
+                }
+                RecordCopy c = ring.copy(next, Long.MAX_VALUE);
+                assertEquals(0, c.overwritten);
+                next += c.records.length;
+                for (long r : c.records) {
+                    int id = (int) (r >>> Ring.ID_SHIFT) & 0xFFFFF;
+                    if (r < 0) {
+                        open.add(id);
+                    } else {
+                        assertTrue(open.size() > 0, "an exit too much");
+                        assertEquals(open.remove(open.size() - 1).intValue(), id);
+                    }
+                }
+                ring.copied(next);
+                windows += ring.closeWindow() != null ? 1 : 0;
+                if (k % 7 == 0) {
+                    Thread.yield();
+                }
+            }
+            assertEquals(depth[0], open.size());
+            for (int k = 0; k < depth[0]; k++) {
+                assertEquals(path[k], open.get(k).intValue());
+            }
+        }
+    }
+}
