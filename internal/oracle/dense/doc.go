@@ -2,9 +2,9 @@
 // JFR, the profiler of the JDK, says about the same program without any change.
 //
 // A [Program] is prepared once: [Prepare] instruments its jars and the runtime. It is then run in several ways ([Way]),
-// and the CPU time of each run is what the system says. [Prepared.ReadCalls] reads a recording, and [Prepared.ReadJFR]
-// the samples of JFR. Both return a [Profile] of the main thread: the share of each method in the time, with the methods
-// that it calls (inclusive) and without them (self).
+// and the CPU time of each run is what the system reports. [Prepared.ReadCalls] reads a recording, [Prepared.ReadJFR]
+// the samples of JFR. Both return a [Profile] of the main thread: the share of each method in the time, with the
+// methods that it calls (inclusive) and without them (self).
 //
 // What is compared, and what cannot be:
 //
