@@ -34,6 +34,7 @@ type denseResult struct {
 	jfr      [2]*dense.Profile
 	compared []*dense.Comparison
 	top      int // how many of the ten biggest traced methods of JFR were off
+	release  int // of the JDK
 	failed   error
 }
 
@@ -76,7 +77,7 @@ func denseMain(ctx context.Context, args []string) error {
 			notMeasured(p.Name, r.failed)
 		}
 		// Each program takes minutes, so that what is measured is written at once.
-		said := append(conditions(), watch.conditions()...)
+		said := slices.Concat(conditions(), watch.conditions(), []string{fmt.Sprintf("programs: on JDK %d", r.release)})
 		if err := writeDense(*out, said, results); err != nil {
 			return err
 		}
@@ -120,6 +121,7 @@ func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Co
 	if err != nil {
 		return err
 	}
+	r.release = program.Release()
 	for n := range max(rounds.all, rounds.full, rounds.of(dense.WithJFR)) {
 		runs := make([]dense.Run, len(denseWays))
 		var group errgroup.Group
@@ -263,13 +265,14 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 	fmt.Fprintf(w, "\nMean absolute difference from JFR in points of percent, of JFR's ten biggest methods that are "+
 		"traced and were never off. *all* has also the methods with more than %d %% on both sides. *noise* is the "+
 		"difference of two runs of JFR. *behind* is by how many points our first method is smaller in JFR than JFR's "+
-		"first one.\n\n| program | time | all | without those of nearly all | our ten | noise | our first | behind | "+
-		"methods off | of JFR's ten | samples |\n|---|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
+		"first one. *broken* is the number of samples whose outer frames JFR has lost; they are left out.\n\n"+
+		"| program | time | all | without those of nearly all | our ten | noise | our first | behind | "+
+		"methods off | of JFR's ten | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
 	for _, r := range results {
 		for _, c := range r.compared {
-			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f |\n", r.name, c.Kind,
+			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n", r.name, c.Kind,
 				c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
-				r.jfr[0].Total+r.jfr[1].Total)
+				r.jfr[0].Total+r.jfr[1].Total, r.jfr[0].Broken+r.jfr[1].Broken)
 		}
 	}
 }

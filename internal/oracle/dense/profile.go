@@ -20,6 +20,8 @@ type Profile struct {
 	// Inclusive is by method the time in it and what it calls, that of recursive calls once. Self is the time in it
 	// and no other method of the profile.
 	Inclusive, Self map[mapping.Identity]float64
+	// Broken is the time of stacks that do not begin with a main method, and are not part of the profile.
+	Broken float64
 }
 
 func newProfile() *Profile {
@@ -29,6 +31,7 @@ func newProfile() *Profile {
 // Add adds the time of another profile.
 func (p *Profile) Add(q *Profile) {
 	p.Total += q.Total
+	p.Broken += q.Broken
 	for m, t := range q.Inclusive {
 		p.Inclusive[m] += t
 	}
@@ -52,7 +55,7 @@ func (p *Profile) add(stack []mapping.Identity, time float64) {
 }
 
 // ReadJFR makes a profile of the samples in a file of JFR. Methods that are not traced, and those of off, are left out,
-// so that their time is that of the methods that called them.
+// so that their time is that of the methods that called them. Stacks whose outer frames are missing are counted only.
 func (r *Prepared) ReadJFR(ctx context.Context, file string, off map[mapping.Identity]bool) (*Profile, error) {
 	stacks, err := oracle.JFRStacks(ctx, r.jdk, file, "main")
 	if err != nil {
@@ -67,6 +70,11 @@ func (r *Prepared) ReadJFR(ctx context.Context, file string, off map[mapping.Ide
 			if _, traced := r.Mapping.ByMethod(m); traced && !off[m] {
 				stack = append(stack, m)
 			}
+		}
+		outer := strings.SplitN(s.Methods[len(s.Methods)-1], " ", 3)
+		if len(stack) > 0 && (outer[1] != "main" || outer[2] != "([Ljava/lang/String;)V") {
+			p.Broken += float64(s.Samples)
+			continue
 		}
 		p.add(stack, float64(s.Samples))
 	}
