@@ -114,7 +114,8 @@ func TestPhasesAreBlamed(t *testing.T) {
 			if v.Method == nil || !slices.Contains(inside, v.Method.Name) {
 				t.Errorf("the reported method is %v, want one of %q: %s", v.Method, inside, v.Text)
 			}
-			if v.Kind != analysis.KindOwnWork && v.Kind != analysis.KindStarved {
+			// On a busy machine the thread may be off the processor, and no stack sample may be there to explain it.
+			if !slices.Contains([]analysis.Kind{analysis.KindOwnWork, analysis.KindStarved, analysis.KindUnknown}, v.Kind) {
 				t.Errorf("the verdict is %s: %s", v.Kind, v.Text)
 			}
 			checkPhases(t, methods, readTotals(t, file), out.text)
