@@ -6,7 +6,8 @@ import java.io.File;
  * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
  *
  * <pre>
- *   -Dtracegen.output=FILE              the recording; without it nothing is written
+ *   -Dtracegen.output=FILE              the recording; without it nothing is written. See OutputFile for the names of
+ *                                       its parts and of recordings of earlier runs
  *   -Dtracegen.threads=main|all         the threads to record; main if not set
  *   -Dtracegen.slow=MILLISECONDS        the slow threshold; 700 if not set
  *   -Dtracegen.tick=ms|us               the unit of time; ms if not set; us reads the clock for every record
