@@ -10,7 +10,7 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut] and [*End].
+// [*LeftOut] and [*End]; and [*MissingParts], which is in no file.
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -371,6 +371,8 @@ type End struct {
 	Chunks, Records uint64
 	// Overwritten is how many records were lost on the device.
 	Overwritten uint64
+	// More is set if the recording goes on in another part. It is not known before minor version 2.
+	More bool
 }
 
 func (*Meta) chunk()        {}

@@ -41,7 +41,12 @@ const (
 // guesses.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error {
+func Replay(r *Reader, h Handler) error { return replayChunks(r, h) }
+
+// chunks is what chunks are read from: a [Reader] or a [partsReader].
+type chunks interface{ Next() (Chunk, error) }
+
+func replayChunks(r chunks, h Handler) error {
 	p := newReplay(h)
 	for {
 		c, err := r.Next()

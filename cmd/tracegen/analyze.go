@@ -115,9 +115,11 @@ The verdict names the evidence that the recording lacks. "not available" means t
 runtime could not record something, "nothing" that it recorded that there was nothing.
 
 A RECORDING is a file, - for standard input, or a directory, whose recordings are all
-read. The runtime renames earlier recordings to FILE.1, FILE.2 and so on; analyze reads
-the oldest first, in whatever order they are given. It reads all complete parts of a
-damaged recording, and counts and shows damages and repairs. It also reads the reports of
+read. If the runtime has written a recording in several parts, analyze reads all parts
+that are in the directory of the FILE, and reports those that are missing. Recordings of
+earlier runs have the names FILE.1, FILE.2 and so on; analyze reads the oldest first, in
+whatever order they are given. It reads all complete chunks of a damaged recording, and
+counts and shows damages and repairs. It also reads the reports of
 Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
 All files may be compressed (.gz).
 
@@ -165,10 +167,11 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.block && a.format != answersReport {
 		return misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
-	files, err := findRecordings(args)
+	recordings, err := findRecordings(args)
 	if err != nil {
 		return err
 	}
+	files := filesOf(recordings)
 	o, err := a.names()
 	if err != nil {
 		return err
@@ -187,7 +190,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
+	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
 }
 
 func isTerminal(w io.Writer) bool {
@@ -255,7 +258,7 @@ func refusal(err error) error {
 }
 
 // write reads all recordings and writes them to w.
-func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o analysis.Options) error {
+func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []recording, o analysis.Options) error {
 	finish, err := a.prepare(&o, w)
 	if err != nil {
 		return err
@@ -263,9 +266,9 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o an
 	a.warnAtEnd(&o)
 	advance, done := a.con.progress("analyzing")
 	defer done()
-	r := reading{ctx: ctx, advance: advance, total: recordingSize(files)}
-	for _, file := range files {
-		if err := r.analyze(file, a.con.in, o); err != nil {
+	r := reading{ctx: ctx, advance: advance, total: recordingSize(filesOf(recordings))}
+	for _, of := range recordings {
+		if err := r.analyze(of, a.con.in, o); err != nil {
 			return refusal(err)
 		}
 	}

@@ -90,16 +90,16 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	if c.top < 0 {
 		return misuse("--top %d: must not be negative", c.top)
 	}
-	var sides [2][]string
+	var sides [2][]recording
 	for i, arg := range args {
 		if arg == standardInput {
 			return misuse("compare does not read standard input; give a file or directory")
 		}
-		files, err := findRecordings([]string{arg})
+		found, err := findRecordings([]string{arg})
 		if err != nil {
 			return err
 		}
-		sides[i] = files
+		sides[i] = found
 	}
 	if c.unit == "" {
 		c.unit = fleet.UnitMessage
@@ -107,9 +107,9 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 			c.unit = fleet.UnitRecording
 		}
 	}
-	recordings := slices.Concat(sides[0], sides[1])
+	files := filesOf(slices.Concat(sides[0], sides[1]))
 	if c.output != standardOutput {
-		read := append(slices.Clone(recordings), cmp.Or(c.oldMapping, c.naming.mapping),
+		read := append(slices.Clone(files), cmp.Or(c.oldMapping, c.naming.mapping),
 			cmp.Or(c.newMapping, c.naming.mapping))
 		if c.naming.r8 != "" {
 			read = append(read, c.naming.r8)
@@ -122,7 +122,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	defer stop()
 	advance, done := c.con.progress("comparing")
 	defer done()
-	r := reading{ctx: ctx, advance: advance, total: recordingSize(recordings)}
+	r := reading{ctx: ctx, advance: advance, total: recordingSize(files)}
 	old, oldMappings, err := c.sample(&r, sides[0], c.oldMapping)
 	if err != nil {
 		return refusal(err)
@@ -136,7 +136,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 }
 
 // sample reads the recordings of one side.
-func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Sample, *analysis.Mappings, error) {
+func (c *comparing) sample(r *reading, recordings []recording, from string) (*fleet.Sample, *analysis.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
 	o, err := naming.openAll()
@@ -151,8 +151,8 @@ func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Samp
 		}
 		return sample.End(rec)
 	}
-	for _, file := range files {
-		if err := r.analyze(file, nil, o); err != nil {
+	for _, of := range recordings {
+		if err := r.analyze(of, nil, o); err != nil {
 			return nil, nil, err
 		}
 	}

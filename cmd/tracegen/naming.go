@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
-	"github.com/tracegen/tracegen/trace"
 )
 
 // naming holds the options of where the names of methods come from.
@@ -81,19 +79,15 @@ type reading struct {
 }
 
 // analyze reads one recording; in is standard input.
-func (r *reading) analyze(file string, in io.Reader, o analysis.Options) error {
-	name := "standard input"
-	if file != standardInput {
-		f, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		name, in = file, f
-	}
-	source, err := trace.NewSource(watched{in, r.ctx, r.add})
+func (r *reading) analyze(of recording, in io.Reader, o analysis.Options) error {
+	source, err := of.open(in, func(in io.Reader) io.Reader { return watched{in, r.ctx, r.add} })
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
+	}
+	defer source.Close()
+	name := of.name
+	if name == standardInput {
+		name = "standard input"
 	}
 	return analysis.Analyze(name, source, o)
 }

@@ -35,6 +35,9 @@ type Recording struct {
 	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
 	Damage  trace.Damage
 	Repairs trace.Repairs
+	// Parts is how many parts of the recording were read, Missing says which others are missing.
+	Parts   int
+	Missing []trace.MissingParts
 
 	clock      *trace.Clock // the first
 	begin, end int64
@@ -83,7 +86,7 @@ type Options struct {
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
 // functions returned, or a [*MismatchError].
 func Analyze(name string, in *trace.Source, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond,
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Parts: in.Parts(),
 		met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
 	if err := in.Replay(a); err != nil {
@@ -193,6 +196,8 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		r.Threads += len(c.List)
 	case *trace.End:
 		r.Overwritten = c.Overwritten
+	case *trace.MissingParts:
+		r.Missing = append(r.Missing, *c)
 	}
 	if err := a.start(); err != nil {
 		return err
