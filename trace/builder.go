@@ -12,9 +12,14 @@ type builder struct {
 	top     int32    // the index in Calls of the innermost open call, -1 if none is open; Parent links the others
 	scope   gapScope
 	now     int64 // the time of the last event
+	message int32 // the index in Calls of the message that is open, -1 if none is
+	// loops are the outermost methods that have enclosed messages, of all threads: their calls are no messages.
+	loops map[Method]bool
 }
 
-func newBuilder(thread uint32) builder { return builder{segment: Segment{Thread: thread}, top: -1} }
+func newBuilder(thread uint32, loops map[Method]bool) builder {
+	return builder{segment: Segment{Thread: thread}, top: -1, message: -1, loops: loops}
+}
 
 // gapScope is what lies behind a gap, up to the end of the call that was open before the gap, if there was one.
 type gapScope struct {
@@ -66,6 +71,14 @@ func (b *builder) build(events []event, h Handler) error {
 			}
 		case eventPause:
 			if err := b.pause(e.number, h); err != nil {
+				return err
+			}
+		case eventMessage:
+			if err := b.beginMessage(e.number, h); err != nil {
+				return err
+			}
+		case eventMessageEnd:
+			if err := b.endMessage(e.number, h); err != nil {
 				return err
 			}
 		case eventRepair:
@@ -143,6 +156,9 @@ func (b *builder) enclose() {
 	if b.top >= start {
 		b.top += n
 	}
+	if b.message >= start {
+		b.message += n
+	}
 	if s.outer < 0 {
 		b.roots = slices.Insert(b.roots[roots:], 0, s.number)
 	}
@@ -157,8 +173,13 @@ func (b *builder) done(end uint64, h Handler) error {
 		to := calls[from].Next
 		s := Segment{Thread: b.segment.Thread, Kind: SegmentOutermost, FirstRecord: b.roots[k], EndRecord: end,
 			Begin: calls[from].Begin, End: calls[from].End, Calls: calls[from:to:to], Repairs: repairs}
-		if calls[from].Method == MethodDispatch {
+		switch {
+		case calls[from].Method == MethodDispatch:
 			s.Kind = SegmentMessage
+		case b.message >= from && b.message < to:
+			s.Kind, s.Message = SegmentRequest, int(b.message-from)
+		case b.loops[calls[from].Method]:
+			s.Kind = SegmentBetween
 		}
 		if int(to) < len(calls) {
 			s.EndRecord = b.roots[k+1]
@@ -181,16 +202,52 @@ func (b *builder) done(end uint64, h Handler) error {
 	return nil
 }
 
+// beginMessage ends what comes before a message. The calls that are open enclose it.
+func (b *builder) beginMessage(number uint64, h Handler) error {
+	if b.top >= 0 {
+		outermost := b.top
+		for b.segment.Calls[outermost].Parent >= 0 {
+			outermost = b.segment.Calls[outermost].Parent
+		}
+		b.loops[b.segment.Calls[outermost].Method] = true
+		if err := b.pause(number, h); err != nil {
+			return err
+		}
+	}
+	b.message = int32(len(b.segment.Calls))
+	return nil
+}
+
+// endMessage ends the message.
+func (b *builder) endMessage(number uint64, h Handler) error {
+	var err error
+	if b.top >= 0 {
+		err = b.pause(number, h)
+	} else {
+		err = b.done(number, h)
+	}
+	b.message = -1
+	return err
+}
+
 // pause hands on what is there of a segment that goes on. The open calls are suspended, and resumed in the next one.
 func (b *builder) pause(number uint64, h Handler) error {
 	b.endScope()
 	var methods []Method // the innermost first
+	message := -1        // the index in methods of the message that is open
 	for b.top >= 0 {
+		if b.top == b.message {
+			message = len(methods)
+		}
 		methods = append(methods, b.segment.Calls[b.top].Method)
 		b.exit(MarkSuspended)
 	}
 	if err := b.done(number, h); err != nil {
 		return err
+	}
+	b.message = -1
+	if message >= 0 {
+		b.message = int32(len(methods) - 1 - message)
 	}
 	for _, m := range slices.Backward(methods) {
 		b.enter(m, MarkResumed, number)

@@ -177,6 +177,9 @@ func DescribedMethod(description string) (m Method, ok bool) {
 	return Method(id), ok && err == nil
 }
 
+// describeMethod returns the description of an outermost call.
+func describeMethod(m Method) string { return "method " + strconv.Itoa(int(m)) }
+
 // ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's
 // Thread.State.
 type ThreadState uint8

@@ -27,6 +27,8 @@ type repairer struct {
 	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
 	now    int64  // the time of the last record, in nanoseconds
 
+	message int // the index in open of the message that is open, -1 if none is
+
 	where   map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 	credit  int              // how many records may be looked ahead at
 	weighed uint64           // the number of the last record that was weighed
@@ -59,7 +61,7 @@ type repairScope struct {
 
 func newRepairer(l *limits, first uint64) *repairer {
 	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
-		now: math.MinInt64}
+		now: math.MinInt64, message: -1}
 }
 
 // take takes the records of a chunk, and returns those of them that are new. They are held next.
@@ -160,7 +162,7 @@ func (r *repairer) plain(from, to int) int {
 		m := Method(record.ID())
 		at := max(now, r.nanos(ticks))
 		if record.Entry() {
-			if m == MethodDispatch {
+			if m == MethodDispatch || r.limits.messages.has(m) {
 				break
 			}
 			open = append(open, openMethod{method: m, before: -1})
@@ -168,7 +170,7 @@ func (r *repairer) plain(from, to int) int {
 			events[i] = event{kind: eventEntry, method: m, at: at, number: r.number + uint64(i)}
 		} else {
 			k := len(open) - 1
-			if k == 0 || open[k].method != m {
+			if k == 0 || k == r.message || open[k].method != m {
 				break
 			}
 			open = open[:k]
@@ -280,7 +282,9 @@ func (r *repairer) enter(m Method, marks Marks) {
 		r.unwind(0)
 		r.done(r.number - 1)
 	}
-	if r.calls >= max(r.limits.calls, 2*r.kept) {
+	if r.message < 0 && r.limits.messages.has(m) {
+		r.beginMessage()
+	} else if r.calls >= max(r.limits.calls, 2*r.kept) {
 		// The current record belongs to what follows.
 		r.pause(r.number - 1)
 	}
@@ -316,6 +320,21 @@ func (r *repairer) exit(marks Marks) {
 		}
 	}
 	r.emit(eventExit, 0, marks, 0)
+	if k == r.message {
+		r.message = -1
+		r.calls, r.kept, r.scope = len(r.open), len(r.open), repairScope{}
+		r.emit(eventMessageEnd, 0, 0, r.number)
+	}
+}
+
+// beginMessage begins a message. The current record is its entry.
+func (r *repairer) beginMessage() {
+	if r.scope.on && len(r.open) == 0 {
+		r.done(r.number - 1)
+	}
+	r.message = len(r.open)
+	r.calls, r.kept, r.scope = len(r.open), len(r.open), repairScope{}
+	r.emit(eventMessage, 0, 0, r.number-1)
 }
 
 // unwind ends all but the first open calls, whose exits are missing.

@@ -41,13 +41,15 @@ const (
 // guesses.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error { return replayChunks(r, h) }
+func Replay(r *Reader, h Handler) error { return replayChunks(r, h, nil) }
 
 // chunks is what chunks are read from: a [Reader] or a [partsReader].
 type chunks interface{ Next() (Chunk, error) }
 
-func replayChunks(r chunks, h Handler) error {
+// replayChunks is [Replay]. messages, if it is not nil, returns the methods whose calls are messages.
+func replayChunks(r chunks, h Handler, messages func(*Meta) []Method) error {
 	p := newReplay(h)
+	p.messages = messages
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -67,8 +69,10 @@ func replayChunks(r chunks, h Handler) error {
 type replay struct {
 	h        Handler
 	limits   limits
+	messages func(*Meta) []Method
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
+	loops    map[Method]bool  // outermost methods that have enclosed calls of methods whose calls are messages
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
 	events   *[batch]event    // room for those that are handed on at once
 }
@@ -80,8 +84,9 @@ type thread struct {
 
 // limits are what times and segments are measured by.
 type limits struct {
-	tick, base int64 // nanoseconds: how long a tick is, and when tick 0 was
-	calls      int   // how many calls a segment has at most before it is handed on in parts
+	tick, base int64     // nanoseconds: how long a tick is, and when tick 0 was
+	calls      int       // how many calls a segment has at most before it is handed on in parts
+	messages   methodSet // methods whose calls are messages
 }
 
 // latest returns the last tick that has a time of its own. All later ones have the same time.
@@ -89,7 +94,7 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		alive: map[uint32]int64{}, events: new([batch]event)}
+		loops: map[Method]bool{}, alive: map[uint32]int64{}, events: new([batch]event)}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -101,6 +106,11 @@ func (p *replay) chunk(c Chunk) error {
 			p.limits.tick = tick.Nanoseconds()
 		}
 		p.slowOnly = c.OnlyStalls()
+		methods := c.MessageMethods()
+		if p.messages != nil {
+			methods = p.messages(c)
+		}
+		p.limits.messages = newMethodSet(methods)
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
 	case *StackSample:
@@ -158,7 +168,7 @@ func (p *replay) pass(t *thread, repair func()) error {
 func (p *replay) records(c *Records) error {
 	t := p.threads[c.Thread]
 	if t == nil {
-		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: newBuilder(c.Thread)}
+		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: newBuilder(c.Thread, p.loops)}
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[c.Thread] = t
 	}

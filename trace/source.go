@@ -24,6 +24,9 @@ type Source struct {
 	parts  *partsReader
 	text   *textreport.Reader
 	closer io.Closer
+
+	// Messages, if it is set, returns the methods whose calls are messages; by default [Meta.MessageMethods].
+	Messages func(*Meta) []Method
 }
 
 // OpenSource opens a file of any kind that is [Accepted]. The caller closes the source. The error wraps [ErrFormat] if
@@ -98,10 +101,10 @@ func (s *Source) Parts() int {
 // with what it says of the message. Methods that only have a name are introduced.
 func (s *Source) Replay(h Handler) error {
 	if s.parts != nil {
-		return replayChunks(s.parts, h)
+		return replayChunks(s.parts, h, s.Messages)
 	}
 	if s.reader != nil {
-		return replayChunks(s.reader, h)
+		return replayChunks(s.reader, h, s.Messages)
 	}
 	return replayReports(s.text, h)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -39,6 +40,7 @@ type Recording struct {
 	Parts   int
 	Missing []trace.MissingParts
 
+	unmatched  []string     // about rules for messages that match nothing
 	clock      *trace.Clock // the first
 	begin, end int64
 	met        map[trace.Method]bool
@@ -69,6 +71,9 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for none.
 	R8 *r8.Mapping
+	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
+	// and no others.
+	Messages []filter.Rule
 	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
@@ -89,6 +94,7 @@ func Analyze(name string, in *trace.Source, o Options) error {
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Parts: in.Parts(),
 		met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
+	in.Messages = a.messageMethods
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -98,6 +98,9 @@ func (s *Sample) Add(r *analysis.Recording, names *analysis.Names) (trace.Handle
 func (s *Sample) End(*analysis.Recording) error {
 	if s.now != nil && (s.Unit == UnitRecording || len(s.now.used) > 0) {
 		s.now.endUnit()
+		if s.Unit == UnitMessage && s.now.between && s.Units > 1 {
+			s.Units-- // what came behind the last message is no unit
+		}
 	}
 	s.now = nil
 	return nil
@@ -111,6 +114,7 @@ type sampler struct {
 	used    []*inUnit // those of methods that ran in this unit
 	self    []int64   // by call of the segment
 	path    []int32   // calls of the segment that enclose the one that is looked at
+	between bool      // the last segment was no message, and none has come since
 }
 
 // inUnit is a method's times in the unit that is being read.
@@ -144,8 +148,9 @@ func (p *sampler) Segment(s *trace.Segment) error {
 		p.path = append(p.path, int32(i))
 	}
 	p.leave(s, -1)
-	goesOn := len(s.Calls) > 0 && s.Calls[0].Marks&trace.MarkSuspended != 0
-	if p.sample.Unit == UnitMessage && !goesOn {
+	p.between = s.Kind == trace.SegmentBetween
+	goesOn := len(s.Calls) > 0 && s.Calls[s.Message].Marks&trace.MarkSuspended != 0
+	if p.sample.Unit == UnitMessage && !goesOn && !p.between {
 		p.endUnit()
 	}
 	return nil

@@ -57,6 +57,9 @@ public final class RecorderOptions {
     /** Whether each outermost traced call of a thread counts as a message, for threads without a Looper. */
     boolean outermostCalls;
 
+    /** Methods whose calls are messages, see {@link MessageMethods}; null for those of the mapping. */
+    String messages;
+
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
     MappingReader mapping;
@@ -83,6 +86,7 @@ public final class RecorderOptions {
         gateFile = o.gateFile;
         pressure = o.pressure;
         outermostCalls = o.outermostCalls;
+        messages = o.messages;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
         mapping = o.mapping;
