@@ -371,7 +371,7 @@ func count(n int, what string) string {
 func repairsText(r trace.Repairs) string {
 	return countsText([]counted{
 		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open,
-			"calls still open at the end"},
+			"calls still open at the end"}, {r.Cut, "calls whose end may be in a gap"},
 		{r.Stray, "exits without a call"}, {r.Retimed, "impossible times"}, {r.Renamed,
 			"exits with another method's ID"},
 		{r.Swapped, "pairs of records in the wrong order"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in gaps"},
