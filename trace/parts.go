@@ -222,17 +222,10 @@ func (p *partsReader) see(c Chunk) {
 	}
 }
 
-// String returns what is missing, for people: "part 2 is missing".
-func (m *MissingParts) String() string {
-	verb := "missing"
-	if m.Deleted {
-		verb = "deleted"
+// Range returns which parts are missing: "part 2", or "parts 2 to 4".
+func (m *MissingParts) Range() string {
+	if m.To <= m.From {
+		return "part " + strconv.Itoa(m.From)
 	}
-	switch {
-	case m.To == 0:
-		return "part " + strconv.Itoa(m.From) + " is missing"
-	case m.From == m.To:
-		return "part " + strconv.Itoa(m.From) + " is " + verb
-	}
-	return "parts " + strconv.Itoa(m.From) + " to " + strconv.Itoa(m.To) + " are " + verb
+	return "parts " + strconv.Itoa(m.From) + " to " + strconv.Itoa(m.To)
 }

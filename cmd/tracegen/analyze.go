@@ -314,15 +314,12 @@ func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*anal
 
 // export does so for a format of package export.
 func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
+	v, err := export.New(a.format, w, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return nil, err
 	}
-	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		return v, v.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
-	}
-	o.Evidence, o.Stall = v.Evidence, v.Stall
-	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
+	o.Also = func(r *analysis.Recording) (trace.Handler, error) { return v, v.Recording(r) }
+	o.Stall = v.Stall
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }
 

@@ -9,24 +9,19 @@ import (
 
 // missingText says what is missing and how much time that is: "part 2 of 4 is missing: 31 s are not recorded".
 func (r *Recording) missingText(m trace.MissingParts) string {
-	text := m.String()
+	text, verb := m.Range(), "is"
+	if m.To > m.From {
+		verb = "are"
+	}
 	switch {
 	case m.To == 0:
-		return text + ", which comes after the last one that was found: how the recording ends is not known"
+		return text + " is missing, which comes after the last one that was found: how the recording ends is not known"
 	case m.Deleted:
-		text += ", because the recording had more files than its limit"
-	case r.Meta["part"] != "":
-		text = partsOf(m, r.lastPart())
+		text += " " + verb + " deleted, because the recording had more files than its limit"
+	default:
+		text += fmt.Sprintf(" of %d %s missing", r.lastPart(), verb)
 	}
 	return fmt.Sprintf("%s: %s not recorded", text, seconds(time.Duration(m.End-m.Begin)))
-}
-
-// partsOf is the text of m with the number of all parts that are known of.
-func partsOf(m trace.MissingParts, all int) string {
-	if m.From == m.To {
-		return fmt.Sprintf("part %d of %d is missing", m.From, all)
-	}
-	return fmt.Sprintf("parts %d to %d of %d are missing", m.From, m.To, all)
 }
 
 // lastPart returns the number of the last part that is known of.
