@@ -136,9 +136,9 @@ The times of messages are exact. The times of methods have the precision of the 
 the records, 5 ms by default, which the output shows. Sums of many short calls are more
 precise.
 
-A recording names its mapping. If --mapping is another one, analyze writes nothing and
-the exit code is 1. If --mapping is a directory, each recording gets the mapping that it
-names. An ID that is not in the mapping is shown as an ID (#4711) and counted.
+A recording names its mapping. If --mapping is a directory, each recording gets the
+mapping that it names. A recording whose mapping is not given is skipped with a warning,
+and the exit code is 1. If all recordings are skipped, analyze writes nothing. An ID that is not in the mapping is shown as an ID (#4711) and counted.
 
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
@@ -157,6 +157,7 @@ type analyzing struct {
 	top                int
 	least              least
 	blocking           analysis.Blocking
+	skipped            int // recordings of other builds
 }
 
 // run reads the recordings that args name and writes the output.
@@ -176,7 +177,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.check(files, o.Mappings); err != nil {
+	if recordings, err = a.check(recordings, o.Mappings); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)
@@ -190,7 +191,11 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
+	err = writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
+	if err == nil && a.skipped > 0 {
+		err = checkFailed{fmt.Errorf("%d of %d recordings were skipped", a.skipped, a.skipped+len(recordings))}
+	}
+	return err
 }
 
 func isTerminal(w io.Writer) bool {
@@ -221,32 +226,53 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// check refuses recordings of other builds before anything is written. Standard input is checked when it is read.
-func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
-	for _, file := range files {
-		if file == standardInput {
-			continue
-		}
-		in, err := trace.OpenSource(file)
-		if err != nil {
-			return err
-		}
-		r := in.Reader()
-		if r == nil || mappings == nil {
-			in.Close()
-			continue // a report does not name its build
-		}
-		c, err := r.Next()
-		in.Close()
-		meta, ok := c.(*trace.Meta)
-		if err != nil || !ok {
-			continue // the error is reported when the recording is read
-		}
-		if _, _, err := mappings.Find(file, meta.MappingID(), a.naming.force); err != nil {
-			return refusal(err)
+// check returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses if no
+// other recording is left, before anything is written. Standard input is checked when it is read.
+func (a *analyzing) check(recordings []recording, mappings *analysis.Mappings) ([]recording, error) {
+	var kept []recording
+	var mismatches []error
+	for _, of := range recordings {
+		err := a.checkOne(of, mappings)
+		switch {
+		case errors.As(err, new(*analysis.MismatchError)):
+			mismatches = append(mismatches, err)
+		case err != nil:
+			return nil, err
+		default:
+			kept = append(kept, of)
 		}
 	}
-	return nil
+	if len(kept) == 0 && len(mismatches) > 0 {
+		return nil, checkFailed{mismatches[0]}
+	}
+	for _, err := range mismatches {
+		a.skipped++
+		a.con.warn("skipped: %v", err)
+	}
+	return kept, nil
+}
+
+// checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
+func (a *analyzing) checkOne(of recording, mappings *analysis.Mappings) error {
+	if of.name == standardInput {
+		return nil
+	}
+	in, err := trace.OpenSource(of.files[0])
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := in.Reader()
+	if r == nil || mappings == nil {
+		return nil // a report does not name its build
+	}
+	c, err := r.Next()
+	meta, ok := c.(*trace.Meta)
+	if err != nil || !ok {
+		return nil // the error is reported when the recording is read
+	}
+	_, _, err = mappings.Find(of.name, meta.MappingID(), a.naming.force)
+	return err
 }
 
 // refusal turns the error for a mapping of another build into one with exit code 1.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,9 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet"
 	"github.com/tracegen/tracegen/mapping"
 )
+
+// compareHTML is the format of compare that is a page.
+const compareHTML = "html"
 
 func newCompareCmd(con *console) *cobra.Command {
 	c := comparing{con: con}
@@ -35,12 +39,23 @@ outermost call. A change is
   likely   it would be significant if this were the only method
   noise    it may be chance; these changes are counted, and shown with --all
 
+Only methods and stalls that have changed are listed; the others are counted. Methods that
+are known to wait for most of their own time (in sleep, in park, for a lock, for I/O) come
+behind those that run or of which that is not known: recordings show it of stalls alone.
+
+With --format html, compare writes a page with a flame graph of both builds: calls that
+take longer now are red, those that took longer before are blue, and the width is the
+time in the new build, or at a key that in the old one. Open the page in a browser.
+
+A recording whose mapping is not given is skipped with a warning, and the exit code is 1.
+
 Each change has an interval that contains the true change with 95 % confidence. Messages
 of one recording depend on each other, so that --by message overstates the certainty.
 
 With --exit-code, the exit code is 1 if a method is surely slower.`,
 		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
-  tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt`,
+  tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt
+  tracegen compare baseline/ candidate/ --mapping mappings/ --format html -o diff.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return misuse("give two files or directories of recordings; %d given", len(args))
@@ -62,13 +77,14 @@ type comparing struct {
 	unit                   fleet.Unit
 	top                    int
 	all, exitCode          bool
+	recordings, skipped    int // how many there are, and how many have no mapping
 }
 
 func (c *comparing) options() options {
 	return newOptions(grouped("Output",
 		option{name: "format", help: "output format",
 			flag: oneOf(&c.format, groupText, named[string]{groupText, groupText},
-				named[string]{groupJSON, groupJSON})},
+				named[string]{groupJSON, groupJSON}, named[string]{compareHTML, compareHTML})},
 		resultOption(&c.output),
 		option{name: "top", flag: number(&c.top, 20), help: "number of methods and stalls of each kind; 0 is all"},
 		option{name: "all", flag: yes(&c.all), help: "also show changes that may be chance"},
@@ -143,7 +159,7 @@ func (c *comparing) sample(r *reading, recordings []recording, from string) (*fl
 	if err != nil {
 		return nil, nil, err
 	}
-	sample := &fleet.Sample{Unit: c.unit}
+	sample := &fleet.Sample{Unit: c.unit, Paths: c.format == compareHTML}
 	o.Stall, o.Also = sample.Stall, sample.Add
 	o.End = func(rec *analysis.Recording) error {
 		for _, text := range rec.Warnings() {
@@ -151,10 +167,22 @@ func (c *comparing) sample(r *reading, recordings []recording, from string) (*fl
 		}
 		return sample.End(rec)
 	}
+	var mismatch *analysis.MismatchError
 	for _, of := range recordings {
-		if err := r.analyze(of, nil, o); err != nil {
+		c.recordings++
+		err := r.analyze(of, nil, o)
+		if errors.As(err, &mismatch) {
+			// Nothing of it was added to the sample.
+			c.skipped++
+			c.con.warn("skipped: %v", mismatch)
+			continue
+		}
+		if err != nil {
 			return nil, nil, err
 		}
+	}
+	if sample.Recordings == 0 && mismatch != nil {
+		return nil, nil, mismatch
 	}
 	return sample, o.Mappings, nil
 }
@@ -170,16 +198,22 @@ func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
 
 func (c *comparing) write(comparison *fleet.Comparison) error {
 	err := writeTo(c.con, c.output, func(w io.Writer) error {
-		if c.format == groupJSON {
+		switch c.format {
+		case groupJSON:
 			return comparison.WriteJSON(w, c.top)
+		case compareHTML:
+			return comparison.WriteHTML(w, c.top)
 		}
 		return comparison.WriteText(w, c.top, c.all)
 	})
 	if err != nil {
 		return err
 	}
+	if c.skipped > 0 {
+		err = checkFailed{fmt.Errorf("%d of %d recordings were skipped", c.skipped, c.recordings)}
+	}
 	if slower := comparison.Slower(); c.exitCode && len(slower) > 0 {
 		return checkFailed{fmt.Errorf("%s and %d more are surely slower", slower[0].Name(), len(slower)-1)}
 	}
-	return nil
+	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -148,6 +149,9 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 		}
 		if err != nil {
 			g.left++
+			if mismatch := new(analysis.MismatchError); errors.As(err, &mismatch) {
+				err = mismatch // it names the recording
+			}
 			g.con.warn("skipped: %v", err)
 			continue
 		}
