@@ -332,18 +332,21 @@ func recordsOf(s *trace.Segment) uint64 {
 	}
 	n := uint64(0)
 	for i := range s.Calls {
-		n += recordsOfCall(s.Calls[i].Marks)
+		n += recordsOfCall(&s.Calls[i])
 	}
 	return n
 }
 
-// recordsOfCall is how many records a call with these marks has here.
-func recordsOfCall(m trace.Marks) uint64 {
-	n := uint64(2)
+// recordsOfCall is how many records a call has here.
+func recordsOfCall(c *trace.Call) uint64 {
+	if c.Method == trace.MethodNotRecorded {
+		return 0
+	}
+	n, m := uint64(2), c.Marks
 	if m&(trace.MarkTruncated|trace.MarkResumed) != 0 {
 		n--
 	}
-	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended) != 0 {
+	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended|trace.MarkCut) != 0 {
 		n--
 	}
 	return n

@@ -198,6 +198,7 @@ func repairCounts(r trace.Repairs) []counted {
 		{"unwound", "calls without an exit", r.Unwound},
 		{"truncated", "calls without an entry", r.Truncated},
 		{"open", "calls still open at the end", r.Open},
+		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},
 		{"retimed", "impossible times", r.Retimed},
 		{"renamed", "exits with another method's ID", r.Renamed},

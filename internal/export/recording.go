@@ -117,8 +117,8 @@ func (r *recording) facts() []fact {
 // marksText names marks, but for those that only say that a call is in parts; it is empty if there are none.
 func marksText(m trace.Marks) string {
 	var all []string
-	for k, name := range [...]string{"open", "unwound", "truncated", "retimed", "overfull"} {
-		if m&(1<<k) != 0 {
+	for k, name := range [...]string{"open", "unwound", "truncated", "retimed", "overfull", 7: "cut"} {
+		if name != "" && m&(1<<k) != 0 {
 			all = append(all, name)
 		}
 	}
@@ -126,7 +126,8 @@ func marksText(m trace.Marks) string {
 }
 
 // shown is the marks that are to be shown.
-const shown = trace.MarkOpen | trace.MarkUnwound | trace.MarkTruncated | trace.MarkRetimed | trace.MarkOverfull
+const shown = trace.MarkOpen | trace.MarkUnwound | trace.MarkTruncated | trace.MarkRetimed |
+	trace.MarkOverfull | trace.MarkCut
 
 // callFacts is what is to be said of a call beside its name and times.
 func callFacts(c *trace.Call) []fact {
