@@ -197,6 +197,7 @@ func repairCounts(r trace.Repairs) []counted {
 	return []counted{
 		{"unwound", "calls without an exit", r.Unwound},
 		{"truncated", "calls without an entry", r.Truncated},
+		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"open", "calls still open at the end", r.Open},
 		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},
