@@ -64,6 +64,7 @@ type threadJSON struct {
 	Index uint32 `json:"index"`
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
+	Label string `json:"label"`
 	Main  bool   `json:"main"`
 }
 
@@ -112,8 +113,8 @@ type recordingJSON struct {
 // Stall writes a stall.
 func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
-		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name,
-			s.Thread.Main},
+		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID,
+			s.Thread.Name, s.Thread.Label, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
