@@ -32,6 +32,8 @@ type Recording struct {
 	Methods, Unresolved int
 	// Span is from the first to the last call.
 	Span time.Duration
+	// NoThread has the names of [View.Threads] that no thread of the recording has.
+	NoThread []string
 	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
 	Damage  trace.Damage
 	Repairs trace.Repairs
@@ -71,6 +73,8 @@ type Options struct {
 	Begin func(*Recording) error
 	Stall func(*Stall) error
 	End   func(*Recording) error
+	// View is which part of the recording is shown; nil for all of it.
+	View *View
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
 	Calls   *Calls
@@ -86,6 +90,12 @@ func Analyze(name string, in *trace.Source, o Options) error {
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond,
 		met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
 	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
+	if o.View != nil {
+		a.viewer = newViewer(o.View, a.show, a.showName)
+		if o.Evidence != nil {
+			a.joiner.Evidence = a.viewer.evidence(o.Evidence)
+		}
+	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -95,6 +105,12 @@ func Analyze(name string, in *trace.Source, o Options) error {
 	}
 	if err := a.joiner.Finish(); err != nil {
 		return err
+	}
+	if a.viewer != nil {
+		if err := a.viewer.folder.flushAll(); err != nil {
+			return err
+		}
+		a.recording.NoThread = a.viewer.unmatched()
 	}
 	return a.finish()
 }
@@ -107,6 +123,7 @@ type analyzer struct {
 	by        residual
 	joiner    trace.Joiner
 	also      trace.Handler
+	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
 	methods   *threadTotals
@@ -197,7 +214,17 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 	if err := a.start(); err != nil {
 		return err
 	}
+	if a.viewer != nil {
+		if err := a.viewer.note(c); err != nil {
+			return err
+		}
+	}
 	err := a.joiner.Chunk(c)
+	if a.viewer != nil {
+		if c = a.viewer.chunk(c); c == nil {
+			return err
+		}
+	}
 	if a.also != nil {
 		err = errors.Join(err, a.also.Chunk(c))
 	}
@@ -231,17 +258,33 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)
 	}
+	err := a.joiner.Segment(s)
+	if a.viewer != nil {
+		return errors.Join(err, a.viewer.segment(s))
+	}
+	return errors.Join(err, a.show(s))
+}
+
+// show takes the calls that are shown.
+func (a *analyzer) show(s *trace.Segment) error {
 	if a.methods != nil {
 		a.methods.add(s)
 	}
 	if a.calls != nil {
 		a.calls.Add(s)
 	}
-	err := a.joiner.Segment(s)
 	if a.also != nil {
-		err = errors.Join(err, a.also.Segment(s))
+		return a.also.Segment(s)
 	}
-	return err
+	return nil
+}
+
+// showName takes the name of calls that are folded.
+func (a *analyzer) showName(m trace.Method, name string) error {
+	if a.also != nil {
+		return a.also.Named(m, name)
+	}
+	return nil
 }
 
 // meet notes that a method was called: for most calls, that of the call before them.
@@ -257,6 +300,9 @@ func (a *analyzer) found(s *trace.Stall) error {
 	out := newStall(s, a.recording, a.names, a.by)
 	a.recording.Stalls++
 	out.Number = a.recording.Stalls
+	if a.viewer != nil && !a.viewer.stall(s, out.Number) {
+		return nil
+	}
 	if a.Methods != nil {
 		a.Methods.hot(out)
 	}
