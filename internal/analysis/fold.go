@@ -449,23 +449,23 @@ type methodSet struct {
 	n     int
 	last  trace.Method
 	round uint32
-	dense []uint32 // by ID: the round that had it last; nil for a set that is rarely used
+	fast  bool     // takes more room
+	dense []uint32 // by ID: the round that had it last
 	other map[trace.Method]uint32
 }
 
-func newMethodSet(dense bool) methodSet {
-	s := methodSet{round: 1, other: map[trace.Method]uint32{}}
-	if dense {
-		s.dense = make([]uint32, trace.FirstNamed)
-	}
-	return s
+func newMethodSet(fast bool) methodSet {
+	return methodSet{round: 1, fast: fast, other: map[trace.Method]uint32{}}
 }
 
 func (s *methodSet) add(m trace.Method) {
 	if s.n > 0 && s.last == m {
 		return
 	}
-	if int(m) < len(s.dense) {
+	if s.fast && m < trace.FirstNamed {
+		if int(m) >= len(s.dense) {
+			s.dense = append(s.dense, make([]uint32, int(m)+1-len(s.dense))...)
+		}
 		if s.dense[m] == s.round {
 			return
 		}

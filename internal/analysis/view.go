@@ -24,7 +24,7 @@ type View struct {
 	// Least is in nanoseconds: calls and stalls that took less are left out. The time of a call that is left out is its
 	// caller's own time. A call that replay hands on in parts is never left out.
 	Least int64
-	// Resolution is in nanoseconds: calls that took less are folded, see ARCHITECTURE.md. 0 folds no call. It must be 0
+	// Resolution is in nanoseconds: calls that took less are folded, see docs/analyze.md. 0 folds no call. It must be 0
 	// for a recording whose calls go to [Options.Methods] or [Options.Calls].
 	Resolution int64
 }
