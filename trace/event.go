@@ -77,5 +77,7 @@ func (r *Repairs) countMarks(marks Marks) {
 		r.Unwound++
 	case marks&MarkOpen != 0:
 		r.Open++
+	case marks&MarkCut != 0:
+		r.Cut++
 	}
 }

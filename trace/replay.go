@@ -10,7 +10,7 @@ import (
 
 // Handler gets what is in a recording, in the order of the file.
 type Handler interface {
-	// Chunk gets every chunk but [*Records], [*Meta] first.
+	// Chunk gets every chunk but [*Records], [*Meta] first, and a [*Completeness] last.
 	Chunk(Chunk) error
 	// Named introduces a method that has a name and no ID, before the first segment that it is in.
 	Named(m Method, name string) error

@@ -317,7 +317,7 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysi
 
 // export does so for a format of package export.
 func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	v, err := export.New(p.format, w, nil, export.Options{Program: "tracegen " + version(),
+	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + version(),
 		Size: func(bytes int64) error { return p.checkSize(sizeText(bytes), bytes) }})
 	if err != nil {
 		return nil, err

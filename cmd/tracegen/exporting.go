@@ -190,7 +190,7 @@ func (p *passes) estimate() error {
 	if !p.estimates() {
 		return nil
 	}
-	e, err := export.NewEstimator(p.format, nil, export.Options{Program: "tracegen " + version()})
+	e, err := export.NewEstimator(p.format, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return err
 	}
@@ -245,11 +245,8 @@ func (p *passes) limited(w io.Writer) io.Writer {
 
 // connect sets the handlers of o that hand recordings to an export.
 func connect(o *analysis.Options, w export.Writer) {
-	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		return w, w.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
-	}
-	o.Evidence, o.Stall = w.Evidence, w.Stall
-	o.End = func(r *analysis.Recording) error { return w.Damage(r.Damage) }
+	o.Also = func(r *analysis.Recording) (trace.Handler, error) { return w, w.Recording(r) }
+	o.Stall = w.Stall
 }
 
 // sizeText returns a number of bytes for people, with two digits at least.

@@ -162,13 +162,10 @@ func (m *moment) Set(text string) error {
 
 // String implements pflag.Value.
 func (m *moment) String() string {
-	switch {
-	case !m.set:
+	if !m.set {
 		return ""
-	case !m.Wall.IsZero():
-		return m.Wall.UTC().Format("2006-01-02 15:04:05.000 UTC")
 	}
-	return m.After.String()
+	return m.Moment.String()
 }
 
 // Type implements pflag.Value.

@@ -78,9 +78,12 @@ func (f *folder) cut(c *trace.Call) (trace.Call, bool) {
 	return out, true
 }
 
-// parts are the marks of a call that several segments have. Such a call stays, however short a part is: how long the
-// whole call takes is not known before its last part.
-const parts = trace.MarkSuspended | trace.MarkResumed
+// stays reports whether a call is neither left out nor folded, however short it is: a call that several segments have,
+// because how long it takes is not known before its last part, and a gap, whose time is not its caller's own.
+func stays(c *trace.Call) bool {
+	return c.Marks&(trace.MarkSuspended|trace.MarkResumed) != 0 ||
+		c.Method == trace.MethodNotRecorded && c.Begin < c.End
+}
 
 // segment shortens a segment and hands on what is left.
 func (f *folder) segment(s *trace.Segment) error {
@@ -93,10 +96,10 @@ func (f *folder) segment(s *trace.Segment) error {
 		took := root.End - root.Begin
 		switch alone := int(s.Calls[0].Next) == len(s.Calls); {
 		case !alone:
-		case !in, took < f.least && root.Marks&parts == 0:
+		case !in, took < f.least && !stays(&root):
 			f.repairs.Add(s.Repairs)
 			return nil
-		case took < resolution && root.Marks&parts == 0:
+		case took < resolution && !stays(&root):
 			return f.wait(s)
 		}
 	}
@@ -149,11 +152,11 @@ func (f *folder) shorten(calls []trace.Call, resolution int64) error {
 		}
 		c, in := f.cut(&calls[i])
 		took := c.End - c.Begin
-		divided := c.Marks&parts != 0
+		stay := stays(&c)
 		switch {
-		case !in || took < f.least && !divided:
+		case !in || took < f.least && !stay:
 			i = calls[i].Next
-		case took < resolution && !divided:
+		case took < resolution && !stay:
 			if f.run.calls > 0 && c.Begin-f.run.end >= resolution {
 				if err := f.flush(&f.run, parent()); err != nil {
 					return err
@@ -191,10 +194,10 @@ func (f *folder) wait(s *trace.Segment) error {
 	}
 	if w.calls == 0 {
 		w.segment = *s
-		w.segment.Calls, w.segment.Repairs = nil, trace.Repairs{}
+		w.segment.Calls, w.segment.Repairs, w.segment.Gaps = nil, trace.Repairs{}, nil
 	}
 	f.add(&w.run, s.Calls, 0)
-	w.segment.EndRecord = s.EndRecord
+	w.segment.EndRecord, w.segment.Gaps = s.EndRecord, append(w.segment.Gaps, s.Gaps...)
 	w.segment.Repairs.Add(s.Repairs)
 	return nil
 }

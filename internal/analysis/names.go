@@ -11,6 +11,7 @@ import (
 type Names struct {
 	mapping *mapping.Mapping // nil if there is none
 	lines   *mapping.Lines   // likewise
+	other   trace.Names      // where names come from without a mapping; nil for none
 	known   map[trace.Method]trace.Name
 	unknown map[trace.Method]bool
 }
@@ -43,6 +44,9 @@ func (n *Names) Name(m trace.Method) (trace.Name, bool) {
 		return trace.NoNames{}.Name(m)
 	}
 	name, ok := trace.NoNames{}.Name(m)
+	if n.other != nil {
+		name, ok = n.other.Name(m)
+	}
 	if n.mapping != nil {
 		if e, found := n.mapping.ByID(uint32(m)); found && m < trace.FirstNamed {
 			name, ok = n.entry(e), true

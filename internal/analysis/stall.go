@@ -13,11 +13,13 @@ type Stall struct {
 	Recording *Recording
 	Number    int
 	// Thread is what it ran on.
-	Thread trace.Thread
+	Thread *Thread
 	// Sequence is its number on its thread, if the device reported it.
 	Sequence uint64
-	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC;
-	// zero if it is not known.
+	// FirstRecord and EndRecord are the numbers of its thread's first record in it, and of the one after its last.
+	FirstRecord, EndRecord uint64
+	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero if
+	// it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
@@ -109,10 +111,11 @@ type Waiting struct {
 }
 
 // newStall puts names to what was recorded of a message.
-func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
-	j := &s.Report
+func newStall(s *trace.Stall, r *Recording) *Stall {
+	j, names, by := &s.Report, r.Names, r.by
 	out := &Stall{
-		Recording: r, Thread: s.Thread, Sequence: j.Message,
+		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
+		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
 		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
 		Reported: s.Reported, Ended: s.Ended,
 		Message: parseMessage(j.Description, names, by),
@@ -124,9 +127,7 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}
-	if r.clock != nil {
-		out.Begin = time.Duration(max(0, j.Begin-r.clock.NanoTime)) // the first call may be older than the recording
-	}
+	out.Begin = time.Duration(r.At(j.Begin))
 	clock := s.Clock
 	if clock == nil {
 		clock = r.clock
@@ -134,7 +135,6 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	if clock != nil && clock.WallMillis > 0 {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
-	out.Thread.Name = printable(out.Thread.Name)
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -188,7 +188,7 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 	}
 	s.PendingKnown = true
 	// The queue was read when the threshold was passed, and a stack sample was taken then.
-	threshold, _ := s.Recording.about().SlowThreshold()
+	threshold, _ := s.Recording.About().SlowThreshold()
 	looked := from.Report.Begin + threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples,
 		func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {

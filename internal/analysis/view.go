@@ -2,8 +2,8 @@ package analysis
 
 import (
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -11,9 +11,9 @@ import (
 
 // View says which part of a recording is shown. The zero value is all of it.
 //
-// Tables, trees and what [Options.Also] gets have the calls of the view. A call or message that overlaps the range of
-// time is cut to it. A stall that overlaps the range is shown whole, so that its number, times and verdict are those of
-// the whole recording. What [Recording] says is about the whole recording as well.
+// Tables, trees and what [Options.Also] gets have the calls of the view. A call that overlaps the range of time is cut to
+// it. A stall, message or frame that overlaps the range is shown whole, so that its number, times and verdict are those
+// of the whole recording. What [Recording] says is about the whole recording as well.
 type View struct {
 	// From and To are the range of time: From is in it, To is not. A nil one does not limit it.
 	From, To *Moment
@@ -21,7 +21,7 @@ type View struct {
 	Threads []string
 	// Only is one stall of this recording: what its thread did while it lasted.
 	Only *Stall
-	// Least is in nanoseconds: calls and stalls that took less are left out. The time of a call that is left out is its
+	// Least is in nanoseconds: calls, messages and stalls that took less are left out. The time of a call that is left out is its
 	// caller's own time. A call that replay hands on in parts is never left out.
 	Least int64
 	// Resolution is in nanoseconds: calls that took less are folded, see docs/analyze.md. 0 folds no call. It must be 0
@@ -29,16 +29,66 @@ type View struct {
 	Resolution int64
 }
 
-// Moment is a time of a recording: either After since the recording's first clock, or Wall, if that is not zero.
+// Moment is a time of a recording: either After since the recording's origin, see [Recording.At], or Wall, if that is
+// not zero.
 type Moment struct {
 	After time.Duration
 	Wall  time.Time
 }
 
-// nanos returns the moment as [trace.Clock.NanoTime].
-func (m *Moment) nanos(c *trace.Clock) int64 {
+// String returns the moment as people give it.
+func (m *Moment) String() string {
 	if m.Wall.IsZero() {
-		return c.NanoTime + m.After.Nanoseconds()
+		return m.After.String()
+	}
+	return m.Wall.UTC().Format("2006-01-02 15:04:05.000 UTC")
+}
+
+// String says in a line what is shown; "" if it is all calls.
+func (v *View) String() string {
+	var parts []string
+	if v.Only != nil {
+		parts = append(parts, "stall #"+strconv.Itoa(v.Only.Number))
+	}
+	if v.From != nil {
+		parts = append(parts, "from "+v.From.String())
+	}
+	if v.To != nil {
+		parts = append(parts, "to "+v.To.String())
+	}
+	if len(v.Threads) > 0 {
+		parts = append(parts, "threads "+strings.Join(v.Threads, ", "))
+	}
+	if v.Least > 0 {
+		parts = append(parts, "calls of at least "+wholeUnits(v.Least))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// facts say which part of a recording is shown.
+func (v *View) facts() []Fact {
+	var all []Fact
+	if v == nil {
+		return nil
+	}
+	if text := v.String(); text != "" {
+		all = append(all, Fact{"shown", printable(text)})
+	}
+	if v.Resolution > 0 {
+		all = append(all, Fact{"folded", "calls that took less than " + wholeUnits(v.Resolution) +
+			": neighbours are one event"})
+	}
+	return all
+}
+
+// nanos returns the moment as [trace.Clock.NanoTime].
+func (m *Moment) nanos(r *Recording) int64 {
+	if m.Wall.IsZero() {
+		return r.origin + m.After.Nanoseconds()
+	}
+	c := r.clock
+	if c == nil {
+		c = &trace.Clock{NanoTime: r.origin}
 	}
 	return c.NanoTime + m.Wall.Sub(time.UnixMilli(c.WallMillis)).Nanoseconds()
 }
@@ -46,36 +96,35 @@ func (m *Moment) nanos(c *trace.Clock) int64 {
 // viewer is the view of the recording that is being read. It hands on what is in the view.
 type viewer struct {
 	*View
-	folder  *folder
-	clock   *trace.Clock
-	threads map[uint32]trace.Thread
-	chosen  map[uint32]bool // by index; what it does not have is not decided
-	matched []bool          // per name of View.Threads
+	recording *Recording
+	folder    *folder
+	started   bool
+	chosen    map[uint32]bool // by index of thread
+	matched   []bool          // per name of View.Threads
 }
 
-func newViewer(v *View, emit func(*trace.Segment) error, named func(trace.Method, string) error) *viewer {
-	out := &viewer{View: v, folder: newFolder(emit, named), threads: map[uint32]trace.Thread{},
-		chosen: map[uint32]bool{}, matched: make([]bool, len(v.Threads))}
+func newViewer(v *View, r *Recording, emit func(*trace.Segment) error) *viewer {
+	named := func(m trace.Method, name string) error {
+		r.Names.Named(m, name)
+		return nil
+	}
+	out := &viewer{View: v, recording: r, folder: newFolder(emit, named), chosen: map[uint32]bool{},
+		matched: make([]bool, len(v.Threads))}
 	out.folder.least, out.folder.resolution = v.Least, v.Resolution
 	return out
 }
 
-// start sets the range of time, unless it is set. Times count from the recording's first clock, or from origin where
-// something comes before any clock.
-func (v *viewer) start(origin int64) {
-	if v.clock != nil {
+// start sets the range of time, when the origin of times is known.
+func (v *viewer) start() {
+	if v.started {
 		return
 	}
-	v.startBy(&trace.Clock{NanoTime: origin})
-}
-
-func (v *viewer) startBy(c *trace.Clock) {
-	v.clock = c
+	v.started = true
 	if v.From != nil {
-		v.folder.from = v.From.nanos(c)
+		v.folder.from = v.From.nanos(v.recording)
 	}
 	if v.To != nil {
-		v.folder.to = v.To.nanos(c)
+		v.folder.to = v.To.nanos(v.recording)
 	}
 	if s := v.Only; s != nil {
 		// Records have a coarser clock than messages. What the neighbours did is left out by its records.
@@ -90,26 +139,19 @@ func (v *viewer) startBy(c *trace.Clock) {
 
 // thread reports whether a thread is in the view.
 func (v *viewer) thread(index uint32) bool {
-	if v.Only != nil && v.Only.Thread.Index != index {
-		return false
-	}
-	if len(v.Threads) == 0 {
-		return true
-	}
 	in, known := v.chosen[index]
-	if !known {
-		t := v.threads[index]
-		id := t.ID
-		if t.Name == "" && id == 0 {
-			id = int64(index) // as it is shown
-		}
-		for i, name := range v.Threads {
-			if name == t.Name && name != "" || name == strconv.FormatInt(id, 10) {
-				in, v.matched[i] = true, true
-			}
-		}
-		v.chosen[index] = in
+	if known {
+		return in
 	}
+	t := v.recording.Thread(index)
+	in = len(v.Threads) == 0
+	for i, name := range v.Threads {
+		if name == t.Name && name != "" || name == t.Label || name == strconv.FormatInt(t.ID, 10) {
+			in, v.matched[i] = true, true
+		}
+	}
+	in = in && (v.Only == nil || v.Only.Thread.Index == index)
+	v.chosen[index] = in
 	return in
 }
 
@@ -118,9 +160,15 @@ func (v *viewer) overlaps(begin, end int64) bool {
 	return begin < v.folder.to && (end > v.folder.from || begin == end && begin == v.folder.from)
 }
 
+// lasts reports whether something that took so many nanoseconds is in the range of time, and long enough.
+func (v *viewer) lasts(begin int64, wall uint64) bool {
+	nanos := int64(min(wall, math.MaxInt64/4))
+	return nanos >= v.Least && v.overlaps(begin, begin+nanos)
+}
+
 // segment hands on what of a segment is in the view.
 func (v *viewer) segment(s *trace.Segment) error {
-	v.start(s.Begin)
+	v.start()
 	if !v.thread(s.Thread) {
 		return nil
 	}
@@ -134,115 +182,68 @@ func (v *viewer) segment(s *trace.Segment) error {
 	return v.folder.segment(s)
 }
 
-// note takes what says where times and names are, before the chunk is handed on.
-func (v *viewer) note(c trace.Chunk) error {
-	switch c := c.(type) {
-	case *trace.Clock:
-		if v.clock == nil {
-			v.startBy(c)
-		}
-	case *trace.Threads:
-		for _, t := range c.List {
-			t.Name = printable(t.Name)
-			v.threads[t.Index] = t
-			delete(v.chosen, t.Index)
-			v.thread(t.Index)
-		}
-	case *trace.StallChunk, *trace.End:
-		return v.folder.flushAll()
+// chunk returns what of a chunk is in the view, nil for nothing. The chunk itself does not change.
+func (v *viewer) chunk(c trace.Chunk) (trace.Chunk, error) {
+	if !waits(c) {
+		return c, nil
 	}
-	return nil
-}
-
-// chunk returns what of a chunk is in the view, nil for nothing.
-func (v *viewer) chunk(c trace.Chunk) trace.Chunk {
+	v.start()
+	in := true
 	switch c := c.(type) {
+	case *trace.StallChunk:
+		if err := v.folder.flushAll(); err != nil {
+			return nil, err
+		}
+		in = v.thread(c.Thread) && (v.Only == nil || c.Begin == v.Only.begin) && v.lasts(c.Begin, c.Wall)
+	case *trace.StackSample:
+		in = v.thread(c.Thread) && v.overlaps(c.Nanos, c.Nanos)
+	case *trace.Pending:
+		in = v.thread(c.Thread)
 	case *trace.Messages:
-		if !v.thread(c.Thread) {
-			return nil
+		out := &trace.Messages{Thread: c.Thread}
+		for _, m := range c.List {
+			if v.thread(c.Thread) && v.lasts(m.Begin, m.Wall) {
+				out.List = append(out.List, m)
+			}
 		}
-		return v.messages(c)
+		if in = len(out.List) > 0; in {
+			return out, nil
+		}
 	case *trace.Frames:
-		if v.Only == nil && v.clock == nil {
-			return c
-		}
 		out := &trace.Frames{}
 		for _, f := range c.List {
 			if v.overlaps(f.Start, f.End) {
 				out.List = append(out.List, f)
 			}
 		}
-		if len(out.List) == 0 {
-			return nil
-		}
-		return out
-	case *trace.StackSample:
-		if !v.thread(c.Thread) || !v.overlaps(c.Nanos, c.Nanos) {
-			return nil
-		}
-	case *trace.Pending:
-		if !v.thread(c.Thread) {
-			return nil
+		if in = len(out.List) > 0; in {
+			return out, nil
 		}
 	}
-	return c
+	if !in {
+		return nil, nil
+	}
+	return c, nil
 }
 
-// messages returns the messages of the view, each cut to its range.
-func (v *viewer) messages(c *trace.Messages) trace.Chunk {
-	out := &trace.Messages{Thread: c.Thread}
-	for _, m := range c.List {
-		begin := m.Begin
-		end := begin + int64(min(m.Wall, math.MaxInt64/2))
-		if !v.overlaps(begin, end) || int64(min(m.Wall, math.MaxInt64)) < v.Least {
-			continue
-		}
-		m.Begin = max(begin, v.folder.from)
-		m.Wall = uint64(min(end, v.folder.to) - m.Begin)
-		out.List = append(out.List, m)
+// stall reports whether a stall is in the view.
+func (v *viewer) stall(s *Stall) bool {
+	v.start()
+	if v.Only != nil {
+		return s.Number == v.Only.Number
 	}
-	if len(out.List) == 0 {
-		return nil
-	}
-	return out
+	return v.thread(s.Thread.Index) && v.lasts(s.begin, uint64(max(0, s.Wall)))
 }
 
-// stall reports whether a stall is in the view. number is 0 for one that has no number yet.
-func (v *viewer) stall(s *trace.Stall, number int) bool {
-	v.start(s.Report.Begin)
-	wall := int64(min(s.Report.Wall, math.MaxInt64/2))
-	switch {
-	case v.Only != nil && number > 0:
-		return number == v.Only.Number
-	case v.Only != nil && s.Report.Begin != v.Only.begin:
-		return false
-	case !v.thread(s.Report.Thread), s.Reported && wall < v.Least:
-		return false
+// finish hands on what is left. All threads of the recording are known.
+func (v *viewer) finish() error {
+	for index := range v.recording.threads {
+		v.thread(index)
 	}
-	if !s.Reported && number == 0 {
-		// What was found of a message that was never reported: it may still run.
-		return s.Report.Begin == 0 && (v.To == nil || len(s.Samples) == 0 || s.Samples[0].Nanos < v.folder.to)
-	}
-	return v.overlaps(s.Report.Begin, s.Report.Begin+wall)
-}
-
-// evidence returns a function that hands on the evidence of the view.
-func (v *viewer) evidence(next func(*trace.Stall) error) func(*trace.Stall) error {
-	return func(s *trace.Stall) error {
-		if !v.stall(s, 0) {
-			return nil
-		}
-		return next(s)
-	}
-}
-
-// unmatched returns the names of View.Threads that no thread of the recording has.
-func (v *viewer) unmatched() []string {
-	var names []string
-	for i, name := range v.View.Threads {
-		if !v.matched[i] && !slices.Contains(names, name) {
-			names = append(names, name)
+	for i, name := range v.Threads {
+		if !v.matched[i] {
+			v.recording.NoThread = append(v.recording.NoThread, name)
 		}
 	}
-	return names
+	return v.folder.flushAll()
 }

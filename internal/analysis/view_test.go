@@ -13,7 +13,7 @@ import (
 // seen is a handler that lists what it gets, with times in milliseconds.
 type seen struct {
 	lines []string
-	names map[trace.Method]string
+	of    *Recording
 }
 
 func (s *seen) Chunk(c trace.Chunk) error {
@@ -33,23 +33,21 @@ func (s *seen) Chunk(c trace.Chunk) error {
 	return nil
 }
 
-func (s *seen) Named(m trace.Method, name string) error {
-	s.names[m] = name
-	return nil
-}
+func (s *seen) Named(trace.Method, string) error { return nil }
 
 func (s *seen) Segment(g *trace.Segment) error {
 	for _, c := range g.Calls {
-		name := s.names[c.Method]
-		if name == "" {
-			name = fmt.Sprint(c.Method)
+		name := fmt.Sprint(c.Method)
+		if c.Method >= firstFolded {
+			known, _ := s.of.Names.Name(c.Method)
+			name = known.String()
 		}
 		s.lines = append(s.lines, fmt.Sprintf("%s of %d: %d to %d", name, g.Thread, c.Begin/1e6, c.End/1e6))
 	}
 	return nil
 }
 
-// twoThreads is a recording of a main thread with two stalls, and of a worker. Its first clock is at 1 s.
+// twoThreads is a recording of a main thread with two stalls, and of a worker. Its origin is 0, and its clock 1 s later.
 const twoThreads = `
 meta slowMillis=700 tickNanos=1000000 clockPeriodMillis=0 records=all
 clock now=1000 wall=1700000000000
@@ -94,13 +92,13 @@ func TestView(t *testing.T) {
 		stalls string
 		none   string // names that no thread has
 	}{
-		{name: "a range", view: View{From: at(700 * time.Millisecond), To: at(905 * time.Millisecond)},
+		{name: "a range", view: View{From: at(1700 * time.Millisecond), To: at(1905 * time.Millisecond)},
 			want: "1 of 0: 1700 to 1905; 2 of 0: 1700 to 1900; 3 of 0: 1900 to 1903; 4 of 0: 1903 to 1905; " +
-				"5 of 1: 1700 to 1905; message of 0: 1700 to 1905; sample of 0: 1700", stalls: "1000 1500"},
+				"5 of 1: 1700 to 1905; message of 0: 1000 to 2000; sample of 0: 1700", stalls: "1000 1500"},
 		{name: "the same by the wall clock", view: View{From: &Moment{Wall: wall.Add(700 * time.Millisecond)},
 			To: &Moment{Wall: wall.Add(905 * time.Millisecond)}},
 			want: "1 of 0: 1700 to 1905; 2 of 0: 1700 to 1900; 3 of 0: 1900 to 1903; 4 of 0: 1903 to 1905; " +
-				"5 of 1: 1700 to 1905; message of 0: 1700 to 1905; sample of 0: 1700", stalls: "1000 1500"},
+				"5 of 1: 1700 to 1905; message of 0: 1000 to 2000; sample of 0: 1700", stalls: "1000 1500"},
 		{name: "a thread by its name", view: View{Threads: []string{"worker"}},
 			want: "5 of 1: 1500 to 3500; 6 of 1: 1600 to 1650", stalls: "1500"},
 		{name: "a thread by its ID, and one that is not there", view: View{Threads: []string{"1", "io"}},
@@ -117,11 +115,11 @@ func TestView(t *testing.T) {
 				"message of 0: 2000 to 2900; sample of 0: 1700; sample of 0: 3700", stalls: "1000 3000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &seen{names: map[trace.Method]string{}}
+			h := &seen{}
 			var stalls []string
 			var none []string
 			o := Options{View: &c.view, Calls: new(Calls), Methods: new(Methods),
-				Also:  func(*Recording, *Names) (trace.Handler, error) { return h, nil },
+				Also:  func(r *Recording) (trace.Handler, error) { h.of = r; return h, nil },
 				Stall: func(s *Stall) error { stalls = append(stalls, fmt.Sprint(s.begin/1e6)); return nil },
 				End:   func(r *Recording) error { none = r.NoThread; return nil }}
 			if err := analyze(t, "a", twoThreads, o); err != nil {
@@ -134,6 +132,9 @@ func TestView(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			slices.Sort(stalls)
+			if c.view.String() == "" && c.view.Resolution == 0 {
+				t.Error("the view does not say what is shown")
+			}
 			if s := strings.Join(stalls, " "); s != c.stalls {
 				t.Errorf("stalls at %s, want %s", s, c.stalls)
 			}

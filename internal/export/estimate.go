@@ -44,13 +44,13 @@ func (c *counter64) Write(b []byte) (int, error) {
 }
 
 // NewEstimator begins to estimate the size of an export that [New] would begin with the same arguments.
-func NewEstimator(format string, names trace.Names, o Options) (*Estimator, error) {
+func NewEstimator(format string, o Options) (*Estimator, error) {
 	e := &Estimator{}
 	var err error
-	if e.Writer, err = New(format, &e.size, names, o); err != nil {
+	if e.Writer, err = New(format, &e.size, o); err != nil {
 		return nil, err
 	}
-	e.base, err = New(format, &e.baseSize, names, o)
+	e.base, err = New(format, &e.baseSize, o)
 	return e, err
 }
 
@@ -63,7 +63,7 @@ func (e *Estimator) both(call func(Writer) error) error {
 }
 
 // Recording begins a recording.
-func (e *Estimator) Recording(r Recording) error {
+func (e *Estimator) Recording(r *analysis.Recording) error {
 	return e.both(func(w Writer) error { return w.Recording(r) })
 }
 
@@ -77,19 +77,9 @@ func (e *Estimator) Named(m trace.Method, name string) error {
 	return e.both(func(w Writer) error { return w.Named(m, name) })
 }
 
-// Evidence takes a stall without its verdict.
-func (e *Estimator) Evidence(s *trace.Stall) error {
-	return e.both(func(w Writer) error { return w.Evidence(s) })
-}
-
 // Stall takes a stall with its verdict.
 func (e *Estimator) Stall(s *analysis.Stall) error {
 	return e.both(func(w Writer) error { return w.Stall(s) })
-}
-
-// Damage takes the damage of a recording.
-func (e *Estimator) Damage(d trace.Damage) error {
-	return e.both(func(w Writer) error { return w.Damage(d) })
 }
 
 // Segment counts the calls of a segment, and exports those of the sample.

@@ -52,7 +52,7 @@ func (f *methods) of(r *recording, m trace.Method, marks trace.Marks) int32 {
 	if k, ok := r.methods[key]; ok {
 		return k
 	}
-	name := r.name(m)
+	name, _ := r.Names.Name(m)
 	id := identity{name.Class, name.Method, name.Descriptor, key.marks}
 	k, ok := f.index[id]
 	if !ok {
@@ -78,18 +78,6 @@ func (f *methods) label(name trace.Name) string {
 			label += "~" + strconv.Itoa(n)
 		}
 	}
-}
-
-// name returns what a method is called: as the recording says, else as its names do.
-func (r *recording) name(m trace.Method) trace.Name {
-	if text, ok := r.named[m]; ok {
-		return trace.ParseName(text)
-	}
-	name, known := r.names.Name(m)
-	if !known {
-		r.nameless[m] = true
-	}
-	return name
 }
 
 // clean makes a name one line of valid UTF-8.
