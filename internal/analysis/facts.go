@@ -200,6 +200,7 @@ func repairCounts(r trace.Repairs) []counted {
 		{"truncated", "calls without an entry", r.Truncated},
 		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"open", "calls still open at the end", r.Open},
+		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},
 		{"retimed", "impossible times", r.Retimed},
 		{"renamed", "exits with another method's ID", r.Renamed},

@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -120,7 +122,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		Reported: s.Reported, Ended: s.Ended,
 		Message: parseMessage(j.Description, names, by),
 		Scene:   by.class(j.Scene), Foreground: j.Foreground,
-		State: j.State.String(), LockOwner: by.owner(j.LockOwner), DeviceKey: j.StackKey,
+		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
 		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
@@ -147,13 +149,44 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		}
 		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
 		if out.LockOwner == "" {
-			out.LockOwner = printable(h.Thread.Name) + " holds it"
+			out.LockOwner = r.Thread(h.Thread.Index).Label + holds + "it"
 		}
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
 	out.Verdict = verdictOn(out)
 	return out
+}
+
+// lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
+// several threads may have; a stack sample of the holder says which one it was.
+func (r *Recording) lockOwner(s *trace.Stall) string {
+	text := r.by.owner(s.Report.LockOwner)
+	i := strings.LastIndex(text, holds)
+	if i < 0 {
+		return text
+	}
+	name, held := text[:i], text[i:]
+	for _, h := range s.Holders {
+		if t := r.Thread(h.Thread.Index); t.Name == name && h.Waiting.Thread == s.Thread.Index {
+			return t.Label + held
+		}
+	}
+	var others []*Thread
+	for _, t := range r.threads {
+		if t.Name == name && t.Index != s.Thread.Index {
+			others = append(others, t)
+		}
+	}
+	switch {
+	case len(others) == 1:
+		return others[0].Label + held
+	case len(others) > 1:
+		return fmt.Sprintf("%s (one of %d threads of this name)%s", name, len(others), held)
+	case name == r.Thread(s.Thread.Index).Name:
+		return name + " (another thread of this name)" + held
+	}
+	return name + held
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
