@@ -76,6 +76,7 @@ type thread struct {
 // limits are what times and segments are measured by.
 type limits struct {
 	tick, base int64 // nanoseconds: how long a tick is, and when tick 0 was
+	period     int64 // nanoseconds: how often the clock moves that records are stamped with
 	calls      int   // how many calls a segment has at most before it is handed on in parts
 }
 
@@ -95,6 +96,7 @@ func (p *replay) chunk(c Chunk) error {
 		if tick, ok := c.Tick(); ok {
 			p.limits.tick = tick.Nanoseconds()
 		}
+		p.limits.period = c.ClockPeriod().Nanoseconds()
 		p.slowOnly = c.OnlyStalls()
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
@@ -103,6 +105,9 @@ func (p *replay) chunk(c Chunk) error {
 	case *Alive:
 		for _, o := range c.Open {
 			p.signOfLife(o.Thread, o.State, c.Nanos)
+			if t := p.threads[o.Thread]; t != nil {
+				t.repairer.isOpen(span{begin: o.Begin, end: c.Nanos})
+			}
 		}
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
@@ -128,6 +133,9 @@ func (p *replay) endOf(c *StallChunk) error {
 		return nil
 	}
 	r := t.repairer
+	r.isOpen(span{ended: true, first: c.FirstRecord, endRecord: c.EndRecord})
+	defer func(patient bool) { r.patient = patient }(r.patient)
+	r.patient = false
 	if p.slowOnly {
 		return p.pass(t, func() {
 			r.repair(0)

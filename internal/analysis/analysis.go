@@ -38,7 +38,10 @@ type Recording struct {
 	Repairs trace.Repairs
 	// Names has the names of its methods.
 	Names *Names
+	// NoThread has the names of [View.Threads] that no thread of the recording has.
+	NoThread []string
 
+	view       *View
 	by         residual
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
@@ -77,6 +80,8 @@ type Options struct {
 	Begin func(*Recording) error
 	Stall func(*Stall) error
 	End   func(*Recording) error
+	// View is which part of the recording is shown; nil for all of it.
+	View *View
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
 	Calls   *Calls
@@ -103,6 +108,10 @@ func Analyze(name string, in Source, o Options) error {
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
 		by: residual{o.R8}, met: map[trace.Method]bool{}}}
 	a.joiner.Found = a.found
+	if o.View != nil {
+		a.recording.view = o.View
+		a.viewer = newViewer(o.View, a.recording, a.show)
+	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -112,6 +121,11 @@ func Analyze(name string, in Source, o Options) error {
 	}
 	if err := a.fixEarliest(); err != nil {
 		return err
+	}
+	if a.viewer != nil {
+		if err := a.viewer.finish(); err != nil {
+			return err
+		}
 	}
 	if err := a.joiner.Finish(); err != nil {
 		return err
@@ -125,6 +139,7 @@ type analyzer struct {
 	recording *Recording
 	joiner    trace.Joiner
 	also      trace.Handler
+	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
 	methods   *threadTotals
@@ -228,8 +243,15 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 
 // handOn hands a chunk to the other handler and to the joiner.
 func (a *analyzer) handOn(c trace.Chunk) error {
-	if a.also != nil {
-		if err := a.also.Chunk(c); err != nil {
+	shown := c
+	if a.viewer != nil {
+		var err error
+		if shown, err = a.viewer.chunk(c); err != nil {
+			return err
+		}
+	}
+	if a.also != nil && shown != nil {
+		if err := a.also.Chunk(shown); err != nil {
 			return err
 		}
 	}
@@ -289,6 +311,18 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}
+	show := a.show
+	if a.viewer != nil {
+		show = a.viewer.segment
+	}
+	if err := show(s); err != nil {
+		return err
+	}
+	return a.joiner.Segment(s)
+}
+
+// show takes the calls that are shown.
+func (a *analyzer) show(s *trace.Segment) error {
 	if a.methods != nil {
 		a.methods.add(s)
 	}
@@ -296,11 +330,9 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		a.calls.Add(s)
 	}
 	if a.also != nil {
-		if err := a.also.Segment(s); err != nil {
-			return err
-		}
+		return a.also.Segment(s)
 	}
-	return a.joiner.Segment(s)
+	return nil
 }
 
 // meet notes that a method was called: for most calls, that of the call before them.
@@ -316,6 +348,9 @@ func (a *analyzer) found(s *trace.Stall) error {
 	out := newStall(s, a.recording)
 	a.recording.Stalls++
 	out.Number = a.recording.Stalls
+	if a.viewer != nil && !a.viewer.stall(out) {
+		return nil
+	}
 	if a.Methods != nil {
 		a.Methods.hot(out)
 	}

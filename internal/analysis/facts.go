@@ -142,6 +142,7 @@ func (r *Recording) Facts() []Fact {
 	if r.kinds[trace.SegmentSamples] > 0 {
 		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
+	all = append(all, r.view.facts()...)
 	add("stalls", uint64(r.Stalls))
 	add("calls", r.Calls)
 	count("methods without a name", uint64(r.Unresolved))

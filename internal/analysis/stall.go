@@ -63,6 +63,9 @@ type Stall struct {
 	Names *Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
+
+	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
+	first, end uint64 // its records; equal if there are none
 }
 
 // StackSample is a stack that was taken while a message ran.
@@ -121,6 +124,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		Scene:   by.class(j.Scene), Foreground: j.Foreground,
 		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
+		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond

@@ -35,6 +35,9 @@ func (t *Text) Begin(r *Recording) error {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
 	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.program())
+	if r.view != nil && r.view.String() != "" {
+		fmt.Fprintf(t.w, "shown: %s\n", printable(r.view.String()))
+	}
 	return t.w.Flush()
 }
 
