@@ -26,6 +26,9 @@ type Stall struct {
 	Tree Tree
 	// Repairs are those of its segment.
 	Repairs Repairs
+	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the device
+	// took the first call behind the gap for an outermost one.
+	CallersUnknown bool
 	// Clock is how the clocks stood when it was written; nil if that is not known.
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
@@ -371,7 +374,7 @@ func (t *threadEvidence) explains(k *openStall) bool {
 	for _, w := range t.waiting {
 		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end &&
 			w.narrow(&k.Tree) {
-			w.Kind, w.Repairs, w.complete, any = k.Kind, k.Repairs, true, true
+			w.Kind, w.Repairs, w.CallersUnknown, w.complete, any = k.Kind, k.Repairs, k.unknown, true, true
 		}
 	}
 	return any

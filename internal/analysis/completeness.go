@@ -57,7 +57,7 @@ func newCompleteness(c *trace.Completeness, names *Names, d trace.Damage) *Compl
 	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Stretches: c.Stretches,
 		NotRecorded: time.Duration(c.NotRecorded), Windows: c.Windows, WindowCalls: c.WindowCalls,
 		WindowTime: time.Duration(c.WindowNanos), MethodsOff: len(c.Gated), LeftOut: c.GatedCalls(),
-		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated)}
+		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{}}
 	slices.SortStableFunc(out.gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
 	for _, g := range out.gated {
 		out.Off = append(out.Off, OffMethod{methodOf(names, g.Method), g.LeftOut})
@@ -76,13 +76,13 @@ func (c *Completeness) Lines() []string {
 	var lines []string
 	if c.Lossy() {
 		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s: %s of %s records were lost. Times are "+
-			"lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), grouped(c.Stretches, "stretch", "es"),
-			thousands(c.Lost), thousands(c.Recorded+c.Lost)))
+			"lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Stretches, "stretch", "es"),
+			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {
 		var names []string
 		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
-			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), thousands(m.Calls)))
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), grouped(m.Calls)))
 		}
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
@@ -93,7 +93,7 @@ func (c *Completeness) Lines() []string {
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
-			"time is in their callers", were(c.WindowCalls, "short call", "s"), grouped(c.Windows, "window", "s"),
+			"time is in their callers", were(c.WindowCalls, "short call", "s"), several(c.Windows, "window", "s"),
 			millis(c.WindowTime)))
 	}
 	return lines
@@ -107,27 +107,18 @@ func sharePercent(share float64) string {
 	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
 }
 
-// grouped returns a number and what is counted, in the plural unless it is 1.
-func grouped(n uint64, what, plural string) string {
+// several returns a number and what is counted, in the plural unless it is 1.
+func several(n uint64, what, plural string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return thousands(n) + " " + what + plural
+	return grouped(n) + " " + what + plural
 }
 
-// were is grouped with "was" or "were".
+// were is several with "was" or "were".
 func were(n uint64, what, plural string) string {
 	if n == 1 {
 		return "1 " + what + " was"
 	}
-	return grouped(n, what, plural) + " were"
-}
-
-// thousands returns a number with commas between groups of three digits.
-func thousands(n uint64) string {
-	text := strconv.FormatUint(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return several(n, what, plural) + " were"
 }
