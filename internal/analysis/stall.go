@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -54,6 +55,8 @@ type Stall struct {
 	PendingKnown bool
 	// Verdict is what it was slow for.
 	Verdict Verdict
+	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
+	Hang *Hang
 	// Tree has its calls, merged by path, and Names what they are called.
 	Tree  *trace.Tree
 	Names *Names
@@ -138,6 +141,9 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
 	}
 	for _, h := range s.Holders {
+		if h.Waiting.Thread != s.Thread.Index {
+			continue
+		}
 		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
 			continue
 		}
@@ -148,7 +154,14 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = verdictOn(out)
+	if out.Hang = out.hangOf(s, by); out.Hang == nil {
+		out.Verdict = verdictOn(out)
+		return out
+	}
+	out.Verdict = out.Hang.verdict()
+	if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
+		out.LockOwner = locks[0].Holder + " holds " + cmp.Or(locks[0].Class, "it")
+	}
 	return out
 }
 

@@ -14,14 +14,15 @@ type Kind string
 
 // The kinds of verdicts; [Verdicts] says what each means and when it applies.
 const (
-	KindOwnWork Kind = "own-work"
-	KindLock    Kind = "lock"
-	KindIO      Kind = "io"
-	KindSleep   Kind = "sleep"
-	KindWait    Kind = "wait"
-	KindStarved Kind = "starved"
-	KindGC      Kind = "gc"
-	KindUnknown Kind = "unknown"
+	KindOwnWork  Kind = "own-work"
+	KindLock     Kind = "lock"
+	KindIO       Kind = "io"
+	KindSleep    Kind = "sleep"
+	KindWait     Kind = "wait"
+	KindStarved  Kind = "starved"
+	KindDeadlock Kind = "deadlock"
+	KindGC       Kind = "gc"
+	KindUnknown  Kind = "unknown"
 )
 
 // Verdict is why a stall was slow. It is decided by what was recorded and nothing else.
@@ -62,7 +63,7 @@ type VerdictKind struct {
 // Verdicts returns the table of verdicts, in the order in which they are tried: a stall gets the first one that
 // applies.
 func Verdicts() []VerdictKind {
-	return []VerdictKind{verdictGC, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved,
+	return []VerdictKind{verdictGC, verdictDeadlock, verdictLock, verdictIO, verdictSleep, verdictWait, verdictOwnWork, verdictStarved,
 		verdictUnknown}
 }
 
