@@ -174,20 +174,29 @@ func calledPlatform(frames []string) string {
 // findLocks finds which locks the thread and the holders of these locks wait for. There is a deadlock if most samples
 // that show a lock lead back to a thread that waits: the stacks of two threads are not taken at the same moment.
 func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace.StackSample, by residual) {
-	circles := 0
+	followed, circles := 0, 0
 	for i, sample := range samples {
 		if sample.Activity != ActivityLock {
 			continue
 		}
 		chain, circle := lockChain(from, raw[i], by)
+		if len(chain) == 0 {
+			continue
+		}
+		// A sample that was taken because of another thread's lock leads nowhere.
+		if leads := circle || chain[0].HolderActivity != ""; leads || len(h.Locks) == 0 {
+			if circle || circles == 0 {
+				h.Locks = chain
+			}
+			if leads {
+				followed++
+			}
+		}
 		if circle {
 			circles++
 		}
-		if len(chain) > 0 && (circle || circles == 0) {
-			h.Locks = chain
-		}
 	}
-	h.Deadlock = circles*2 > h.Samples
+	h.Deadlock = circles*2 > followed
 }
 
 // lockChain follows the locks from a sample of the stall's thread. circle is whether a thread holds the last lock that
