@@ -234,10 +234,10 @@ func lockChain(from *trace.Stall, waiting *trace.StackSample, by residual) (chai
 	return chain, false
 }
 
-// threadLabel names a thread, with the ID that Java gave it.
+// threadLabel names a thread, with the ID that Java gave it, or if it has no name, with its index in the recording.
 func threadLabel(t trace.Thread) string {
 	if t.Name == "" {
-		return fmt.Sprintf("thread %d", t.Index)
+		return fmt.Sprintf("#%d", t.Index)
 	}
 	return fmt.Sprintf("%s (%d)", printable(t.Name), t.ID)
 }

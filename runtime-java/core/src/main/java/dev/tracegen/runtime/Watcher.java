@@ -401,7 +401,7 @@ final class Watcher implements Runnable {
         long age = quiet >= threshold ? quiet : elapsed;
         long interval = Math.max(MIN_SIGN_NANOS, Math.min(MAX_SIGN_NANOS, age / SIGN_SHARE));
         // At the next check it would be too late.
-        if (f.passed && (f.lastSign == 0 || checkNanos - f.lastSign > interval - pollNanos(0))) {
+        if (f.passed && (f.lastSign == 0 || checkNanos - f.lastSign >= interval - pollNanos(0))) {
             f.lastSign = checkNanos;
             writeOpenRecords(t, f, since);
             addAlive(t, number, since);
