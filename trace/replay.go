@@ -10,7 +10,7 @@ import (
 
 // Handler gets what is in a recording, in the order of the file.
 type Handler interface {
-	// Chunk gets every chunk but [*Records], [*Meta] first.
+	// Chunk gets every chunk but [*Records], [*Meta] first, and a [*Completeness] last.
 	Chunk(Chunk) error
 	// Named introduces a method that has a name and no ID, before the first segment that it is in.
 	Named(m Method, name string) error
@@ -81,6 +81,7 @@ type thread struct {
 // limits are what times and segments are measured by.
 type limits struct {
 	tick, base int64 // nanoseconds: how long a tick is, and when tick 0 was
+	period     int64 // nanoseconds: how often the clock moves that records are stamped with
 	calls      int   // how many calls a segment has at most before it is handed on in parts
 }
 
@@ -100,6 +101,7 @@ func (p *replay) chunk(c Chunk) error {
 		if tick, ok := c.Tick(); ok {
 			p.limits.tick = tick.Nanoseconds()
 		}
+		p.limits.period = c.ClockPeriod().Nanoseconds()
 		p.slowOnly = c.OnlyStalls()
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
@@ -112,6 +114,9 @@ func (p *replay) chunk(c Chunk) error {
 	case *Alive:
 		for _, o := range c.Open {
 			p.signOfLife(o.Thread, o.State, c.Nanos)
+			if t := p.threads[o.Thread]; t != nil {
+				t.repairer.isOpen(span{begin: o.Begin, end: c.Nanos})
+			}
 		}
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
@@ -138,6 +143,9 @@ func (p *replay) endOf(c *StallChunk) error {
 		return nil
 	}
 	r := t.repairer
+	r.isOpen(span{ended: true, first: c.FirstRecord, endRecord: c.EndRecord})
+	defer func(patient bool) { r.patient = patient }(r.patient)
+	r.patient = false
 	if p.slowOnly {
 		return p.pass(t, func() {
 			r.repair(0)

@@ -414,6 +414,9 @@ func (k *openStall) follow(s *Segment) {
 	k.Open, k.LastRecord = nil, s.Begin
 	for i := range s.Calls {
 		c := &s.Calls[i]
+		if c.Method == MethodNotRecorded {
+			continue
+		}
 		k.LastRecord = max(k.LastRecord, c.Begin)
 		if c.Marks&(MarkOpen|MarkSuspended) == 0 {
 			k.LastRecord = max(k.LastRecord, c.End)

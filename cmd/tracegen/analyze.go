@@ -64,10 +64,8 @@ func (a *analyzing) options() options {
 		option{name: "sort", flag: oneOf(&a.sort, analysis.OrderSelf, orders()...),
 			help: "order of the methods in the formats table and json"},
 		option{name: "top", flag: number(&a.top, 0), help: "number of methods in the formats table and json; 0 is all"},
-		option{name: "min", flag: custom(&a.least),
-			help: "omit calls from the format tree that took less than a `TIME` (5ms) or a share (1%)"},
 		option{name: "each", flag: yes(&a.each), help: "write one tree for each stall instead of one of all calls"},
-	), a.naming.options(
+	), a.selection.options(), a.naming.options(
 		option{name: "lines", flag: text(&a.naming.lines, ""), file: fileRead,
 			help: "show where methods are, by the `FILE` that instrument --lines wrote"},
 	), grouped("Feedback to the build",
@@ -153,8 +151,8 @@ type analyzing struct {
 	named, each, block bool
 	sort               analysis.Order
 	top                int
-	least              least
-	blocking           analysis.Blocking
+	selection
+	blocking analysis.Blocking
 }
 
 // run reads the recordings that args name and writes the output.
@@ -165,15 +163,21 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.block && a.format != answersReport {
 		return misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
+	if a.block && a.selects() {
+		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and --min")
+	}
 	files, err := findRecordings(args)
 	if err != nil {
+		return err
+	}
+	if err := a.selection.check(files); err != nil {
 		return err
 	}
 	o, err := a.names()
 	if err != nil {
 		return err
 	}
-	if err := a.check(files, o.Mappings); err != nil {
+	if err := a.checkBuilds(files, o.Mappings); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)
@@ -196,12 +200,8 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (a *analyzing) binary() bool {
-	for _, f := range export.Formats() {
-		if f.Name == a.format {
-			return f.Binary
-		}
-	}
-	return false
+	f := a.exported()
+	return f != nil && f.Binary
 }
 
 // names opens the mappings. Without --mapping, the default file may be missing.
@@ -218,8 +218,8 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// check refuses recordings of other builds before anything is written. Standard input is checked when it is read.
-func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
+// checkBuilds refuses recordings of other builds before anything is written. Standard input is checked when it is read.
+func (a *analyzing) checkBuilds(files []string, mappings *analysis.Mappings) error {
 	for _, file := range files {
 		if file == standardInput {
 			continue
@@ -256,70 +256,73 @@ func refusal(err error) error {
 
 // write reads all recordings and writes them to w.
 func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o analysis.Options) error {
-	finish, err := a.prepare(&o, w)
+	p, closePasses, err := a.newPasses(ctx, files, o)
+	if err != nil {
+		return err
+	}
+	defer closePasses()
+	if err := p.locate(); err != nil {
+		return err
+	}
+	if err := p.estimate(); err != nil {
+		return err
+	}
+	finish, err := p.prepare(&o, p.limited(w))
 	if err != nil {
 		return err
 	}
 	a.warnAtEnd(&o)
-	advance, done := a.con.progress("analyzing")
-	defer done()
-	r := reading{ctx: ctx, advance: advance, total: recordingSize(files)}
-	for _, file := range files {
-		if err := r.analyze(file, a.con.in, o); err != nil {
-			return refusal(err)
-		}
+	if err := p.read("analyzing", o, p.view); err != nil {
+		return err
 	}
 	return finish(o.Mappings)
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
-func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
 	switch {
-	case a.block:
+	case p.block:
 		o.Methods = new(analysis.Methods)
 		return func(m *analysis.Mappings) error {
-			return o.Methods.Suggest(a.blocking, m.Loaded()).WriteConfig(w)
+			return o.Methods.Suggest(p.blocking, m.Loaded()).WriteConfig(w)
 		}, nil
-	case a.format == answersReport:
+	case p.format == answersReport:
 		text := analysis.NewText(w)
 		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
 		return func(*analysis.Mappings) error { return nil }, nil
-	case a.format == answersTable:
+	case p.format == answersTable:
 		o.Methods = new(analysis.Methods)
-		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, a.sort, a.top) }, nil
-	case a.format == answersTree && a.each:
+		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, p.sort, p.top) }, nil
+	case p.format == answersTree && p.each:
 		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
 				return err
 			}
-			return analysis.NewCalls(s).WriteTree(w, analysis.Least(a.least))
+			return analysis.NewCalls(s).WriteTree(w, analysis.Least(p.least))
 		}
 		return func(*analysis.Mappings) error { return nil }, nil
-	case a.format == answersTree:
+	case p.format == answersTree:
 		o.Calls = new(analysis.Calls)
-		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(a.least)) }, nil
-	case a.format == answersJSON:
+		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(p.least)) }, nil
+	case p.format == answersJSON:
 		j, err := analysis.NewJSON(w, version())
 		if err != nil {
 			return nil, err
 		}
 		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
-		return func(*analysis.Mappings) error { return j.Close(o.Methods, a.sort, a.top) }, nil
+		return func(*analysis.Mappings) error { return j.Close(o.Methods, p.sort, p.top) }, nil
 	}
-	return a.export(o, w)
+	return p.export(o, w)
 }
 
 // export does so for a format of package export.
-func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
+func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + version(),
+		Size: func(bytes int64) error { return p.checkSize(sizeText(bytes), bytes) }})
 	if err != nil {
 		return nil, err
 	}
-	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		return v, v.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
-	}
-	o.Evidence, o.Stall = v.Evidence, v.Stall
-	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
+	connect(o, v)
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }
 

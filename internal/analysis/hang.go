@@ -43,7 +43,7 @@ type Hang struct {
 
 // LockWait is a lock, the thread that waits for it, and the thread that holds it.
 type LockWait struct {
-	// Thread waits for the lock, and Holder holds it; empty if that is not known. Both are names.
+	// Thread waits for the lock, and Holder holds it; empty if that is not known. Both are labels of threads.
 	Thread string `json:"thread"`
 	Holder string `json:"holder,omitempty"`
 	// Class is the lock's class, empty if it is not known. Identity distinguishes locks of one class.
@@ -59,10 +59,7 @@ type LockWait struct {
 
 // verdictDeadlock is only the verdict on a hang: threads that wait for ever have no end.
 var verdictDeadlock = VerdictKind{Kind: KindDeadlock, Name: "deadlock",
-	Help:     "it waits for a lock whose holder waits for one of its own locks",
-	applies:  func(e *evidence) (bool, bool) { return e.Hang != nil && e.Hang.Deadlock, false },
-	sentence: func(e *evidence) string { return e.Hang.sentence() },
-}
+	Help: "it waits for a lock whose holder waits for one of its own"}
 
 // defaultThreshold is the slow threshold of the runtime, for recordings that do not have theirs.
 const defaultThreshold = 700 * time.Millisecond
@@ -73,7 +70,7 @@ func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
 	if len(from.Open) == 0 {
 		return nil
 	}
-	threshold, ok := s.Recording.about().SlowThreshold()
+	threshold, ok := s.Recording.About().SlowThreshold()
 	if !ok || threshold <= 0 {
 		threshold = defaultThreshold
 	}
@@ -103,7 +100,7 @@ func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
 	}
 	h.decide(samples, s.State)
 	if h.Activity == ActivityLock {
-		h.findLocks(from, samples, raw, by)
+		h.findLocks(from, samples, raw, s.Recording)
 	}
 	return h
 }
@@ -173,13 +170,14 @@ func calledPlatform(frames []string) string {
 
 // findLocks finds which locks the thread and the holders of these locks wait for. There is a deadlock if most samples
 // that show a lock lead back to a thread that waits: the stacks of two threads are not taken at the same moment.
-func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace.StackSample, by residual) {
+func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace.StackSample,
+	r *Recording) {
 	followed, circles := 0, 0
 	for i, sample := range samples {
 		if sample.Activity != ActivityLock {
 			continue
 		}
-		chain, circle := lockChain(from, raw[i], by)
+		chain, circle := r.lockChain(from, raw[i])
 		if len(chain) == 0 {
 			continue
 		}
@@ -201,51 +199,41 @@ func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace
 
 // lockChain follows the locks from a sample of the stall's thread. circle is whether a thread holds the last lock that
 // waits itself.
-func lockChain(from *trace.Stall, waiting *trace.StackSample, by residual) (chain []LockWait, circle bool) {
-	names := map[uint32]string{from.Thread.Index: threadLabel(from.Thread)}
+func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (chain []LockWait, circle bool) {
 	waits := []uint32{}
-	for thread := from.Thread; waiting != nil; {
+	for waiting != nil {
 		lock := waiting.Lock
 		i := slices.IndexFunc(from.Holders, func(s trace.HolderSample) bool { return s.Waiting == waiting })
 		if lock == (trace.LockWait{}) && i < 0 {
 			return chain, false
 		}
-		waits = append(waits, thread.Index)
-		w := LockWait{Thread: names[thread.Index], Class: by.class(lock.Class), Identity: lock.Identity}
-		if lock.Owned && slices.Contains(waits, lock.Owner) {
-			w.Holder = names[lock.Owner]
-			return append(chain, w), true
+		waits = append(waits, waiting.Thread)
+		w := LockWait{Thread: r.Thread(waiting.Thread).Label, Class: r.by.class(lock.Class), Identity: lock.Identity}
+		if lock.Owned {
+			w.Holder = r.Thread(lock.Owner).Label
+			if slices.Contains(waits, lock.Owner) {
+				return append(chain, w), true
+			}
 		}
 		waiting = nil
 		if i >= 0 {
 			holder := &from.Holders[i]
-			thread, names[holder.Thread.Index] = holder.Thread, threadLabel(holder.Thread)
-			sample := newStackSample(holder.Holder, from.Report.Begin, by)
-			w.Holder, w.HolderActivity = names[thread.Index], sample.Activity
+			sample := newStackSample(holder.Holder, from.Report.Begin, r.by)
+			w.Holder, w.HolderActivity = r.Thread(holder.Thread.Index).Label, sample.Activity
 			w.HolderFrame, w.holderIn = textreport.FrameMethod(firstOfApp(sample.Frames)), calledPlatform(sample.Frames)
 			if sample.Activity == ActivityLock {
 				waiting = holder.Holder
 			}
-		} else if lock.Owned {
-			w.Holder = threadLabel(trace.Thread{Index: lock.Owner})
 		}
 		chain = append(chain, w)
 	}
 	return chain, false
 }
 
-// threadLabel names a thread, with the ID that Java gave it, or if it has no name, with its index in the recording.
-func threadLabel(t trace.Thread) string {
-	if t.Name == "" {
-		return fmt.Sprintf("#%d", t.Index)
-	}
-	return fmt.Sprintf("%s (%d)", printable(t.Name), t.ID)
-}
-
-// verdict returns the verdict on the stall.
-func (h *Hang) verdict() Verdict {
+// verdict returns the verdict on the stall; causes are what all of the stall's time was spent on.
+func (h *Hang) verdict(causes []Cause) Verdict {
 	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0, Method: &h.Method, Activity: h.Activity, In: h.In,
-		Text: h.sentence()}
+		Causes: causes, Text: h.sentence()}
 }
 
 func (h *Hang) kind() Kind {
@@ -327,13 +315,13 @@ func (h *Hang) locksText() string {
 		lock := w.lock(h.Locks)
 		switch {
 		case h.Deadlock:
-			parts = append(parts, fmt.Sprintf("thread %s waits for %s held by thread %s", w.Thread, lock, w.Holder))
+			parts = append(parts, fmt.Sprintf("%s waits for %s held by %s", w.Thread, lock, w.Holder))
 		case w.Holder == "":
 			parts = append(parts, "waiting for "+lock+", the holder was not recorded")
 		case i == 0:
-			parts = append(parts, fmt.Sprintf("waiting for %s held by thread %s", lock, w.Holder))
+			parts = append(parts, fmt.Sprintf("waiting for %s held by %s", lock, w.Holder))
 		default:
-			parts = append(parts, fmt.Sprintf("which waits for %s held by thread %s", lock, w.Holder))
+			parts = append(parts, fmt.Sprintf("which waits for %s held by %s", lock, w.Holder))
 		}
 	}
 	if h.Deadlock {

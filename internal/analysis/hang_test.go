@@ -43,7 +43,14 @@ func (c hanging) stall() *Stall {
 	for i := range c.samples {
 		from.Samples = append(from.Samples, &c.samples[i])
 	}
-	return newStall(from, &Recording{Meta: map[string]string{"slowMillis": "700"}}, names, residual{})
+	r := &Recording{Meta: map[string]string{"slowMillis": "700"}, Names: names}
+	r.addThread(from.Thread)
+	for _, h := range c.holders {
+		if r.threads[h.Thread.Index] == nil {
+			r.addThread(h.Thread)
+		}
+	}
+	return newStall(from, r)
 }
 
 // taken is a stack sample of the thread 1.
@@ -148,16 +155,16 @@ func TestHangNamesLocks(t *testing.T) {
 	}{
 		{"the holder sleeps", lockedBy(x, trace.LockWait{}, stateTimed, "java.lang.Thread.sleep(Native)",
 			"a.C.keep(C.java:1)"), KindLock,
-			"waiting for a.X held by thread worker (8): sleeping in Thread.sleep, in a.C.keep"},
+			"waiting for a.X held by worker #8: sleeping in Thread.sleep, in a.C.keep"},
 		{"deadlock", lockedBy(x, trace.LockWait{Class: "a.Y", Identity: 2, Owned: true, Owner: 1}, stateBlocked,
-			"a.C.keep(C.java:1)"), KindDeadlock, "deadlock: thread worker (7) waits for a.X held by thread worker (8), " +
-			"thread worker (8) waits for a.Y held by thread worker (7)"},
+			"a.C.keep(C.java:1)"), KindDeadlock, "deadlock: worker #7 waits for a.X held by worker #8, " +
+			"worker #8 waits for a.Y held by worker #7"},
 		{"deadlock, locks of one class", lockedBy(x, trace.LockWait{Class: "a.X", Identity: 0xab, Owned: true, Owner: 1},
-			stateBlocked, "a.C.keep(C.java:1)"), KindDeadlock, "deadlock: thread worker (7) waits for a.X@1 held by thread " +
-			"worker (8), thread worker (8) waits for a.X@ab held by thread worker (7)"},
+			stateBlocked, "a.C.keep(C.java:1)"), KindDeadlock, "deadlock: worker #7 waits for a.X@1 held by " +
+			"worker #8, worker #8 waits for a.X@ab held by worker #7"},
 		{"the holder waits for a third", lockedBy(x, trace.LockWait{Class: "a.Y", Identity: 2, Owned: true, Owner: 3},
-			stateBlocked, "a.C.keep(C.java:1)"), KindLock, "waiting for a.X held by thread worker (8), which waits for a.Y " +
-			"held by thread #3"},
+			stateBlocked, "a.C.keep(C.java:1)"), KindLock, "waiting for a.X held by worker #8, which waits for a.Y " +
+			"held by thread 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.hanging.stall()
@@ -165,7 +172,7 @@ func TestHangNamesLocks(t *testing.T) {
 			if s.Verdict.Kind != c.kind || s.Verdict.Text != want {
 				t.Errorf("%s: %s\nwant %s: %s", s.Verdict.Kind, s.Verdict.Text, c.kind, want)
 			}
-			if !strings.HasPrefix(s.LockOwner, "worker (8) holds a.X") {
+			if !strings.HasPrefix(s.LockOwner, "worker #8 holds a.X") {
 				t.Errorf("the owner is %q", s.LockOwner)
 			}
 		})

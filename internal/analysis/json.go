@@ -72,6 +72,7 @@ type repairsJSON struct {
 	Unwound   uint64 `json:"unwound"`
 	Truncated uint64 `json:"truncated"`
 	Open      uint64 `json:"open"`
+	Cut       uint64 `json:"cut"`
 	Stray     uint64 `json:"stray"`
 	Retimed   uint64 `json:"retimed"`
 	Renamed   uint64 `json:"renamed"`

@@ -208,6 +208,6 @@ func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.SegmentKi
 		total.Marked++
 	}
 	if kind != trace.SegmentReport && kind != trace.SegmentSamples {
-		total.Records += recordsOfCall(c.Marks)
+		total.Records += recordsOfCall(c)
 	}
 }

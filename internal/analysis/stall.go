@@ -2,7 +2,9 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -14,11 +16,13 @@ type Stall struct {
 	Recording *Recording
 	Number    int
 	// Thread is what it ran on.
-	Thread trace.Thread
+	Thread *Thread
 	// Sequence is its number on its thread, if the device reported it.
 	Sequence uint64
-	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC;
-	// zero if it is not known.
+	// FirstRecord and EndRecord are the numbers of its thread's first record in it, and of the one after its last.
+	FirstRecord, EndRecord uint64
+	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero if
+	// it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
@@ -62,6 +66,9 @@ type Stall struct {
 	Names *Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
+
+	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
+	first, end uint64 // its records; equal if there are none
 }
 
 // StackSample is a stack that was taken while a message ran.
@@ -109,23 +116,23 @@ type Waiting struct {
 }
 
 // newStall puts names to what was recorded of a message.
-func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
-	j := &s.Report
+func newStall(s *trace.Stall, r *Recording) *Stall {
+	j, names, by := &s.Report, r.Names, r.by
 	out := &Stall{
-		Recording: r, Thread: s.Thread, Sequence: j.Message,
+		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
+		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
 		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
 		Reported: s.Reported, Ended: s.Ended,
 		Message: parseMessage(j.Description, names, by),
 		Scene:   by.class(j.Scene), Foreground: j.Foreground,
-		State: j.State.String(), LockOwner: by.owner(j.LockOwner), DeviceKey: j.StackKey,
+		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
+		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}
-	if r.clock != nil {
-		out.Begin = time.Duration(max(0, j.Begin-r.clock.NanoTime)) // the first call may be older than the recording
-	}
+	out.Begin = time.Duration(r.At(j.Begin))
 	clock := s.Clock
 	if clock == nil {
 		clock = r.clock
@@ -133,7 +140,6 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	if clock != nil && clock.WallMillis > 0 {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
-	out.Thread.Name = printable(out.Thread.Name)
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -149,20 +155,51 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 		}
 		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
 		if out.LockOwner == "" {
-			out.LockOwner = printable(h.Thread.Name) + " holds it"
+			out.LockOwner = r.Thread(h.Thread.Index).Label + holds + "it"
 		}
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	if out.Hang = out.hangOf(s, by); out.Hang == nil {
-		out.Verdict = verdictOn(out)
-		return out
+	if out.Hang = out.hangOf(s, by); out.Hang != nil {
+		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
+			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
+		}
 	}
-	out.Verdict = out.Hang.verdict()
-	if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
-		out.LockOwner = locks[0].Holder + " holds " + cmp.Or(locks[0].Class, "it")
+	if out.Verdict = verdictOn(out); out.Hang != nil {
+		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
 	}
 	return out
+}
+
+// lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
+// several threads may have; a stack sample of the holder says which one it was.
+func (r *Recording) lockOwner(s *trace.Stall) string {
+	text := r.by.owner(s.Report.LockOwner)
+	i := strings.LastIndex(text, holds)
+	if i < 0 {
+		return text
+	}
+	name, held := text[:i], text[i:]
+	for _, h := range s.Holders {
+		if t := r.Thread(h.Thread.Index); t.Name == name && h.Waiting.Thread == s.Thread.Index {
+			return t.Label + held
+		}
+	}
+	var others []*Thread
+	for _, t := range r.threads {
+		if t.Name == name && t.Index != s.Thread.Index {
+			others = append(others, t)
+		}
+	}
+	switch {
+	case len(others) == 1:
+		return others[0].Label + held
+	case len(others) > 1:
+		return fmt.Sprintf("%s (one of %d threads of this name)%s", name, len(others), held)
+	case name == r.Thread(s.Thread.Index).Name:
+		return name + " (another thread of this name)" + held
+	}
+	return name + held
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
@@ -197,7 +234,7 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 	}
 	s.PendingKnown = true
 	// The queue was read when the threshold was passed, and a stack sample was taken then.
-	threshold, _ := s.Recording.about().SlowThreshold()
+	threshold, _ := s.Recording.About().SlowThreshold()
 	looked := from.Report.Begin + threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples,
 		func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {

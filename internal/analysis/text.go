@@ -34,7 +34,10 @@ func (t *Text) Begin(r *Recording) error {
 	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
-	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.origin())
+	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.program())
+	if r.view != nil && r.view.String() != "" {
+		fmt.Fprintf(t.w, "shown: %s\n", printable(r.view.String()))
+	}
 	return t.w.Flush()
 }
 
@@ -47,8 +50,8 @@ func (r *Recording) Banner() string {
 	return ""
 }
 
-// origin says whose recording it is.
-func (r *Recording) origin() string {
+// program says whose recording it is.
+func (r *Recording) program() string {
 	var parts []string
 	for _, key := range []string{"package", "process", "sun.java.command"} {
 		if v := r.Meta[key]; v != "" && (key != "process" || v != r.Meta["package"]) {
@@ -100,10 +103,10 @@ func (s *Stall) Title() string {
 }
 
 func (s *Stall) threadName() string {
-	if s.Thread.Name != "" {
-		return "thread " + s.Thread.Name
+	if s.Thread.Name == "" {
+		return s.Thread.Label
 	}
-	return fmt.Sprintf("thread %d", s.Thread.Index)
+	return "thread " + s.Thread.Label
 }
 
 func (s *Stall) when() string {
@@ -368,40 +371,13 @@ func count(n int, what string) string {
 }
 
 // repairsText lists what was repaired; "" if nothing.
-func repairsText(r trace.Repairs) string {
-	return countsText([]counted{
-		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open,
-			"calls still open at the end"},
-		{r.Stray, "exits without a call"}, {r.Retimed, "impossible times"}, {r.Renamed,
-			"exits with another method's ID"},
-		{r.Swapped, "pairs of records in the wrong order"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in gaps"},
-		{r.Overfull, "calls shorter than the calls in them"}, {r.Jumps, "jumps in depth"},
-	})
-}
+func repairsText(r trace.Repairs) string { return countsText(repairCounts(r)) }
 
 // damageText says what is wrong with a file; "" if nothing. That it was not closed is none.
 func damageText(d trace.Damage) string {
-	text := countsText([]counted{
-		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown,
-			"chunks of an unknown kind"},
-	})
+	text := countsText(damageCounts(d))
 	if d.Header {
 		text += ", the header is damaged"
 	}
 	return strings.TrimPrefix(text, ", ")
-}
-
-type counted struct {
-	n    uint64
-	what string
-}
-
-func countsText(list []counted) string {
-	var parts []string
-	for _, c := range list {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -84,13 +84,13 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 }
 
 // Add begins a recording and returns the handler for its content. End ends it.
-func (s *Sample) Add(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
+func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 	if s.methods == nil {
 		s.methods = map[string]*methodSample{}
 	}
 	s.Recordings++
 	s.versions.add(buildOf(r))
-	s.now = &sampler{sample: s, names: names, methods: map[trace.Method]*inUnit{}}
+	s.now = &sampler{sample: s, names: r.Names, methods: map[trace.Method]*inUnit{}}
 	return s.now, nil
 }
 

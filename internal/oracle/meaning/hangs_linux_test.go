@@ -31,9 +31,9 @@ var hangMethods = map[string]struct {
 	"sleeps": {"sleeps", analysis.KindSleep, []string{"sleeping in Thread.sleep"}},
 	"spins":  {"spins", analysis.KindOwnWork, []string{"running, CPU "}},
 	"locks": {"locks", analysis.KindLock,
-		[]string{"waiting for Driver$Kept held by thread keeper (", "): sleeping in Thread.sleep, in Driver.keeps)"}},
-	"crosses": {"crosses", analysis.KindDeadlock, []string{"deadlock: thread ", ") waits for Driver$Right held by thread " +
-		"opposite (", "), thread opposite (", ") waits for Driver$Left held by thread "}},
+		[]string{"waiting for Driver$Kept held by keeper #", ": sleeping in Thread.sleep, in Driver.keeps)"}},
+	"crosses": {"crosses", analysis.KindDeadlock, []string{"deadlock: ", " waits for Driver$Right held by opposite #",
+		", opposite #", " waits for Driver$Left held by "}},
 	"waits": {"waits", analysis.KindWait, []string{"waiting in Object.wait"}},
 	"parks": {"parks", analysis.KindWait, []string{"waiting in LockSupport.park"}},
 	"gets":  {"gets", analysis.KindWait, []string{"waiting in FutureTask.get"}},

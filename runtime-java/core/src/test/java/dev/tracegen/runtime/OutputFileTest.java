@@ -37,8 +37,8 @@ class OutputFileTest {
     }
 
     @AfterEach
-    void stop() {
-        recorder.stop();
+    void stop() throws Exception {
+        Await.stop(recorder);
     }
 
     private RecordingWriter writer() throws IOException {
@@ -209,7 +209,7 @@ class OutputFileTest {
         AppMethodBeat.i(1);
         AppMethodBeat.o(1);
         assertEquals(2, recorder.mainTrace().copy(0, 9).records.length);
-        recorder.stop();
+        Await.stop(recorder);
         assertEquals("no recording is written, and the program runs on: the output " + output
                 + " is a directory; set the output to a new file or to an earlier recording\n", platform.logged);
         assertNames(dir, "app.tgd");
@@ -221,21 +221,21 @@ class OutputFileTest {
         recorder.stop();
         recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(output.toFile())
                 .everyRecord(true).limit(1, 3));
-        for (int k = 0; k < 5000 && (!Files.exists(output) || Files.size(output) == 0); k++) {
-            Thread.sleep(1);
-        }
+        Await.until("the recording has begun", () -> Files.exists(output) && Files.size(output) > 0);
         File moved = dir.resolve("moved").toFile();
         assertTrue(output.toFile().renameTo(moved));
         Files.createDirectory(output);
         java.util.Random random = new java.util.Random(1);
-        for (int round = 0; round < 2000 && platform.logged.isEmpty(); round++) {
-            for (int k = 0; k < 500; k++) {
+        Ring ring = recorder.mainTrace().ring();
+        Await.until("the recording ends", () -> {
+            // No more than the ring holds, however late they are written.
+            for (int k = 0; k < 500 && ring.sequence() - ring.copied() < 500; k++) {
                 AppMethodBeat.i(1 + random.nextInt(1 << 19));
                 platform.pass(random.nextInt(1 << 19));
             }
-            Thread.sleep(1);
-        }
-        recorder.stop();
+            return !platform.logged.isEmpty();
+        });
+        Await.stop(recorder);
         assertEquals("the recording ends here, and the program runs on: the output " + output
                 + " is a directory; set the output to a new file or to an earlier recording\n", platform.logged);
         assertRecording(moved.toPath());
