@@ -83,6 +83,9 @@ type partsReader struct {
 	damage  Damage
 }
 
+// Header returns the least that recordings with parts have.
+func (p *partsReader) Header() Header { return Header{Major: major, Minor: minorAlive} }
+
 // Next returns the next chunk, and [io.EOF] behind the last one of the last part.
 func (p *partsReader) Next() (Chunk, error) {
 	for {

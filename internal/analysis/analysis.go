@@ -40,9 +40,15 @@ type Recording struct {
 	// Parts is how many parts of the recording were read, Missing says which others are missing.
 	Parts   int
 	Missing []trace.MissingParts
+	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
+	// a text.
+	Completeness *Completeness
 	// Names has the names of its methods.
 	Names *Names
+	// NoThread has the names of [View.Threads] that no thread of the recording has.
+	NoThread []string
 
+	view       *View
 	by         residual
 	unmatched  []string // about rules for messages that match nothing
 	threads    map[uint32]*Thread
@@ -85,6 +91,8 @@ type Options struct {
 	Begin func(*Recording) error
 	Stall func(*Stall) error
 	End   func(*Recording) error
+	// View is which part of the recording is shown; nil for all of it.
+	View *View
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
 	Calls   *Calls
@@ -114,6 +122,10 @@ func Analyze(name string, in Source, o Options) error {
 	if s, ok := in.(*trace.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
 	}
+	if o.View != nil {
+		a.recording.view = o.View
+		a.viewer = newViewer(o.View, a.recording, a.show)
+	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -123,6 +135,11 @@ func Analyze(name string, in Source, o Options) error {
 	}
 	if err := a.fixEarliest(); err != nil {
 		return err
+	}
+	if a.viewer != nil {
+		if err := a.viewer.finish(); err != nil {
+			return err
+		}
 	}
 	if err := a.joiner.Finish(); err != nil {
 		return err
@@ -136,11 +153,13 @@ type analyzer struct {
 	recording *Recording
 	joiner    trace.Joiner
 	also      trace.Handler
+	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
 	methods   *threadTotals
 	calls     *trace.Tree
 	early     []trace.Chunk // what came before the origin was known
+	complete  *trace.Completeness
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -181,6 +200,10 @@ func (a *analyzer) start() error {
 // finish hands on what was summed up.
 func (a *analyzer) finish() error {
 	r := a.recording
+	if a.complete != nil && r.HasCalls() {
+		r.Completeness = newCompleteness(a.complete, r.Names, r.Damage)
+	}
+	delete(r.met, trace.MethodNotRecorded)
 	r.Methods = len(r.met)
 	for m := range r.met {
 		if _, ok := r.Names.Name(m); !ok {
@@ -226,6 +249,8 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		r.Overwritten = c.Overwritten
 	case *trace.MissingParts:
 		r.Missing = append(r.Missing, *c)
+	case *trace.Completeness:
+		a.complete = c
 	}
 	if err := a.start(); err != nil {
 		return err
@@ -241,8 +266,15 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 
 // handOn hands a chunk to the other handler and to the joiner.
 func (a *analyzer) handOn(c trace.Chunk) error {
-	if a.also != nil {
-		if err := a.also.Chunk(c); err != nil {
+	shown := c
+	if a.viewer != nil {
+		var err error
+		if shown, err = a.viewer.chunk(c); err != nil {
+			return err
+		}
+	}
+	if a.also != nil && shown != nil {
+		if err := a.also.Chunk(shown); err != nil {
 			return err
 		}
 	}
@@ -298,10 +330,22 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)
-		if s.Calls[i].Marks&trace.MarkResumed == 0 {
+		if s.Calls[i].Marks&trace.MarkResumed == 0 && s.Calls[i].Method != trace.MethodNotRecorded {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}
+	show := a.show
+	if a.viewer != nil {
+		show = a.viewer.segment
+	}
+	if err := show(s); err != nil {
+		return err
+	}
+	return a.joiner.Segment(s)
+}
+
+// show takes the calls that are shown.
+func (a *analyzer) show(s *trace.Segment) error {
 	if a.methods != nil {
 		a.methods.add(s)
 	}
@@ -309,11 +353,9 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		a.calls.Add(s)
 	}
 	if a.also != nil {
-		if err := a.also.Segment(s); err != nil {
-			return err
-		}
+		return a.also.Segment(s)
 	}
-	return a.joiner.Segment(s)
+	return nil
 }
 
 // meet notes that a method was called: for most calls, that of the call before them.
@@ -329,6 +371,9 @@ func (a *analyzer) found(s *trace.Stall) error {
 	out := newStall(s, a.recording)
 	a.recording.Stalls++
 	out.Number = a.recording.Stalls
+	if a.viewer != nil && !a.viewer.stall(out) {
+		return nil
+	}
 	if a.Methods != nil {
 		a.Methods.hot(out)
 	}

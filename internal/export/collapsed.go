@@ -15,6 +15,7 @@ func collapsedFormat() Format {
 		Summary: "a line a path with its own nanoseconds, for flamegraph.pl, inferno, speedscope",
 		Marks:   "behind the name, in brackets",
 		Memory:  "one number for each path; recordings are merged",
+		Merges:  true,
 		start: func(w *bufio.Writer, _ Options) exporter {
 			return &collapsed{w: w, methods: newMethods(), paths: newPaths()}
 		},

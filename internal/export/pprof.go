@@ -16,6 +16,7 @@ func pprofFormat() Format {
 		Summary: "a profile for go tool pprof: wall time and calls, with thread, scene and message as labels",
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
+		Merges:  true,
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{},
 				samples: map[labelled]int32{}, messages: map[*thread][]span{}, open: map[*thread][]*group{}}
