@@ -31,6 +31,8 @@ const (
 	batch = 512
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
+	// minorAlive is the first minor version in which the runtime writes signs of life.
+	minorAlive = 2
 	// longest is how much later than the one before a record may be that nothing behind it confirms: 30 days.
 	longest = 30 * 24 * 3600 * 1e9
 )
@@ -43,6 +45,7 @@ const (
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error {
 	p := newReplay(h)
+	p.signs = r.Header().Minor >= minorAlive
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -64,7 +67,9 @@ type replay struct {
 	limits   limits
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
+	signs    bool             // the runtime writes signs of life
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
+	process  int64            // the time of the last sign of life of any thread
 	events   *[batch]event    // room for those that are handed on at once
 	sum      completeness
 }
@@ -86,7 +91,8 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		alive: map[uint32]int64{}, events: new([batch]event), sum: completeness{gated: map[Method]*GatedCalls{}}}
+		alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event),
+		sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -102,8 +108,12 @@ func (p *replay) chunk(c Chunk) error {
 		p.slowOnly = c.OnlyStalls()
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
+		p.process = max(p.process, min(c.NanoTime, furthest))
 	case *StackSample:
-		p.signOfLife(c.Thread, c.State, c.Nanos)
+		// A call may end between a look at its thread's records and a sample. Only a sign of life excludes that.
+		if !p.signs {
+			p.signOfLife(c.Thread, c.State, c.Nanos)
+		}
 	case *Alive:
 		for _, o := range c.Open {
 			p.signOfLife(o.Thread, o.State, c.Nanos)
@@ -126,6 +136,7 @@ func (p *replay) chunk(c Chunk) error {
 // least that, although the thread put no record meanwhile: a call that hangs puts none.
 func (p *replay) signOfLife(thread uint32, state ThreadState, nanos int64) {
 	nanos = min(max(nanos, -furthest), furthest)
+	p.process = max(p.process, nanos)
 	if before, seen := p.alive[thread]; state != stateTerminated && (!seen || nanos > before) {
 		p.alive[thread] = nanos
 	}
@@ -194,13 +205,25 @@ func (p *replay) thread(index uint32, first uint64) *thread {
 
 // finish handles the records that were held back, and hands on the calls that are still open when they end.
 func (p *replay) finish() error {
-	for _, k := range slices.Sorted(maps.Keys(p.threads)) {
-		t := p.threads[k]
+	order := slices.Sorted(maps.Keys(p.threads))
+	for _, k := range order {
+		r := p.threads[k].repairer
+		if err := p.pass(p.threads[k], func() { r.repair(0) }); err != nil {
+			return err
+		}
+		p.process = max(p.process, r.now)
+	}
+	for _, k := range order {
+		r := p.threads[k].repairer
 		alive, seen := p.alive[k]
 		if !seen {
 			alive = math.MinInt64
 		}
-		if err := p.pass(t, func() { t.repairer.finish(alive) }); err != nil {
+		if !p.signs && alive > r.now {
+			// The thread was seen to hang, and nothing says more until the process ended.
+			alive = p.process
+		}
+		if err := p.pass(p.threads[k], func() { r.finish(alive) }); err != nil {
 			return err
 		}
 	}

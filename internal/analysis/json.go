@@ -47,6 +47,7 @@ type stallJSON struct {
 	Scene      string        `json:"scene,omitempty"`
 	Foreground bool          `json:"foreground"`
 	Verdict    Verdict       `json:"verdict"`
+	Hang       *Hang         `json:"hang,omitempty"`
 	Key        string        `json:"key"`
 	DeviceKey  string        `json:"deviceKey,omitempty"`
 	HotPath    []Step        `json:"hotPath"`
@@ -67,6 +68,7 @@ type threadJSON struct {
 	Index uint32 `json:"index"`
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
+	Label string `json:"label"`
 	Main  bool   `json:"main"`
 }
 
@@ -117,11 +119,11 @@ type recordingJSON struct {
 // Stall writes a stall.
 func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
-		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name,
-			s.Thread.Main},
+		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID,
+			s.Thread.Name, s.Thread.Label, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
+		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key, DeviceKey: s.DeviceKey,
 		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -59,6 +60,8 @@ type Stall struct {
 	PendingKnown bool
 	// Verdict is what it was slow for.
 	Verdict Verdict
+	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
+	Hang *Hang
 	// Tree has its calls, merged by path, and Names what they are called.
 	Tree  *trace.Tree
 	Names *Names
@@ -150,6 +153,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
 	}
 	for _, h := range s.Holders {
+		if h.Waiting.Thread != s.Thread.Index {
+			continue
+		}
 		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
 			continue
 		}
@@ -160,7 +166,14 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = verdictOn(out)
+	if out.Hang = out.hangOf(s, by); out.Hang != nil {
+		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
+			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
+		}
+	}
+	if out.Verdict = verdictOn(out); out.Hang != nil {
+		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
+	}
 	return out
 }
 

@@ -15,15 +15,16 @@ type Kind string
 
 // The kinds of verdicts; [Verdicts] says what each means and when it applies.
 const (
-	KindOwnWork Kind = "own-work"
-	KindLock    Kind = "lock"
-	KindIO      Kind = "io"
-	KindSleep   Kind = "sleep"
-	KindWait    Kind = "wait"
-	KindStarved Kind = "starved"
-	KindGC      Kind = "gc"
-	KindMixed   Kind = "mixed"
-	KindUnknown Kind = "unknown"
+	KindOwnWork  Kind = "own-work"
+	KindLock     Kind = "lock"
+	KindIO       Kind = "io"
+	KindSleep    Kind = "sleep"
+	KindWait     Kind = "wait"
+	KindStarved  Kind = "starved"
+	KindDeadlock Kind = "deadlock"
+	KindGC       Kind = "gc"
+	KindMixed    Kind = "mixed"
+	KindUnknown  Kind = "unknown"
 )
 
 // Verdict is why a stall was slow. It is decided by what was recorded and nothing else.
@@ -70,8 +71,9 @@ type VerdictKind struct {
 }
 
 // Verdicts returns the table of verdicts. A stall gets the first one that explains half of its time, of those that do
-// the one that explains most; if none does, the first of the last two that applies.
-func Verdicts() []VerdictKind { return append(causes(), verdictMixed, verdictUnknown) }
+// the one that explains most; if none does, the first of the last two that applies. A [Hang] decides for itself, and it
+// alone is a deadlock.
+func Verdicts() []VerdictKind { return append(causes(), verdictDeadlock, verdictMixed, verdictUnknown) }
 
 // causes returns the verdicts that a share of a stall's time decides.
 func causes() []VerdictKind {
