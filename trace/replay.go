@@ -71,6 +71,7 @@ type replay struct {
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
 	process  int64            // the time of the last sign of life of any thread
 	events   *[batch]event    // room for those that are handed on at once
+	sum      completeness
 }
 
 type thread struct {
@@ -90,10 +91,12 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event)}
+		alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event),
+		sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {
+	p.sum.chunk(c)
 	switch c := c.(type) {
 	case *Records:
 		return p.records(c)
@@ -118,6 +121,9 @@ func (p *replay) chunk(c Chunk) error {
 				t.repairer.isOpen(span{begin: o.Begin, end: c.Nanos})
 			}
 		}
+	case *Window:
+		b := &p.thread(c.Thread, c.FirstRecord).builder
+		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
@@ -169,14 +175,11 @@ func (p *replay) pass(t *thread, repair func()) error {
 
 // records takes the records of a chunk, and handles all but the last ones.
 func (p *replay) records(c *Records) error {
-	t := p.threads[c.Thread]
-	if t == nil {
-		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: newBuilder(c.Thread)}
-		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
-		p.threads[c.Thread] = t
-	}
+	t := p.thread(c.Thread, c.First)
 	r := t.repairer
-	for list := r.take(c, p.slowOnly); len(list) > 0; {
+	list := r.take(c, p.slowOnly)
+	p.sum.all.Recorded += uint64(len(list))
+	for len(list) > 0 {
 		n := min(len(list), piece)
 		r.held = append(r.held, list[:n]...)
 		list = list[n:]
@@ -185,6 +188,19 @@ func (p *replay) records(c *Records) error {
 		}
 	}
 	return nil
+}
+
+// thread returns a thread. first is the number of its first record if it is new.
+func (p *replay) thread(index uint32, first uint64) *thread {
+	t := p.threads[index]
+	if t == nil {
+		t = &thread{repairer: newRepairer(&p.limits, first), builder: newBuilder(index)}
+		t.builder.sum = &p.sum.all
+		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
+		p.threads[index] = t
+		p.sum.all.Stretches++
+	}
+	return t
 }
 
 // finish handles the records that were held back, and hands on the calls that are still open when they end.
@@ -211,5 +227,5 @@ func (p *replay) finish() error {
 			return err
 		}
 	}
-	return nil
+	return p.h.Chunk(p.sum.result(p.slowOnly))
 }

@@ -27,6 +27,9 @@ type Stall struct {
 	Tree Tree
 	// Repairs are those of its segment.
 	Repairs Repairs
+	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the device
+	// took the first call behind the gap for an outermost one.
+	CallersUnknown bool
 	// Clock is how the clocks stood when it was written; nil if that is not known.
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
@@ -110,6 +113,9 @@ type openStall struct {
 	ended      int64  // when its calls did
 	complete   bool   // no more calls will come
 	decided    bool   // its report has come, or no report will come
+	// unknown is set if it is no message and no outermost call, but what lies behind a gap: calls of which it is not
+	// known whether others enclose them.
+	unknown bool
 }
 
 // Chunk takes what belongs to messages.
@@ -166,6 +172,9 @@ func (j *Joiner) Segment(s *Segment) error {
 		return nil
 	}
 	first := &s.Calls[0]
+	if open := openBehindGap(s); open != nil {
+		return j.Segment(open)
+	}
 	k := t.part
 	t.latest = nil
 	if k == nil || first.Marks&MarkResumed == 0 {
@@ -176,7 +185,8 @@ func (j *Joiner) Segment(s *Segment) error {
 		if k == nil {
 			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin,
 				CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
-			t.waiting = append(t.waiting, k)
+			k.unknown = first.Method == MethodNotRecorded
+			t.wait(k)
 		}
 		k.Kind = s.Kind
 	}
@@ -216,9 +226,44 @@ func (j *Joiner) threshold() int64 {
 // expecting returns the message that was reported and has records of the segment.
 func (t *threadEvidence) expecting(s *Segment) *openStall {
 	for _, k := range t.waiting {
-		if k.Reported && !k.complete && s.FirstRecord < k.Report.EndRecord && s.EndRecord > k.Report.FirstRecord {
+		if !k.Reported || k.complete || s.FirstRecord >= k.Report.EndRecord || s.EndRecord <= k.Report.FirstRecord {
+			continue
+		}
+		if s.Calls[0].Method != MethodNotRecorded || k.Report.FirstRecord <= s.FirstRecord &&
+			s.EndRecord <= k.Report.EndRecord {
 			return k
 		}
+	}
+	return nil
+}
+
+// wait adds a stall to those that wait, in the order of their records.
+func (t *threadEvidence) wait(k *openStall) {
+	i := len(t.waiting)
+	for i > 0 && t.waiting[i-1].first > k.first {
+		i--
+	}
+	t.waiting = slices.Insert(t.waiting, i, k)
+}
+
+// openBehindGap returns the call that is open where the records end, with all calls below it, of a segment in which it
+// is not known what encloses that call; nil if there is none. The call itself is as good as an outermost one: it had not
+// ended.
+func openBehindGap(s *Segment) *Segment {
+	if s.Calls[0].Method != MethodNotRecorded || s.Calls[0].Marks&MarkOpen == 0 {
+		return nil
+	}
+	for i := int32(1); int(i) < len(s.Calls); i = s.Calls[i].Next {
+		if s.Calls[i].Marks&MarkOpen == 0 {
+			continue
+		}
+		open := *s
+		open.Calls = slices.Clone(s.Calls[i:s.Calls[i].Next])
+		open.Begin, open.End = s.Calls[i].Begin, s.Calls[i].End
+		for k := range open.Calls {
+			open.Calls[k].Parent, open.Calls[k].Next = max(-1, open.Calls[k].Parent-i), open.Calls[k].Next-i
+		}
+		return &open
 	}
 	return nil
 }
@@ -256,7 +301,7 @@ func (j *Joiner) report(c *StallChunk) error {
 		}
 	}
 	i := slices.IndexFunc(t.waiting, func(k *openStall) bool {
-		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
+		return !k.Reported && !k.unknown && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
 	})
 	if i < 0 {
 		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord,
@@ -335,7 +380,7 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	k.Thread = t.thread
 	if k.Reported {
 		k.narrow(&k.Tree)
-	} else if t.explains(k) {
+	} else if t.explains(k) || k.unknown {
 		return nil
 	}
 	if k.Reported || k.Ended || k != t.latest {
@@ -360,7 +405,7 @@ func (t *threadEvidence) explains(k *openStall) bool {
 	for _, w := range t.waiting {
 		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end &&
 			w.narrow(&k.Tree) {
-			w.Kind, w.Repairs, any = k.Kind, k.Repairs, true
+			w.Kind, w.Repairs, w.CallersUnknown, w.complete, any = k.Kind, k.Repairs, k.unknown, true, true
 		}
 	}
 	return any

@@ -67,7 +67,7 @@ func (n *Names) suffix(m trace.Method, name trace.Name) string {
 	e, _ := n.mapping.ByID(uint32(m))
 	text := ""
 	if descriptors := n.overloads[hashOf(e.Class, e.Name)]; len(descriptors) > 0 {
-		for _, form := range []func(string) string{Parameters, shortDescriptor, func(d string) string { return d }} {
+		for _, form := range []func(string) string{Parameters, wholeParameters, signature} {
 			text = form(e.Descriptor)
 			same := 0
 			for _, d := range descriptors {
@@ -84,19 +84,20 @@ func (n *Names) suffix(m trace.Method, name trace.Name) string {
 	return text
 }
 
-// shortDescriptor returns a descriptor's parameter types and its result.
-func shortDescriptor(descriptor string) string {
-	i := strings.LastIndexByte(descriptor, ')')
-	if i < 0 {
-		return descriptor
-	}
-	result := Parameters("(" + descriptor[i+1:] + ")")
-	return Parameters(descriptor) + ": " + strings.Trim(result, "()")
+// wholeParameters returns a descriptor's parameter types, classes with their packages.
+func wholeParameters(descriptor string) string { return parametersOf(descriptor, true) }
+
+// signature returns a descriptor's parameter types and its result, classes with their packages.
+func signature(descriptor string) string {
+	result := descriptor[strings.LastIndexByte(descriptor, ')')+1:]
+	return wholeParameters(descriptor) + ": " + strings.Trim(wholeParameters("("+result+")"), "()")
 }
 
 // Parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it
 // is not known.
-func Parameters(descriptor string) string {
+func Parameters(descriptor string) string { return parametersOf(descriptor, false) }
+
+func parametersOf(descriptor string, packages bool) string {
 	if descriptor == "" {
 		return ""
 	}
@@ -117,7 +118,10 @@ func Parameters(descriptor string) string {
 				length = len(rest)
 			}
 			name = strings.TrimSuffix(rest[1:length], ";")
-			name = name[strings.LastIndexByte(name, '/')+1:]
+			if !packages {
+				name = name[strings.LastIndexByte(name, '/')+1:]
+			}
+			name = strings.ReplaceAll(name, "/", ".")
 		} else if p, ok := primitives[rest[0]]; ok {
 			name = p
 		}

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,10 @@ type Stall struct {
 	Names *Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
+	// NotRecorded is how much of Wall lies in gaps, so that it is not known in which methods it was spent.
+	NotRecorded time.Duration
+	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
+	CallersUnknown bool
 
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
@@ -140,6 +145,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	if clock != nil && clock.WallMillis > 0 {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
+	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -200,6 +206,22 @@ func (r *Recording) lockOwner(s *trace.Stall) string {
 		return name + " (another thread of this name)" + held
 	}
 	return name + held
+}
+
+// notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or end
+// and its records.
+func notRecorded(s *trace.Stall) time.Duration {
+	nanos := int64(0)
+	for i := range s.Tree.Nodes {
+		if n := &s.Tree.Nodes[i]; n.Method == trace.MethodNotRecorded {
+			nanos += n.Self
+		}
+	}
+	wall := int64(min(s.Report.Wall, math.MaxInt64))
+	if s.Repairs.Lost > 0 && len(s.Tree.Nodes) > 0 {
+		nanos += max(0, wall-s.Tree.Nodes[0].Total)
+	}
+	return time.Duration(min(nanos, wall))
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
