@@ -14,11 +14,15 @@ type Names struct {
 	other   trace.Names      // where names come from without a mapping; nil for none
 	known   map[trace.Method]trace.Name
 	unknown map[trace.Method]bool
+	// suffixes are those that were asked for, overloads what decides them; nil until then.
+	suffixes  map[trace.Method]string
+	overloads overloads
 }
 
 // NewNames returns the names of a mapping, with the places of a table of source lines; either may be nil.
 func NewNames(m *mapping.Mapping, lines *mapping.Lines) *Names {
-	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{}}
+	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{},
+		suffixes: map[trace.Method]string{}}
 }
 
 // Named introduces a method that the recording names by itself.

@@ -1,7 +1,11 @@
 package analysis
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -56,11 +60,17 @@ type Stall struct {
 	PendingKnown bool
 	// Verdict is what it was slow for.
 	Verdict Verdict
+	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
+	Hang *Hang
 	// Tree has its calls, merged by path, and Names what they are called.
 	Tree  *trace.Tree
 	Names *Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
+	// NotRecorded is how much of Wall lies in gaps, so that it is not known in which methods it was spent.
+	NotRecorded time.Duration
+	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
+	CallersUnknown bool
 
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
@@ -120,7 +130,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		Reported: s.Reported, Ended: s.Ended,
 		Message: parseMessage(j.Description, names, by),
 		Scene:   by.class(j.Scene), Foreground: j.Foreground,
-		State: j.State.String(), LockOwner: by.owner(j.LockOwner), DeviceKey: j.StackKey,
+		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
 		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
@@ -135,6 +145,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	if clock != nil && clock.WallMillis > 0 {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
+	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -142,18 +153,75 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
 	}
 	for _, h := range s.Holders {
+		if h.Waiting.Thread != s.Thread.Index {
+			continue
+		}
 		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
 			continue
 		}
 		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
 		if out.LockOwner == "" {
-			out.LockOwner = printable(h.Thread.Name) + " holds it"
+			out.LockOwner = r.Thread(h.Thread.Index).Label + holds + "it"
 		}
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = verdictOn(out)
+	if out.Hang = out.hangOf(s, by); out.Hang != nil {
+		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
+			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
+		}
+	}
+	if out.Verdict = verdictOn(out); out.Hang != nil {
+		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
+	}
 	return out
+}
+
+// lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
+// several threads may have; a stack sample of the holder says which one it was.
+func (r *Recording) lockOwner(s *trace.Stall) string {
+	text := r.by.owner(s.Report.LockOwner)
+	i := strings.LastIndex(text, holds)
+	if i < 0 {
+		return text
+	}
+	name, held := text[:i], text[i:]
+	for _, h := range s.Holders {
+		if t := r.Thread(h.Thread.Index); t.Name == name && h.Waiting.Thread == s.Thread.Index {
+			return t.Label + held
+		}
+	}
+	var others []*Thread
+	for _, t := range r.threads {
+		if t.Name == name && t.Index != s.Thread.Index {
+			others = append(others, t)
+		}
+	}
+	switch {
+	case len(others) == 1:
+		return others[0].Label + held
+	case len(others) > 1:
+		return fmt.Sprintf("%s (one of %d threads of this name)%s", name, len(others), held)
+	case name == r.Thread(s.Thread.Index).Name:
+		return name + " (another thread of this name)" + held
+	}
+	return name + held
+}
+
+// notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or end
+// and its records.
+func notRecorded(s *trace.Stall) time.Duration {
+	nanos := int64(0)
+	for i := range s.Tree.Nodes {
+		if n := &s.Tree.Nodes[i]; n.Method == trace.MethodNotRecorded {
+			nanos += n.Self
+		}
+	}
+	wall := int64(min(s.Report.Wall, math.MaxInt64))
+	if s.Repairs.Lost > 0 && len(s.Tree.Nodes) > 0 {
+		nanos += max(0, wall-s.Tree.Nodes[0].Total)
+	}
+	return time.Duration(min(nanos, wall))
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {

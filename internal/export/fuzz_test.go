@@ -213,6 +213,8 @@ func fields(data []byte, visit func(field protowire.Number, n uint64, b []byte) 
 			n, size = protowire.ConsumeVarint(data)
 		case protowire.BytesType:
 			b, size = protowire.ConsumeBytes(data)
+		case protowire.Fixed64Type:
+			n, size = protowire.ConsumeFixed64(data)
 		default:
 			size = protowire.ConsumeFieldValue(field, kind, data)
 		}
