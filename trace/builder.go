@@ -1,29 +1,55 @@
 package trace
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
 
 // builder makes the calls of one thread from its events, and hands them on in segments.
 type builder struct {
-	segment Segment  // of which Calls and Repairs grow
-	roots   []uint64 // for each call that no other encloses, the number of its first record
-	top     int32    // the index in Calls of the innermost open call, -1 if none is open; Parent links the others
+	segment Segment      // of which Calls and Repairs grow
+	roots   []rootNumber // for each call that no other encloses
+	top     int32        // the index in Calls of the innermost open call, -1 if none is open; Parent links the others
 	scope   gapScope
 	now     int64 // the time of the last event
+	message int32 // the index in Calls of the message that is open, -1 if none is
+	around  bool  // the calls that are open have enclosed messages
+	// loops are the outermost methods that have enclosed messages, of all threads: their calls are no messages.
+	loops   map[Method]bool
+	lost    uint64
+	loss    lossBegin
+	gaps    []Gap // those whose segments are not handed on yet
+	windows []Gap // likewise
+	sum     *Completeness
 }
 
-func newBuilder(thread uint32) builder { return builder{segment: Segment{Thread: thread}, top: -1} }
+// rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last; the
+// latter is 0 if that is the first record of what comes next.
+type rootNumber struct{ first, end uint64 }
 
-// gapScope is what lies behind a gap, up to the end of the call that was open before the gap, if there was one.
+// lossBegin is where records begin to be missing.
+type lossBegin struct {
+	known  bool
+	at     int64
+	number uint64
+}
+
+func newBuilder(thread uint32, loops map[Method]bool) builder {
+	return builder{segment: Segment{Thread: thread}, top: -1, message: -1, loops: loops, sum: new(Completeness)}
+}
+
+// gapScope is what lies behind a gap, up to where it is settled which calls enclose it.
 type gapScope struct {
 	on      bool
 	outer   int32      // the index of the innermost call that was open before, -1 if there was none
 	start   int32      // how many calls of the segment come before
-	number  uint64     // of the first record
+	loss    lossBegin  // where the gap begins
+	lost    uint64     // how many records are missing
+	number  uint64     // of the first record behind the gap
 	begin   int64      // its time; math.MinInt64 until it is known
 	entered []lostCall // calls that were entered in the gap, the innermost first
+	tops    []uint64   // the numbers of the first records of the calls that none behind the gap encloses
 }
 
 // lostCall is a call of which only the exit is there. It encloses what came before it in the scope.
@@ -43,10 +69,6 @@ func (b *builder) build(events []event, h Handler) error {
 		case eventEntry:
 			b.enter(e.method, e.marks, e.number)
 		case eventExit:
-			if b.scope.on && b.top < b.scope.start {
-				// The call that was open before the gap is over, and with it what may enclose calls behind the gap.
-				b.endScope()
-			}
 			b.exit(e.marks)
 			if e.marks != 0 {
 				b.segment.Repairs.countMarks(e.marks)
@@ -56,20 +78,43 @@ func (b *builder) build(events []event, h Handler) error {
 			b.scope.entered = append(b.scope.entered, lostCall{e.method, int32(len(b.segment.Calls)), b.now,
 				e.marks | MarkTruncated})
 			b.segment.Repairs.Truncated++
+		case eventLoss:
+			b.loss = lossBegin{true, b.now, e.number}
 		case eventGap:
-			b.enclose()
+			if b.scope.on {
+				b.scope.number, b.scope.lost = e.number, b.scope.lost+b.lost
+				b.lost = 0
+				continue
+			}
 			b.scope = gapScope{on: true, outer: b.top, start: int32(len(b.segment.Calls)), number: e.number,
-				begin: math.MinInt64}
+				begin: math.MinInt64, loss: b.loss, lost: b.lost}
+			b.loss, b.lost = lossBegin{}, 0
+		case eventRejoined:
+			b.settle(int(e.number), true)
+		case eventUnsettled:
+			b.settle(int(e.number), false)
 		case eventDone:
 			if err := b.done(e.number, h); err != nil {
 				return err
 			}
+			b.around = false
 		case eventPause:
 			if err := b.pause(e.number, h); err != nil {
 				return err
 			}
+		case eventMessage:
+			if err := b.beginMessage(e.number, h); err != nil {
+				return err
+			}
+		case eventMessageEnd:
+			if err := b.endMessage(e.number, h); err != nil {
+				return err
+			}
 		case eventRepair:
 			b.segment.Repairs.count(e.repair, e.number)
+			if e.repair == repairLost {
+				b.lost += e.number
+			}
 		}
 	}
 	return nil
@@ -85,16 +130,20 @@ func (b *builder) began() {
 // enter begins a call. number is that of its record.
 func (b *builder) enter(m Method, marks Marks, number uint64) {
 	s := &b.segment
-	b.began()
-	if b.top < 0 {
-		b.roots = append(b.roots, number)
+	if b.scope.on {
+		b.began()
+		if b.top < b.scope.start {
+			b.scope.tops = append(b.scope.tops, number)
+		}
+	} else if b.top < 0 {
+		b.roots = append(b.roots, rootNumber{first: number})
 	}
 	parent := b.top
 	b.top = int32(len(s.Calls))
 	s.Calls = append(s.Calls, Call{Method: m, Parent: parent, Count: 1, Begin: b.now, Marks: marks})
 }
 
-// exit ends the innermost call. The caller ends the scope before if the call was open before the gap.
+// exit ends the innermost call.
 func (b *builder) exit(marks Marks) {
 	c := &b.segment.Calls[b.top]
 	c.End, c.Next = b.now, int32(len(b.segment.Calls))
@@ -102,29 +151,50 @@ func (b *builder) exit(marks Marks) {
 	b.top = c.Parent
 }
 
-// endScope ends the scope. Nothing to come encloses what is in it.
-func (b *builder) endScope() {
-	b.enclose()
-	b.scope = gapScope{}
-}
-
-// enclose puts the calls that were entered in the gap around those that they enclose.
-func (b *builder) enclose() {
+// settle ends the scope: the first known calls that were open before the gap were open on both sides of it, and complete
+// says whether all calls are known that enclose what came behind it. The other calls that were open before end where the
+// gap begins. A call of MethodNotRecorded stands for the gap, and if other calls may enclose what came behind it, for
+// these too. It stays open then.
+func (b *builder) settle(known int, complete bool) {
 	s := &b.scope
-	n := int32(len(s.entered))
-	if n == 0 {
-		return
+	b.began()
+	b.sum.Lost += s.lost
+	if s.loss.known {
+		b.sum.Stretches++
 	}
-	start := s.start
+	outer := b.cut(known)
+	start, n := s.start, int32(len(s.entered))
+	first := start // the index of the outermost call that was entered in the gap
+	unknown := !complete || s.loss.known
+	if unknown {
+		first++
+		n++
+	}
 	calls := append(b.segment.Calls, make([]Call, n)...)
 	copy(calls[start+n:], calls[start:])
+	base := outer // the index of what encloses the calls that no call encloses that was entered in the gap
+	if unknown {
+		c := Call{Method: MethodNotRecorded, Parent: outer, Next: first, Count: 1, Begin: s.begin, End: s.begin}
+		if s.loss.known {
+			c.Begin = s.loss.at
+			b.sum.NotRecorded += s.begin - c.Begin
+			b.gaps = append(b.gaps, Gap{Kind: GapLost, Begin: c.Begin, End: s.begin, Records: s.lost})
+		}
+		calls[start] = c
+		if !complete {
+			base = start
+		}
+	}
 	for k, lost := range s.entered {
 		at := start + n - 1 - int32(k)
-		calls[at] = Call{Method: lost.method, Parent: at - 1, Next: lost.end + n, Count: 1, Begin: s.begin,
+		parent := at - 1
+		if at == first {
+			parent = base
+		}
+		calls[at] = Call{Method: lost.method, Parent: parent, Next: lost.end + n, Count: 1, Begin: s.begin,
 			End: lost.at, Marks: lost.marks}
 	}
-	calls[start].Parent = s.outer
-	inner, roots := 0, 0
+	inner, enclosed := 0, 0 // enclosed is how many of the tops are in calls that were entered in the gap
 	for i := start + n; int(i) < len(calls); i++ {
 		c := &calls[i]
 		c.Next += n
@@ -135,34 +205,89 @@ func (b *builder) enclose() {
 		for inner < len(s.entered) && s.entered[inner].end <= i-n {
 			inner++
 		}
+		c.Parent = base
 		if inner < len(s.entered) {
 			c.Parent = start + n - 1 - int32(inner)
-			roots++
+			enclosed++
 		}
 	}
 	if b.top >= start {
 		b.top += n
+	} else {
+		b.top = base
 	}
-	if s.outer < 0 {
-		b.roots = slices.Insert(b.roots[roots:], 0, s.number)
+	if b.message >= start {
+		b.message += n
 	}
-	b.segment.Calls, s.entered = calls, nil
+	b.segment.Calls = calls
+	if outer < 0 {
+		b.addRoots(unknown, complete, enclosed)
+	}
+	b.scope = gapScope{}
+}
+
+// cut ends all but the first known calls that were open before the gap, where the gap begins. It returns the index of
+// the innermost of those that stay open, -1 if none does.
+func (b *builder) cut(known int) int32 {
+	s := &b.scope
+	depth := 0
+	for k := s.outer; k >= 0; k = b.segment.Calls[k].Parent {
+		depth++
+	}
+	k := s.outer
+	for ; depth > known; depth-- {
+		c := &b.segment.Calls[k]
+		c.End, c.Next = s.loss.at, s.start
+		if c.Method != MethodNotRecorded {
+			c.Marks |= MarkCut
+			b.segment.Repairs.Cut++
+		}
+		k = c.Parent
+	}
+	if k < 0 && s.outer >= 0 {
+		b.roots[len(b.roots)-1].end = s.loss.number
+	}
+	return k
+}
+
+// addRoots notes the calls of a scope that no call encloses.
+func (b *builder) addRoots(unknown, complete bool, enclosed int) {
+	s := &b.scope
+	if unknown {
+		b.roots = append(b.roots, rootNumber{first: s.number})
+	}
+	if !complete {
+		return
+	}
+	if len(s.entered) > 0 {
+		b.roots = append(b.roots, rootNumber{first: s.number})
+	}
+	for _, number := range s.tops[enclosed:] {
+		b.roots = append(b.roots, rootNumber{first: number})
+	}
 }
 
 // done hands on the segments that are over: each call that no other encloses is one. The records up to end are theirs.
 func (b *builder) done(end uint64, h Handler) error {
-	b.endScope()
 	calls, repairs := b.segment.Calls, b.segment.Repairs
 	for from, k := int32(0), 0; int(from) < len(calls); k++ {
 		to := calls[from].Next
-		s := Segment{Thread: b.segment.Thread, Kind: SegmentOutermost, FirstRecord: b.roots[k], EndRecord: end,
+		s := Segment{Thread: b.segment.Thread, Kind: SegmentOutermost, FirstRecord: b.roots[k].first, EndRecord: end,
 			Begin: calls[from].Begin, End: calls[from].End, Calls: calls[from:to:to], Repairs: repairs}
-		if calls[from].Method == MethodDispatch {
+		switch {
+		case calls[from].Method == MethodDispatch:
 			s.Kind = SegmentMessage
+		case b.message >= from && b.message < to:
+			s.Kind, s.Message = SegmentRequest, int(b.message-from)
+		case b.loops[calls[from].Method], b.around && calls[from].Marks&(MarkResumed|MarkSuspended) != 0:
+			s.Kind = SegmentBetween
 		}
-		if int(to) < len(calls) {
-			s.EndRecord = b.roots[k+1]
+		if b.roots[k].end > 0 {
+			s.EndRecord = b.roots[k].end
+		} else if int(to) < len(calls) {
+			s.EndRecord = b.roots[k+1].first
 		}
+		s.Gaps = b.gapsOf(&s)
 		for i := range s.Calls {
 			if from > 0 {
 				s.Calls[i].Next -= from
@@ -177,20 +302,81 @@ func (b *builder) done(end uint64, h Handler) error {
 	if len(calls) > 0 {
 		b.segment.Repairs = Repairs{}
 	}
-	b.segment.Calls, b.roots = calls[:0], b.roots[:0]
+	b.segment.Calls, b.roots, b.gaps = calls[:0], b.roots[:0], nil
 	return nil
+}
+
+// beginMessage ends what comes before a message. The calls that are open enclose it.
+func (b *builder) beginMessage(number uint64, h Handler) error {
+	if b.top >= 0 {
+		outermost := b.top
+		for b.segment.Calls[outermost].Parent >= 0 {
+			outermost = b.segment.Calls[outermost].Parent
+		}
+		if m := b.segment.Calls[outermost].Method; m != MethodNotRecorded {
+			b.loops[m] = true
+		}
+		b.around = true
+		if err := b.pause(number, h); err != nil {
+			return err
+		}
+	}
+	b.message = int32(len(b.segment.Calls))
+	return nil
+}
+
+// endMessage ends the message.
+func (b *builder) endMessage(number uint64, h Handler) error {
+	var err error
+	if b.top >= 0 {
+		err = b.pause(number, h)
+	} else {
+		err = b.done(number, h)
+	}
+	b.message = -1
+	return err
+}
+
+// gapsOf returns the gaps and windows of a segment. Those that are over before it are forgotten.
+func (b *builder) gapsOf(s *Segment) (list []Gap) {
+	for len(b.gaps) > 0 && b.gaps[0].End <= s.End {
+		if g := b.gaps[0]; s.Begin <= g.Begin {
+			list = append(list, g)
+		}
+		b.gaps = b.gaps[1:]
+	}
+	over := 0
+	for _, w := range b.windows {
+		if w.End < s.Begin {
+			over++
+		} else if w.Begin < s.End {
+			list = append(list, w)
+		} else {
+			break
+		}
+	}
+	b.windows = b.windows[over:]
+	slices.SortStableFunc(list, func(a, b Gap) int { return cmp.Compare(a.Begin, b.Begin) })
+	return list
 }
 
 // pause hands on what is there of a segment that goes on. The open calls are suspended, and resumed in the next one.
 func (b *builder) pause(number uint64, h Handler) error {
-	b.endScope()
 	var methods []Method // the innermost first
+	message := -1        // the index in methods of the message that is open
 	for b.top >= 0 {
+		if b.top == b.message {
+			message = len(methods)
+		}
 		methods = append(methods, b.segment.Calls[b.top].Method)
 		b.exit(MarkSuspended)
 	}
 	if err := b.done(number, h); err != nil {
 		return err
+	}
+	b.message = -1
+	if message >= 0 {
+		b.message = int32(len(methods) - 1 - message)
 	}
 	for _, m := range slices.Backward(methods) {
 		b.enter(m, MarkResumed, number)

@@ -7,8 +7,14 @@ package trace
 //
 //   - Times do not decrease.
 //   - An eventExit ends the innermost open call. There is one.
-//   - An eventLostEntry comes only behind an eventGap, while no call is open that was entered behind that gap.
+//   - Between an eventGap and the eventRejoined or eventUnsettled that follows it, no call ends that was open before
+//     the gap. Each eventGap is followed by one of them before the next eventDone or eventPause, and before the next
+//     eventGap, unless nothing lies between the two gaps, which are one then.
+//   - An eventLostEntry comes only between the two, and an eventRejoined too, while no call is open that was entered
+//     behind that gap.
 //   - At an eventDone no call is open.
+//   - An eventMessage comes only while no message is open, and an eventMessageEnd ends each, before the calls around it
+//     end.
 //   - The entry of a message's dispatch comes only while no call is open. Behind a gap an eventDone comes before it.
 type event struct {
 	kind   eventKind
@@ -29,13 +35,28 @@ const (
 	// eventLostEntry is the exit of a call that was entered in the gap before it: the call encloses all that came
 	// behind the gap.
 	eventLostEntry
+	// eventLoss says that records are missing from the record number on, and that those before it are the last ones
+	// before the gap. Without it, it is not known when the gap before the next eventGap began, and no call is open.
+	eventLoss
 	// eventGap says that records are missing before the record number.
 	eventGap
+	// eventRejoined says which calls were open on both sides of the gap: the first number of those that were open before
+	// it. All calls that enclose what came behind the gap are known: these, and those of which an eventLostEntry came.
+	eventRejoined
+	// eventUnsettled says that the first number of the calls that were open before the gap were open on both sides of
+	// it. What came behind the gap may be enclosed by more calls, which were entered in the gap.
+	eventUnsettled
 	// eventDone says that nothing to come encloses what came before. number is that of the first record behind it.
 	eventDone
 	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on.
 	// number is that of the first record behind it.
 	eventPause
+	// eventMessage says that the next entry begins a message: a call of a method whose calls are messages. If calls are
+	// open, they are suspended as by an eventPause. number is that of the entry.
+	eventMessage
+	// eventMessageEnd says that the message has ended with the exit before it. If calls are open, they are suspended as
+	// by an eventPause. number is that of the first record behind it.
+	eventMessageEnd
 	// eventRepair says that number records were repaired in the way repair, beside those that the marks of calls count.
 	eventRepair
 )
@@ -77,5 +98,7 @@ func (r *Repairs) countMarks(marks Marks) {
 		r.Unwound++
 	case marks&MarkOpen != 0:
 		r.Open++
+	case marks&MarkCut != 0:
+		r.Cut++
 	}
 }

@@ -120,6 +120,12 @@ func (r *repairer) tryOn(depth int, pushed []Method, records []Record, splits in
 			depth--
 		case k == 0 && r.scope.on && depth == r.scope.depth:
 			cost += costTruncated
+		case k == 0 && depth > 1 && r.open[depth-1].method == MethodNotRecorded:
+			if r.open[depth-2].method == m {
+				depth -= 2
+			} else {
+				cost += costTruncated
+			}
 		default:
 			over := r.passedOver(depth, pushed, m)
 			if over > 0 && splits > 0 {
@@ -178,7 +184,7 @@ func (r *repairer) likely(m Method, at int) guess {
 		return guessMissing
 	case r.scope.on && top == r.scope.depth:
 		return guessTruncated
-	case top > 0 && bits.OnesCount32(uint32(m^r.open[top-1].method)) == 1:
+	case top > 0 && !(r.scope.on && top == r.scope.depth) && bits.OnesCount32(uint32(m^r.open[top-1].method)) == 1:
 		return guessRenamed
 	}
 	return guessStray
@@ -193,14 +199,14 @@ func (r *repairer) weigh(m Method, at int, records []Record) (best guess, cost i
 			best, cost = g, c
 		}
 	}
-	if top > 0 {
+	if top > 0 && r.open[top-1].method != MethodNotRecorded && !(r.scope.on && top == r.scope.depth) {
 		better(guessRenamed, costRenamed+r.trial(top-1, records))
 	}
 	if r.scope.on {
 		better(guessTruncated, costTruncated+costMissed(top-r.scope.depth)+r.trial(r.scope.depth, records))
 	}
 	if at >= 0 {
-		missing := top - 1 - at
+		missing := r.recordedCalls(at+1, top)
 		if missing == 2 && r.open[top-1].method == r.open[top-2].method {
 			missing = 1 // see passedOver
 		}

@@ -19,6 +19,10 @@ type repairer struct {
 	gaps  []gap    // between them
 	next  uint64   // the number of the record behind them
 	first bool     // no records have come yet
+	// patient is set while more chunks may come that say how long calls were open. spans is what those say that came.
+	patient bool
+	hurries uint64 // no record waits whose number is lower
+	spans   []span
 
 	number uint64 // of the next record
 	last   int64  // the latest tick, -1 if there is none
@@ -26,6 +30,8 @@ type repairer struct {
 	latest int64  // the last tick that has a time of its own: all later ones have the same time
 	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
 	now    int64  // the time of the last record, in nanoseconds
+
+	message int // the index in open of the message that is open, -1 if none is
 
 	where   map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 	credit  int              // how many records may be looked ahead at
@@ -48,18 +54,9 @@ type gap struct {
 	apart bool   // what comes behind it has nothing to do with what was before
 }
 
-// repairScope is what lies behind a gap within a call that was open before it, or within none. An exit here that has no
-// entry is of a call that was entered in the gap, and so encloses all that came before in the scope.
-type repairScope struct {
-	on       bool
-	depth    int    // how many calls were open before
-	number   uint64 // of the first record
-	dispatch bool   // the last call that was entered in the gap is a dispatch
-}
-
 func newRepairer(l *limits, first uint64) *repairer {
 	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
-		now: math.MinInt64}
+		now: math.MinInt64, patient: true, message: -1}
 }
 
 // take takes the records of a chunk, and returns those of them that are new. They are held next.
@@ -96,6 +93,9 @@ func (r *repairer) repair(keep int) {
 		}
 		record := r.held[i]
 		ticks := record.Ticks()
+		if r.scope.on && r.waits(i, ticks) {
+			break
+		}
 		marks := Marks(0)
 		if r.outOfOrder(i, ticks) {
 			ticks, marks = r.retime(i)
@@ -104,6 +104,9 @@ func (r *repairer) repair(keep int) {
 		r.last = ticks
 		r.now = max(r.now, r.nanos(ticks))
 		r.number++
+		if r.scope.on {
+			r.scope.end = min(r.scope.end, r.now)
+		}
 		m := Method(record.ID())
 		switch k := len(r.open) - 1; {
 		case record.Entry():
@@ -113,7 +116,7 @@ func (r *repairer) repair(keep int) {
 				r.enter(m, marks)
 			}
 			continue
-		case k >= 0 && r.open[k].method == m:
+		case k >= 0 && r.open[k].method == m && !(r.scope.on && k < r.scope.depth):
 			r.exit(marks)
 		default:
 			if r.repairExit(i, m, marks) {
@@ -123,9 +126,15 @@ func (r *repairer) repair(keep int) {
 				continue
 			}
 		}
-		if len(r.open) == 0 && (!r.scope.on || r.scopeIsOver()) {
+		if r.scope.on && r.scopeIsOver() {
+			r.settle(true)
+		}
+		if len(r.open) == 0 && !r.scope.on {
 			r.done(r.number)
 		}
+	}
+	if i <= 0 {
+		return
 	}
 	r.held = r.held[:copy(r.held, r.held[i:])]
 	for k := range r.gaps {
@@ -135,16 +144,20 @@ func (r *repairer) repair(keep int) {
 
 // plain makes events of the plain records from held[from] on, up to held[to], and returns the index of the first record
 // that is not plain. A record is plain if its time is in order, and if it is the entry of a call within another one, or
-// the exit of the innermost call, which is within another one. The loop of [repairer.repair] handles any record, and
+// the exit of the innermost call, which is within another one; in a scope, within one that was entered in the scope. The loop of [repairer.repair] handles any record, and
 // makes the same events of plain ones. Nearly all records are plain, and this loop takes less time for them: it keeps
 // its state in local variables and calls no function.
 func (r *repairer) plain(from, to int) int {
-	if r.scope.on || r.where != nil || len(r.open) == 0 {
+	floor := 0
+	if r.scope.on {
+		floor = r.scope.depth
+	}
+	if r.where != nil || len(r.open) <= floor {
 		return from
 	}
 	to = min(to, len(r.held)-2, from+batch-r.made, from+r.limits.calls-r.calls)
 	if len(r.gaps) > 0 {
-		to = min(to, r.gaps[0].at)
+		to = min(to, r.gaps[0].at-1)
 	}
 	if to <= from {
 		return from
@@ -160,7 +173,7 @@ func (r *repairer) plain(from, to int) int {
 		m := Method(record.ID())
 		at := max(now, r.nanos(ticks))
 		if record.Entry() {
-			if m == MethodDispatch {
+			if m == MethodDispatch || r.limits.messages.has(m) {
 				break
 			}
 			open = append(open, openMethod{method: m, before: -1})
@@ -168,7 +181,7 @@ func (r *repairer) plain(from, to int) int {
 			events[i] = event{kind: eventEntry, method: m, at: at, number: r.number + uint64(i)}
 		} else {
 			k := len(open) - 1
-			if k == 0 || open[k].method != m {
+			if k == floor || k == r.message || open[k].method != m {
 				break
 			}
 			open = open[:k]
@@ -223,10 +236,12 @@ func (r *repairer) repaired(kind repairKind, n uint64) {
 // finish makes the last events: records end here. The calls that are still open last until the thread's last sign of
 // life, alive.
 func (r *repairer) finish(alive int64) {
+	r.patient = false
 	r.repair(0)
 	for len(r.gaps) > 0 {
 		r.gap()
 	}
+	r.settleAtEnd()
 	if len(r.open) > 0 {
 		r.now = max(r.now, alive)
 	}
@@ -240,22 +255,38 @@ func (r *repairer) gap() {
 	if g.apart {
 		r.cut()
 	}
+	before := r.number
 	r.number = max(r.number, g.first)
 	if g.lost > 0 {
 		r.repaired(repairGaps, 1)
 		r.repaired(repairLost, g.lost)
 	}
-	if g.lost > 0 || !g.apart {
-		if len(r.open) == 0 {
-			r.done(r.number)
-		}
-		r.emit(eventGap, 0, 0, r.number)
-		r.scope = repairScope{on: true, depth: len(r.open), number: r.number}
+	if g.lost == 0 && g.apart {
+		return
 	}
+	if r.scope.on && r.scope.end == math.MaxInt64 {
+		// No record came since the last gap: it is the same one.
+		r.scope.first, r.scope.number = r.number, r.number
+		r.emit(eventGap, 0, 0, r.number)
+		return
+	}
+	r.settle(false)
+	if len(r.open) == 0 {
+		r.done(before)
+	}
+	r.scope = repairScope{on: true, depth: len(r.open), before: before, first: r.number, number: r.number,
+		begin: math.MinInt64,
+		end:   math.MaxInt64}
+	if r.now != math.MinInt64 && !g.apart {
+		r.scope.begin = r.now
+		r.emit(eventLoss, 0, 0, before)
+	}
+	r.emit(eventGap, 0, 0, r.number)
 }
 
 // cut ends what has not ended, as the records end here.
 func (r *repairer) cut() {
+	r.settleAtEnd()
 	for len(r.open) > 0 {
 		r.exit(MarkOpen)
 	}
@@ -264,23 +295,31 @@ func (r *repairer) cut() {
 
 // done ends the segment. The records before number are its.
 func (r *repairer) done(number uint64) {
-	r.scope, r.calls, r.kept = repairScope{}, 0, 0
+	r.calls, r.kept = 0, 0
 	r.emit(eventDone, 0, 0, number)
 }
 
 // pause ends the segment while calls are open, which go on in the next one.
 func (r *repairer) pause(number uint64) {
-	r.scope, r.calls, r.kept = repairScope{}, len(r.open), len(r.open)
+	r.settle(false)
+	r.calls, r.kept = len(r.open), len(r.open)
 	r.emit(eventPause, 0, 0, number)
 }
 
 // enter enters a call.
 func (r *repairer) enter(m Method, marks Marks) {
 	if m == MethodDispatch && (len(r.open) > 0 || r.scope.on) {
+		r.settleAtDispatch()
 		r.unwind(0)
 		r.done(r.number - 1)
 	}
-	if r.calls >= max(r.limits.calls, 2*r.kept) {
+	if r.limits.messages.has(m) && r.scope.on && r.message >= 0 && r.known() <= r.message {
+		// The message before the gap may have ended there. So this is another one.
+		r.settle(false)
+	}
+	if r.message < 0 && r.limits.messages.has(m) {
+		r.beginMessage()
+	} else if r.calls >= max(r.limits.calls, 2*r.kept) {
 		// The current record belongs to what follows.
 		r.pause(r.number - 1)
 	}
@@ -299,11 +338,10 @@ func (r *repairer) enter(m Method, marks Marks) {
 // exit ends the innermost call.
 func (r *repairer) exit(marks Marks) {
 	k := len(r.open) - 1
-	if r.scope.on && k < r.scope.depth {
-		// The call that was open before the gap is over, and with it what may enclose calls behind the gap.
-		r.scope = repairScope{}
-	}
 	o := r.open[k]
+	if o.method == MethodNotRecorded {
+		marks &^= MarkUnwound
+	}
 	r.open = r.open[:k]
 	if r.where != nil {
 		if o.before < 0 {
@@ -316,6 +354,24 @@ func (r *repairer) exit(marks Marks) {
 		}
 	}
 	r.emit(eventExit, 0, marks, 0)
+	if k == r.message {
+		r.endMessage()
+	}
+}
+
+// beginMessage begins a message. The current record is its entry.
+func (r *repairer) beginMessage() {
+	r.settle(false)
+	r.message = len(r.open)
+	r.calls, r.kept = len(r.open), len(r.open)
+	r.emit(eventMessage, 0, 0, r.number-1)
+}
+
+// endMessage ends the message.
+func (r *repairer) endMessage() {
+	r.message = -1
+	r.calls, r.kept = len(r.open), len(r.open)
+	r.emit(eventMessageEnd, 0, 0, r.number)
 }
 
 // unwind ends all but the first open calls, whose exits are missing.
@@ -328,13 +384,11 @@ func (r *repairer) unwind(depth int) {
 // exitOfLost ends a call that was entered in the gap.
 func (r *repairer) exitOfLost(m Method, marks Marks) {
 	r.scope.dispatch = m == MethodDispatch
+	r.scope.outermost = r.scope.depth > 0 && m == r.open[r.outer()].method
+	r.scope.number = r.number
 	r.calls++
 	r.emit(eventLostEntry, m, marks, 0)
 }
-
-// scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is
-// held stays bounded, it is also over after many records.
-func (r *repairer) scopeIsOver() bool { return r.scope.dispatch || r.number-r.scope.number > piece }
 
 // find returns the index in open of the innermost call of a method, -1 if there is none.
 func (r *repairer) find(m Method) int {
@@ -368,7 +422,7 @@ func (r *repairer) find(m Method) int {
 // repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is
 // another record now, which must be handled again.
 func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
-	at := r.find(m)
+	at := r.openAcross(r.find(m), m)
 	to, clear := r.ahead(i + 1)
 	g, cost := r.likely(m, at), costMissings
 	if clear {
@@ -386,6 +440,9 @@ func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	case guessStray:
 		r.repaired(repairStray, 1)
 	case guessMissing:
+		if r.scope.on && at < r.scope.depth {
+			r.rejoin(at)
+		}
 		r.unwind(at + 1)
 		r.exit(marks)
 	case guessRenamed:

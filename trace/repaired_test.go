@@ -110,15 +110,19 @@ func TestRecordNumbers(t *testing.T) {
 		parts = append(parts, &Records{First: uint64(7000 + from), List: second[from:min(len(second), from+100)]})
 	}
 	c := replayedParts(t, parts...)
-	if want := (Repairs{Gaps: 1, Lost: 1000, Truncated: 2}); c.repairs != want || c.calls != 6003 {
+	if want := (Repairs{Gaps: 1, Lost: 1000, Truncated: 2}); c.repairs != want || c.calls != 6004 {
 		t.Errorf("%d calls, %+v, want %+v", c.calls, c.repairs, want)
 	}
 	next := uint64(0)
 	for i, s := range c.segments {
 		if i == 3000 {
 			next = 7000
+			if s.Calls[0].Method != MethodNotRecorded || s.EndRecord != next {
+				t.Fatalf("segment %d, which stands for the gap, is %+v", i, s)
+			}
+			continue
 		}
-		if s.FirstRecord != next || s.EndRecord != next+2 && i != 3000 {
+		if s.FirstRecord != next || s.EndRecord != next+2 && i != 3001 {
 			t.Fatalf("segment %d has the records %d to %d", i, s.FirstRecord, s.EndRecord)
 		}
 		next = s.EndRecord

@@ -17,8 +17,8 @@ const (
 	// MarkUnwound is a call whose exit is missing: an exception left it, or the record is lost. Its End is when
 	// that showed.
 	MarkUnwound
-	// MarkTruncated is a call whose entry came before the records begin, or is lost. Its Begin is the first time
-	// that is known.
+	// MarkTruncated is a call whose entry came before the records begin, or is lost. Its Begin is the time of the first
+	// record that is known to lie within it: it lasted at least since then.
 	MarkTruncated
 	// MarkRetimed is a call one of whose times could not be, and was put between its neighbours'.
 	MarkRetimed
@@ -29,6 +29,9 @@ const (
 	MarkResumed
 	// MarkSuspended is a call that goes on in the thread's next segment.
 	MarkSuspended
+	// MarkCut is a call that was open when a gap began, and is not known to be open behind it. Its End is the time of
+	// the last record before the gap: it lasted at least until then.
+	MarkCut
 )
 
 // Call is one call of a method, or in a report several that were merged.
@@ -65,6 +68,12 @@ const (
 	// stack stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times
 	// are those of the device's wall clock if the stacks have some.
 	SegmentSamples
+	// SegmentRequest is a message of a thread without a looper: a call of a method whose calls are messages, which no
+	// other such call encloses. Calls that enclose it come first, are resumed and suspended, and last as long as it.
+	SegmentRequest
+	// SegmentBetween is what a thread does between such messages, in calls that enclose them: the loop of a thread of
+	// a pool. It is no message.
+	SegmentBetween
 )
 
 // Segment is a part of what one thread did: a message, or what it did outside of any. Calls nest properly, and
@@ -81,8 +90,12 @@ type Segment struct {
 	Begin, End int64
 	// Calls are in the order in which they began, callers before what they call.
 	Calls []Call
+	// Message is the index in Calls of the method's call, in a [SegmentRequest].
+	Message int
 	// Repairs are those that were needed here.
 	Repairs Repairs
+	// Gaps are the times within it in which calls are missing, in the order of their begins.
+	Gaps []Gap
 }
 
 // Walk calls enter and leave for each call of the segment, in the order of time, an inner call left before an
@@ -108,8 +121,9 @@ func (s *Segment) Walk(enter, leave func(call int)) {
 
 // Repairs counts what replay repaired. The zero value is a recording that needed no repair.
 type Repairs struct {
-	// Unwound is how many calls have no exit, Truncated how many no entry, Open how many had not returned.
-	Unwound, Truncated, Open uint64
+	// Unwound is how many calls have no exit, Truncated how many no entry, Open how many had not returned, Cut how many
+	// end at a gap because it is not known whether they were open behind it.
+	Unwound, Truncated, Open, Cut uint64
 	// Stray is how many exits belong to no call and were left out.
 	Stray uint64
 	// Retimed is how many records had a time that could not be.
@@ -130,6 +144,7 @@ func (r *Repairs) Add(o Repairs) {
 	r.Unwound += o.Unwound
 	r.Truncated += o.Truncated
 	r.Open += o.Open
+	r.Cut += o.Cut
 	r.Stray += o.Stray
 	r.Retimed += o.Retimed
 	r.Renamed += o.Renamed

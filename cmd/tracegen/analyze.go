@@ -50,6 +50,7 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 }
 
 func (a *analyzing) options() options {
+	a.maxLost = defaultMaxLost
 	var formats []named[string]
 	for _, name := range []string{answersReport, answersTree, answersTable, answersJSON} {
 		formats = append(formats, named[string]{name, name})
@@ -64,12 +65,13 @@ func (a *analyzing) options() options {
 		option{name: "sort", flag: oneOf(&a.sort, analysis.OrderSelf, orders()...),
 			help: "order of the methods in the formats table and json"},
 		option{name: "top", flag: number(&a.top, 0), help: "number of methods in the formats table and json; 0 is all"},
-		option{name: "min", flag: custom(&a.least),
-			help: "omit calls from the format tree that took less than a `TIME` (5ms) or a share (1%)"},
 		option{name: "each", flag: yes(&a.each), help: "write one tree for each stall instead of one of all calls"},
-	), a.naming.options(
+	), a.selection.options(), a.naming.options(
 		option{name: "lines", flag: text(&a.naming.lines, ""), file: fileRead,
 			help: "show where methods are, by the `FILE` that instrument --lines wrote"},
+	), grouped("Guard",
+		option{name: "max-lost", flag: custom(&a.maxLost),
+			help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},
 	), grouped("Feedback to the build",
 		option{name: "suggest-blocklist", flag: yes(&a.block),
 			help: "write rules for tracegen.yml that block methods with many calls and little time"},
@@ -115,9 +117,11 @@ The verdict names the evidence that the recording lacks. "not available" means t
 runtime could not record something, "nothing" that it recorded that there was nothing.
 
 A RECORDING is a file, - for standard input, or a directory, whose recordings are all
-read. The runtime renames earlier recordings to FILE.1, FILE.2 and so on; analyze reads
-the oldest first, in whatever order they are given. It reads all complete parts of a
-damaged recording, and counts and shows damages and repairs. It also reads the reports of
+read. If the runtime has written a recording in several parts, analyze reads all parts
+that are in the directory of the FILE, and reports those that are missing. Recordings of
+earlier runs have the names FILE.1, FILE.2 and so on; analyze reads the oldest first, in
+whatever order they are given. It reads all complete chunks of a damaged recording, and
+counts and shows damages and repairs. It also reads the reports of
 Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
 All files may be compressed (.gz).
 
@@ -134,14 +138,22 @@ The times of messages are exact. The times of methods have the precision of the 
 the records, 5 ms by default, which the output shows. Sums of many short calls are more
 precise.
 
-A recording names its mapping. If --mapping is another one, analyze writes nothing and
-the exit code is 1. If --mapping is a directory, each recording gets the mapping that it
-names. An ID that is not in the mapping is shown as an ID (#4711) and counted.
+A recording names its mapping. If --mapping is a directory, each recording gets the
+mapping that it names. A recording whose mapping is not given is skipped with a warning,
+and the exit code is 1. If all recordings are skipped, analyze writes nothing. An ID that
+is not in the mapping is shown as an ID (#4711) and counted.
+
+A program can make records faster than they can be written. If records were lost, the
+output begins with how much was recorded: times are lower bounds then, which the table
+marks with ≥, and what was not recorded is shown as "(not recorded)". If a recording
+lacks more than --max-lost of its records, the exit code is 1 after all has been written.
+Calls that the runtime left out to keep up are counted; their time is in their callers.
 
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
 states how many records that saves. It never blocks a method that is on a hot path, or
-that had a call of at least --block-below.`
+that had a call of at least --block-below. If records were lost, it goes by counts alone,
+and blocks as many methods as are needed to record the rest without loss.`
 }
 
 // analyzing holds the options of the command.
@@ -153,8 +165,11 @@ type analyzing struct {
 	named, each, block bool
 	sort               analysis.Order
 	top                int
-	least              least
-	blocking           analysis.Blocking
+	selection
+	blocking analysis.Blocking
+	maxLost  lostShare
+	lost     []error // recordings that lack more than maxLost
+	skipped  int     // recordings of other builds
 }
 
 // run reads the recordings that args name and writes the output.
@@ -165,15 +180,22 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.block && a.format != answersReport {
 		return misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
-	files, err := findRecordings(args)
+	if a.block && a.selects() {
+		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and --min")
+	}
+	recordings, err := findRecordings(args)
 	if err != nil {
 		return err
 	}
+	if err := a.selection.check(len(recordings)); err != nil {
+		return err
+	}
+	files := filesOf(recordings)
 	o, err := a.names()
 	if err != nil {
 		return err
 	}
-	if err := a.check(files, o.Mappings); err != nil {
+	if recordings, err = a.checkBuilds(recordings, o.Mappings); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)
@@ -187,7 +209,18 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
+	err = writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
+	if err != nil {
+		return err
+	}
+	failed := a.lost
+	if a.skipped > 0 {
+		failed = append(failed, fmt.Errorf("%d of %d recordings were skipped", a.skipped, a.skipped+len(recordings)))
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return checkFailed{errors.Join(failed...)}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -196,12 +229,8 @@ func isTerminal(w io.Writer) bool {
 }
 
 func (a *analyzing) binary() bool {
-	for _, f := range export.Formats() {
-		if f.Name == a.format {
-			return f.Binary
-		}
-	}
-	return false
+	f := a.exported()
+	return f != nil && f.Binary
 }
 
 // names opens the mappings. Without --mapping, the default file may be missing.
@@ -218,32 +247,53 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// check refuses recordings of other builds before anything is written. Standard input is checked when it is read.
-func (a *analyzing) check(files []string, mappings *analysis.Mappings) error {
-	for _, file := range files {
-		if file == standardInput {
-			continue
-		}
-		in, err := trace.OpenSource(file)
-		if err != nil {
-			return err
-		}
-		r := in.Reader()
-		if r == nil || mappings == nil {
-			in.Close()
-			continue // a report does not name its build
-		}
-		c, err := r.Next()
-		in.Close()
-		meta, ok := c.(*trace.Meta)
-		if err != nil || !ok {
-			continue // the error is reported when the recording is read
-		}
-		if _, _, err := mappings.Find(file, meta.MappingID(), a.naming.force); err != nil {
-			return refusal(err)
+// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses if no
+// other recording is left, before anything is written. Standard input is checked when it is read.
+func (a *analyzing) checkBuilds(recordings []recording, mappings *analysis.Mappings) ([]recording, error) {
+	var kept []recording
+	var mismatches []error
+	for _, of := range recordings {
+		err := a.checkOne(of, mappings)
+		switch {
+		case errors.As(err, new(*analysis.MismatchError)):
+			mismatches = append(mismatches, err)
+		case err != nil:
+			return nil, err
+		default:
+			kept = append(kept, of)
 		}
 	}
-	return nil
+	if len(kept) == 0 && len(mismatches) > 0 {
+		return nil, checkFailed{mismatches[0]}
+	}
+	for _, err := range mismatches {
+		a.skipped++
+		a.con.warn("skipped: %v", err)
+	}
+	return kept, nil
+}
+
+// checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
+func (a *analyzing) checkOne(of recording, mappings *analysis.Mappings) error {
+	if of.name == standardInput {
+		return nil
+	}
+	in, err := trace.OpenSource(of.files[0])
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := in.Reader()
+	if r == nil || mappings == nil {
+		return nil // a report does not name its build
+	}
+	c, err := r.Next()
+	meta, ok := c.(*trace.Meta)
+	if err != nil || !ok {
+		return nil // the error is reported when the recording is read
+	}
+	_, _, err = mappings.Find(of.name, meta.MappingID(), a.naming.force)
+	return err
 }
 
 // refusal turns the error for a mapping of another build into one with exit code 1.
@@ -255,71 +305,74 @@ func refusal(err error) error {
 }
 
 // write reads all recordings and writes them to w.
-func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o analysis.Options) error {
-	finish, err := a.prepare(&o, w)
+func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []recording, o analysis.Options) error {
+	p, closePasses, err := a.newPasses(ctx, recordings, o)
+	if err != nil {
+		return err
+	}
+	defer closePasses()
+	if err := p.locate(); err != nil {
+		return err
+	}
+	if err := p.estimate(); err != nil {
+		return err
+	}
+	finish, err := p.prepare(&o, p.limited(w))
 	if err != nil {
 		return err
 	}
 	a.warnAtEnd(&o)
-	advance, done := a.con.progress("analyzing")
-	defer done()
-	r := reading{ctx: ctx, advance: advance, total: recordingSize(files)}
-	for _, file := range files {
-		if err := r.analyze(file, a.con.in, o); err != nil {
-			return refusal(err)
-		}
+	if err := p.read("analyzing", o, p.view); err != nil {
+		return err
 	}
 	return finish(o.Mappings)
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
-func (a *analyzing) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
 	switch {
-	case a.block:
+	case p.block:
 		o.Methods = new(analysis.Methods)
 		return func(m *analysis.Mappings) error {
-			return o.Methods.Suggest(a.blocking, m.Loaded()).WriteConfig(w)
+			return o.Methods.Suggest(p.blocking, m.Loaded()).WriteConfig(w)
 		}, nil
-	case a.format == answersReport:
+	case p.format == answersReport:
 		text := analysis.NewText(w)
 		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
 		return func(*analysis.Mappings) error { return nil }, nil
-	case a.format == answersTable:
+	case p.format == answersTable:
 		o.Methods = new(analysis.Methods)
-		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, a.sort, a.top) }, nil
-	case a.format == answersTree && a.each:
+		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, p.sort, p.top) }, nil
+	case p.format == answersTree && p.each:
 		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
 				return err
 			}
-			return analysis.NewCalls(s).WriteTree(w, analysis.Least(a.least))
+			return analysis.NewCalls(s).WriteTree(w, analysis.Least(p.least))
 		}
 		return func(*analysis.Mappings) error { return nil }, nil
-	case a.format == answersTree:
+	case p.format == answersTree:
 		o.Calls = new(analysis.Calls)
-		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(a.least)) }, nil
-	case a.format == answersJSON:
+		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(p.least)) }, nil
+	case p.format == answersJSON:
 		j, err := analysis.NewJSON(w, version())
 		if err != nil {
 			return nil, err
 		}
 		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
-		return func(*analysis.Mappings) error { return j.Close(o.Methods, a.sort, a.top) }, nil
+		return func(*analysis.Mappings) error { return j.Close(o.Methods, p.sort, p.top) }, nil
 	}
-	return a.export(o, w)
+	return p.export(o, w)
 }
 
 // export does so for a format of package export.
-func (a *analyzing) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	v, err := export.New(a.format, w, nil, export.Options{Program: "tracegen " + version()})
+func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + version(),
+		Size: func(bytes int64) error { return p.checkSize(sizeText(bytes), bytes) }})
 	if err != nil {
 		return nil, err
 	}
-	o.Also = func(r *analysis.Recording, names *analysis.Names) (trace.Handler, error) {
-		return v, v.Recording(export.Recording{Title: r.Name, Names: names, Banner: r.Banner()})
-	}
-	o.Evidence, o.Stall = v.Evidence, v.Stall
-	o.End = func(r *analysis.Recording) error { return v.Damage(r.Damage) }
+	connect(o, v)
 	return func(*analysis.Mappings) error { return v.Close() }, nil
 }
 
@@ -329,6 +382,11 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	o.End = func(r *analysis.Recording) error {
 		for _, text := range r.Warnings() {
 			a.con.warn("%s", text)
+		}
+		// A blocklist goes by counts, and is how to lose less.
+		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {
+			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, and --max-lost is %s",
+				r.Name, 100*c.LostShare, &a.maxLost))
 		}
 		if end == nil {
 			return nil

@@ -22,6 +22,8 @@ type console struct {
 	asJSON  bool // --log-format json
 	quiet   bool // print warnings and errors only
 	verbose bool
+	// clear removes the progress bar while a message is printed; nil if there is none.
+	clear func()
 
 	profiling profiling
 }
@@ -41,6 +43,9 @@ func (c *console) detail(format string, args ...any) {
 // log prints a message, which may have several lines. The level is "warning", "error", or "" for information. In text,
 // an error is not marked as one: it is the last line.
 func (c *console) log(level, message string) {
+	if c.clear != nil {
+		c.clear()
+	}
 	if c.asJSON {
 		if level == "" {
 			level = "info"
@@ -89,5 +94,9 @@ func (c *console) progress(what string) (advance func(done, total int64), done f
 		// A bar that reaches its end is removed, and would start again if the work has another round.
 		_ = bar.Set64(min(done, max-1))
 	}
-	return advance, func() { _ = bar.Clear() }
+	c.clear = func() { _ = bar.Clear() }
+	return advance, func() {
+		c.clear()
+		c.clear = nil
+	}
 }

@@ -1,10 +1,10 @@
 package analysis
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -28,15 +28,35 @@ type Recording struct {
 	Threads              int
 	Records, Overwritten uint64
 	Stalls               int
-	// Methods is how many different methods were called, Unresolved how many of them the mapping does not have.
+	// Calls is how many calls there were, Methods how many different methods were called, Unresolved how many of them
+	// the mapping does not have.
+	Calls               uint64
 	Methods, Unresolved int
 	// Span is from the first to the last call.
 	Span time.Duration
 	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
 	Damage  trace.Damage
 	Repairs trace.Repairs
+	// Parts is how many parts of the recording were read, Missing says which others are missing.
+	Parts   int
+	Missing []trace.MissingParts
+	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
+	// a text.
+	Completeness *Completeness
+	// Names has the names of its methods.
+	Names *Names
+	// NoThread has the names of [View.Threads] that no thread of the recording has.
+	NoThread []string
 
-	clock      *trace.Clock // the first
+	view       *View
+	by         residual
+	unmatched  []string // about rules for messages that match nothing
+	threads    map[uint32]*Thread
+	labels     map[string]bool // of threads
+	clock      *trace.Clock    // the first
+	origin     int64           // the time that is 0 in all formats
+	fixed      bool            // the origin is known
+	kinds      [8]uint64       // segments by kind
 	begin, end int64
 	met        map[trace.Method]bool
 }
@@ -56,9 +76,6 @@ func (r *Recording) Version() string {
 	return version + " (" + code + ")"
 }
 
-// about returns the recording's meta data.
-func (r *Recording) about() *trace.Meta { return &trace.Meta{Values: r.Meta} }
-
 // Options say how recordings are read. The zero value reads them without names.
 type Options struct {
 	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
@@ -66,32 +83,63 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for none.
 	R8 *r8.Mapping
+	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
+	// and no others.
+	Messages []filter.Rule
 	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
 	Stall func(*Stall) error
 	End   func(*Recording) error
+	// View is which part of the recording is shown; nil for all of it.
+	View *View
 	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
 	Methods *Methods
 	Calls   *Calls
-	// Evidence, if it is set, is called as [trace.Joiner.Evidence] is, before Also gets the chunk.
-	Evidence func(*trace.Stall) error
-	// Also, if it is set, gets the recording and its names, and returns a handler that gets all that is read as well.
-	Also func(*Recording, *Names) (trace.Handler, error)
+	// Also, if it is set, gets the recording, and returns a handler that gets all that is read as well, before the
+	// stalls that it completes. The recording's origin is known when the handler gets something that has a time.
+	Also func(*Recording) (trace.Handler, error)
+	// Names has the names of methods if Mappings is nil; nil for none.
+	Names trace.Names
+}
+
+// Source is what is analyzed: a [trace.Source].
+type Source interface {
+	// Replay hands all that there is to the handler.
+	Replay(trace.Handler) error
+	// Damage returns what was found wrong with the bytes.
+	Damage() trace.Damage
 }
 
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
 // functions returned, or a [*MismatchError].
-func Analyze(name string, in *trace.Source, o Options) error {
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond,
-		met: map[trace.Method]bool{}}, names: NewNames(nil, nil), by: residual{o.R8}}
-	a.joiner.Found, a.joiner.Evidence = a.found, o.Evidence
+func Analyze(name string, in Source, o Options) error {
+	names := NewNames(nil, nil)
+	names.other = o.Names
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
+		by: residual{o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
+	a.joiner.Found = a.found
+	if s, ok := in.(*trace.Source); ok {
+		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+	}
+	if o.View != nil {
+		a.recording.view = o.View
+		a.viewer = newViewer(o.View, a.recording, a.show)
+	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	a.recording.Damage = in.Damage()
 	if err := a.start(); err != nil {
 		return err
+	}
+	if err := a.fixEarliest(); err != nil {
+		return err
+	}
+	if a.viewer != nil {
+		if err := a.viewer.finish(); err != nil {
+			return err
+		}
 	}
 	if err := a.joiner.Finish(); err != nil {
 		return err
@@ -103,14 +151,15 @@ func Analyze(name string, in *trace.Source, o Options) error {
 type analyzer struct {
 	Options
 	recording *Recording
-	names     *Names
-	by        residual
 	joiner    trace.Joiner
 	also      trace.Handler
+	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
 	methods   *threadTotals
 	calls     *trace.Tree
+	early     []trace.Chunk // what came before the origin was known
+	complete  *trace.Completeness
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -126,10 +175,10 @@ func (a *analyzer) start() error {
 		if err != nil {
 			return err
 		}
-		a.names, r.Resolved = names, found
+		r.Names, r.Resolved = names, found
 		r.Forced = !found && stamped(r.Digest) && names.mapping != nil
 	}
-	a.names.forget()
+	r.Names.forget()
 	if a.Methods != nil {
 		a.methods = newThreadTotals()
 	}
@@ -138,7 +187,7 @@ func (a *analyzer) start() error {
 	}
 	if a.Also != nil {
 		var err error
-		if a.also, err = a.Also(r, a.names); err != nil {
+		if a.also, err = a.Also(r); err != nil {
 			return err
 		}
 	}
@@ -151,9 +200,13 @@ func (a *analyzer) start() error {
 // finish hands on what was summed up.
 func (a *analyzer) finish() error {
 	r := a.recording
+	if a.complete != nil && r.HasCalls() {
+		r.Completeness = newCompleteness(a.complete, r.Names, r.Damage)
+	}
+	delete(r.met, trace.MethodNotRecorded)
 	r.Methods = len(r.met)
 	for m := range r.met {
-		if _, ok := a.names.Name(m); !ok {
+		if _, ok := r.Names.Name(m); !ok {
 			r.Unresolved++
 		}
 	}
@@ -161,10 +214,10 @@ func (a *analyzer) finish() error {
 		r.Span = time.Duration(r.end - r.begin)
 	}
 	if a.methods != nil {
-		a.Methods.add(a.methods, a.names, r)
+		a.Methods.add(a.methods, r.Names, r)
 	}
 	if a.calls != nil {
-		a.Options.Calls.add(a.calls, a.names, r)
+		a.Options.Calls.add(a.calls, r.Names, r)
 	}
 	if a.End != nil {
 		return a.End(r)
@@ -177,31 +230,72 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 	r := a.recording
 	switch c := c.(type) {
 	case *trace.Meta:
-		if a.started {
-			return nil // what is shown already goes by the first, or by its having been lost
-		}
-		r.Meta = make(map[string]string, len(c.Values))
-		for k, v := range c.Values {
-			r.Meta[printable(k)] = printable(v)
-		}
-		r.Precision = c.Precision()
+		a.meta(c)
 	case *trace.Clock:
 		if r.clock == nil {
 			r.clock = c
 		}
+		if err := a.fix(r.originOf(c)); err != nil {
+			return err
+		}
 	case *trace.Threads:
 		r.Threads += len(c.List)
+		for _, t := range c.List {
+			if r.threads[t.Index] == nil {
+				r.addThread(t)
+			}
+		}
 	case *trace.End:
 		r.Overwritten = c.Overwritten
+	case *trace.MissingParts:
+		r.Missing = append(r.Missing, *c)
+	case *trace.Completeness:
+		a.complete = c
 	}
 	if err := a.start(); err != nil {
 		return err
 	}
-	err := a.joiner.Chunk(c)
-	if a.also != nil {
-		err = errors.Join(err, a.also.Chunk(c))
+	if !r.fixed && waits(c) {
+		if a.early = append(a.early, c); len(a.early) < maxEarly {
+			return nil
+		}
+		return a.fixEarliest()
 	}
-	return err
+	return a.handOn(c)
+}
+
+// handOn hands a chunk to the other handler and to the joiner.
+func (a *analyzer) handOn(c trace.Chunk) error {
+	shown := c
+	if a.viewer != nil {
+		var err error
+		if shown, err = a.viewer.chunk(c); err != nil {
+			return err
+		}
+	}
+	if a.also != nil && shown != nil {
+		if err := a.also.Chunk(shown); err != nil {
+			return err
+		}
+	}
+	return a.joiner.Chunk(c)
+}
+
+// meta takes what the recording says of itself. A text has a chunk for each report: what the first says of all holds.
+func (a *analyzer) meta(c *trace.Meta) {
+	r := a.recording
+	if a.started && !r.isText() {
+		return // what is shown already goes by the first, or by its having been lost
+	}
+	if r.Meta == nil {
+		r.Meta = make(map[string]string, len(c.Values))
+		r.Precision = c.Precision()
+	}
+	for k, v := range c.Values {
+		if _, said := r.Meta[printable(k)]; !said {
+			r.Meta[printable(k)] = printable(v)
+		}
+	}
 }
 
 // Named takes the name of a method that has no ID.
@@ -209,11 +303,11 @@ func (a *analyzer) Named(m trace.Method, name string) error {
 	if err := a.start(); err != nil {
 		return err
 	}
-	a.names.Named(m, name)
+	a.recording.Names.Named(m, name)
 	if a.also != nil {
 		return a.also.Named(m, name)
 	}
-	return a.joiner.Named(m, name)
+	return nil
 }
 
 // Segment takes calls.
@@ -222,6 +316,12 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		return err
 	}
 	r := a.recording
+	if !r.fixed {
+		if err := a.fixEarliest(s.Begin); err != nil {
+			return err
+		}
+	}
+	r.kinds[s.Kind&7]++
 	if r.begin == 0 && r.end == 0 || s.Begin < r.begin {
 		r.begin = s.Begin
 	}
@@ -230,18 +330,32 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)
+		if s.Calls[i].Marks&trace.MarkResumed == 0 && s.Calls[i].Method != trace.MethodNotRecorded {
+			r.Calls += uint64(s.Calls[i].Count)
+		}
 	}
+	show := a.show
+	if a.viewer != nil {
+		show = a.viewer.segment
+	}
+	if err := show(s); err != nil {
+		return err
+	}
+	return a.joiner.Segment(s)
+}
+
+// show takes the calls that are shown.
+func (a *analyzer) show(s *trace.Segment) error {
 	if a.methods != nil {
 		a.methods.add(s)
 	}
 	if a.calls != nil {
 		a.calls.Add(s)
 	}
-	err := a.joiner.Segment(s)
 	if a.also != nil {
-		err = errors.Join(err, a.also.Segment(s))
+		return a.also.Segment(s)
 	}
-	return err
+	return nil
 }
 
 // meet notes that a method was called: for most calls, that of the call before them.
@@ -254,9 +368,12 @@ func (a *analyzer) meet(m trace.Method) {
 
 // found takes a stall.
 func (a *analyzer) found(s *trace.Stall) error {
-	out := newStall(s, a.recording, a.names, a.by)
+	out := newStall(s, a.recording)
 	a.recording.Stalls++
 	out.Number = a.recording.Stalls
+	if a.viewer != nil && !a.viewer.stall(out) {
+		return nil
+	}
 	if a.Methods != nil {
 		a.Methods.hot(out)
 	}
@@ -273,18 +390,21 @@ func recordsOf(s *trace.Segment) uint64 {
 	}
 	n := uint64(0)
 	for i := range s.Calls {
-		n += recordsOfCall(s.Calls[i].Marks)
+		n += recordsOfCall(&s.Calls[i])
 	}
 	return n
 }
 
-// recordsOfCall is how many records a call with these marks has here.
-func recordsOfCall(m trace.Marks) uint64 {
-	n := uint64(2)
+// recordsOfCall is how many records a call has here.
+func recordsOfCall(c *trace.Call) uint64 {
+	if c.Method == trace.MethodNotRecorded {
+		return 0
+	}
+	n, m := uint64(2), c.Marks
 	if m&(trace.MarkTruncated|trace.MarkResumed) != 0 {
 		n--
 	}
-	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended) != 0 {
+	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended|trace.MarkCut) != 0 {
 		n--
 	}
 	return n

@@ -8,6 +8,10 @@
 //	                   ├──────► Calls     all calls by path
 //	                   └──────► Also      another handler, such as an export
 //
+// A [Recording] has what is said of it in every format: text, JSON, the page and all exports take its origin
+// ([Recording.At]), the names of its threads ([Recording.Thread]), messages and methods, its facts
+// ([Recording.Facts]), and the stalls with their numbers and verdicts from here.
+//
 // [Text] and [JSON] write stalls as they come. The memory holds one stall, the table of methods or the merged tree if
 // they are asked for, and the mappings; it does not grow with the recording.
 //

@@ -47,6 +47,7 @@ type stallJSON struct {
 	Scene      string        `json:"scene,omitempty"`
 	Foreground bool          `json:"foreground"`
 	Verdict    Verdict       `json:"verdict"`
+	Hang       *Hang         `json:"hang,omitempty"`
 	Key        string        `json:"key"`
 	DeviceKey  string        `json:"deviceKey,omitempty"`
 	HotPath    []Step        `json:"hotPath"`
@@ -58,12 +59,16 @@ type stallJSON struct {
 	Before     []Past        `json:"before"`  // null if not known
 	Pending    []Waiting     `json:"pending"` // null if not known
 	Repairs    repairsJSON   `json:"repairs"`
+
+	NotRecorded    time.Duration `json:"notRecordedNanos,omitempty"`
+	CallersUnknown bool          `json:"callersUnknown,omitempty"`
 }
 
 type threadJSON struct {
 	Index uint32 `json:"index"`
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
+	Label string `json:"label"`
 	Main  bool   `json:"main"`
 }
 
@@ -71,6 +76,7 @@ type repairsJSON struct {
 	Unwound   uint64 `json:"unwound"`
 	Truncated uint64 `json:"truncated"`
 	Open      uint64 `json:"open"`
+	Cut       uint64 `json:"cut"`
 	Stray     uint64 `json:"stray"`
 	Retimed   uint64 `json:"retimed"`
 	Renamed   uint64 `json:"renamed"`
@@ -106,19 +112,32 @@ type recordingJSON struct {
 	Unresolved  int               `json:"unresolved"`
 	Repairs     repairsJSON       `json:"repairs"`
 	Damage      damageJSON        `json:"damage"`
+	Parts       int               `json:"parts"`
+	Missing     []missingJSON     `json:"missingParts"`
+
+	Completeness *Completeness `json:"completeness,omitempty"`
+}
+
+// missingJSON is what is missing between two parts; to is 0 if that is not known.
+type missingJSON struct {
+	From    int           `json:"from"`
+	To      int           `json:"to"`
+	Nanos   time.Duration `json:"nanos"`
+	Deleted bool          `json:"deleted"`
 }
 
 // Stall writes a stall.
 func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
-		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID, s.Thread.Name,
-			s.Thread.Main},
+		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID,
+			s.Thread.Name, s.Thread.Label, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
+		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang,
+		Key: s.Key, DeviceKey: s.DeviceKey,
 		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
-		Repairs: repairsJSON(s.Repairs),
+		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,
 	}
 	if !s.Time.IsZero() {
 		out.Time = s.Time.Format("2006-01-02T15:04:05.000Z")
@@ -169,7 +188,8 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		}
 		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
 			r.Threads,
-			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage)})
+			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage), r.Parts,
+			missingOf(r.Missing), r.Completeness})
 		if err != nil {
 			return err
 		}
@@ -186,6 +206,14 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 	}
 	j.w.WriteString("]}\n")
 	return j.w.Flush()
+}
+
+func missingOf(missing []trace.MissingParts) []missingJSON {
+	out := []missingJSON{}
+	for _, m := range missing {
+		out = append(out, missingJSON{m.From, m.To, time.Duration(m.End - m.Begin), m.Deleted})
+	}
+	return out
 }
 
 func damageOf(d trace.Damage) damageJSON {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/tracegen/tracegen/trace"
@@ -12,6 +13,9 @@ type Method struct {
 	Class      string `json:"class,omitempty"`
 	Name       string `json:"name"`
 	Descriptor string `json:"descriptor,omitempty"`
+	// Label is what every format calls it if that is more than its class and name: its class has several methods of
+	// that name. See [Names.Label].
+	Label string `json:"label,omitempty"`
 	// File and Line are where its code begins in the source.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
@@ -22,9 +26,9 @@ type Method struct {
 	Unresolved bool `json:"unresolved,omitempty"`
 }
 
-// String returns "Class.Name", and the place in the source if it is known.
+// String returns the label, and the place in the source if it is known.
 func (m Method) String() string {
-	s := m.Identity()
+	s := cmp.Or(m.Label, m.Identity())
 	if m.File != "" {
 		s += " (" + m.File
 		if m.Line > 0 {
@@ -54,6 +58,9 @@ func methodOf(names *Names, m trace.Method) Method {
 		Unresolved: !ok}
 	if m < trace.FirstNamed {
 		method.ID = uint32(m)
+	}
+	if suffix := names.suffix(m, n); suffix != "" {
+		method.Label = n.String() + suffix
 	}
 	return method
 }

@@ -11,13 +11,18 @@ import (
 type Names struct {
 	mapping *mapping.Mapping // nil if there is none
 	lines   *mapping.Lines   // likewise
+	other   trace.Names      // where names come from without a mapping; nil for none
 	known   map[trace.Method]trace.Name
 	unknown map[trace.Method]bool
+	// suffixes are those that were asked for, overloads what decides them; nil until then.
+	suffixes  map[trace.Method]string
+	overloads overloads
 }
 
 // NewNames returns the names of a mapping, with the places of a table of source lines; either may be nil.
 func NewNames(m *mapping.Mapping, lines *mapping.Lines) *Names {
-	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{}}
+	return &Names{mapping: m, lines: lines, known: map[trace.Method]trace.Name{}, unknown: map[trace.Method]bool{},
+		suffixes: map[trace.Method]string{}}
 }
 
 // Named introduces a method that the recording names by itself.
@@ -43,6 +48,9 @@ func (n *Names) Name(m trace.Method) (trace.Name, bool) {
 		return trace.NoNames{}.Name(m)
 	}
 	name, ok := trace.NoNames{}.Name(m)
+	if n.other != nil {
+		name, ok = n.other.Name(m)
+	}
 	if n.mapping != nil {
 		if e, found := n.mapping.ByID(uint32(m)); found && m < trace.FirstNamed {
 			name, ok = n.entry(e), true

@@ -25,9 +25,11 @@ func (r residual) class(name string) string {
 	return mapping.Text(original)
 }
 
+// holds is what stands between a thread and the lock that it holds.
+const holds = " holds "
+
 // owner translates the owner of a lock: "THREAD holds CLASS".
 func (r residual) owner(text string) string {
-	const holds = " holds "
 	i := strings.LastIndex(text, holds)
 	if i < 0 {
 		return printable(text)

@@ -1,7 +1,11 @@
 package analysis
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/trace"
@@ -13,11 +17,13 @@ type Stall struct {
 	Recording *Recording
 	Number    int
 	// Thread is what it ran on.
-	Thread trace.Thread
+	Thread *Thread
 	// Sequence is its number on its thread, if the device reported it.
 	Sequence uint64
-	// Begin is how long after the recording's first clock it began, 0 if it began before; Time when that was, in UTC;
-	// zero if it is not known.
+	// FirstRecord and EndRecord are the numbers of its thread's first record in it, and of the one after its last.
+	FirstRecord, EndRecord uint64
+	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero if
+	// it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
@@ -54,11 +60,20 @@ type Stall struct {
 	PendingKnown bool
 	// Verdict is what it was slow for.
 	Verdict Verdict
+	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
+	Hang *Hang
 	// Tree has its calls, merged by path, and Names what they are called.
 	Tree  *trace.Tree
 	Names *Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
+	// NotRecorded is how much of Wall lies in gaps, so that it is not known in which methods it was spent.
+	NotRecorded time.Duration
+	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
+	CallersUnknown bool
+
+	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
+	first, end uint64 // its records; equal if there are none
 }
 
 // StackSample is a stack that was taken while a message ran.
@@ -106,23 +121,23 @@ type Waiting struct {
 }
 
 // newStall puts names to what was recorded of a message.
-func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
-	j := &s.Report
+func newStall(s *trace.Stall, r *Recording) *Stall {
+	j, names, by := &s.Report, r.Names, r.by
 	out := &Stall{
-		Recording: r, Thread: s.Thread, Sequence: j.Message,
+		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
+		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
 		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
 		Reported: s.Reported, Ended: s.Ended,
 		Message: parseMessage(j.Description, names, by),
 		Scene:   by.class(j.Scene), Foreground: j.Foreground,
-		State: j.State.String(), LockOwner: by.owner(j.LockOwner), DeviceKey: j.StackKey,
+		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
+		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}
-	if r.clock != nil {
-		out.Begin = time.Duration(max(0, j.Begin-r.clock.NanoTime)) // the first call may be older than the recording
-	}
+	out.Begin = time.Duration(r.At(j.Begin))
 	clock := s.Clock
 	if clock == nil {
 		clock = r.clock
@@ -130,7 +145,7 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 	if clock != nil && clock.WallMillis > 0 {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
-	out.Thread.Name = printable(out.Thread.Name)
+	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -138,18 +153,75 @@ func newStall(s *trace.Stall, r *Recording, names *Names, by residual) *Stall {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
 	}
 	for _, h := range s.Holders {
+		if h.Waiting.Thread != s.Thread.Index {
+			continue
+		}
 		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
 			continue
 		}
 		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
 		if out.LockOwner == "" {
-			out.LockOwner = printable(h.Thread.Name) + " holds it"
+			out.LockOwner = r.Thread(h.Thread.Index).Label + holds + "it"
 		}
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = verdictOn(out)
+	if out.Hang = out.hangOf(s, by); out.Hang != nil {
+		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
+			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
+		}
+	}
+	if out.Verdict = verdictOn(out); out.Hang != nil {
+		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
+	}
 	return out
+}
+
+// lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
+// several threads may have; a stack sample of the holder says which one it was.
+func (r *Recording) lockOwner(s *trace.Stall) string {
+	text := r.by.owner(s.Report.LockOwner)
+	i := strings.LastIndex(text, holds)
+	if i < 0 {
+		return text
+	}
+	name, held := text[:i], text[i:]
+	for _, h := range s.Holders {
+		if t := r.Thread(h.Thread.Index); t.Name == name && h.Waiting.Thread == s.Thread.Index {
+			return t.Label + held
+		}
+	}
+	var others []*Thread
+	for _, t := range r.threads {
+		if t.Name == name && t.Index != s.Thread.Index {
+			others = append(others, t)
+		}
+	}
+	switch {
+	case len(others) == 1:
+		return others[0].Label + held
+	case len(others) > 1:
+		return fmt.Sprintf("%s (one of %d threads of this name)%s", name, len(others), held)
+	case name == r.Thread(s.Thread.Index).Name:
+		return name + " (another thread of this name)" + held
+	}
+	return name + held
+}
+
+// notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or end
+// and its records.
+func notRecorded(s *trace.Stall) time.Duration {
+	nanos := int64(0)
+	for i := range s.Tree.Nodes {
+		if n := &s.Tree.Nodes[i]; n.Method == trace.MethodNotRecorded {
+			nanos += n.Self
+		}
+	}
+	wall := int64(min(s.Report.Wall, math.MaxInt64))
+	if s.Repairs.Lost > 0 && len(s.Tree.Nodes) > 0 {
+		nanos += max(0, wall-s.Tree.Nodes[0].Total)
+	}
+	return time.Duration(min(nanos, wall))
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
@@ -184,7 +256,7 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 	}
 	s.PendingKnown = true
 	// The queue was read when the threshold was passed, and a stack sample was taken then.
-	threshold, _ := s.Recording.about().SlowThreshold()
+	threshold, _ := s.Recording.About().SlowThreshold()
 	looked := from.Report.Begin + threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples,
 		func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -11,15 +12,23 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Text writes answers for people. It writes as they come.
+// Text writes answers for people, recording by recording: it begins with what is missing from a recording, which is known
+// only when that has been read, and holds the text of its stalls until then.
 type Text struct {
-	w *bufio.Writer
+	out io.Writer
+	// held has what was written to w and not to out yet.
+	held bytes.Buffer
+	w    *bufio.Writer
 	// stalls and recordings are how many there were.
 	stalls, recordings int
 }
 
 // NewText writes to w.
-func NewText(w io.Writer) *Text { return &Text{w: bufio.NewWriter(w)} }
+func NewText(w io.Writer) *Text {
+	t := &Text{out: w}
+	t.w = bufio.NewWriter(&t.held)
+	return t
+}
 
 const (
 	shownPast    = 5  // of what ran before, the last
@@ -34,8 +43,20 @@ func (t *Text) Begin(r *Recording) error {
 	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
-	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.origin())
-	return t.w.Flush()
+	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.program())
+	if r.view != nil && r.view.String() != "" {
+		fmt.Fprintf(t.w, "shown: %s\n", printable(r.view.String()))
+	}
+	return t.flush()
+}
+
+// flush writes what is held.
+func (t *Text) flush() error {
+	if err := t.w.Flush(); err != nil {
+		return err
+	}
+	_, err := t.held.WriteTo(t.out)
+	return err
 }
 
 // Banner warns that names are not to be trusted; "" if they are.
@@ -47,8 +68,8 @@ func (r *Recording) Banner() string {
 	return ""
 }
 
-// origin says whose recording it is.
-func (r *Recording) origin() string {
+// program says whose recording it is.
+func (r *Recording) program() string {
 	var parts []string
 	for _, key := range []string{"package", "process", "sun.java.command"} {
 		if v := r.Meta[key]; v != "" && (key != "process" || v != r.Meta["package"]) {
@@ -69,6 +90,9 @@ func (r *Recording) origin() string {
 	if r.HasCalls() {
 		parts = append(parts, "times of methods ± "+millis(r.Precision))
 	}
+	if r.Parts > 1 {
+		parts = append(parts, count(r.Parts, "part"))
+	}
 	return " " + strings.Join(parts, ", ")
 }
 
@@ -81,6 +105,9 @@ func (t *Text) Stall(s *Stall) error {
 		fmt.Fprintf(w, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	field("what", "%s%s", s.Message, s.where())
+	if s.CallersUnknown {
+		field("", "records before it are lost: it may be a part of a longer call")
+	}
 	field("why", "%s", s.Verdict.Text)
 	field("time", "%s", s.times())
 	t.path(s)
@@ -100,10 +127,10 @@ func (s *Stall) Title() string {
 }
 
 func (s *Stall) threadName() string {
-	if s.Thread.Name != "" {
-		return "thread " + s.Thread.Name
+	if s.Thread.Name == "" {
+		return s.Thread.Label
 	}
-	return fmt.Sprintf("thread %d", s.Thread.Index)
+	return "thread " + s.Thread.Label
 }
 
 func (s *Stall) when() string {
@@ -314,7 +341,12 @@ func (p Waiting) String() string {
 // End sums a recording up.
 func (t *Text) End(r *Recording) error {
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
-	return t.w.Flush()
+	for _, line := range r.Completeness.Lines() {
+		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {
+			return err
+		}
+	}
+	return t.flush()
 }
 
 // Summary says in a line what there was, and what was wrong.
@@ -328,6 +360,9 @@ func (r *Recording) Summary() string {
 	}
 	if r.Unresolved > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s unresolved", r.Unresolved, count(r.Methods, "method")))
+	}
+	for _, m := range r.Missing {
+		parts = append(parts, r.missingText(m))
 	}
 	if r.Overwritten > 0 {
 		parts = append(parts, fmt.Sprintf("%d records were overwritten on the device", r.Overwritten))
@@ -344,6 +379,9 @@ func (r *Recording) Summary() string {
 // Warnings says what the answers are not to be trusted for.
 func (r *Recording) Warnings() []string {
 	var list []string
+	for _, line := range r.Completeness.Lines() {
+		list = append(list, r.Name+": "+line)
+	}
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
 	} else if !stamped(r.Digest) {
@@ -353,6 +391,12 @@ func (r *Recording) Warnings() []string {
 	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
 		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
 			r.Unresolved, count(r.Methods, "method")))
+	}
+	for _, text := range r.unmatched {
+		list = append(list, r.Name+": "+text)
+	}
+	for _, m := range r.Missing {
+		list = append(list, r.Name+": "+r.missingText(m))
 	}
 	if text := damageText(r.Damage); text != "" {
 		list = append(list, r.Name+": damaged: "+text)
@@ -368,40 +412,13 @@ func count(n int, what string) string {
 }
 
 // repairsText lists what was repaired; "" if nothing.
-func repairsText(r trace.Repairs) string {
-	return countsText([]counted{
-		{r.Unwound, "calls without an exit"}, {r.Truncated, "calls without an entry"}, {r.Open,
-			"calls still open at the end"},
-		{r.Stray, "exits without a call"}, {r.Retimed, "impossible times"}, {r.Renamed,
-			"exits with another method's ID"},
-		{r.Swapped, "pairs of records in the wrong order"}, {r.Gaps, "gaps"}, {r.Lost, "records lost in gaps"},
-		{r.Overfull, "calls shorter than the calls in them"}, {r.Jumps, "jumps in depth"},
-	})
-}
+func repairsText(r trace.Repairs) string { return countsText(repairCounts(r)) }
 
 // damageText says what is wrong with a file; "" if nothing. That it was not closed is none.
 func damageText(d trace.Damage) string {
-	text := countsText([]counted{
-		{d.LostChunks, "chunks lost"}, {d.Malformed, "chunks malformed"}, {d.SkippedBytes, "bytes skipped"}, {d.Unknown,
-			"chunks of an unknown kind"},
-	})
+	text := countsText(damageCounts(d))
 	if d.Header {
 		text += ", the header is damaged"
 	}
 	return strings.TrimPrefix(text, ", ")
-}
-
-type counted struct {
-	n    uint64
-	what string
-}
-
-func countsText(list []counted) string {
-	var parts []string
-	for _, c := range list {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -80,7 +80,7 @@ func (a *art) thread(t *thread) error {
 	if len(a.threads) == math.MaxUint16 {
 		return fmt.Errorf("an ART trace has at most %d threads: export as perfetto", math.MaxUint16)
 	}
-	name := clean(t.Name)
+	name := clean(t.Label)
 	if t.of.number > 1 {
 		name += " of " + clean(t.of.process())
 	}

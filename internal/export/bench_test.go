@@ -67,9 +67,9 @@ func BenchmarkExport(b *testing.B) {
 				runtime.ReadMemStats(&before)
 				out.n = 0
 				began := cpu()
-				v, err := export.New(f.Name, &out, naming{}, export.Options{})
+				v, err := export.New(f.Name, &out, export.Options{})
 				if err == nil {
-					err = feed(v, data)
+					err = feed(v, naming{}, data)
 				}
 				if err != nil {
 					b.Fatal(err)

@@ -57,7 +57,7 @@ func (c *chrome) meta(what string, pid, tid int64, f fact) {
 }
 
 func (c *chrome) thread(t *thread) error {
-	c.row(t.of, t.tid, t.Name, 2*int64(t.order)+1)
+	c.row(t.of, t.tid, t.Label, 2*int64(t.order)+1)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (c *chrome) lane(e *event) int64 {
 		c.lanes[key] = tid
 		name, sort := "frames", int64(-1)
 		if e.thread != nil {
-			name, sort = "messages of "+e.thread.Name, 2*int64(e.thread.order)
+			name, sort = "messages of "+e.thread.Label, 2*int64(e.thread.order)
 		}
 		c.row(e.of, tid, name, sort)
 	}

@@ -15,6 +15,7 @@ func collapsedFormat() Format {
 		Summary: "a line a path with its own nanoseconds, for flamegraph.pl, inferno, speedscope",
 		Marks:   "behind the name, in brackets",
 		Memory:  "one number for each path; recordings are merged",
+		Merges:  true,
 		start: func(w *bufio.Writer, _ Options) exporter {
 			return &collapsed{w: w, methods: newMethods(), paths: newPaths()}
 		},
@@ -41,7 +42,7 @@ func (c *collapsed) thread(t *thread) error {
 	if c.roots == nil {
 		c.roots = map[string]int32{}
 	}
-	name := clean(t.Name)
+	name := clean(t.Label)
 	if _, ok := c.roots[name]; !ok {
 		c.names = append(c.names, name)
 		c.roots[name] = c.paths.below(-1, int32(-len(c.names)))
@@ -50,7 +51,7 @@ func (c *collapsed) thread(t *thread) error {
 }
 
 func (c *collapsed) segment(t *thread, s *trace.Segment) error {
-	root := c.roots[clean(t.Name)]
+	root := c.roots[clean(t.Label)]
 	c.at = c.at[:0]
 	for i := range s.Calls {
 		call := &s.Calls[i]

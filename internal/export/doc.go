@@ -2,16 +2,15 @@
 // any browser.
 //
 // [Formats] is the table of formats, [New] begins an export. A [Writer] is a [trace.Handler]: it gets what package
-// analysis replays, one recording after the other, and is closed at the end.
+// analysis reads, one recording after the other, and is closed at the end.
 //
-//	analysis.Analyze ─► Segment, Chunk ─► writer ─► exporter ─► file
-//	                ├─► Evidence ───────►
-//	                └─► Stall: the verdict
+//	analysis.Analyze ─► Also: Segment, Chunk ─► writer ─► exporter ─► file
+//	                └─► Stall ────────────────►
 //
-// The writer does what all formats have in common: it makes times relative to the recording's begin, puts them in
-// order, and leaves out messages that a history repeats. Stalls come with all that was found while they lasted from
-// [trace.Joiner], and verdicts from package analysis; nothing is joined or decided here. An exporter gets the segments
-// of one thread in the order of time, and events beside them.
+// The writer does what all formats have in common: it makes events of chunks, puts segments in the order of time, and
+// leaves out messages that a history repeats. What is true of a recording comes from package analysis, and is neither
+// decided nor worded here: the origin of times, names of threads, methods and messages, stalls with their numbers and
+// verdicts, facts. An exporter gets the segments of one thread in the order of time, and events beside them.
 //
 // What was damaged or repaired is always shown: as the marks of a call where the format has room, and as facts of the
 // recording ([Format.Marks], and the facts that every exporter gets).

@@ -1,10 +1,12 @@
 package export
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -33,16 +35,16 @@ type event struct {
 	flow uint64
 	// message and stall are what the event was made of, or nil.
 	message *trace.Message
-	stall   *trace.StallChunk
+	stall   *analysis.Stall
 }
 
 var messageKinds = [...]string{"message", "idle", "system message", "running", "merged messages"}
 
 // message exports a message unless it has been exported: a history repeats what was in the one before. Of a message
-// that has grown by merging, only the new part is exported.
-func (w *writer) message(t *thread, m trace.Message, j *event) error {
-	begin := t.of.rel(m.Begin)
-	end := t.of.rel(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
+// that has grown by merging, only the new part is exported. flow is a stall's.
+func (w *writer) message(t *thread, m trace.Message, flow uint64) error {
+	begin := t.of.At(m.Begin)
+	end := t.of.At(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
 	next := sum(int64(min(m.Sequence, math.MaxInt64)), int64(min(m.Count, math.MaxInt64)))
 	repeated := uint64(next) <= t.sequence
 	if m.Kind == trace.MessageIdle {
@@ -52,12 +54,12 @@ func (w *writer) message(t *thread, m trace.Message, j *event) error {
 		t.of.duplicate++
 		return nil
 	}
-	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: t.of.what(m.Description),
-		message: &m}
-	if e.name == "" && int(m.Kind) < len(messageKinds) {
+	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: "message", message: &m, flow: flow}
+	if m.Description != "" {
+		e.name = clean(t.of.Message(m.Description).String())
+	} else if int(m.Kind) < len(messageKinds) {
 		e.name = messageKinds[m.Kind]
 	}
-	e.name = clean(e.name)
 	e.facts = messageFacts(m)
 	if e.begin < t.messages {
 		e.begin, e.end = t.messages, max(t.messages, e.end)
@@ -67,18 +69,7 @@ func (w *writer) message(t *thread, m trace.Message, j *event) error {
 		t.sequence = uint64(next)
 	}
 	t.messages = e.end
-	if j != nil {
-		e.flow, e.stall = j.flow, j.stall
-	}
 	return w.exporter.event(&e)
-}
-
-// what returns what a message's text says. Of an outermost call it is the name of its method.
-func (r *recording) what(text string) string {
-	if m, ok := trace.DescribedMethod(text); ok {
-		return "call of " + r.name(m).String()
-	}
-	return text
 }
 
 func messageFacts(m trace.Message) []fact {
@@ -103,8 +94,8 @@ func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
 
 // frame exports a frame, in the first lane that is free by then, and its counters.
 func (w *writer) frame(r *recording, f trace.Frame) error {
-	e := event{kind: eventFrame, of: r, begin: r.rel(f.Start), name: "frame"}
-	e.end = max(e.begin, r.rel(f.End))
+	e := event{kind: eventFrame, of: r, begin: r.At(f.Start), name: "frame"}
+	e.end = max(e.begin, r.At(f.End))
 	for e.lane = 0; e.lane < len(w.lanes) && w.lanes[e.lane] > e.begin; e.lane++ {
 	}
 	if e.lane == len(w.lanes) {
@@ -136,7 +127,7 @@ var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", 
 	"gpu"}
 
 func frameFacts(r *recording, f trace.Frame) []fact {
-	all := []fact{{"vsync ms", millis(r.rel(f.VSync))}, {"dropped before", f.Dropped}}
+	all := []fact{{"vsync ms", millis(r.At(f.VSync))}, {"dropped before", f.Dropped}}
 	for k, d := range f.Durations {
 		if d >= 0 {
 			all = append(all, fact{frameParts[k] + " ms", millis(d)})
@@ -145,51 +136,79 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 	return all
 }
 
-// stall exports a stall: the message, the instant, and what was found while it lasted.
-func (w *writer) stall(t *thread, stall *trace.Stall) error {
-	c := &stall.Report
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.of.rel(c.Begin), name: "stall", stall: c,
-		flow: uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (c.Message + 1)}
-	e.end = e.begin
-	e.facts = append(stallFacts(t.of, c), evidenceFacts(t.of, stall)...)
-	err := w.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: c.Message, Count: 1, Begin: c.Begin,
-		Wall: c.Wall, CPU: c.CPU, Description: c.Description}, &e)
-	if err == nil {
-		err = w.exporter.event(&e)
+// flow is the number that connects a stall with its message.
+func (t *thread) flow(message uint64) uint64 {
+	return uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (message + 1)
+}
+
+// stall exports a stall: the instant, and how much waited.
+func (w *writer) stall(t *thread, s *analysis.Stall) error {
+	e := event{kind: eventInstant, of: t.of, thread: t, begin: s.Begin.Nanoseconds(),
+		name: clean(fmt.Sprintf("stall #%d: %s", s.Number, s.Verdict.Text)), stall: s, facts: stallFacts(s)}
+	e.end = sum(e.begin, s.Wall.Nanoseconds())
+	if s.Reported {
+		e.flow = t.flow(s.Sequence)
 	}
-	if p := stall.Pending; err == nil && p != nil && p.Available {
+	err := w.exporter.event(&e)
+	if err == nil && s.PendingKnown {
 		err = w.exporter.event(&event{kind: eventCounter, of: t.of, thread: t, begin: e.begin, end: e.begin,
-			name: "messages waiting", value: float64(len(p.List))})
+			name: "messages waiting", value: float64(len(s.Pending))})
 	}
 	return err
 }
 
-func stallFacts(r *recording, c *trace.StallChunk) []fact {
-	all := []fact{{"message", clean(r.what(c.Description))}, {"number", c.Message},
-		{"wall ms", millis(int64(min(c.Wall, math.MaxInt64)))}}
+// stallFacts is what an event of a stall says, in the words of package analysis.
+func stallFacts(s *analysis.Stall) []fact {
+	all := []fact{{"stall", int64(s.Number)}, {"verdict", clean(s.Verdict.Text)}, {"kind", string(s.Verdict.Kind)},
+		{"message", clean(s.Message.String())}, {"wall ms", millis(s.Wall.Nanoseconds())}}
+	add := func(key string, value any) { all = append(all, fact{key, value}) }
 	known := func(key string, n int64) {
 		if n >= 0 {
-			all = append(all, fact{key, n})
+			add(key, n)
 		}
 	}
-	if c.CPU >= 0 {
-		all = append(all, fact{"cpu ms", millis(c.CPU)})
+	if s.Reported {
+		add("number", s.Sequence)
+	} else {
+		add("reported", false)
 	}
-	if c.Scene != "" {
-		all = append(all, fact{"scene", clean(c.Scene)})
+	if !s.Ended {
+		add("ended", false)
 	}
-	all = append(all, fact{"foreground", c.Foreground}, fact{"state", c.State.String()})
-	if c.LockOwner != "" {
-		all = append(all, fact{"lock owner", clean(c.LockOwner)})
+	if s.CPU >= 0 {
+		add("cpu ms", millis(s.CPU.Nanoseconds()))
 	}
-	known("gc count", c.GCCount)
-	known("gc ms", c.GCMillis)
-	all = append(all, fact{"stack key", clean(c.StackKey)}, fact{"first record", c.FirstRecord},
-		fact{"end record", c.EndRecord})
-	if c.Repairs > 0 {
-		all = append(all, fact{"repairs on the device", c.Repairs})
+	if s.Scene != "" {
+		add("scene", clean(s.Scene))
 	}
-	return all
+	if s.Reported {
+		add("foreground", s.Foreground)
+	}
+	add("state", s.State)
+	if s.LockOwner != "" {
+		add("lock owner", clean(s.LockOwner))
+	}
+	known("gc count", s.GCCount)
+	if s.GC >= 0 {
+		add("gc ms", millis(s.GC.Nanoseconds()))
+	}
+	add("key", s.Key)
+	if s.DeviceKey != "" {
+		add("stack key", clean(s.DeviceKey))
+	}
+	add("first record", s.FirstRecord)
+	add("end record", s.EndRecord)
+	if n := len(s.Samples); n > 0 {
+		all = append(append(all, sampleFacts(s.Samples[n-1], s.Begin.Nanoseconds())...), fact{"stacks", uint64(n)})
+	}
+	if !s.PendingKnown {
+		return all
+	}
+	waiting := make([]string, len(s.Pending))
+	for k, p := range s.Pending {
+		waiting[k] = p.String()
+	}
+	return append(all, fact{"pending", uint64(len(s.Pending))}, fact{"pending messages", lines(waiting)})
 }
 
 // sample exports a stack sample.
@@ -198,38 +217,17 @@ func (w *writer) sample(c *trace.StackSample) error {
 	if err != nil {
 		return err
 	}
-	e := event{kind: eventSample, of: t.of, thread: t, begin: t.of.rel(c.Nanos), name: "stack",
-		facts: sampleFacts(t.of, c)}
-	e.end = e.begin
+	at := t.of.At(c.Nanos)
+	e := event{kind: eventSample, of: t.of, thread: t, begin: at, end: at, name: "stack",
+		facts: sampleFacts(t.of.Sample(c, c.Nanos), at)}
 	return w.exporter.event(&e)
 }
 
-func sampleFacts(r *recording, c *trace.StackSample) []fact {
-	all := []fact{{"stack at ms", millis(r.rel(c.Nanos))}, {"stack state", c.State.String()}}
-	if c.CPU >= 0 {
-		all = append(all, fact{"stack cpu ms", millis(c.CPU)})
-	}
-	return append(all, fact{"stack", lines(c.Frames)})
-}
-
-// evidenceFacts are what was found while a message took long: the last stack, and what waited.
-func evidenceFacts(r *recording, s *trace.Stall) []fact {
-	var all []fact
-	if n := len(s.Samples); n > 0 {
-		all = append(sampleFacts(r, s.Samples[n-1]), fact{"stacks", uint64(n)})
-	}
-	p := s.Pending
-	if p == nil {
-		return all
-	}
-	if !p.Available {
-		return append(all, fact{"pending", "not available"})
-	}
-	waiting := make([]string, len(p.List))
-	for k, m := range p.List {
-		waiting[k] = pendingText(r, m)
-	}
-	return append(all, fact{"pending", uint64(len(p.List))}, fact{"pending messages", lines(waiting)})
+// sampleFacts is what an event says of a stack sample, which was taken after a time of the export.
+func sampleFacts(s analysis.StackSample, since int64) []fact {
+	all := []fact{{"stack at ms", millis(sum(since, s.After.Nanoseconds()))}, {"stack state", s.State},
+		{"stack shows", string(s.Activity)}}
+	return append(all, fact{"stack", lines(s.Frames)})
 }
 
 func lines(list []string) string {
@@ -238,32 +236,4 @@ func lines(list []string) string {
 		clear[k] = clean(l)
 	}
 	return strings.Join(clear, "\n")
-}
-
-func pendingText(r *recording, m trace.PendingMessage) string {
-	text := "due at " + strconv.FormatFloat(millis(difference(m.When, r.origin)), 'f', -1, 64) + " ms:"
-	if m.Barrier {
-		return text + " barrier, token " + strconv.FormatInt(m.Arg1, 10)
-	}
-	if m.Asynchronous {
-		text += " asynchronous"
-	}
-	if m.Target != "" {
-		text += " " + m.Target
-	}
-	if m.Callback != "" {
-		text += " callback " + m.Callback
-	}
-	return text + " what " + strconv.FormatInt(m.What, 10)
-}
-
-// unreported exports what was found of a message whose report never came, as the recording was cut.
-func (w *writer) unreported(t *thread, stall *trace.Stall) error {
-	e := event{kind: eventInstant, of: t.of, thread: t, begin: t.messages,
-		name: "stall, still open when the recording ended", facts: evidenceFacts(t.of, stall)}
-	if n := len(stall.Samples); n > 0 {
-		e.begin = t.of.rel(stall.Samples[n-1].Nanos)
-	}
-	e.end = e.begin
-	return w.exporter.event(&e)
 }

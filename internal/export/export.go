@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -12,38 +13,26 @@ import (
 
 // Writer is an export that is being written. It is not safe for several goroutines.
 //
-// Recording, then what [trace.Replay] hands to it, then Damage: so for each recording, and Close behind the last one.
+// Recording, then what package analysis hands to it as [analysis.Options.Also], and each stall: so for each recording,
+// and Close behind the last one. What the facts of a recording say must be complete by the next call of Recording or of
+// Close.
 type Writer interface {
 	trace.Handler
-	// Recording begins a recording: what follows is of it. Where it is not called there is one
-	// recording without a title, whose names are those that [New] got.
-	Recording(Recording) error
-	// Evidence takes a stall when its report is read, or what was found of a message whose report never came; see
-	// [trace.Joiner.Evidence].
-	Evidence(*trace.Stall) error
+	// Recording begins a recording: what follows is of it.
+	Recording(*analysis.Recording) error
 	// Stall takes a stall when all of it is known, with its verdict.
 	Stall(*analysis.Stall) error
-	// Damage takes what a reader found wrong with the recording's bytes.
-	Damage(trace.Damage) error
 	// Close writes what is left. It closes nothing else. What was written without it is not whole.
 	Close() error
-}
-
-// Recording is what a Writer gets of a recording beside its content.
-type Recording struct {
-	// Title is what people call it: a file's name. It is part of the output.
-	Title string
-	// Names has the names of its methods; nil for the Names that [New] got.
-	Names trace.Names
-	// Banner says why not to trust what follows, and is empty if nothing speaks against it. It is a fact of the
-	// recording, and stands above a page of html in red.
-	Banner string
 }
 
 // Options are how an export is made. The zero value is good.
 type Options struct {
 	// Program is what the export says that it was made by, "tracegen" if empty.
 	Program string
+	// Size, if it is set, is called by Close with the size of an export in a format that merges, before anything is
+	// written. If it returns an error, Close writes nothing and returns the error.
+	Size func(bytes int64) error
 }
 
 // Format is a form that recordings can be written in.
@@ -60,6 +49,9 @@ type Format struct {
 	Memory string
 	// Binary is set if the form is not for a terminal.
 	Binary bool
+	// Merges is set if calls with the same path are one: the size grows with the number of paths, and not with that of
+	// calls. It is known before the first byte is written, see [Options.Size].
+	Merges bool
 
 	start func(*bufio.Writer, Options) exporter
 }
@@ -71,20 +63,22 @@ func Formats() []Format {
 		artFormat(), artDualFormat()}
 }
 
-// New begins an export in the named format to w. names are those of recordings that bring none of their own; nil
-// leaves methods as IDs. The error names the formats.
-func New(format string, w io.Writer, names trace.Names, o Options) (Writer, error) {
+// New begins an export in the named format to w. The error names the formats.
+func New(format string, w io.Writer, o Options) (Writer, error) {
 	if o.Program == "" {
 		o.Program = "tracegen"
-	}
-	if names == nil {
-		names = trace.NoNames{}
 	}
 	var known []string
 	for _, f := range Formats() {
 		if f.Name == format {
-			out := bufio.NewWriterSize(w, 1<<16)
-			return &writer{out: out, exporter: f.start(out, o), names: names}, nil
+			v := &writer{}
+			if f.Merges && o.Size != nil {
+				v.whole, v.to, v.size = new(bytes.Buffer), w, o.Size
+				w = v.whole
+			}
+			v.out = bufio.NewWriterSize(w, 1<<16)
+			v.exporter = f.start(v.out, o)
+			return v, nil
 		}
 		known = append(known, f.Name)
 	}
@@ -105,11 +99,4 @@ type exporter interface {
 	end(*recording) error
 	// close ends the export.
 	close() error
-}
-
-// verdictExporter is an exporter of a format that shows verdicts.
-type verdictExporter interface {
-	exporter
-	// stall gets a stall when all of it is known: after the event of it, before the recording ends.
-	stall(*analysis.Stall) error
 }

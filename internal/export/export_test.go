@@ -55,7 +55,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	_, err := export.New("flame", nil, nil, export.Options{})
+	_, err := export.New("flame", nil, export.Options{})
 	if err == nil || !strings.Contains(err.Error(), "use collapsed") {
 		t.Error(err)
 	}

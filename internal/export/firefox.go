@@ -65,7 +65,7 @@ type marker struct {
 	data       string
 }
 
-func (m *marker) instant() bool { return m.kind == eventInstant || m.kind == eventSample }
+func (m *marker) instant() bool { return m.kind == eventSample }
 
 // schema is what markers of a kind may have to say.
 type schema struct {
@@ -97,10 +97,10 @@ func (t *foxThread) text(s string) int {
 }
 
 func (f *firefox) begin(r *recording) error {
-	if c := r.clock; c != nil && f.start == 0 {
-		f.start = difference(c.WallMillis, difference(c.NanoTime, r.origin)/1_000_000)
+	if wall, ok := r.WallMillis(); ok && f.start == 0 {
+		f.start = wall
 	}
-	if tick, ok := r.about().Tick(); ok && f.tick == 0 {
+	if tick, ok := r.About().Tick(); ok && f.tick == 0 {
 		f.tick = tick.Nanoseconds()
 	}
 	f.noThread = nil
@@ -108,7 +108,7 @@ func (f *firefox) begin(r *recording) error {
 }
 
 func (f *firefox) thread(t *thread) error {
-	f.of[t] = newFoxThread(t.of, t.Name, t.tid, t.Main)
+	f.of[t] = newFoxThread(t.of, t.Label, t.tid, t.Main)
 	f.threads = append(f.threads, f.of[t])
 	return nil
 }

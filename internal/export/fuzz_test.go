@@ -57,11 +57,11 @@ func FuzzExports(f *testing.F) {
 		recording := chunked(data)
 		for _, format := range export.Formats() {
 			var b bytes.Buffer
-			v, err := export.New(format.Name, &b, naming{}, export.Options{})
+			v, err := export.New(format.Name, &b, export.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err = feed(v, recording); err == nil {
+			if err = feed(v, naming{}, recording); err == nil {
 				err = v.Close()
 			}
 			if err != nil {
@@ -213,6 +213,8 @@ func fields(data []byte, visit func(field protowire.Number, n uint64, b []byte) 
 			n, size = protowire.ConsumeVarint(data)
 		case protowire.BytesType:
 			b, size = protowire.ConsumeBytes(data)
+		case protowire.Fixed64Type:
+			n, size = protowire.ConsumeFixed64(data)
 		default:
 			size = protowire.ConsumeFieldValue(field, kind, data)
 		}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -75,9 +74,7 @@ type pageRecording struct {
 	Frames    []pageFrame   `json:"frames"`
 	Facts     []pageFact    `json:"facts"`
 
-	threads  map[*thread]*pageThread
-	reports  []*trace.StallChunk // of Stalls, nil for those without
-	verdicts map[stallKey]string
+	threads map[*thread]*pageThread
 }
 
 // pageThread is a thread with its calls and what is known of its messages.
@@ -102,6 +99,7 @@ type pageMessage struct {
 
 // pageStall is a stall.
 type pageStall struct {
+	Number  int        `json:"number"`
 	Thread  uint32     `json:"thread"`
 	Begin   int64      `json:"begin"`
 	Wall    int64      `json:"wall"`
@@ -129,26 +127,25 @@ func pageFacts(facts []fact) []pageFact {
 }
 
 func (p *page) begin(r *recording) error {
-	threshold, ok := r.about().SlowThreshold()
+	threshold, ok := r.About().SlowThreshold()
 	if !ok || threshold == 0 {
 		threshold = 700 * time.Millisecond
 	}
-	tick, _ := r.about().Tick()
+	tick, _ := r.About().Tick()
 	p.now = &pageRecording{
-		Name: cmp.Or(r.title, r.process()), Timed: true, Clock: r.uncertainty(), Threshold: threshold.Nanoseconds(),
-		Off:     max(tick, r.about().ClockPeriod()).Nanoseconds(),
+		Name: cmp.Or(r.Name, r.process()), Timed: true, Clock: r.Uncertainty(), Threshold: threshold.Nanoseconds(),
+		Off:     max(tick, r.About().ClockPeriod()).Nanoseconds(),
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, Frames: []pageFrame{}, threads: map[*thread]*pageThread{},
-		verdicts: map[stallKey]string{},
 	}
 	p.Recordings = append(p.Recordings, p.now)
-	if r.banner != "" {
-		p.Banner = strings.TrimPrefix(p.Banner+"\n"+r.banner, "\n")
+	if banner := r.Banner(); banner != "" {
+		p.Banner = strings.TrimPrefix(p.Banner+"\n"+banner, "\n")
 	}
 	return nil
 }
 
 func (p *page) thread(t *thread) error {
-	pt := &pageThread{Index: t.Index, Name: t.Name, Main: t.Main, Messages: []pageMessage{}}
+	pt := &pageThread{Index: t.Index, Name: t.Label, Main: t.Main, Messages: []pageMessage{}}
 	pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
 	p.now.threads[t] = pt
 	p.now.Threads = append(p.now.Threads, pt)
@@ -189,39 +186,16 @@ func (p *page) event(e *event) error {
 		}
 		pt := r.threads[e.thread]
 		pt.Messages = append(pt.Messages, m)
-	case e.kind == eventInstant:
-		s := &pageStall{Begin: e.begin, What: e.name, Facts: pageFacts(e.facts)}
-		if e.thread != nil {
-			s.Thread = e.thread.Index
-		}
-		if e.stall != nil {
-			s.Wall, s.What = int64(min(e.stall.Wall, 1<<62)), clean(e.of.what(e.stall.Description))
-			r.End = max(r.End, sum(s.Begin, s.Wall))
-		}
+	case e.stall != nil:
+		s := &pageStall{Number: e.stall.Number, Thread: e.thread.Index, Begin: e.begin, Wall: e.end - e.begin,
+			What: clean(e.stall.Message.String()), Verdict: clean(e.stall.Verdict.Text), Facts: pageFacts(e.facts)}
 		r.Stalls = append(r.Stalls, s)
-		r.reports = append(r.reports, e.stall)
 	}
-	return nil
-}
-
-// stallKey identifies a stall of a recording.
-type stallKey struct {
-	thread  uint32
-	message uint64
-}
-
-func (p *page) stall(s *analysis.Stall) error {
-	p.now.verdicts[stallKey{s.Thread.Index, s.Sequence}] = s.Verdict.Text
 	return nil
 }
 
 func (p *page) end(of *recording) error {
 	r := p.now
-	for i, s := range r.Stalls {
-		if c := r.reports[i]; c != nil {
-			s.Verdict = r.verdicts[stallKey{c.Thread, c.Message}]
-		}
-	}
 	slices.SortStableFunc(r.Stalls, func(a, b *pageStall) int { return cmp.Compare(a.Begin, b.Begin) })
 	for _, f := range p.methods.list[len(p.Names):] {
 		n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor,
@@ -232,7 +206,7 @@ func (p *page) end(of *recording) error {
 		p.Names = append(p.Names, n)
 	}
 	r.Facts = pageFacts(of.facts())
-	r.threads, r.reports, r.verdicts = nil, nil, nil
+	r.threads = nil
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -52,44 +53,33 @@ func (f *methods) of(r *recording, m trace.Method, marks trace.Marks) int32 {
 	if k, ok := r.methods[key]; ok {
 		return k
 	}
-	name := r.name(m)
+	name, _ := r.Names.Name(m)
 	id := identity{name.Class, name.Method, name.Descriptor, key.marks}
 	k, ok := f.index[id]
 	if !ok {
 		k = int32(len(f.list))
 		f.index[id] = k
-		f.list = append(f.list, method{name, f.label(name), key.marks})
+		f.list = append(f.list, method{name, f.label(name, r.Names.Label(m)), key.marks})
 	}
 	r.methods[key] = k
 	return k
 }
 
-// label is a method's short name if it is the first that has it; the next ones' have their parameters.
-func (f *methods) label(name trace.Name) string {
+// label is what package analysis calls a method. If another method has that label, in a recording of another build or
+// without a mapping, its parameters are behind it.
+func (f *methods) label(name trace.Name, label string) string {
 	who := identity{class: name.Class, method: name.Method, descriptor: name.Descriptor}
-	label := clean(name.String())
+	label = clean(label)
 	for n := 1; ; n++ {
 		if o, taken := f.owner[label]; !taken || o == who {
 			f.owner[label] = who
 			return label
 		}
-		label = clean(name.String()) + parameters(name.Descriptor)
+		label = clean(name.String() + analysis.Parameters(name.Descriptor))
 		if n > 1 {
 			label += "~" + strconv.Itoa(n)
 		}
 	}
-}
-
-// name returns what a method is called: as the recording says, else as its names do.
-func (r *recording) name(m trace.Method) trace.Name {
-	if text, ok := r.named[m]; ok {
-		return trace.ParseName(text)
-	}
-	name, known := r.names.Name(m)
-	if !known {
-		r.nameless[m] = true
-	}
-	return name
 }
 
 // clean makes a name one line of valid UTF-8.
@@ -105,42 +95,4 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it
-// is not known.
-func parameters(descriptor string) string {
-	if descriptor == "" {
-		return ""
-	}
-	end := strings.LastIndexByte(descriptor, ')')
-	if end < 1 || descriptor[0] != '(' {
-		return clean("(" + descriptor + ")")
-	}
-	var types []string
-	for rest := descriptor[1:end]; rest != ""; {
-		dimensions := len(rest) - len(strings.TrimLeft(rest, "["))
-		rest = rest[dimensions:]
-		if rest == "" {
-			break
-		}
-		name, length := rest[:1], 1
-		if rest[0] == 'L' {
-			if length = strings.IndexByte(rest, ';') + 1; length == 0 {
-				length = len(rest)
-			}
-			name = strings.TrimSuffix(rest[1:length], ";")
-			name = name[strings.LastIndexByte(name, '/')+1:]
-		} else if p, ok := primitives[rest[0]]; ok {
-			name = p
-		}
-		types = append(types, name+strings.Repeat("[]", dimensions))
-		rest = rest[length:]
-	}
-	return clean("(" + strings.Join(types, ", ") + ")")
-}
-
-var primitives = map[byte]string{
-	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean",
-	'V': "void",
 }

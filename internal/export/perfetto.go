@@ -160,8 +160,8 @@ func (p *perfetto) begin(r *recording) error {
 		p.started = true
 		flags |= stateCleared
 		p.packet = p.packet[:0]
-		if c := r.clock; c != nil {
-			p.packet = message(p.packet, packetClockSnapshot, p.clocks(r, c))
+		if wall, ok := r.WallMillis(); ok {
+			p.packet = message(p.packet, packetClockSnapshot, p.clocks(max(0, wall)))
 			if err := p.write(); err != nil {
 				return err
 			}
@@ -177,16 +177,15 @@ func (p *perfetto) begin(r *recording) error {
 		}
 	}
 	process := text(number(nil, processPID, uint64(r.pid())), processName, clean(r.process()))
-	if r.title != "" {
-		process = text(process, processLabels, clean(r.title))
+	if r.Name != "" {
+		process = text(process, processLabels, clean(r.Name))
 	}
 	p.process = p.track(message(nil, trackProcess, process))
 	return nil
 }
 
 // clocks says what the wall clock showed when the trace's was 0.
-func (p *perfetto) clocks(r *recording, c *trace.Clock) []byte {
-	wall := max(0, difference(c.WallMillis, difference(c.NanoTime, r.origin)/1_000_000))
+func (p *perfetto) clocks(wall int64) []byte {
 	clock := func(id, time uint64) []byte {
 		return message(nil, snapshotClock, number(number(nil, clockID, id), clockTime, time))
 	}
@@ -208,7 +207,7 @@ func (p *perfetto) child(parent uint64, name string) uint64 {
 }
 
 func (p *perfetto) thread(t *thread) error {
-	id := text(number(number(nil, threadPID, uint64(t.of.pid())), threadTID, uint64(t.tid)), threadName, clean(t.Name))
+	id := text(number(number(nil, threadPID, uint64(t.of.pid())), threadTID, uint64(t.tid)), threadName, clean(t.Label))
 	p.threads[t] = &tracks{calls: p.track(number(message(nil, trackThread, id), trackParent, p.process))}
 	return nil
 }

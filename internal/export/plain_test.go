@@ -54,7 +54,11 @@ func plain(t testing.TB, data []byte, names trace.Names, before int) []plainCall
 			}
 		case *trace.Threads:
 			for _, th := range c.List {
-				threads[th.Index] = &plainThread{name: th.Name}
+				name := th.Name
+				if !th.Main && th.ID > 0 {
+					name += " #" + strconv.FormatInt(th.ID, 10)
+				}
+				threads[th.Index] = &plainThread{name: name}
 				order = append(order, th.Index)
 			}
 		case *trace.Records:

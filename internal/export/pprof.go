@@ -16,6 +16,7 @@ func pprofFormat() Format {
 		Summary: "a profile for go tool pprof: wall time and calls, with thread, scene and message as labels",
 		Marks:   "as a label",
 		Memory:  "some numbers for each path and label; recordings are merged",
+		Merges:  true,
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &pprof{w: w, program: o.Program, methods: newMethods(), paths: newPaths(), label: map[labels]int32{},
 				samples: map[labelled]int32{}, messages: map[*thread][]span{}, open: map[*thread][]*group{}}
@@ -113,10 +114,8 @@ func (p *pprof) add(g *group, path int32, marks trace.Marks, v sample) {
 const maxGroups = 256
 
 func (p *pprof) begin(r *recording) error {
-	if c := r.clock; c != nil && p.wall == 0 {
-		if ms := difference(c.WallMillis, difference(c.NanoTime, r.origin)/1_000_000); ms < math.MaxInt64/1_000_000 {
-			p.wall = max(0, ms) * 1_000_000
-		}
+	if ms, ok := r.WallMillis(); ok && p.wall == 0 && ms < math.MaxInt64/1_000_000 {
+		p.wall = max(0, ms) * 1_000_000
 	}
 	return nil
 }
@@ -178,7 +177,7 @@ func (p *pprof) group(t *thread, s *trace.Segment) *group {
 
 // finish adds the samples of a group, which waited for their labels, to those of the profile.
 func (p *pprof) finish(t *thread, g *group, l labels) {
-	l.thread = clean(t.Name)
+	l.thread = clean(t.Label)
 	k, ok := p.label[l]
 	if !ok {
 		k = int32(len(p.labels))
@@ -201,11 +200,11 @@ func (p *pprof) event(e *event) error {
 	var l labels
 	var is func(*group) bool
 	switch {
-	case e.kind == eventInstant && e.stall != nil:
-		j := e.stall
-		l = labels{scene: j.Scene, message: j.Description}
-		is = func(g *group) bool { return g.first < j.EndRecord && j.FirstRecord < g.end }
-	case e.kind == eventMessage && e.stall == nil && e.message.Kind != trace.MessageIdle:
+	case e.stall != nil && e.stall.Reported:
+		s := e.stall
+		l = labels{scene: s.Scene, message: s.Message.String()}
+		is = func(g *group) bool { return g.first < s.EndRecord && s.FirstRecord < g.end }
+	case e.kind == eventMessage && e.flow == 0 && e.message.Kind != trace.MessageIdle:
 		m := span{e.begin, e.end, e.name}
 		latest := p.messages[e.thread]
 		p.messages[e.thread] = append(latest[max(0, len(latest)-maxGroups+1):], m)

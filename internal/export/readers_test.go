@@ -247,7 +247,8 @@ func readSpeedscope(t testing.TB, file string) (map[method]measure, []plainCall)
 		if _, after, ok := strings.Cut(p.Name, "), "); ok {
 			thread, _, _ = strings.Cut(after, " (tid")
 		}
-		if strings.HasSuffix(p.Name, ": messages") || strings.Contains(p.Name, "messages of ") {
+		if strings.HasSuffix(p.Name, ": messages") || strings.HasSuffix(p.Name, ": stalls") ||
+			strings.Contains(p.Name, "messages of ") {
 			continue
 		}
 		for _, row := range p.Rows {
@@ -363,7 +364,7 @@ func readTop(t testing.TB, file string) (map[method]measure, []plainCall) {
 
 var (
 	dumpClass  = regexp.MustCompile(`^ +\d+ +[\d.]+ +[\d.]+ +\d+\+\d+ +(\S.*)$`)
-	dumpMethod = regexp.MustCompile(`^ +(\d+) +(\d+) +[\d.]+ +[\d.]+ +(\d+)\+(\d+) +\[\d+\] (\S+) `)
+	dumpMethod = regexp.MustCompile(`^ +(\d+) +(\d+) +[\d.]+ +[\d.]+ +(\d+)\+(\d+) +\[\d+\] (\S+(?: calls of \d+ methods)?) `)
 )
 
 // readDump is what dmtracedump says of an ART trace, of all threads: it lists the methods of each class.

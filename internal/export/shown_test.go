@@ -19,6 +19,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/export"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/trace"
@@ -65,6 +66,10 @@ func full() []byte {
 	return r.end()
 }
 
+// fullVerdict is the verdict on the stall of full.
+const fullVerdict = "cause unknown: com.app.CB.mga (CB.java:16) (own time 700 ms); CPU 4 %; " +
+	"the stack samples were elsewhere, in a.B.wait (lock)"
+
 func exportFile(t testing.TB, format, name string, names trace.Names, recordings ...[]byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
@@ -108,10 +113,12 @@ func TestEventsInPerfetto(t *testing.T) {
 		want []string
 	}{
 		{fmt.Sprintf(eventQuery, "= 'message'"), []string{
-			"Handler (a.B) null: 1 0 90 main", "Handler (a.B) null: 2 100 20 main",
-			"Handler (android.app.ActivityThread$H) null: 159 120 30 main", "idle 150 850 main",
-			"Handler (a.B) null: 7 1000 1000 main", "Handler (a.B) null: 8 2100 5 main"}},
-		{fmt.Sprintf(eventQuery, "= 'stall'"), []string{"stall 1000 0 main", "stack 1400 0 main", "stack 1700 0 main"}},
+			"message of a.B, what 1 0 90 main", "message of a.B, what 2 100 20 main",
+			"message of android.app.ActivityThread$H, what 159 (EXECUTE_TRANSACTION) 120 30 main",
+			"idle 150 850 main",
+			"message of a.B, what 7 1000 1000 main", "message of a.B, what 8 2100 5 main"}},
+		{fmt.Sprintf(eventQuery, "= 'stall'"), []string{"stall #1: " + fullVerdict + " 1000 0 main", "stack 1400 0 main",
+			"stack 1700 0 main"}},
 		{"select s.ts / 1e6 a, s.dur / 1e6 b, t.name c from slice s join track t on t.id = s.track_id where category = " +
 			"'frame' order by ts", []string{
 			"11 29 frames", "28 22 frames"}},
@@ -119,14 +126,15 @@ func TestEventsInPerfetto(t *testing.T) {
 		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b",
 			[]string{
 				"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
-		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name in ('stall', " +
-			"'Handler (a.B) null: 7')", []string{"2"}},
+		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name like 'stall #1: %' " +
+			"or i.name = 'message of a.B, what 7'", []string{"2"}},
 		{"select s.name a, display_value b from args join slice s using (arg_set_id) where key = 'debug.marks'",
 			[]string{"com.app.CB.mga unwound"}},
-		{"select display_value from args join slice s using (arg_set_id) where s.name = 'stall' and key in " +
-			"('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key",
+		{"select display_value from args join slice s using (arg_set_id) where s.name like 'stall #1: %' and key " +
+			"in ('debug.scene', 'debug.stack', 'debug.pending messages', 'debug.lock owner', 'debug.cpu ms') order by key",
 			[]string{
-				"40.0", "io holds a.Lock", "due at 1500 ms: a.H what 4", "a.Screen", "a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
+				"40.0", "io holds a.Lock", "overdue by 200 ms: message of a.H, what 4", "a.Screen",
+				"a.B.wait(B.java:7)\na.B.run(B.java:9)"}},
 		{"select display_value from args join slice s using (arg_set_id) where s.name = 'com.app.CD.mda' and key in " +
 			"('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
 		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in " +
@@ -147,10 +155,11 @@ func TestEventsInPerfetto(t *testing.T) {
 // format that can show them.
 func TestEventsInChrome(t *testing.T) {
 	file := exportFile(t, "chrome", "full.trace.json", naming{}, full())
-	want := []string{"Handler (a.B) null: 1 0 90 messages of main", "frame 11 29 frames", "frame 28 22 frames",
-		"Handler (a.B) null: 2 100 20 messages of main",
-		"Handler (android.app.ActivityThread$H) null: 159 120 30 messages of main", "idle 150 850 messages of main",
-		"Handler (a.B) null: 7 1000 1000 messages of main", "Handler (a.B) null: 8 2100 5 messages of main"}
+	want := []string{"message of a.B, what 1 0 90 messages of main", "frame 11 29 frames", "frame 28 22 frames",
+		"message of a.B, what 2 100 20 messages of main",
+		"message of android.app.ActivityThread$H, what 159 (EXECUTE_TRANSACTION) 120 30 messages of main",
+		"idle 150 850 messages of main",
+		"message of a.B, what 7 1000 1000 messages of main", "message of a.B, what 8 2100 5 messages of main"}
 	if diff := gocmp.Diff(want, query(t, file, fmt.Sprintf(eventQuery, "= 'message'"))); diff != "" {
 		t.Error(diff)
 	}
@@ -172,7 +181,7 @@ func TestEventsInChrome(t *testing.T) {
 		t.Errorf("the mapping is %v", got)
 	}
 	for _, e := range all.TraceEvents {
-		if e.Name == "stall" && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
+		if e.Name == "stall #1: "+fullVerdict && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
 			t.Errorf("stall %+v", e)
 		}
 	}
@@ -208,11 +217,13 @@ func TestEventsInFirefox(t *testing.T) {
 			markers = append(markers, text)
 		}
 	}
-	want := []string{"main: Message Handler (a.B) null: 1 0 90", "main: Message Handler (a.B) null: 2 100 20",
-		"main: Message Handler (android.app.ActivityThread$H) null: 159 120 30", "main: Message idle 150 850",
-		"main: Message Handler (a.B) null: 7 1000 1000", "main: Stall stall 1000", "main: Stack stack 1400",
+	want := []string{"main: Message message of a.B, what 1 0 90", "main: Message message of a.B, what 2 100 20",
+		"main: Message message of android.app.ActivityThread$H, what 159 (EXECUTE_TRANSACTION) 120 30",
+		"main: Message idle 150 850",
+		"main: Message message of a.B, what 7 1000 1000", "main: Stall stall #1: " + fullVerdict + " 1000 1000",
+		"main: Stack stack 1400",
 		"main: Stack stack 1700",
-		"main: Message Handler (a.B) null: 8 2100 5", "frames: Frame frame 11 29", "frames: Frame frame 28 22"}
+		"main: Message message of a.B, what 8 2100 5", "frames: Frame frame 11 29", "frames: Frame frame 28 22"}
 	if diff := gocmp.Diff(want, markers); diff != "" {
 		t.Error(diff)
 	}
@@ -234,10 +245,10 @@ func TestLabels(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"-tags"}, []string{"Handler (a.B) null: 7", "Handler (a.B) null: 2", "a.Screen", "main", "unwound"}},
+		{[]string{"-tags"}, []string{"message of a.B, what 7", "message of a.B, what 2", "a.Screen", "main", "unwound"}},
 		{[]string{"-top", "-nodefraction=0", "-tagfocus=scene=a.Screen"},
 			[]string{"com.app.CB.mga", "Showing nodes accounting for 1000ms, "}},
-		{[]string{"-top", "-nodefraction=0", "-tagfocus=message=null: 2$"},
+		{[]string{"-top", "-nodefraction=0", "-tagfocus=message=what 2$"},
 			[]string{"Showing nodes accounting for 20ms, "}},
 		{[]string{"-top", "-lines"}, []string{"com.app.CD.mda CD.java:13", "com.app.CB.mga CB.java:16"}},
 		{[]string{"-raw"}, []string{"Comment: made by tracegen", "in ticks of 1 ms", "repairs.unwound: 1"}},
@@ -281,9 +292,9 @@ func TestTooLongForART(t *testing.T) {
 		r.clock(0, 0)
 		r.thread(0, "main", true)
 		r.add(0, 0, record{1, 0}, record{-1, ticks})
-		v, err := export.New("art", &bytes.Buffer{}, nil, export.Options{})
+		v, err := export.New("art", &bytes.Buffer{}, export.Options{})
 		if err == nil {
-			err = feed(v, r.end())
+			err = feed(v, nil, r.end())
 		}
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%d ms: %v", ticks, err)
@@ -400,7 +411,7 @@ func TestParts(t *testing.T) {
 		}
 		for _, size := range []int{1, 2, 7} {
 			whole := exportBytes(t, f.Name, naming{}, data)
-			got := exportOf(t, f.Name, naming{}, func(v export.Writer) error { return feed(parts{v, size}, data) })
+			got := exportOf(t, f.Name, func(v export.Writer) error { return feed(parts{v, size}, naming{}, data) })
 			if f.Name == "pprof" {
 				compareProfiles(t, whole, got)
 			} else if !bytes.Equal(whole, got) {
@@ -431,9 +442,9 @@ func compareProfiles(t *testing.T, a, b []byte) {
 // TestReports: merged calls without times are laid out in the order of the tree, one report behind the other, and it is
 // said.
 func TestReports(t *testing.T) {
-	report := func(v export.Writer) error {
+	replay := content(func(h trace.Handler) error {
 		for range 2 {
-			err := v.Segment(&trace.Segment{Kind: trace.SegmentReport, End: 10e6, Calls: []trace.Call{
+			err := h.Segment(&trace.Segment{Kind: trace.SegmentReport, End: 10e6, Calls: []trace.Call{
 				{Method: trace.MethodDispatch, Parent: -1, Next: 4, Count: 1, End: 10e6},
 				{Method: 3, Parent: 0, Next: 3, Count: 7, End: 6e6},
 				{Method: 6, Parent: 1, Next: 3, Count: 2, End: 4e6, Marks: trace.MarkOverfull},
@@ -444,7 +455,8 @@ func TestReports(t *testing.T) {
 			}
 		}
 		return nil
-	}
+	})
+	report := func(v export.Writer) error { return feedSource(v, naming{}, "reports", replay) }
 	want := map[method]measure{
 		{"thread 0", "android.os.Handler.dispatchMessage"}: {2, 2e6, 20e6, 20e6},
 		{"thread 0", "com.app.CD.mda"}:                     {16, 10e6, 18e6, 18e6},
@@ -455,7 +467,7 @@ func TestReports(t *testing.T) {
 			continue
 		}
 		file := filepath.Join(t.TempDir(), r.file)
-		if err := os.WriteFile(file, exportOf(t, r.format, naming{}, report), 0o644); err != nil {
+		if err := os.WriteFile(file, exportOf(t, r.format, report), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		got, _ := r.read(t, file)
@@ -466,7 +478,7 @@ func TestReports(t *testing.T) {
 		compare(t, r, got, want, false)
 	}
 	file := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(file, exportOf(t, "perfetto", naming{}, report), 0o644); err != nil {
+	if err := os.WriteFile(file, exportOf(t, "perfetto", report), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string][]string{
@@ -496,12 +508,9 @@ func TestEveryRepairIsShown(t *testing.T) {
 	for k := range fields.NumField() {
 		fields.Field(k).SetUint(uint64(1000 + k))
 	}
-	text := string(exportOf(t, "chrome", nil, func(v export.Writer) error {
-		if err := v.Damage(trace.Damage{LostChunks: 1, Malformed: 1, SkippedBytes: 1, Unknown: 1,
-			Header: true}); err != nil {
-			return err
-		}
-		return v.Segment(&trace.Segment{Repairs: all})
+	text := string(exportOf(t, "chrome", func(v export.Writer) error {
+		return v.Recording(&analysis.Recording{Repairs: all, Damage: trace.Damage{LostChunks: 1, Malformed: 1,
+			SkippedBytes: 1, Unknown: 1, Header: true}})
 	}))
 	for k := range fields.NumField() {
 		name := fields.Type().Field(k).Name
@@ -617,7 +626,9 @@ func TestLogWithoutClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := exportFile(t, "perfetto", "x", naming{}, data)
-	want := []string{"com.example.Main.onCreate 0 5050", "stall 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0",
+	want := []string{"com.example.Main.onCreate 0 5050",
+		"stall #1: cause unknown: dalvik.system.DexFile.loadDex (own time 2000 ms); CPU 12 %; " +
+			"the stack samples do not show what it waited for 0 0", "stack 802 0", "stack 1804 0", "stack 3804 0",
 		"com.example.Main.spin 45399 1000"}
 	got := query(t, file,
 		"select name a, ts / 1e6 b, dur / 1e6 c from slice where depth = 0 and category in ('method', 'stall') order by "+

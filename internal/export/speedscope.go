@@ -10,12 +10,12 @@ import (
 func speedscopeFormat() Format {
 	return Format{
 		Name: "speedscope", Extension: ".speedscope.json",
-		Summary: "calls in the order of time for speedscope, a profile for each thread and one for its messages",
+		Summary: "calls in the order of time for speedscope, profiles of each thread, its messages, its stalls",
 		Marks:   "behind the name, in brackets",
 		Memory:  "some 4 bytes for each entry and exit",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{},
-				of: map[*thread][2]*timeline{}}
+				of: map[*thread]*timelines{}}
 		},
 	}
 }
@@ -27,13 +27,16 @@ type speedscope struct {
 	methods  *methods
 	texts    map[string]uint64 // what messages are called
 	ordered  []string          // the same in the order of their numbers
-	of       map[*thread][2]*timeline
+	of       map[*thread]*timelines
 	profiles []*timeline
 	facts    []string // an object for each recording
 }
 
-// timeline is a thread's calls or messages. A step is twice four times the number of a frame: bit 0 is set for an exit,
-// bit 1 for a message's.
+// timelines are those of one thread.
+type timelines struct{ calls, messages, stalls *timeline }
+
+// timeline is a thread's calls, messages or stalls. A step is four times the number of a frame: bit 0 is set for an
+// exit, bit 1 for a message's or a stall's.
 type timeline struct {
 	name string
 	main bool
@@ -43,15 +46,16 @@ type timeline struct {
 func (s *speedscope) begin(*recording) error { return nil }
 
 func (s *speedscope) thread(t *thread) error {
-	name := clean(t.Name) + " of " + clean(t.of.process())
-	calls, messages := &timeline{name: name, main: t.Main}, &timeline{name: name + ": messages"}
-	s.of[t] = [2]*timeline{calls, messages}
-	s.profiles = append(s.profiles, calls, messages)
+	name := clean(t.Label) + " of " + clean(t.of.process())
+	of := &timelines{&timeline{name: name, main: t.Main}, &timeline{name: name + ": messages"},
+		&timeline{name: name + ": stalls"}}
+	s.of[t] = of
+	s.profiles = append(s.profiles, of.calls, of.messages, of.stalls)
 	return nil
 }
 
 func (s *speedscope) segment(t *thread, st *trace.Segment) error {
-	s.of[t][0].calls(t, st, func(i int, left bool) uint64 {
+	s.of[t].calls.calls(t, st, func(i int, left bool) uint64 {
 		c := &st.Calls[i]
 		marks := c.Marks
 		if marks&(trace.MarkSuspended|trace.MarkResumed) != 0 {
@@ -68,7 +72,13 @@ func (s *speedscope) segment(t *thread, st *trace.Segment) error {
 }
 
 func (s *speedscope) event(e *event) error {
-	if e.kind != eventMessage {
+	var p *timeline
+	switch {
+	case e.kind == eventMessage:
+		p = s.of[e.thread].messages
+	case e.stall != nil:
+		p = s.of[e.thread].stalls
+	default:
 		return nil
 	}
 	k, ok := s.texts[e.name]
@@ -77,7 +87,6 @@ func (s *speedscope) event(e *event) error {
 		s.texts[e.name] = k
 		s.ordered = append(s.ordered, e.name)
 	}
-	p := s.of[e.thread][1]
 	p.add(k<<2|2, e.begin)
 	p.add(k<<2|3, e.end)
 	return nil

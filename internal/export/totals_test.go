@@ -3,7 +3,6 @@ package export_test
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,15 +12,16 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/export"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // exportOf returns the export of what write writes.
-func exportOf(t testing.TB, format string, names trace.Names, write func(export.Writer) error) []byte {
+func exportOf(t testing.TB, format string, write func(export.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	v, err := export.New(format, &b, names, export.Options{})
+	v, err := export.New(format, &b, export.Options{})
 	if err == nil {
 		err = write(v)
 	}
@@ -37,9 +37,9 @@ func exportOf(t testing.TB, format string, names trace.Names, write func(export.
 // exportBytes replays recordings into an exporter, and returns the export.
 func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[]byte) []byte {
 	t.Helper()
-	return exportOf(t, format, names, func(v export.Writer) error {
+	return exportOf(t, format, func(v export.Writer) error {
 		for _, data := range recordings {
-			if err := feed(v, data); err != nil {
+			if err := feed(v, names, data); err != nil {
 				return err
 			}
 		}
@@ -47,42 +47,25 @@ func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[
 	})
 }
 
-// feed replays whatever trace takes into a export.
-func feed(v export.Writer, data []byte) error {
+// feed has package analysis read whatever trace takes, and an export written of it.
+func feed(v export.Writer, names trace.Names, data []byte) error {
 	s, err := trace.NewSource(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
-	if err := v.Recording(export.Recording{Title: "a.tgd"}); err != nil {
-		return err
-	}
-	j := &joined{Writer: v}
-	j.joiner = trace.Joiner{Evidence: v.Evidence, Found: func(*trace.Stall) error { return nil }}
-	if err := s.Replay(j); err != nil {
-		return err
-	}
-	if err := j.joiner.Finish(); err != nil {
-		return err
-	}
-	return v.Damage(s.Damage())
+	return feedSource(v, names, "a.tgd", s)
 }
 
-// joined feeds a writer as package analysis does.
-type joined struct {
-	export.Writer
-	joiner trace.Joiner
+func feedSource(v export.Writer, names trace.Names, title string, in analysis.Source) error {
+	return analysis.Analyze(title, in, analysis.Options{Names: names, Stall: v.Stall,
+		Also: func(r *analysis.Recording) (trace.Handler, error) { return v, v.Recording(r) }})
 }
 
-func (j *joined) Chunk(c trace.Chunk) error {
-	return errors.Join(j.joiner.Chunk(c), j.Writer.Chunk(c))
-}
+// content is a source that hands on what a test says.
+type content func(trace.Handler) error
 
-func (j *joined) Segment(s *trace.Segment) error {
-	return errors.Join(j.joiner.Segment(s), j.Writer.Segment(s))
-}
-
-// report is what a joiner makes of a stall's chunk.
-func report(c trace.StallChunk) *trace.Stall { return &trace.Stall{Report: c, Reported: true} }
+func (c content) Replay(h trace.Handler) error { return c(h) }
+func (c content) Damage() trace.Damage         { return trace.Damage{Closed: true} }
 
 // reading is a format and a program that reads it.
 type reading struct {
@@ -194,6 +177,62 @@ func TestTotalsAgree(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFoldedTotalsAgree reads exports with folded calls with the same programs: the time of each thread is what it is
+// with all calls, and there are fewer of them.
+//
+// Invariant: Other programs read in an export with folded calls the time of each thread that an independent replay
+// reports.
+func TestFoldedTotalsAgree(t *testing.T) {
+	_, data := totalsRecordings(t)
+	whole := measured(plain(t, data, naming{}, 0))
+	want, merged := map[string]int64{}, int64(0)
+	for key, m := range whole {
+		want[key.Thread] += m.Self
+		merged += m.Self
+	}
+	for _, r := range readings() {
+		if slices.ContainsFunc(export.Formats(), func(f export.Format) bool { return f.Name == r.format && f.Merges }) {
+			continue
+		}
+		t.Run(r.format+"/"+r.by, func(t *testing.T) {
+			var b bytes.Buffer
+			v, err := export.New(r.format, &b, export.Options{})
+			if err == nil {
+				err = analyzeInto(v, &analysis.View{Resolution: 200_000}, naming{}, data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), r.format+r.file)
+			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			methods, _ := r.read(t, file)
+			got, folded := map[string]int64{}, 0
+			for key, m := range methods {
+				thread := key.Thread
+				got[thread] += m.Self
+				if strings.Contains(key.Name, " methods") {
+					folded++
+				}
+			}
+			want := want
+			if r.merged {
+				want = map[string]int64{"": merged}
+			}
+			for thread, nanos := range want {
+				off := got[thread] - nanos
+				if off != 0 && (r.exact == 0 || max(off, -off) > nanos/r.exact) {
+					t.Errorf("thread %q has %d ns, want %d", thread, got[thread], nanos)
+				}
+			}
+			if folded == 0 {
+				t.Errorf("no call of several methods is shown: %v", methods)
+			}
+		})
 	}
 }
 

@@ -277,8 +277,9 @@ func sampleOf(t *testing.T, recordings int, took func(k int) int64) *Sample {
 	t.Helper()
 	s := &Sample{Unit: UnitRecording}
 	for k := range recordings {
-		r := &analysis.Recording{Name: fmt.Sprint(k), Meta: map[string]string{"versionName": "1"}}
-		h, err := s.Add(r, analysis.NewNames(nil, nil))
+		r := &analysis.Recording{Name: fmt.Sprint(k), Meta: map[string]string{"versionName": "1"},
+			Names: analysis.NewNames(nil, nil)}
+		h, err := s.Add(r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ final class Ring extends AtomicLongArray {
     static final int SEGMENT = 256;
 
     /** How long the owner waits for the recorder's thread if that copies nothing. A waiting app must not hang. */
-    private static final long WAIT_NANOS = 2000000000L;
+    long waitNanos = 2000000000L;
 
     private static final long WAIT_STEP_NANOS = 200000L;
 
@@ -198,7 +198,7 @@ final class Ring extends AtomicLongArray {
             if (since == 0 || copied != before) {
                 since = nanos;
                 before = copied;
-            } else if (nanos - since > WAIT_NANOS) {
+            } else if (nanos - since > waitNanos) {
                 return;
             }
             wakeRecorder();

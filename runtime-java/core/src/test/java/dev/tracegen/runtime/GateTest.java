@@ -33,9 +33,9 @@ class GateTest {
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws Exception {
         Recorder.setGate(new int[0], DIGEST);
-        recorder.stop();
+        Await.stop(recorder);
     }
 
     private static void call(int... ids) {
@@ -57,14 +57,11 @@ class GateTest {
 
     /** Waits until the recorder has published another request. */
     private void awaitRequest(Gate.Request before) throws Exception {
-        long end = System.nanoTime() + 20000000000L;
-        while (recorder.gateRequest() == before && System.nanoTime() < end) {
-            Thread.sleep(1);
-        }
+        Await.until("the gate changes", () -> recorder.gateRequest() != before);
     }
 
     private String recorded() throws Exception {
-        recorder.stop();
+        Await.stop(recorder);
         return WrittenChunks.records(file, 0);
     }
 
@@ -136,7 +133,7 @@ class GateTest {
         };
         t.start();
         t.join();
-        recorder.stop();
+        Await.stop(recorder);
         assertEquals("+9 -9", WrittenChunks.records(file, 1));
     }
 
@@ -148,7 +145,7 @@ class GateTest {
         assertFalse(Recorder.setGate(new int[] {1}, "0123456789abcdef"));
         assertFalse(Recorder.setGate(new int[] {1}, null));
         call(1, -1);
-        Thread.sleep(50);
+        platform.awaitCheck();
         call(1, -1);
         assertEquals("+1 -1 +1 -1", recorded());
         assertTrue(platform.logged.contains("is of the mapping 0123456789abcdef"), platform.logged);
@@ -159,12 +156,10 @@ class GateTest {
         Path list = dir.resolve("gate");
         Files.write(list, ("\nmapping " + DIGEST + "\n# hot\n2\n5\n").getBytes("UTF-8"));
         start(new RecorderOptions().gateFile(list.toFile()));
-        long end = System.nanoTime() + 10000000000L;
-        call(1, -1);
-        while (recorder.mainTrace().existingRing().applied == null && System.nanoTime() < end) {
-            Thread.sleep(5);
+        Await.until("the list is carried out", () -> {
             call(1, -1);
-        }
+            return recorder.mainTrace().existingRing().applied != null;
+        });
         call(2, 5, -5, -2);
         assertFalse(recorded().contains("2"));
     }
@@ -174,10 +169,10 @@ class GateTest {
         Path list = dir.resolve("gate");
         Files.write(list, "1\nnext\n".getBytes("UTF-8"));
         start(new RecorderOptions().gateFile(list.toFile()));
-        recorder.stop();
+        Await.stop(recorder);
         assertTrue(platform.logged.contains("line 2: want mapping DIGEST or the ID of a method"), platform.logged);
         start(new RecorderOptions().gateFile(new File(dir.toFile(), "none")));
-        recorder.stop();
+        Await.stop(recorder);
         assertTrue(platform.logged.contains("cannot be read"), platform.logged);
     }
 
@@ -201,7 +196,7 @@ class GateTest {
         flood(200000);
         awaitDrained();
         platform.pass(150);
-        Thread.sleep(100);
+        platform.awaitCheck();
         assertEquals("", changes(), "decided too early");
         flood(200000);
         awaitDrained();
@@ -210,14 +205,14 @@ class GateTest {
         awaitRequest(before);
         call(2, -2, 3, -3);
         awaitDrained();
-        Thread.sleep(50);
         assertTrue(changes().endsWith(":2=1"), changes());
         flood(1000);
         Gate.Request off = recorder.gateRequest();
-        for (int k = 0; k < 100 && recorder.gateRequest() == off; k++) {
+        Await.until("the method is on again", () -> {
             platform.pass(1100);
-            Thread.sleep(50);
-        }
+            platform.awaitCheck();
+            return recorder.gateRequest() != off;
+        });
         call(3, -3, 2, -2, -1);
         String all = recorded();
         assertTrue(all.endsWith("+3 -3 +3 -3 +2 -2 -1"), all.substring(Math.max(0, all.length() - 100)));
@@ -226,11 +221,10 @@ class GateTest {
     }
 
     private void awaitDrained() throws Exception {
-        ThreadTrace main = recorder.mainTrace();
-        long end = System.nanoTime() + 20000000000L;
-        while (main.existingRing().sequence() > main.existingRing().copied() && System.nanoTime() < end) {
-            Thread.sleep(1);
-        }
+        Ring ring = recorder.mainTrace().existingRing();
+        Await.until("all records are written", () -> ring.sequence() == ring.copied());
+        // The one that was copied last is written after that.
+        platform.awaitCheck();
     }
 
     private static void flood(int calls) {
@@ -243,16 +237,18 @@ class GateTest {
     void theGateCanBeOff() throws Exception {
         start(new RecorderOptions().gate(false));
         flood(1000000);
+        awaitDrained();
         platform.pass(500);
-        Thread.sleep(100);
+        platform.awaitCheck();
         call(2, -2);
-        recorder.stop();
+        Await.stop(recorder);
         assertEquals("", changes());
     }
 
     @Test
     void aThreadThatWaitsLosesNothing() throws Exception {
         start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_WAIT));
+        recorder.mainTrace().ring().waitNanos = Long.MAX_VALUE;
         flood(100000);
         assertEquals(400000, recorded().split(" ").length * 2);
         assertEquals(0, WrittenChunks.of(file, RecordingWriter.WINDOW).size());
@@ -296,18 +292,26 @@ class GateTest {
         }
         Random random = new Random(9);
         for (int change = 0; change < 60; change++) {
-            int[] ids = new int[random.nextInt(methods)];
+            int[] ids = new int[1 + random.nextInt(methods)];
             for (int k = 0; k < ids.length; k++) {
                 ids[k] = 1 + random.nextInt(methods);
             }
-            Recorder.setGate(ids, DIGEST);
+            gate(ids);
             platform.pass(500);
-            Thread.sleep(15);
+            Await.until("the threads carry it out", () -> {
+                for (Thread t : threads) {
+                    Ring ring = recorder.traceOf(t).existingRing();
+                    if (ring == null || ring.applied != recorder.gateRequest()) {
+                        return false;
+                    }
+                }
+                return true;
+            });
         }
         done.set(true);
         threads[0].join();
         threads[1].join();
-        recorder.stop();
+        Await.stop(recorder);
         for (int thread = 1; thread <= 2; thread++) {
             List<String> open = new ArrayList<String>();
             String all = WrittenChunks.records(file, thread);

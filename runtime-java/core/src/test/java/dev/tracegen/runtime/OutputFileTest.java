@@ -37,8 +37,8 @@ class OutputFileTest {
     }
 
     @AfterEach
-    void stop() {
-        recorder.stop();
+    void stop() throws Exception {
+        Await.stop(recorder);
     }
 
     private RecordingWriter writer() throws IOException {
@@ -185,6 +185,73 @@ class OutputFileTest {
         assertNames(dir, "app.tgd app.tgd.1 app.tgd.2 app.tgd.3 app.tgd.4");
     }
 
+    /** All files of a run have one number, also if one of them has to skip it. */
+    @Test
+    void partsOfAnEarlierRunMoveTogether() throws Exception {
+        for (String name : "app.part3.tgd app.part4.tgd app.tgd app.part1.tgd.1 app.tgd.1".split(" ")) {
+            Files.write(dir.resolve(name), recording(name));
+        }
+        Files.write(dir.resolve("app.part4.tgd.1"), FOREIGN);
+        Files.write(dir.resolve("app.part01.tgd"), recording("is no name of a part"));
+        Files.write(dir.resolve("other.tgd"), recording("other"));
+        new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile()).limit(1, 6), 0, 1).close();
+        assertNames(dir, "app.part01.tgd app.part1.tgd.3 app.part3.tgd.2 app.part4.tgd.1 app.part4.tgd.2 app.tgd"
+                + " app.tgd.2 app.tgd.3 other.tgd");
+        assertArrayEquals(recording("app.tgd.1"), Files.readAllBytes(dir.resolve("app.tgd.3")));
+        assertArrayEquals(FOREIGN, Files.readAllBytes(dir.resolve("app.part4.tgd.1")));
+        assertArrayEquals(recording("app.part4.tgd"), Files.readAllBytes(dir.resolve("app.part4.tgd.2")));
+    }
+
+    /** The files of the earliest run are deleted first, of one run the first part. */
+    @Test
+    void theOldestPartsAreDeletedFirst() throws Exception {
+        for (String name : "app.part1.tgd app.part2.tgd app.tgd app.tgd.1".split(" ")) {
+            Files.write(dir.resolve(name), recording(name));
+        }
+        writer().close();
+        assertNames(dir, "app.part2.tgd.1 app.tgd app.tgd.1");
+    }
+
+    /** A process that was killed between two parts leaves no file of the output's name. */
+    @Test
+    void partsWithoutTheLastOneAreOfAnEarlierRun() throws Exception {
+        Files.write(dir.resolve("app.part1.tgd"), recording("first"));
+        writer().close();
+        assertNames(dir, "app.part1.tgd.1 app.tgd");
+    }
+
+    @Test
+    void numbersOfPartsThatForeignFilesHaveAreSkipped() throws Exception {
+        Files.write(dir.resolve("app.part1.tgd"), FOREIGN);
+        RecordingWriter w = writer();
+        ThreadTrace main = recorder.mainTrace();
+        for (int k = 0; k < 4; k++) {
+            w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
+        }
+        w.close();
+        assertArrayEquals(FOREIGN, Files.readAllBytes(dir.resolve("app.part1.tgd")));
+        assertNames(dir, "app.part1.tgd app.part4.tgd app.part5.tgd app.tgd");
+    }
+
+    @Test
+    void nothingIsMovedForAnOutputThatIsRefused() throws Exception {
+        Files.createDirectory(output);
+        for (String name : "app.part1.tgd app.tgd.1 app.tgd.2 app.tgd.3".split(" ")) {
+            Files.write(dir.resolve(name), recording(name));
+        }
+        refusal();
+        assertNames(dir, "app.part1.tgd app.tgd app.tgd.1 app.tgd.2 app.tgd.3");
+    }
+
+    @Test
+    void anOutputWithoutAnExtensionHasParts() throws Exception {
+        output = dir.resolve("recording");
+        Files.write(dir.resolve("recording.part1"), recording("first"));
+        Files.write(output, recording("last"));
+        writer().close();
+        assertNames(dir, "recording recording.1 recording.part1.1");
+    }
+
     @Test
     void aDanglingLinkIsAForeignFile() throws Exception {
         Files.write(output, recording("new"));
@@ -209,7 +276,7 @@ class OutputFileTest {
         AppMethodBeat.i(1);
         AppMethodBeat.o(1);
         assertEquals(2, recorder.mainTrace().copy(0, 9).records.length);
-        recorder.stop();
+        Await.stop(recorder);
         assertEquals("no recording is written, and the program runs on: the output " + output
                 + " is a directory; set the output to a new file or to an earlier recording\n", platform.logged);
         assertNames(dir, "app.tgd");
@@ -221,21 +288,21 @@ class OutputFileTest {
         recorder.stop();
         recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(output.toFile())
                 .everyRecord(true).limit(1, 3));
-        for (int k = 0; k < 5000 && (!Files.exists(output) || Files.size(output) == 0); k++) {
-            Thread.sleep(1);
-        }
+        Await.until("the recording has begun", () -> Files.exists(output) && Files.size(output) > 0);
         File moved = dir.resolve("moved").toFile();
         assertTrue(output.toFile().renameTo(moved));
         Files.createDirectory(output);
         java.util.Random random = new java.util.Random(1);
-        for (int round = 0; round < 2000 && platform.logged.isEmpty(); round++) {
-            for (int k = 0; k < 500; k++) {
+        Ring ring = recorder.mainTrace().ring();
+        Await.until("the recording ends", () -> {
+            // No more than the ring holds, however late they are written.
+            for (int k = 0; k < 500 && ring.sequence() - ring.copied() < 500; k++) {
                 AppMethodBeat.i(1 + random.nextInt(1 << 19));
                 platform.pass(random.nextInt(1 << 19));
             }
-            Thread.sleep(1);
-        }
-        recorder.stop();
+            return !platform.logged.isEmpty();
+        });
+        Await.stop(recorder);
         assertEquals("the recording ends here, and the program runs on: the output " + output
                 + " is a directory; set the output to a new file or to an earlier recording\n", platform.logged);
         assertRecording(moved.toPath());

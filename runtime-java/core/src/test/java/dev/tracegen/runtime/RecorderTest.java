@@ -2,7 +2,6 @@ package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,12 +25,12 @@ class RecorderTest {
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws Exception {
         platform.broken = false;
         Recorder.setMethodEnterListener(null);
         Recorder.setStallListener(null);
         Recorder.setFocusListener(null);
-        recorder.stop();
+        Await.stop(recorder);
     }
 
     /** Returns the records of a thread as {@code +ID@TICKS -ID@TICKS ...}. */
@@ -136,9 +134,10 @@ class RecorderTest {
     }
 
     @Test
-    void marksUpdateTheTime() {
-        // Nothing else updates the time, because the period is so long.
+    void marksUpdateTheTime() throws Exception {
+        // Nothing else updates the time, because the period is so long: the thread of the clock does it once.
         ThreadTrace main = start(new RecorderOptions().clockPeriodMillis(1000000));
+        platform.awaitClock();
         AppMethodBeat.i(1);
         platform.pass(3);
         AppMethodBeat.i(2);
@@ -185,15 +184,17 @@ class RecorderTest {
         AppMethodBeat.i(1);
         long ticks = 0;
         for (int k = 0; k < 60; k++) {
-            while (AppMethodBeat.fast == main.existingRing()) {
-                Thread.sleep(1);
-            }
+            Await.until("the clock pauses", () -> AppMethodBeat.fast != main.existingRing());
             platform.pass(1000);
             ticks += 1000;
             long number = main.copy(0, Long.MAX_VALUE).records.length;
             AppMethodBeat.i(2);
             assertEquals(ticks, main.copy(number, number + 1).records[0] & Ring.TIME_MASK);
-            assertSame(main.existingRing(), AppMethodBeat.fast);
+            // The clock may have paused again, if this thread had no CPU meanwhile.
+            Await.until("a record restores the fast path", () -> {
+                AppMethodBeat.o(2);
+                return AppMethodBeat.fast == main.existingRing();
+            });
         }
     }
 
@@ -221,7 +222,7 @@ class RecorderTest {
     }
 
     @Test
-    void nothingIsThrownIntoTheApp() {
+    void nothingIsThrownIntoTheApp() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
         platform.broken = true;
         AppMethodBeat.i(1);
@@ -231,7 +232,8 @@ class RecorderTest {
         main.mark();
         main.idle();
         platform.broken = false;
-        assertTrue(platform.logged.contains("no clock"), platform.logged);
+        // Another thread of the recorder may have failed first. Then that one logs it.
+        Await.until("the failure is logged", () -> platform.logged.contains("no clock"));
     }
 
     static class Screen extends Activity {
@@ -274,6 +276,11 @@ class RecorderTest {
         return found;
     }
 
+    private static Stall next(BlockingQueue<Stall> found) throws Exception {
+        Await.until("a stall is reported", () -> !found.isEmpty());
+        return found.remove();
+    }
+
     @Test
     void aStallIsFound() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
@@ -295,8 +302,7 @@ class RecorderTest {
         AppMethodBeat.o(1);
         main.describe(7, "com.example.Handler", null);
         main.messageEnd();
-        Stall slow = found.poll(10, TimeUnit.SECONDS);
-        assertNotNull(slow);
+        Stall slow = next(found);
         assertEquals("com.example.Handler: 7", slow.description);
         assertEquals(700000000L, slow.wallNanos);
         assertEquals(30000000L, slow.cpuNanos);
@@ -340,18 +346,15 @@ class RecorderTest {
         synchronized (lock) {
             looper.start();
             begun.await();
-            while (looper.getState() != Thread.State.BLOCKED) {
-                Thread.sleep(1);
-            }
+            Await.until("the looper is blocked", () -> looper.getState() == Thread.State.BLOCKED);
+            // A collection belongs to the message only if the recorder has seen the message before.
+            Await.until("the recorder sees the message", () -> trace[0].facts != null);
             platform.pass(700);
             platform.gcCount += 2;
-            while (trace[0].facts == null || !trace[0].facts.passed) {
-                Thread.sleep(1);
-            }
+            Await.until("the message is a stall", () -> trace[0].facts.passed);
             assertEquals(MessageRecord.RUNNING, trace[0].history().get(0).kind);
         }
-        Stall slow = found.poll(10, TimeUnit.SECONDS);
-        assertNotNull(slow);
+        Stall slow = next(found);
         assertEquals(Thread.State.BLOCKED, slow.stateAtThreshold);
         assertEquals("loader holds java.lang.Object", slow.lockOwner);
         assertEquals("checkout", slow.scene);
@@ -370,6 +373,6 @@ class RecorderTest {
         main.messageBegin("m");
         platform.pass(5000);
         main.messageBegin("the end of m was not reported");
-        assertNull(found.poll(10, TimeUnit.SECONDS).pending);
+        assertNull(next(found).pending);
     }
 }

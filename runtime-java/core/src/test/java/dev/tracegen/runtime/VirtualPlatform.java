@@ -10,7 +10,14 @@ final class VirtualPlatform extends Platform {
     volatile long gcCount = 3;
     volatile String lockOwner;
     volatile boolean broken;
+    volatile LockWait lock;
+    volatile Thread waitsForLock;
+    volatile long millisPerWallClock;
     volatile String logged = "";
+
+    // How often the recorder's threads have called this platform.
+    private final AtomicLong checks = new AtomicLong();
+    private final AtomicLong clockReads = new AtomicLong();
 
     VirtualPlatform() {
         main = Thread.currentThread();
@@ -20,16 +27,40 @@ final class VirtualPlatform extends Platform {
         nanos.addAndGet(millis * 1000000L);
     }
 
+    private static boolean on(String thread) {
+        return Thread.currentThread().getName().equals(thread);
+    }
+
+    /**
+     * Returns when the recorder's thread has checked all threads once more, from the begin to the end of a check. No
+     * stall may end meanwhile.
+     */
+    void awaitCheck() throws Exception {
+        // The first one may have begun before this call. Each reads the counters of the garbage collector once.
+        long enough = checks.get() + 2;
+        Await.until("the recorder has checked all threads", () -> checks.get() >= enough);
+    }
+
+    /** Returns when the thread of the clock has read the time for the first time. */
+    void awaitClock() throws Exception {
+        Await.until("the clock has begun", () -> clockReads.get() > 0);
+    }
+
     @Override
     public long nanoTime() {
         if (broken) {
             throw new IllegalStateException("no clock");
         }
-        return nanos.get();
+        long now = nanos.get();
+        if (on("tracegen-clock")) {
+            clockReads.incrementAndGet();
+        }
+        return now;
     }
 
     @Override
     public long wallMillis() {
+        pass(millisPerWallClock);
         return 1795000000000L + nanos.get() / 1000000;
     }
 
@@ -45,6 +76,9 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public long gcMillis() {
+        if (on("tracegen-recorder")) {
+            checks.incrementAndGet();
+        }
         return gcCount * 7;
     }
 
@@ -54,12 +88,17 @@ final class VirtualPlatform extends Platform {
     }
 
     @Override
+    public LockWait lockWait(Thread thread) {
+        return thread == waitsForLock ? lock : null;
+    }
+
+    @Override
     public Thread mainThread() {
         return main;
     }
 
     @Override
-    public void log(String line) {
+    public synchronized void log(String line) {
         logged += line + "\n";
     }
 }

@@ -25,6 +25,10 @@ final class WrittenChunks {
             return payload[at++] & 0xFF;
         }
 
+        byte[] rest() {
+            return java.util.Arrays.copyOfRange(payload, at, payload.length);
+        }
+
         long uv() {
             long v = 0;
             for (int shift = 0;; shift += 7) {
@@ -39,6 +43,12 @@ final class WrittenChunks {
         long sv() {
             long v = uv();
             return v >>> 1 ^ -(v & 1);
+        }
+
+        String str() {
+            int size = (int) uv();
+            at += size;
+            return new String(payload, at - size, size, java.nio.charset.StandardCharsets.UTF_8);
         }
     }
 

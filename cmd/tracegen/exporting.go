@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// exported returns the row of the format in package export, nil for a format of package analysis.
+func (a *analyzing) exported() *export.Format {
+	if a.block {
+		return nil
+	}
+	for _, f := range export.Formats() {
+		if f.Name == a.format {
+			return &f
+		}
+	}
+	return nil
+}
+
+// folds reports whether short calls are folded: if the size of the format grows with the number of calls.
+func (a *analyzing) folds() bool {
+	f := a.exported()
+	return f != nil && !f.Merges && !a.all
+}
+
+// estimates reports whether the size of the output is estimated by a first pass over the recordings.
+func (a *analyzing) estimates() bool {
+	f := a.exported()
+	return f != nil && !f.Merges
+}
+
+// passes reads recordings several times.
+type passes struct {
+	*analyzing
+	ctx        context.Context
+	recordings []recording
+	names      analysis.Options
+	in         io.Reader       // standard input
+	only       *analysis.Stall // that of --stall
+
+	copied *os.File // has the copy of standard input, or nil
+}
+
+// newPasses prepares reading the recordings. close removes the copy of standard input that is needed to read it twice.
+func (a *analyzing) newPasses(ctx context.Context, recordings []recording, o analysis.Options) (p *passes, close func(),
+	err error) {
+	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.in}, func() {}
+	again := a.estimates() || a.stall > 0 || a.least.Share > 0
+	for _, of := range recordings {
+		if of.name == standardInput && again {
+			f, err := os.CreateTemp("", "tracegen-")
+			if err != nil {
+				return nil, close, err
+			}
+			close = func() { f.Close(); os.Remove(f.Name()) }
+			if _, err := io.Copy(f, watched{a.con.in, ctx, func(int) {}}); err != nil {
+				close()
+				return nil, close, fmt.Errorf("standard input: %w", err)
+			}
+			p.in, p.copied = f, f
+		}
+	}
+	return p, close, nil
+}
+
+// read reads all recordings once. o has what to do with them; what is the name of the progress bar. view returns which
+// part of a recording is shown.
+func (p *passes) read(what string, o analysis.Options, view func(of recording) (*analysis.View, error)) error {
+	advance, done := p.progress(what)
+	defer done()
+	r := reading{ctx: p.ctx, advance: advance, total: recordingSize(filesOf(p.recordings))}
+	without := map[string]int{}
+	end := o.End
+	o.End = func(r *analysis.Recording) error {
+		for _, name := range r.NoThread {
+			without[name]++
+		}
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+	for _, of := range p.recordings {
+		var err error
+		if o.View, err = view(of); err != nil {
+			return err
+		}
+		if p.copied != nil && of.name == standardInput {
+			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		if err := r.analyze(of, p.in, o); err != nil {
+			return refusal(err)
+		}
+	}
+	return noSuchThread(without, len(p.recordings))
+}
+
+// view returns the part of a recording that the options select.
+func (p *passes) view(of recording) (*analysis.View, error) {
+	var extent trace.Extent
+	if p.folds() || p.least.Share > 0 {
+		var err error
+		if extent, err = p.extent(of); err != nil {
+			return nil, err
+		}
+	}
+	return p.selection.view(extent, p.only, p.folds(), p.format == answersTree), nil
+}
+
+// extent returns how long a recording is.
+func (p *passes) extent(of recording) (trace.Extent, error) {
+	if of.name == standardInput {
+		if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
+			return trace.Extent{}, err
+		}
+		return trace.ReadExtent(p.copied)
+	}
+	var whole trace.Extent
+	for _, file := range of.files {
+		extent, err := fileExtent(file)
+		if err != nil {
+			return whole, err
+		}
+		whole.Span += extent.Span
+		whole.Precision = max(whole.Precision, extent.Precision)
+	}
+	return whole, nil
+}
+
+// fileExtent returns how long a recording, or a part of one, is.
+func fileExtent(file string) (trace.Extent, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return trace.Extent{}, err
+	}
+	defer f.Close()
+	extent, err := trace.ReadExtent(f)
+	if err != nil {
+		return extent, fmt.Errorf("%s: %w", file, err)
+	}
+	return extent, nil
+}
+
+// progress shows a progress bar, unless it could mix with output on the same terminal.
+func (p *passes) progress(what string) (advance func(done, total int64), done func()) {
+	if p.output == standardOutput && !isRegular(p.con.out) {
+		return nil, func() {}
+	}
+	return p.con.progress(what)
+}
+
+// isRegular reports whether w is a regular file. A terminal shows what is written to it, and so may a program that reads
+// a pipe.
+func isRegular(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	if !isFile {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// errFound ends a pass that looks for one stall.
+var errFound = errors.New("found")
+
+// locate finds the stall of --stall.
+func (p *passes) locate() error {
+	if p.stall == 0 {
+		return nil
+	}
+	o, stalls := p.names, 0
+	o.Stall = func(s *analysis.Stall) error {
+		if stalls = s.Number; s.Number == p.stall {
+			p.only = s
+			return errFound
+		}
+		return nil
+	}
+	err := p.read("looking for the stall", o, func(recording) (*analysis.View, error) { return nil, nil })
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s: there is no stall #%d: the report has %d", p.recordings[0].name, p.stall, stalls)
+	}
+	return err
+}
+
+// estimate estimates the size of the export, prints it, and fails if it is too large. Package export knows the size of a
+// format that merges calls only when all is read, and reports it to checkSize then.
+func (p *passes) estimate() error {
+	if !p.estimates() {
+		return nil
+	}
+	e, err := export.NewEstimator(p.format, export.Options{Program: "tracegen " + version()})
+	if err != nil {
+		return err
+	}
+	o := p.names
+	connect(&o, e)
+	if err := p.read("estimating", o, p.view); err != nil {
+		return err
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	size := e.Estimate()
+	text := fmt.Sprintf("about %s, %s events", sizeText(size.Bytes), countText(size.Events))
+	if p.folds() && size.Calls > size.Events {
+		text += fmt.Sprintf(" for %s calls; short calls are folded, --all writes each", countText(size.Calls))
+	}
+	return p.checkSize(text, size.Bytes)
+}
+
+// checkSize prints the size of the output, and fails if it is too large.
+func (p *passes) checkSize(text string, bytes int64) error {
+	if bytes > int64(p.maxSize) {
+		options := "--min, --from and --to, --thread or --stall"
+		if p.all && !p.exported().Merges {
+			options += ", leave out --all"
+		}
+		return fmt.Errorf("nothing was written: --format %s would write %s, and --max-size is %s; choose less by %s, "+
+			"take a format that merges calls (%s), or raise --max-size", p.format, text, &p.maxSize, options,
+			strings.Join(mergingFormats(), ", "))
+	}
+	p.con.log("", fmt.Sprintf("--format %s: %s", p.format, text))
+	return nil
+}
+
+// mergingFormats returns the formats of package export that merge calls.
+func mergingFormats() []string {
+	var names []string
+	for _, f := range export.Formats() {
+		if f.Merges {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// limited returns a writer that fails before more than --max-size is written, whatever was estimated.
+func (p *passes) limited(w io.Writer) io.Writer {
+	return &export.Limited{W: w, Left: int64(p.maxSize), Err: fmt.Errorf("the output of --format %s is larger than "+
+		"--max-size %s; an output file was not written, and standard output is cut; choose less by --min, --from and "+
+		"--to, --thread or --stall, or raise --max-size", p.format, &p.maxSize)}
+}
+
+// connect sets the handlers of o that hand recordings to an export.
+func connect(o *analysis.Options, w export.Writer) {
+	o.Also = func(r *analysis.Recording) (trace.Handler, error) { return w, w.Recording(r) }
+	o.Stall = w.Stall
+}
+
+// sizeText returns a number of bytes for people, with two digits at least.
+func sizeText(n int64) string {
+	for _, u := range []struct {
+		bytes int64
+		name  string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
+		if n >= u.bytes {
+			return decimals(float64(n)/float64(u.bytes)) + " " + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}
+
+// countText returns a number for people.
+func countText(n uint64) string {
+	if n >= 1e6 {
+		return decimals(float64(n)/1e6) + " million"
+	}
+	text := strconv.FormatUint(n, 10)
+	if len(text) > 4 {
+		text = text[:len(text)-3] + "," + text[len(text)-3:]
+	}
+	return text
+}
+
+// decimals returns a number with one decimal if it is less than 10.
+func decimals(f float64) string {
+	if f < 9.95 {
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 0, 64)
+}

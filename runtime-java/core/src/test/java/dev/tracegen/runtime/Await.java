@@ -1,0 +1,42 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.fail;
+
+/**
+ * Waits for conditions. A test must pass on a machine that gives it little of the CPU, so no test takes a pause for
+ * long enough.
+ */
+final class Await {
+    /** How long a test waits. Only a fault makes it wait so long. */
+    private static final long LIMIT_NANOS = 180000000000L;
+
+    /** A condition that another thread brings about. */
+    interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    private Await() {
+    }
+
+    /** Returns when the condition holds. Fails if that takes minutes. */
+    static void until(String what, Condition condition) throws Exception {
+        long begin = System.nanoTime();
+        while (!condition.holds()) {
+            if (System.nanoTime() - begin > LIMIT_NANOS) {
+                fail("waited in vain until " + what);
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    /** Stops a recorder and returns when its file is complete. */
+    static void stop(Recorder recorder) throws Exception {
+        recorder.stop();
+        // The recorder itself does not wait so long: an app must end.
+        for (Thread t : Thread.getAllStackTraces().keySet()) {
+            if (t.getName().equals("tracegen-recorder")) {
+                until(t + " has ended", () -> !t.isAlive());
+            }
+        }
+    }
+}
