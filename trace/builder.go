@@ -17,6 +17,7 @@ type builder struct {
 	loss    lossBegin
 	gaps    []Gap // those whose segments are not handed on yet
 	windows []Gap // likewise
+	sum     *Completeness
 }
 
 // rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last; the
@@ -30,7 +31,9 @@ type lossBegin struct {
 	number uint64
 }
 
-func newBuilder(thread uint32) builder { return builder{segment: Segment{Thread: thread}, top: -1} }
+func newBuilder(thread uint32) builder {
+	return builder{segment: Segment{Thread: thread}, top: -1, sum: new(Completeness)}
+}
 
 // gapScope is what lies behind a gap, up to where it is settled which calls enclose it.
 type gapScope struct {
@@ -142,6 +145,10 @@ func (b *builder) exit(marks Marks) {
 func (b *builder) settle(known int, complete bool) {
 	s := &b.scope
 	b.began()
+	b.sum.Lost += s.lost
+	if s.loss.known {
+		b.sum.Stretches++
+	}
 	outer := b.cut(known)
 	start, n := s.start, int32(len(s.entered))
 	first := start // the index of the outermost call that was entered in the gap
@@ -157,6 +164,7 @@ func (b *builder) settle(known int, complete bool) {
 		c := Call{Method: MethodNotRecorded, Parent: outer, Next: first, Count: 1, Begin: s.begin, End: s.begin}
 		if s.loss.known {
 			c.Begin = s.loss.at
+			b.sum.NotRecorded += s.begin - c.Begin
 			b.gaps = append(b.gaps, Gap{Kind: GapLost, Begin: c.Begin, End: s.begin, Records: s.lost})
 		}
 		calls[start] = c
@@ -273,16 +281,17 @@ func (b *builder) done(end uint64, h Handler) error {
 	if len(calls) > 0 {
 		b.segment.Repairs = Repairs{}
 	}
-	b.segment.Calls, b.roots, b.gaps = calls[:0], b.roots[:0], b.gaps[:0]
+	b.segment.Calls, b.roots, b.gaps = calls[:0], b.roots[:0], nil
 	return nil
 }
 
-// gapsOf returns the gaps and windows of a segment. Windows that are over before it are forgotten.
+// gapsOf returns the gaps and windows of a segment. Those that are over before it are forgotten.
 func (b *builder) gapsOf(s *Segment) (list []Gap) {
-	for _, g := range b.gaps {
-		if s.Begin <= g.Begin && g.End <= s.End {
+	for len(b.gaps) > 0 && b.gaps[0].End <= s.End {
+		if g := b.gaps[0]; s.Begin <= g.Begin {
 			list = append(list, g)
 		}
+		b.gaps = b.gaps[1:]
 	}
 	over := 0
 	for _, w := range b.windows {

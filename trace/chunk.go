@@ -172,10 +172,13 @@ type Message struct {
 // DescribedMethod returns the method of an outermost call, whose description is "method " and its ID. ok is false for
 // any other description.
 func DescribedMethod(description string) (m Method, ok bool) {
-	digits, ok := strings.CutPrefix(description, "method ")
+	digits, ok := strings.CutPrefix(description, callPrefix)
 	id, err := strconv.ParseUint(digits, 10, 20)
 	return Method(id), ok && err == nil
 }
+
+// callPrefix is before the ID in the description of an outermost call.
+const callPrefix = "method "
 
 // ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's
 // Thread.State.
@@ -206,6 +209,20 @@ type StackSample struct {
 	// CPU is how long it had been on a processor by then, in nanoseconds; -1 if that is not known, as in recordings of
 	// minor version 0.
 	CPU int64
+	// Lock is the lock that it waited for, or the object that it waited on.
+	Lock LockWait
+}
+
+// LockWait is the lock that a thread waits for, or the object that it waits on. The zero value means that there is none
+// or that it is not known, as in recordings before minor version 2.
+type LockWait struct {
+	// Class is the lock's class.
+	Class string
+	// Identity is its System.identityHashCode, which distinguishes locks of one class.
+	Identity uint32
+	// Owned is whether it is known which thread holds it, and Owner is the index of that thread.
+	Owned bool
+	Owner uint32
 }
 
 // Frames has frames that were drawn.
@@ -363,6 +380,8 @@ type OpenCall struct {
 	State ThreadState
 	// CPU is how long the thread had been on a processor by then, in nanoseconds; -1 if that is not known.
 	CPU int64
+	// Description says what ran, as in [StallChunk]; empty if that is not known.
+	Description string
 }
 
 // End is the last chunk of a recording that was closed. Its counts are what the file should hold.

@@ -136,6 +136,9 @@ var decoders = map[uint16]func(*payload) Chunk{
 		if len(p.rest) > 0 {
 			s.CPU = p.sv()
 		}
+		if len(p.rest) > 0 {
+			s.Lock = decodeLockWait(p)
+		}
 		return s
 	},
 	typeFrames:  func(p *payload) Chunk { return &Frames{list(p, 18, decodeFrame)} },
@@ -146,7 +149,7 @@ var decoders = map[uint16]func(*payload) Chunk{
 	},
 	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
 	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
-	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 5, decodeOpenCall)} },
+	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
 	typeEnd:     func(p *payload) Chunk { return &End{p.uv(), p.uv(), p.uv()} },
 }
 
@@ -177,7 +180,16 @@ func decodeGatedThread(p *payload) GatedThread { return GatedThread{p.index(), p
 func decodeLeftOut(p *payload) LeftOutMethod { return LeftOutMethod{p.method(), p.uv()} }
 
 func decodeOpenCall(p *payload) OpenCall {
-	return OpenCall{p.index(), p.uv(), p.sv(), ThreadState(p.u8()), p.sv()}
+	return OpenCall{p.index(), p.uv(), p.sv(), ThreadState(p.u8()), p.sv(), p.name()}
+}
+
+// decodeLockWait reads the lock of a stack sample. The owner's index is one less than what is written; 0 is none.
+func decodeLockWait(p *payload) LockWait {
+	l := LockWait{Class: p.name(), Identity: p.u32()}
+	if owner := p.index(); owner > 0 {
+		l.Owned, l.Owner = true, owner-1
+	}
+	return l
 }
 
 func decodeThread(p *payload) Thread {

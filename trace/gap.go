@@ -1,6 +1,10 @@
 package trace
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // MethodNotRecorded is no method of the program. A call of it stands for a time in which records of a thread are
 // missing: nothing is known about which calls there were. Like any call it has a place, and no other call has that time
@@ -89,3 +93,59 @@ func (c *Completeness) GatedCalls() (n uint64) {
 }
 
 func (*Completeness) chunk() {}
+
+// completeness sums up what a replay has seen.
+type completeness struct {
+	all   Completeness
+	gated map[Method]*GatedCalls
+	end   *End
+}
+
+// chunk takes what a chunk says of calls that are missing.
+func (s *completeness) chunk(c Chunk) {
+	switch c := c.(type) {
+	case *Window:
+		s.all.Windows++
+		s.all.WindowCalls += c.Calls
+		s.all.WindowNanos += max(0, c.End-c.Begin)
+	case *Gate:
+		for _, m := range c.Methods {
+			g := s.of(m.Method)
+			if off := m.State != 0; off != g.IsOff {
+				g.IsOff, g.Off = off, c.Nanos
+			}
+		}
+	case *LeftOut:
+		for _, m := range c.Methods {
+			s.of(m.Method).LeftOut += m.Calls
+		}
+	case *End:
+		s.end = c
+	}
+}
+
+func (s *completeness) of(m Method) *GatedCalls {
+	g := s.gated[m]
+	if g == nil {
+		g = &GatedCalls{Method: m}
+		s.gated[m] = g
+	}
+	return g
+}
+
+// result returns the sum when all has been read.
+func (s *completeness) result(onlyStalls bool) *Completeness {
+	c := &s.all
+	c.OnlyStalls = onlyStalls
+	if s.end != nil {
+		// The device also counts what it lost behind a thread's last records, and what is in chunks that are missing.
+		c.Lost = max(c.Lost, s.end.Overwritten)
+		if made := s.end.Records + s.end.Overwritten; !onlyStalls && made > c.Recorded+c.Lost {
+			c.Lost = made - c.Recorded
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(s.gated)) {
+		c.Gated = append(c.Gated, *s.gated[m])
+	}
+	return c
+}

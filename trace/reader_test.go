@@ -233,7 +233,8 @@ func TestOddFiles(t *testing.T) {
 		{"a count of what is not there", file(t, chunkOf(typeMeta, 0, 0, []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xF})), nil,
 			Damage{Malformed: 1}},
 		{"a string that is lost", file(t, chunkOf(typeSamples, 0, 0, []byte{2, 0, 3, 1, 8})),
-			[]string{"*trace.StackSample &{Nanos:1 Thread:0 State:BLOCKED Frames:[(string 8 is lost)] CPU:-1}"}, Damage{}},
+			[]string{"*trace.StackSample &{Nanos:1 Thread:0 State:BLOCKED Frames:[(string 8 is lost)] CPU:-1 " +
+				"Lock:{Class: Identity:0 Owned:false Owner:0}}"}, Damage{}},
 		{"raw records", file(t, chunkOf(typeRecords, 0, 0, []byte{0, 0, 0, 1, 7, 0, 0, 0, 0, 8, 0, 0x80})),
 			[]string{"*trace.Records thread 0 first 0 overwritten 0: 1 records true/1@7, sum 8c4c04e8"}, Damage{}},
 		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil,

@@ -21,6 +21,7 @@ type repairer struct {
 	first bool     // no records have come yet
 	// patient is set while more chunks may come that say how long calls were open. spans is what those say that came.
 	patient bool
+	hurries uint64 // no record waits whose number is lower
 	spans   []span
 
 	number uint64 // of the next record
@@ -129,6 +130,9 @@ func (r *repairer) repair(keep int) {
 		if len(r.open) == 0 && !r.scope.on {
 			r.done(r.number)
 		}
+	}
+	if i <= 0 {
+		return
 	}
 	r.held = r.held[:copy(r.held, r.held[i:])]
 	for k := range r.gaps {
@@ -328,7 +332,7 @@ func (r *repairer) exit(marks Marks) {
 	k := len(r.open) - 1
 	o := r.open[k]
 	if o.method == MethodNotRecorded {
-		marks = 0
+		marks &^= MarkUnwound
 	}
 	r.open = r.open[:k]
 	if r.where != nil {

@@ -31,6 +31,8 @@ const (
 	batch = 512
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
+	// minorAlive is the first minor version in which the runtime writes signs of life.
+	minorAlive = 2
 	// longest is how much later than the one before a record may be that nothing behind it confirms: 30 days.
 	longest = 30 * 24 * 3600 * 1e9
 )
@@ -43,6 +45,7 @@ const (
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error {
 	p := newReplay(h)
+	p.signs = r.Header().Minor >= minorAlive
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -64,8 +67,11 @@ type replay struct {
 	limits   limits
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
+	signs    bool             // the runtime writes signs of life
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
+	process  int64            // the time of the last sign of life of any thread
 	events   *[batch]event    // room for those that are handed on at once
+	sum      completeness
 }
 
 type thread struct {
@@ -85,10 +91,12 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		alive: map[uint32]int64{}, events: new([batch]event)}
+		alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event),
+		sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {
+	p.sum.chunk(c)
 	switch c := c.(type) {
 	case *Records:
 		return p.records(c)
@@ -100,8 +108,12 @@ func (p *replay) chunk(c Chunk) error {
 		p.slowOnly = c.OnlyStalls()
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
+		p.process = max(p.process, min(c.NanoTime, furthest))
 	case *StackSample:
-		p.signOfLife(c.Thread, c.State, c.Nanos)
+		// A call may end between a look at its thread's records and a sample. Only a sign of life excludes that.
+		if !p.signs {
+			p.signOfLife(c.Thread, c.State, c.Nanos)
+		}
 	case *Alive:
 		for _, o := range c.Open {
 			p.signOfLife(o.Thread, o.State, c.Nanos)
@@ -109,6 +121,9 @@ func (p *replay) chunk(c Chunk) error {
 				t.repairer.isOpen(span{begin: o.Begin, end: c.Nanos})
 			}
 		}
+	case *Window:
+		b := &p.thread(c.Thread, c.FirstRecord).builder
+		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
@@ -121,6 +136,7 @@ func (p *replay) chunk(c Chunk) error {
 // least that, although the thread put no record meanwhile: a call that hangs puts none.
 func (p *replay) signOfLife(thread uint32, state ThreadState, nanos int64) {
 	nanos = min(max(nanos, -furthest), furthest)
+	p.process = max(p.process, nanos)
 	if before, seen := p.alive[thread]; state != stateTerminated && (!seen || nanos > before) {
 		p.alive[thread] = nanos
 	}
@@ -159,14 +175,11 @@ func (p *replay) pass(t *thread, repair func()) error {
 
 // records takes the records of a chunk, and handles all but the last ones.
 func (p *replay) records(c *Records) error {
-	t := p.threads[c.Thread]
-	if t == nil {
-		t = &thread{repairer: newRepairer(&p.limits, c.First), builder: newBuilder(c.Thread)}
-		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
-		p.threads[c.Thread] = t
-	}
+	t := p.thread(c.Thread, c.First)
 	r := t.repairer
-	for list := r.take(c, p.slowOnly); len(list) > 0; {
+	list := r.take(c, p.slowOnly)
+	p.sum.all.Recorded += uint64(len(list))
+	for len(list) > 0 {
 		n := min(len(list), piece)
 		r.held = append(r.held, list[:n]...)
 		list = list[n:]
@@ -177,17 +190,42 @@ func (p *replay) records(c *Records) error {
 	return nil
 }
 
+// thread returns a thread. first is the number of its first record if it is new.
+func (p *replay) thread(index uint32, first uint64) *thread {
+	t := p.threads[index]
+	if t == nil {
+		t = &thread{repairer: newRepairer(&p.limits, first), builder: newBuilder(index)}
+		t.builder.sum = &p.sum.all
+		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
+		p.threads[index] = t
+		p.sum.all.Stretches++
+	}
+	return t
+}
+
 // finish handles the records that were held back, and hands on the calls that are still open when they end.
 func (p *replay) finish() error {
-	for _, k := range slices.Sorted(maps.Keys(p.threads)) {
-		t := p.threads[k]
+	order := slices.Sorted(maps.Keys(p.threads))
+	for _, k := range order {
+		r := p.threads[k].repairer
+		if err := p.pass(p.threads[k], func() { r.repair(0) }); err != nil {
+			return err
+		}
+		p.process = max(p.process, r.now)
+	}
+	for _, k := range order {
+		r := p.threads[k].repairer
 		alive, seen := p.alive[k]
 		if !seen {
 			alive = math.MinInt64
 		}
-		if err := p.pass(t, func() { t.repairer.finish(alive) }); err != nil {
+		if !p.signs && alive > r.now {
+			// The thread was seen to hang, and nothing says more until the process ended.
+			alive = p.process
+		}
+		if err := p.pass(p.threads[k], func() { r.finish(alive) }); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.h.Chunk(p.sum.result(p.slowOnly))
 }

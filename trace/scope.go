@@ -33,7 +33,7 @@ const waitsFor = piece
 
 // maxSpans is how many spans are kept for each thread: those of calls before the gap at which the repair stands are not
 // needed.
-const maxSpans = 1 << 10
+const maxSpans = 64
 
 // isOpen notes that a message or an outermost call was open for some time.
 func (r *repairer) isOpen(s span) {
@@ -118,7 +118,11 @@ func (r *repairer) openAcross(at int, m Method) int {
 // the scope, and a later chunk may say whether that call was open in the gap.
 func (r *repairer) waits(i int, ticks int64) bool {
 	s := &r.scope
-	if !r.patient || s.depth == 0 || s.begin == math.MinInt64 || len(r.held)-i > waitsFor {
+	if !r.patient || s.depth == 0 || s.begin == math.MinInt64 || r.number < r.hurries {
+		return false
+	}
+	if len(r.held)-i > waitsFor {
+		r.hurries = r.number + uint64(len(r.held)-i)
 		return false
 	}
 	record, m := r.held[i], r.open[0].method

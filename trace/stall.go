@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Stall is a message, or an outermost call, that lasted at least the slow threshold, with all that a recording has on
@@ -26,6 +27,9 @@ type Stall struct {
 	Tree Tree
 	// Repairs are those of its segment.
 	Repairs Repairs
+	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the device
+	// took the first call behind the gap for an outermost one.
+	CallersUnknown bool
 	// Clock is how the clocks stood when it was written; nil if that is not known.
 	Clock *Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
@@ -37,9 +41,22 @@ type Stall struct {
 	Pending *Pending
 	// Before is what ran before it on its thread, the oldest first.
 	Before []Message
+	// Open has the calls that were open when the recording ended, the outermost first, and LastRecord is the time of the
+	// thread's last record, in [Clock.NanoTime]. Open is empty if the stall ended, or if the thread has later records.
+	Open       []OpenAtEnd
+	LastRecord int64
 }
 
-// HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it.
+// OpenAtEnd is a call that was open when the recording ended.
+type OpenAtEnd struct {
+	// Method is what was called.
+	Method Method
+	// Begin is when, in [Clock.NanoTime].
+	Begin int64
+}
+
+// HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it. If the holder
+// waits for a lock too, the next one has its stack as Waiting.
 type HolderSample struct {
 	// Waiting is the stack of the waiting thread, Holder the other one.
 	Waiting, Holder *StackSample
@@ -85,6 +102,8 @@ type threadEvidence struct {
 	pending *Pending
 	waiting []*openStall // in the order of their records
 	part    *openStall   // the segment that is suspended
+	latest  *openStall   // that of the last segment; nil if that is no stall
+	alive   OpenCall     // what the last sign of life says
 }
 
 // openStall is a stall of which something is missing: its report, or calls.
@@ -94,6 +113,9 @@ type openStall struct {
 	ended      int64  // when its calls did
 	complete   bool   // no more calls will come
 	decided    bool   // its report has come, or no report will come
+	// unknown is set if it is no message and no outermost call, but what lies behind a gap: calls of which it is not
+	// known whether others enclose them.
+	unknown bool
 }
 
 // Chunk takes what belongs to messages.
@@ -113,6 +135,10 @@ func (j *Joiner) Chunk(c Chunk) error {
 		t := j.thread(c.Thread)
 		t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
 		j.samples = append(j.samples[max(0, len(j.samples)-maxSamples+1):], c)
+	case *Alive:
+		for _, o := range c.Open {
+			j.thread(o.Thread).alive = o
+		}
 	case *Pending:
 		t := j.thread(c.Thread)
 		err := j.unreported(t)
@@ -146,7 +172,11 @@ func (j *Joiner) Segment(s *Segment) error {
 		return nil
 	}
 	first := &s.Calls[0]
+	if open := openBehindGap(s); open != nil {
+		return j.Segment(open)
+	}
 	k := t.part
+	t.latest = nil
 	if k == nil || first.Marks&MarkResumed == 0 {
 		k = t.expecting(s)
 		if k == nil && first.Marks&MarkSuspended == 0 && !j.slow(s.Kind, s.End-s.Begin) {
@@ -155,7 +185,8 @@ func (j *Joiner) Segment(s *Segment) error {
 		if k == nil {
 			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin,
 				CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
-			t.waiting = append(t.waiting, k)
+			k.unknown = first.Method == MethodNotRecorded
+			t.wait(k)
 		}
 		k.Kind = s.Kind
 	}
@@ -163,7 +194,8 @@ func (j *Joiner) Segment(s *Segment) error {
 	k.Tree.Trim(4 * maxStallNodes)
 	k.Repairs.Add(s.Repairs)
 	k.end, k.ended = max(k.end, s.EndRecord), s.End
-	t.part = nil
+	k.follow(s)
+	t.part, t.latest = nil, k
 	if first.Marks&MarkSuspended != 0 {
 		t.part = k
 		return nil
@@ -194,9 +226,44 @@ func (j *Joiner) threshold() int64 {
 // expecting returns the message that was reported and has records of the segment.
 func (t *threadEvidence) expecting(s *Segment) *openStall {
 	for _, k := range t.waiting {
-		if k.Reported && !k.complete && s.FirstRecord < k.Report.EndRecord && s.EndRecord > k.Report.FirstRecord {
+		if !k.Reported || k.complete || s.FirstRecord >= k.Report.EndRecord || s.EndRecord <= k.Report.FirstRecord {
+			continue
+		}
+		if s.Calls[0].Method != MethodNotRecorded || k.Report.FirstRecord <= s.FirstRecord &&
+			s.EndRecord <= k.Report.EndRecord {
 			return k
 		}
+	}
+	return nil
+}
+
+// wait adds a stall to those that wait, in the order of their records.
+func (t *threadEvidence) wait(k *openStall) {
+	i := len(t.waiting)
+	for i > 0 && t.waiting[i-1].first > k.first {
+		i--
+	}
+	t.waiting = slices.Insert(t.waiting, i, k)
+}
+
+// openBehindGap returns the call that is open where the records end, with all calls below it, of a segment in which it
+// is not known what encloses that call; nil if there is none. The call itself is as good as an outermost one: it had not
+// ended.
+func openBehindGap(s *Segment) *Segment {
+	if s.Calls[0].Method != MethodNotRecorded || s.Calls[0].Marks&MarkOpen == 0 {
+		return nil
+	}
+	for i := int32(1); int(i) < len(s.Calls); i = s.Calls[i].Next {
+		if s.Calls[i].Marks&MarkOpen == 0 {
+			continue
+		}
+		open := *s
+		open.Calls = slices.Clone(s.Calls[i:s.Calls[i].Next])
+		open.Begin, open.End = s.Calls[i].Begin, s.Calls[i].End
+		for k := range open.Calls {
+			open.Calls[k].Parent, open.Calls[k].Next = max(-1, open.Calls[k].Parent-i), open.Calls[k].Next-i
+		}
+		return &open
 	}
 	return nil
 }
@@ -234,7 +301,7 @@ func (j *Joiner) report(c *StallChunk) error {
 		}
 	}
 	i := slices.IndexFunc(t.waiting, func(k *openStall) bool {
-		return !k.Reported && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
+		return !k.Reported && !k.unknown && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
 	})
 	if i < 0 {
 		i, _ = slices.BinarySearchFunc(t.waiting, c.FirstRecord,
@@ -273,7 +340,10 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 	}
 	for i, sample := range j.samples {
 		if i > 0 && sample.Thread != s.Report.Thread && s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
-			if before := j.samples[i-1]; before.Thread == s.Report.Thread {
+			before := j.samples[i-1]
+			own := before.Thread == s.Report.Thread
+			further := len(s.Holders) > 0 && s.Holders[len(s.Holders)-1].Holder == before
+			if (own || further) && before.Lock.mayBeOf(sample.Thread) {
 				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
 			}
 		}
@@ -285,6 +355,9 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 		}
 	}
 }
+
+// mayBeOf reports whether a thread holds the lock, or whether it is not known which one does.
+func (l *LockWait) mayBeOf(thread uint32) bool { return l.Class == "" || l.Owned && l.Owner == thread }
 
 // give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too many
 // stalls wait.
@@ -307,8 +380,11 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	k.Thread = t.thread
 	if k.Reported {
 		k.narrow(&k.Tree)
-	} else if t.explains(k) {
+	} else if t.explains(k) || k.unknown {
 		return nil
+	}
+	if k.Reported || k.Ended || k != t.latest {
+		k.Open, k.LastRecord = nil, 0
 	}
 	if !k.Reported {
 		took := k.ended - k.Report.Begin
@@ -316,7 +392,7 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 			return nil
 		}
 		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
-		t.describe(&k.Stall)
+		t.describe(k)
 		j.attach(t, &k.Stall)
 	}
 	return j.Found(&k.Stall)
@@ -329,7 +405,7 @@ func (t *threadEvidence) explains(k *openStall) bool {
 	for _, w := range t.waiting {
 		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end &&
 			w.narrow(&k.Tree) {
-			w.Kind, w.Repairs, any = k.Kind, k.Repairs, true
+			w.Kind, w.Repairs, w.CallersUnknown, w.complete, any = k.Kind, k.Repairs, k.unknown, true, true
 		}
 	}
 	return any
@@ -357,14 +433,45 @@ func (s *Stall) narrow(t *Tree) bool {
 	return true
 }
 
-// describe says what ran, as far as the history of its thread has it.
-func (t *threadEvidence) describe(s *Stall) {
+// describe says what ran, as far as the history of its thread or its last sign of life have it.
+func (t *threadEvidence) describe(s *openStall) {
+	r := &s.Report
+	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended {
+		// No later message can be meant: the thread has no records behind those of this one.
+		r.Description, r.Message, r.State = o.Description, o.Message, o.State
+	}
 	for _, m := range t.history {
 		// Records have a coarser clock than the history: what is meant covers the middle.
-		middle := s.Report.Begin + int64(s.Report.Wall/2)
+		middle := r.Begin + int64(r.Wall/2)
 		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
-			s.Report.Description, s.Report.Message, s.Report.CPU = m.Description, m.Sequence, m.CPU
+			r.Description, r.Message, r.CPU = m.Description, m.Sequence, m.CPU
 		}
+	}
+	if r.Description == "" && s.Kind == SegmentOutermost && len(s.Open) > 0 {
+		r.Description = callPrefix + strconv.FormatUint(uint64(s.Open[0].Method), 10)
+	}
+}
+
+// follow notes which calls of a segment are open at its end, and the time of its last record. A call that a segment
+// before has suspended began there.
+func (k *openStall) follow(s *Segment) {
+	open := k.Open
+	k.Open, k.LastRecord = nil, s.Begin
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Method == MethodNotRecorded {
+			continue
+		}
+		k.LastRecord = max(k.LastRecord, c.Begin)
+		if c.Marks&(MarkOpen|MarkSuspended) == 0 {
+			k.LastRecord = max(k.LastRecord, c.End)
+			continue
+		}
+		begin := c.Begin
+		if n := len(k.Open); c.Marks&MarkResumed != 0 && n < len(open) {
+			begin = open[n].Begin
+		}
+		k.Open = append(k.Open, OpenAtEnd{c.Method, begin})
 	}
 }
 

@@ -50,6 +50,7 @@ func newAnalyzeCmd(con *console) *cobra.Command {
 }
 
 func (a *analyzing) options() options {
+	a.maxLost = defaultMaxLost
 	var formats []named[string]
 	for _, name := range []string{answersReport, answersTree, answersTable, answersJSON} {
 		formats = append(formats, named[string]{name, name})
@@ -68,6 +69,9 @@ func (a *analyzing) options() options {
 	), a.selection.options(), a.naming.options(
 		option{name: "lines", flag: text(&a.naming.lines, ""), file: fileRead,
 			help: "show where methods are, by the `FILE` that instrument --lines wrote"},
+	), grouped("Guard",
+		option{name: "max-lost", flag: custom(&a.maxLost),
+			help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},
 	), grouped("Feedback to the build",
 		option{name: "suggest-blocklist", flag: yes(&a.block),
 			help: "write rules for tracegen.yml that block methods with many calls and little time"},
@@ -136,10 +140,17 @@ A recording names its mapping. If --mapping is another one, analyze writes nothi
 the exit code is 1. If --mapping is a directory, each recording gets the mapping that it
 names. An ID that is not in the mapping is shown as an ID (#4711) and counted.
 
+A program can make records faster than they can be written. If records were lost, the
+output begins with how much was recorded: times are lower bounds then, which the table
+marks with ≥, and what was not recorded is shown as "(not recorded)". If a recording
+lacks more than --max-lost of its records, the exit code is 1 after all has been written.
+Calls that the runtime left out to keep up are counted; their time is in their callers.
+
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
 states how many records that saves. It never blocks a method that is on a hot path, or
-that had a call of at least --block-below.`
+that had a call of at least --block-below. If records were lost, it goes by counts alone,
+and blocks as many methods as are needed to record the rest without loss.`
 }
 
 // analyzing holds the options of the command.
@@ -153,6 +164,8 @@ type analyzing struct {
 	top                int
 	selection
 	blocking analysis.Blocking
+	maxLost  lostShare
+	lost     []error // recordings that lack more than maxLost
 }
 
 // run reads the recordings that args name and writes the output.
@@ -191,7 +204,11 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	return writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
+	err = writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
+	if err != nil || len(a.lost) == 0 {
+		return err
+	}
+	return checkFailed{errors.Join(a.lost...)}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -332,6 +349,11 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	o.End = func(r *analysis.Recording) error {
 		for _, text := range r.Warnings() {
 			a.con.warn("%s", text)
+		}
+		// A blocklist goes by counts, and is how to lose less.
+		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {
+			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, and --max-lost is %s",
+				r.Name, 100*c.LostShare, &a.maxLost))
 		}
 		if end == nil {
 			return nil

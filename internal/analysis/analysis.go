@@ -36,6 +36,9 @@ type Recording struct {
 	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
 	Damage  trace.Damage
 	Repairs trace.Repairs
+	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
+	// a text.
+	Completeness *Completeness
 	// Names has the names of its methods.
 	Names *Names
 	// NoThread has the names of [View.Threads] that no thread of the recording has.
@@ -145,6 +148,7 @@ type analyzer struct {
 	methods   *threadTotals
 	calls     *trace.Tree
 	early     []trace.Chunk // what came before the origin was known
+	complete  *trace.Completeness
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -185,6 +189,10 @@ func (a *analyzer) start() error {
 // finish hands on what was summed up.
 func (a *analyzer) finish() error {
 	r := a.recording
+	if a.complete != nil && r.HasCalls() {
+		r.Completeness = newCompleteness(a.complete, r.Names, r.Damage)
+	}
+	delete(r.met, trace.MethodNotRecorded)
 	r.Methods = len(r.met)
 	for m := range r.met {
 		if _, ok := r.Names.Name(m); !ok {
@@ -228,6 +236,8 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		}
 	case *trace.End:
 		r.Overwritten = c.Overwritten
+	case *trace.Completeness:
+		a.complete = c
 	}
 	if err := a.start(); err != nil {
 		return err
@@ -307,7 +317,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)
-		if s.Calls[i].Marks&trace.MarkResumed == 0 {
+		if s.Calls[i].Marks&trace.MarkResumed == 0 && s.Calls[i].Method != trace.MethodNotRecorded {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}

@@ -38,11 +38,13 @@ type Blocklist struct {
 	Methods []*MethodTotal
 	// Rules are the lines for tracegen.yml: "block: PATTERN" and "allow: PATTERN", in this order.
 	Rules []string
-	// Records is how many records there would not have been, of Of; Nanos how long the recordings were.
+	// Records is how many records there would not have been, of Of; Nanos how long the recordings were. Records that are
+	// lost or were left out are in both, estimated by those that are there if they have no counts of their own.
 	Records, Of uint64
 	Nanos       int64
 	// Options are the limits that were applied.
 	Options Blocking
+	lossy   bool
 	// Refused are methods with as many records that are not blocked, each with the reason.
 	Refused []Refusal
 }
@@ -56,37 +58,51 @@ type Refusal struct {
 
 // Suggest picks the methods with many calls and little time. A rule matches a method of that name in nested classes
 // too: in whatever builds all may have, those are allowed again, unless they are to be blocked themselves.
+//
+// Recordings that have lost records show how often methods were called, but not which calls were long. So there a method
+// is chosen by its counts: one long call of many does not protect it, nor that it is on a hot path. Methods with less
+// than Share of the records are blocked too, the ones with the most records first, until the rest would have been
+// recorded without loss.
 func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	o = o.withDefaults()
-	b := &Blocklist{Of: m.Records, Nanos: m.Nanos, Options: o}
-	list := slices.DeleteFunc(m.Sorted(OrderCalls), func(t *MethodTotal) bool {
-		return t.Records == 0 || float64(t.Records) < o.Share*float64(m.Records)
-	})
-	slices.SortStableFunc(list, func(x, y *MethodTotal) int { return cmp.Compare(y.Records, x.Records) })
+	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, Options: o, lossy: m.lossy}
+	list := slices.DeleteFunc(m.Sorted(OrderCalls), func(t *MethodTotal) bool { return t.made == 0 })
+	slices.SortStableFunc(list, func(x, y *MethodTotal) int { return cmp.Compare(y.made, x.made) })
+	rest, enough := m.made, m.capacity*spare
 	for _, t := range list {
-		if reason := o.worth(t); reason != "" {
-			b.Refused = append(b.Refused, Refusal{t, reason})
+		large := t.made >= o.Share*m.made
+		if !large && (!m.lossy || rest <= enough) {
+			break
+		}
+		if reason := o.worth(t, m.lossy); reason != "" {
+			if large {
+				b.Refused = append(b.Refused, Refusal{t, reason})
+			}
 			continue
 		}
 		b.Methods = append(b.Methods, t)
-		b.Records += t.Records
+		b.Records += uint64(t.made)
+		rest -= t.made
 	}
 	b.rules(builds)
 	return b
 }
 
-// worth says why a method is worth its records; "" if it is not.
-func (o Blocking) worth(t *MethodTotal) string {
+// spare is which part of the records that were recorded where others were lost may be left: calls do not come evenly.
+const spare = 0.25
+
+// worth says why a method is worth its records; "" if it is not. lossy says that records are lost.
+func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 	switch {
 	case t.Method.Unresolved || t.Method.Descriptor == "":
 		return "its name is unknown"
 	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?%#"):
 		return "no rule matches it alone"
-	case t.Stalls > 0:
+	case t.Stalls > 0 && !lossy:
 		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "stall"))
-	case t.Longest >= o.Below.Nanoseconds():
+	case t.Longest >= o.Below.Nanoseconds() && (!lossy || t.Longest >= t.Total/2):
 		return "one call took " + millis(time.Duration(t.Longest))
-	case t.Calls == 0 || t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
+	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
 		return "a call takes " + millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
 	}
 	return ""
@@ -130,14 +146,18 @@ func pattern(class, name, descriptor string) string {
 // WriteConfig writes the rules as a tracegen.yml, or a file that one includes, with what they save in comments.
 func (b *Blocklist) WriteConfig(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
-		"and none is on the\n",
-		millis(b.Options.Below), millis(b.Options.Mean))
-	fmt.Fprintf(out, "# hot path of a stall.\n#\n# Saved: %s\n#\n", b.saving(b.Records))
+	if b.lossy {
+		fmt.Fprintf(out, "# Records were lost, so these methods are chosen by their counts: the mean call took at most %s. "+
+			"Record\n# again with these rules, and choose again if records are still lost.\n", millis(b.Options.Mean))
+	} else {
+		fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
+			"and none is on the\n# hot path of a stall.\n", millis(b.Options.Below), millis(b.Options.Mean))
+	}
+	fmt.Fprintf(out, "#\n# Saved: %s\n#\n", b.saving(b.Records))
 	if len(b.Refused) > 0 {
 		fmt.Fprintf(out, "# Not blocked, though they make as many records:\n")
 		for _, r := range b.Refused {
-			fmt.Fprintf(out, "#   %s, %s: %s\n", r.Method.Method.Identity(), share(r.Method.Records, b.Of), r.Reason)
+			fmt.Fprintf(out, "#   %s, %s: %s\n", r.Method.Method.Identity(), share(uint64(r.Method.made), b.Of), r.Reason)
 		}
 		fmt.Fprintf(out, "#\n")
 	}
@@ -154,7 +174,7 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 		t := b.Methods[i]
 		fmt.Fprintf(out, "  # %d calls, own time %s, the longest %s; saves %s\n  - %s\n", t.Calls,
 			millis(time.Duration(t.Self)),
-			millis(time.Duration(t.Longest)), b.saving(t.Records), rule)
+			millis(time.Duration(t.Longest)), b.saving(uint64(t.made)), rule)
 	}
 	return out.Flush()
 }

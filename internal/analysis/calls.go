@@ -12,6 +12,8 @@ import (
 type Calls struct {
 	nodes []CallNode
 	index map[callEdge]int32
+
+	recordings []*Recording
 }
 
 // CallNode is all calls of a method that were reached the same way.
@@ -34,6 +36,7 @@ func (c *Calls) add(t *trace.Tree, names *Names, r *Recording) {
 		c.nodes = []CallNode{{}}
 		c.index = map[callEdge]int32{}
 	}
+	c.recordings = append(c.recordings, r)
 	if len(t.Nodes) == 0 {
 		return
 	}

@@ -124,6 +124,9 @@ func (r *Recording) Facts() []Fact {
 	if banner := r.Banner(); banner != "" {
 		add("warning", banner)
 	}
+	if lines := r.Completeness.Lines(); len(lines) > 0 {
+		add("completeness", strings.Join(lines, "; "))
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Meta)) {
 		add("meta."+key, r.Meta[key])
 	}
@@ -198,7 +201,6 @@ func repairCounts(r trace.Repairs) []counted {
 	return []counted{
 		{"unwound", "calls without an exit", r.Unwound},
 		{"truncated", "calls without an entry", r.Truncated},
-		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"open", "calls still open at the end", r.Open},
 		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},

@@ -56,11 +56,12 @@ func longestChild(t *trace.Tree, parent int32) int32 {
 	return longest
 }
 
-// pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out.
+// pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out, and
+// what is not recorded.
 func pathKey(path []Step) string {
 	h := fnv.New64a()
 	for _, s := range path {
-		if s.Method.ID == trace.MethodDispatch {
+		if s.Method.ID == trace.MethodDispatch || s.Method.Name == trace.NameNotRecorded && s.Method.Class == "" {
 			continue
 		}
 		fmt.Fprintf(h, "%s.%s%s\n", s.Method.Class, s.Method.Name, s.Method.Descriptor)
@@ -90,8 +91,8 @@ func mostSelf(t *trace.Tree, names *Names, n int) []Step {
 		s.Marked += node.Marked
 	}, func(node *trace.Node) { open[node.Method]-- })
 	all := make([]Step, 0, len(byMethod))
-	for _, s := range byMethod {
-		if s.Method.ID != trace.MethodDispatch && s.Self > 0 {
+	for m, s := range byMethod {
+		if m != trace.MethodDispatch && m != trace.MethodNotRecorded && s.Self > 0 {
 			all = append(all, *s)
 		}
 	}

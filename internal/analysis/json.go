@@ -47,6 +47,7 @@ type stallJSON struct {
 	Scene      string        `json:"scene,omitempty"`
 	Foreground bool          `json:"foreground"`
 	Verdict    Verdict       `json:"verdict"`
+	Hang       *Hang         `json:"hang,omitempty"`
 	Key        string        `json:"key"`
 	DeviceKey  string        `json:"deviceKey,omitempty"`
 	HotPath    []Step        `json:"hotPath"`
@@ -58,6 +59,9 @@ type stallJSON struct {
 	Before     []Past        `json:"before"`  // null if not known
 	Pending    []Waiting     `json:"pending"` // null if not known
 	Repairs    repairsJSON   `json:"repairs"`
+
+	NotRecorded    time.Duration `json:"notRecordedNanos,omitempty"`
+	CallersUnknown bool          `json:"callersUnknown,omitempty"`
 }
 
 type threadJSON struct {
@@ -108,6 +112,8 @@ type recordingJSON struct {
 	Unresolved  int               `json:"unresolved"`
 	Repairs     repairsJSON       `json:"repairs"`
 	Damage      damageJSON        `json:"damage"`
+
+	Completeness *Completeness `json:"completeness,omitempty"`
 }
 
 // Stall writes a stall.
@@ -117,10 +123,10 @@ func (j *JSON) Stall(s *Stall) error {
 			s.Thread.Name, s.Thread.Label, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Key: s.Key, DeviceKey: s.DeviceKey,
+		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key, DeviceKey: s.DeviceKey,
 		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
-		Repairs: repairsJSON(s.Repairs),
+		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,
 	}
 	if !s.Time.IsZero() {
 		out.Time = s.Time.Format("2006-01-02T15:04:05.000Z")
@@ -171,7 +177,7 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		}
 		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
 			r.Threads,
-			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage)})
+			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage), r.Completeness})
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,20 @@ type MethodTotal struct {
 	Longest int64 `json:"longestNanos"`
 	// Stalls is of how many stalls the method is on the hot path.
 	Stalls int `json:"stalls"`
+	// TotalAtMost and SelfAtMost are what Total and Self may be in truth, if records are missing, so that Total and Self
+	// are what they are at least; 0 if nothing is missing.
+	TotalAtMost int64 `json:"totalAtMostNanos,omitempty"`
+	SelfAtMost  int64 `json:"selfAtMostNanos,omitempty"`
+	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
+	LeftOut uint64 `json:"leftOut,omitempty"`
+
+	made  float64 // how many records it made, with those that are missing, as far as counts show
+	lossy bool    // some are missing
+}
+
+// NotRecorded reports whether it stands for no method, but for what was not recorded.
+func (t *MethodTotal) NotRecorded() bool {
+	return t.Method.Name == trace.NameNotRecorded && t.Method.Class == ""
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
@@ -32,6 +46,10 @@ type Methods struct {
 	// Records is how many there were, Nanos how long the recordings are in all.
 	Records uint64
 	Nanos   int64
+	// made is how many records the programs made, capacity how many of them were recorded where some were lost.
+	made, capacity float64
+	lossy          bool
+	recordings     []*Recording
 }
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
@@ -61,9 +79,20 @@ func (m *Methods) of(method Method, digest string) *MethodTotal {
 func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 	m.Records += r.Records
 	m.Nanos += r.Span.Nanoseconds()
+	m.recordings = append(m.recordings, r)
+	scale := m.scale(r)
 	for i := range t.totals {
 		from := &t.totals[i]
 		to := m.of(methodOf(names, from.method), r.Digest)
+		to.made += float64(from.Records) * scale
+		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
+			to.lossy = true
+			to.TotalAtMost += from.Total + gap.total - from.inGaps
+			to.SelfAtMost += from.Self + gap.self
+		} else {
+			to.TotalAtMost += from.Total
+			to.SelfAtMost += from.Self
+		}
 		to.Calls += from.Calls
 		to.Marked += from.Marked
 		to.Records += from.Records
@@ -71,6 +100,28 @@ func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 		to.Self += from.Self
 		to.Longest = max(to.Longest, from.Longest)
 	}
+}
+
+// scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied to
+// be that of the records that were made: those that are lost are of any methods.
+func (m *Methods) scale(r *Recording) float64 {
+	c := r.Completeness
+	if c == nil {
+		m.made += float64(r.Records)
+		return 1
+	}
+	m.made += float64(c.Recorded+c.Lost) + 2*float64(c.LeftOut+c.WindowCalls)
+	for i, g := range c.gated {
+		t := m.of(c.Off[i].Method, r.Digest)
+		t.LeftOut += g.LeftOut
+		t.made += 2 * float64(g.LeftOut)
+	}
+	if !c.Lossy() || c.Recorded == 0 {
+		return 1
+	}
+	m.lossy = true
+	m.capacity += float64(c.Recorded)
+	return float64(c.Recorded+c.Lost) / float64(c.Recorded)
 }
 
 // hot counts the methods on a stall's hot path.
@@ -100,7 +151,14 @@ const (
 // Sorted lists all methods that were called. Equals stand in the order of their other columns and then names, so that
 // the same recordings always make the same list.
 func (m *Methods) Sorted(by Order) []*MethodTotal {
-	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.Calls == 0 && t.Total == 0 })
+	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool {
+		return t.Calls == 0 && t.Total == 0 && t.LeftOut == 0
+	})
+	for _, t := range list {
+		if !t.lossy {
+			t.TotalAtMost, t.SelfAtMost = 0, 0
+		}
+	}
 	slices.SortFunc(list, func(a, b *MethodTotal) int {
 		return cmp.Or(
 			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
@@ -130,12 +188,21 @@ type threadTotals struct {
 	index     map[trace.Method]int32
 	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next segment
 	open      []openCall
+	gaps      gapTotals
+}
+
+// gapTotals is what was not recorded: total is the time of calls of [trace.MethodNotRecorded], self what of it was in no
+// call below.
+type gapTotals struct {
+	total, self int64
+	open        int // calls of it that are open
 }
 
 type idTotal struct {
 	MethodTotal
 	method trace.Method
-	active int // calls that are open
+	active int   // calls that are open
+	inGaps int64 // how much of Total is in a call of what was not recorded, or has one in it
 }
 
 type openCall struct {
@@ -176,12 +243,22 @@ func (t *threadTotals) add(s *trace.Segment) {
 		}
 		if total.active == 0 {
 			total.Total += nanos
+			if t.gaps.open > 0 {
+				total.inGaps += nanos
+			}
 		}
 		total.active++
+		if c.Method == trace.MethodNotRecorded {
+			t.gap(nanos)
+		}
 		total.Self += nanos
 		total.Longest = max(total.Longest, whole)
 		if n := len(t.open); n > 0 {
-			t.totals[t.open[n-1].total].Self -= nanos
+			outer := &t.totals[t.open[n-1].total]
+			outer.Self -= nanos
+			if outer.method == trace.MethodNotRecorded {
+				t.gaps.self -= nanos
+			}
 		}
 		t.count(total, c, s.Kind)
 		t.open = append(t.open, openCall{next: c.Next, total: k})
@@ -192,10 +269,28 @@ func (t *threadTotals) add(s *trace.Segment) {
 	}
 }
 
+// gap adds a call of what was not recorded. The calls around it are in t.open.
+func (t *threadTotals) gap(nanos int64) {
+	t.gaps.self += nanos
+	if t.gaps.open++; t.gaps.open > 1 {
+		return
+	}
+	t.gaps.total += nanos
+	for i, o := range t.open {
+		if !slices.ContainsFunc(t.open[:i], func(outer openCall) bool { return outer.total == o.total }) {
+			t.totals[o.total].inGaps += nanos
+		}
+	}
+}
+
 // close takes the calls off that are over before the call at.
 func (t *threadTotals) close(at int32) {
 	for n := len(t.open); n > 0 && t.open[n-1].next <= at; n-- {
-		t.totals[t.open[n-1].total].active--
+		total := &t.totals[t.open[n-1].total]
+		total.active--
+		if total.method == trace.MethodNotRecorded {
+			t.gaps.open--
+		}
 		t.open = t.open[:n-1]
 	}
 }

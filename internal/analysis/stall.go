@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -58,11 +60,17 @@ type Stall struct {
 	PendingKnown bool
 	// Verdict is what it was slow for.
 	Verdict Verdict
+	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
+	Hang *Hang
 	// Tree has its calls, merged by path, and Names what they are called.
 	Tree  *trace.Tree
 	Names *Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
+	// NotRecorded is how much of Wall lies in gaps, so that it is not known in which methods it was spent.
+	NotRecorded time.Duration
+	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
+	CallersUnknown bool
 
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
@@ -137,6 +145,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	if clock != nil && clock.WallMillis > 0 {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
+	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -144,6 +153,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
 	}
 	for _, h := range s.Holders {
+		if h.Waiting.Thread != s.Thread.Index {
+			continue
+		}
 		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
 			continue
 		}
@@ -154,7 +166,14 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	}
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	out.Verdict = verdictOn(out)
+	if out.Hang = out.hangOf(s, by); out.Hang != nil {
+		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
+			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
+		}
+	}
+	if out.Verdict = verdictOn(out); out.Hang != nil {
+		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
+	}
 	return out
 }
 
@@ -187,6 +206,22 @@ func (r *Recording) lockOwner(s *trace.Stall) string {
 		return name + " (another thread of this name)" + held
 	}
 	return name + held
+}
+
+// notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or end
+// and its records.
+func notRecorded(s *trace.Stall) time.Duration {
+	nanos := int64(0)
+	for i := range s.Tree.Nodes {
+		if n := &s.Tree.Nodes[i]; n.Method == trace.MethodNotRecorded {
+			nanos += n.Self
+		}
+	}
+	wall := int64(min(s.Report.Wall, math.MaxInt64))
+	if s.Repairs.Lost > 0 && len(s.Tree.Nodes) > 0 {
+		nanos += max(0, wall-s.Tree.Nodes[0].Total)
+	}
+	return time.Duration(min(nanos, wall))
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {

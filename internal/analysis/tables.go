@@ -11,6 +11,7 @@ import (
 // WriteTable writes the methods as a table for people, at most top of them, 0 for all.
 func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 	b := bufio.NewWriter(w)
+	writeCompleteness(b, m.recordings)
 	list := m.Sorted(by)
 	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "stalls", "method")
 	for i, t := range list {
@@ -18,11 +19,39 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			fmt.Fprintf(b, "... %s more\n", count(len(list)-i, "method"))
 			break
 		}
-		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s\n", millis(time.Duration(t.Self)), millis(time.Duration(t.Total)),
-			t.Calls,
-			millis(time.Duration(t.Longest)), t.Stalls, t.Method, markedText(t.Marked))
+		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s%s\n", bound(t.Self, t.SelfAtMost),
+			bound(t.Total, t.TotalAtMost), t.Calls, bound(t.Longest, t.longestAtMost()), t.Stalls, t.Method, markedText(t.Marked), leftOutText(t.LeftOut))
 	}
 	return b.Flush()
+}
+
+// writeCompleteness writes what is missing from recordings.
+func writeCompleteness(w io.Writer, list []*Recording) {
+	for _, r := range list {
+		for _, line := range r.Completeness.Lines() {
+			fmt.Fprintf(w, "!!! %s: %s\n", r.Name, line)
+		}
+	}
+}
+
+// bound returns a time, with ≥ before it if it may be greater in truth.
+func bound(nanos, atMost int64) string {
+	text := millis(time.Duration(nanos))
+	if atMost > nanos {
+		return "≥ " + text
+	}
+	return text
+}
+
+// longestAtMost returns how long the longest call may have been: longer than the one that is known if the calls together
+// may have been.
+func (t *MethodTotal) longestAtMost() int64 { return t.Longest + max(0, t.TotalAtMost-t.Total) }
+
+func leftOutText(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  [%s left out]", several(n, "call", "s"))
 }
 
 func markedText(n uint64) string {
@@ -44,6 +73,7 @@ type Least struct {
 // up where it would stand.
 func (c *Calls) WriteTree(w io.Writer, least Least) error {
 	b := bufio.NewWriter(w)
+	writeCompleteness(b, c.recordings)
 	nodes := c.Nodes()
 	fmt.Fprintf(b, "%12s %12s %7s %10s  %s\n", "total", "self", "", "calls", "method")
 	if len(nodes) == 0 {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -11,15 +12,23 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Text writes answers for people. It writes as they come.
+// Text writes answers for people, recording by recording: it begins with what is missing from a recording, which is known
+// only when that has been read, and holds the text of its stalls until then.
 type Text struct {
-	w *bufio.Writer
+	out io.Writer
+	// held has what was written to w and not to out yet.
+	held bytes.Buffer
+	w    *bufio.Writer
 	// stalls and recordings are how many there were.
 	stalls, recordings int
 }
 
 // NewText writes to w.
-func NewText(w io.Writer) *Text { return &Text{w: bufio.NewWriter(w)} }
+func NewText(w io.Writer) *Text {
+	t := &Text{out: w}
+	t.w = bufio.NewWriter(&t.held)
+	return t
+}
 
 const (
 	shownPast    = 5  // of what ran before, the last
@@ -38,7 +47,16 @@ func (t *Text) Begin(r *Recording) error {
 	if r.view != nil && r.view.String() != "" {
 		fmt.Fprintf(t.w, "shown: %s\n", printable(r.view.String()))
 	}
-	return t.w.Flush()
+	return t.flush()
+}
+
+// flush writes what is held.
+func (t *Text) flush() error {
+	if err := t.w.Flush(); err != nil {
+		return err
+	}
+	_, err := t.held.WriteTo(t.out)
+	return err
 }
 
 // Banner warns that names are not to be trusted; "" if they are.
@@ -84,6 +102,9 @@ func (t *Text) Stall(s *Stall) error {
 		fmt.Fprintf(w, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	field("what", "%s%s", s.Message, s.where())
+	if s.CallersUnknown {
+		field("", "records before it are lost: it may be a part of a longer call")
+	}
 	field("why", "%s", s.Verdict.Text)
 	field("time", "%s", s.times())
 	t.path(s)
@@ -317,7 +338,12 @@ func (p Waiting) String() string {
 // End sums a recording up.
 func (t *Text) End(r *Recording) error {
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
-	return t.w.Flush()
+	for _, line := range r.Completeness.Lines() {
+		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {
+			return err
+		}
+	}
+	return t.flush()
 }
 
 // Summary says in a line what there was, and what was wrong.
@@ -347,6 +373,9 @@ func (r *Recording) Summary() string {
 // Warnings says what the answers are not to be trusted for.
 func (r *Recording) Warnings() []string {
 	var list []string
+	for _, line := range r.Completeness.Lines() {
+		list = append(list, r.Name+": "+line)
+	}
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
 	} else if !stamped(r.Digest) {

@@ -15,15 +15,16 @@ type Kind string
 
 // The kinds of verdicts; [Verdicts] says what each means and when it applies.
 const (
-	KindOwnWork Kind = "own-work"
-	KindLock    Kind = "lock"
-	KindIO      Kind = "io"
-	KindSleep   Kind = "sleep"
-	KindWait    Kind = "wait"
-	KindStarved Kind = "starved"
-	KindGC      Kind = "gc"
-	KindMixed   Kind = "mixed"
-	KindUnknown Kind = "unknown"
+	KindOwnWork  Kind = "own-work"
+	KindLock     Kind = "lock"
+	KindIO       Kind = "io"
+	KindSleep    Kind = "sleep"
+	KindWait     Kind = "wait"
+	KindStarved  Kind = "starved"
+	KindDeadlock Kind = "deadlock"
+	KindGC       Kind = "gc"
+	KindMixed    Kind = "mixed"
+	KindUnknown  Kind = "unknown"
 )
 
 // Verdict is why a stall was slow. It is decided by what was recorded and nothing else.
@@ -70,8 +71,9 @@ type VerdictKind struct {
 }
 
 // Verdicts returns the table of verdicts. A stall gets the first one that explains half of its time, of those that do
-// the one that explains most; if none does, the first of the last two that applies.
-func Verdicts() []VerdictKind { return append(causes(), verdictMixed, verdictUnknown) }
+// the one that explains most; if none does, the first of the last two that applies. A [Hang] decides for itself, and it
+// alone is a deadlock.
+func Verdicts() []VerdictKind { return append(causes(), verdictDeadlock, verdictMixed, verdictUnknown) }
 
 // causes returns the verdicts that a share of a stall's time decides.
 func causes() []VerdictKind {
@@ -219,6 +221,9 @@ func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 
 // verdictOn returns the verdict on a stall.
 func verdictOn(s *Stall) Verdict {
 	e := evidenceOf(s)
+	if e.mostlyLost() && len(s.Samples) == 0 {
+		return e.verdict(verdictUnknown)
+	}
 	var best *VerdictKind
 	most := time.Duration(-1)
 	for _, k := range causes() {
@@ -238,7 +243,8 @@ func (e *evidence) verdict(k VerdictKind) Verdict {
 	e.spread = k.spread
 	e.blame(k.Kind)
 	e.see(k)
-	v := Verdict{Kind: k.Kind, Likely: k.likely != nil && k.likely(e), Activity: e.activity, In: inPlatform(e.frames),
+	v := Verdict{Kind: k.Kind, Likely: k.likely != nil && k.likely(e) || e.lost() && k.Kind != KindUnknown,
+		Activity: e.activity, In: inPlatform(e.frames),
 		Causes: list(e.causes), Text: strings.Join(append([]string{k.sentence(e)}, e.stands(k)...), "; ")}
 	if e.step != nil {
 		v.Method = &e.step.Method
@@ -290,7 +296,7 @@ func (s *Stall) traced() time.Duration {
 		switch {
 		case i == 0:
 			nanos += n.Total
-		case n.Method == trace.MethodDispatch:
+		case n.Method == trace.MethodDispatch || n.Method == trace.MethodNotRecorded:
 			nanos -= n.Self
 		}
 	}
@@ -321,6 +327,8 @@ func inPlatform(frames []string) string {
 // where says where the time went.
 func (e *evidence) where() string {
 	switch {
+	case e.method == nil && e.mostlyLost():
+		return e.lostText()
 	case e.method == nil:
 		return "most of the time was in no traced method"
 	case e.step == nil:
@@ -362,6 +370,9 @@ func partOf(part, whole time.Duration) string {
 // stands says what a verdict stands on, and what is missing.
 func (e *evidence) stands(k VerdictKind) []string {
 	var parts []string
+	if e.lost() && !(e.method == nil && e.mostlyLost()) {
+		parts = append(parts, e.lostText())
+	}
 	if k.counted || k.Kind == KindOwnWork && !e.cpuKnown() {
 		parts = append(parts, e.explains(k))
 	}

@@ -364,7 +364,7 @@ func readTop(t testing.TB, file string) (map[method]measure, []plainCall) {
 
 var (
 	dumpClass  = regexp.MustCompile(`^ +\d+ +[\d.]+ +[\d.]+ +\d+\+\d+ +(\S.*)$`)
-	dumpMethod = regexp.MustCompile(`^ +(\d+) +(\d+) +[\d.]+ +[\d.]+ +(\d+)\+(\d+) +\[\d+\] (\S+) `)
+	dumpMethod = regexp.MustCompile(`^ +(\d+) +(\d+) +[\d.]+ +[\d.]+ +(\d+)\+(\d+) +\[\d+\] (\S+(?: calls of \d+ methods)?) `)
 )
 
 // readDump is what dmtracedump says of an ART trace, of all threads: it lists the methods of each class.

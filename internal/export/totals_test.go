@@ -180,6 +180,62 @@ func TestTotalsAgree(t *testing.T) {
 	}
 }
 
+// TestFoldedTotalsAgree reads exports with folded calls with the same programs: the time of each thread is what it is
+// with all calls, and there are fewer of them.
+//
+// Invariant: Other programs read in an export with folded calls the time of each thread that an independent replay
+// reports.
+func TestFoldedTotalsAgree(t *testing.T) {
+	_, data := totalsRecordings(t)
+	whole := measured(plain(t, data, naming{}, 0))
+	want, merged := map[string]int64{}, int64(0)
+	for key, m := range whole {
+		want[key.Thread] += m.Self
+		merged += m.Self
+	}
+	for _, r := range readings() {
+		if slices.ContainsFunc(export.Formats(), func(f export.Format) bool { return f.Name == r.format && f.Merges }) {
+			continue
+		}
+		t.Run(r.format+"/"+r.by, func(t *testing.T) {
+			var b bytes.Buffer
+			v, err := export.New(r.format, &b, export.Options{})
+			if err == nil {
+				err = analyzeInto(v, &analysis.View{Resolution: 200_000}, naming{}, data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), r.format+r.file)
+			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			methods, _ := r.read(t, file)
+			got, folded := map[string]int64{}, 0
+			for key, m := range methods {
+				thread := key.Thread
+				got[thread] += m.Self
+				if strings.Contains(key.Name, " methods") {
+					folded++
+				}
+			}
+			want := want
+			if r.merged {
+				want = map[string]int64{"": merged}
+			}
+			for thread, nanos := range want {
+				off := got[thread] - nanos
+				if off != 0 && (r.exact == 0 || max(off, -off) > nanos/r.exact) {
+					t.Errorf("thread %q has %d ns, want %d", thread, got[thread], nanos)
+				}
+			}
+			if folded == 0 {
+				t.Errorf("no call of several methods is shown: %v", methods)
+			}
+		})
+	}
+}
+
 // compare fails if a reader shows other totals than the recording has. A method that took no time may be missing where
 // the reader has no calls.
 func compare(t *testing.T, r reading, got, want map[method]measure, noTotals bool) {

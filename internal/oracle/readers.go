@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 //go:embed readers
@@ -26,7 +27,14 @@ type Readers struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 	mu  sync.Mutex
+	// failed is set when a reader did not answer in time: the process was ended.
+	failed error
+	// deadline is how long a reader may take for one file.
+	deadline time.Duration
 }
+
+// readerDeadline is many times what a reader takes for any file of the tests, also on a machine that has much to do.
+const readerDeadline = 5 * time.Minute
 
 // FindReaders starts the readers that .ci/deps has installed. The error wraps [ErrMissing] if they are not installed.
 // The caller closes them.
@@ -69,11 +77,12 @@ func FindReaders(ctx context.Context) (*Readers, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("readers: %w: %w", err, ErrMissing)
 	}
-	return &Readers{dir: dir, cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
+	return &Readers{dir: dir, cmd: cmd, in: in, out: bufio.NewReader(out), deadline: readerDeadline}, nil
 }
 
 // Ask makes a reader read a file, which is named by its absolute path, and decodes its answer into result. readers.mjs
-// implements the readers and documents their other arguments.
+// implements the readers and documents their other arguments. If a reader does not answer within five minutes, the process
+// of all readers is ended, and this call and all later ones fail.
 func (r *Readers) Ask(reader, file string, more map[string]any, result any) error {
 	request := map[string]any{"reader": reader, "file": file}
 	for k, v := range more {
@@ -85,10 +94,25 @@ func (r *Readers) Ask(reader, file string, more map[string]any, result any) erro
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, err := r.in.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("%s: %w", reader, err)
+	if r.failed != nil {
+		return fmt.Errorf("%s: not asked: %w", reader, r.failed)
 	}
-	if line, err = r.out.ReadBytes('\n'); err != nil {
+	late := make(chan struct{})
+	timer := time.AfterFunc(r.deadline, func() {
+		close(late)
+		// Its children end with it, or when they find their pipes closed.
+		r.cmd.Process.Kill()
+	})
+	_, err = r.in.Write(append(line, '\n'))
+	if err == nil {
+		line, err = r.out.ReadBytes('\n')
+	}
+	if !timer.Stop() {
+		<-late
+		r.failed = fmt.Errorf("%s did not read %s within %v; the readers were ended", reader, file, r.deadline)
+		return r.failed
+	}
+	if err != nil {
 		return fmt.Errorf("%s: the process ended: %w", reader, err)
 	}
 	var answer struct {

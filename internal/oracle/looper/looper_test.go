@@ -79,19 +79,8 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	queue := "list"
-	if p.lockFree {
-		queue = "lock-free"
-	}
 	recordings = t.TempDir()
-	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
-		"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-cp",
-		b.path + string(os.PathListSeparator) + p.fetch(t)}
-	if j.Feature >= 24 {
-		args = append(args, "--enable-native-access=ALL-UNNAMED")
-	}
-	args = append(args, "Bench", b.natives, strconv.Itoa(p.api), queue)
-	out, err := exec.CommandContext(ctx, j.Tool("java"), append(args, classes...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, recordings, classes...)...).CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {
 		t.Errorf("%d of %d classes were proven; java: %v", got, len(classes), err)
@@ -100,6 +89,23 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 		t.Log(text)
 	}
 	return recordings
+}
+
+// arguments returns the arguments of java that run the proofs of some classes; recordings is a directory.
+func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, recordings string, classes ...string) []string {
+	t.Helper()
+	queue := "list"
+	if p.lockFree {
+		queue = "lock-free"
+	}
+	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
+		"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-cp",
+		b.path + string(os.PathListSeparator) + p.fetch(t)}
+	if j.Feature >= 24 {
+		args = append(args, "--enable-native-access=ALL-UNNAMED")
+	}
+	args = append(args, "Bench", b.natives, strconv.Itoa(p.api), queue)
+	return append(args, classes...)
 }
 
 // report turns the output of the proofs into subtests and measurements, and returns the number of classes whose proofs

@@ -5,6 +5,7 @@
 // Started with the directory that has node_modules and trace-processor, and the path of Chromium or nothing.
 import {execFileSync, spawn} from 'node:child_process';
 import fs from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
@@ -110,16 +111,28 @@ async function firefox({file}) {
   const cli = path.join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
   const env = {...process.env, PROFILER_CLI_SESSION_DIR: scratch, PROFILER_CLI_NO_SYMBOLICATE: '1'};
   const session = `s${++sessions}`;
-  const run = (...args) => execFileSync(process.execPath, [cli, ...args, '--session', session], {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe'});
+  const run = (...args) => execFileSync(process.execPath, [cli, ...args, '--session', session],
+      {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe', timeout: 60000, killSignal: 'SIGKILL'});
   const json = (...args) => JSON.parse(run(...args, '--json'));
   // Its own way to start the server waits half a second for it, which is not enough on a machine that has much to do.
   const server = spawn(process.execPath, [cli, '--daemon', file, '--session', session], {env, stdio: 'ignore'});
-  for (let tries = 1; ; tries++) {
+  const until = Date.now() + 180000;
+  // A client that finds no server behind the socket removes the socket, and no later client finds the server. So the
+  // first client comes when something listens there.
+  while (!await listens(path.join(scratch, `${session}.sock`))) {
+    if (server.exitCode !== null || Date.now() > until) {
+      server.kill('SIGKILL');
+      throw new Error(`the server of profiler-cli ${server.exitCode === null ? 'does not listen after 3 minutes' : 'ended'}`);
+    }
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  for (;;) {
     try {
       run('thread', 'list');
       break;
     } catch (e) {
-      if (tries === 100 || server.exitCode !== null) {
+      if (server.exitCode !== null || Date.now() > until) {
+        server.kill('SIGKILL');
         throw e;
       }
       await new Promise((done) => setTimeout(done, 100));
@@ -135,6 +148,17 @@ async function firefox({file}) {
   } finally {
     server.kill();
   }
+}
+
+// listens reports whether a server accepts connections on a socket.
+function listens(socket) {
+  return new Promise((done) => {
+    const c = net.connect(socket, () => {
+      c.destroy();
+      done(true);
+    });
+    c.on('error', () => done(false));
+  });
 }
 
 let sessions = 0;

@@ -59,10 +59,9 @@ final class JvmPlatform extends Platform {
     }
 
     @Override
-    public Thread lockOwnerThread(Thread thread) {
+    public LockWait lockWait(Thread thread) {
         try {
-            long owner = Management.lockOwnerId(thread);
-            return owner < 0 ? null : threadById(owner);
+            return Management.lockWait(thread);
         } catch (Throwable e) {
             return null;
         }
@@ -115,9 +114,14 @@ final class JvmPlatform extends Platform {
             return sum;
         }
 
-        static long lockOwnerId(Thread thread) {
+        static LockWait lockWait(Thread thread) {
             ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId());
-            return info == null ? -1 : info.getLockOwnerId();
+            LockInfo lock = info == null ? null : info.getLockInfo();
+            if (lock == null) {
+                return null;
+            }
+            long owner = info.getLockOwnerId();
+            return new LockWait(lock.getClassName(), lock.getIdentityHashCode(), owner < 0 ? null : threadById(owner));
         }
 
         static String lockOwner(Thread thread) {

@@ -7,6 +7,9 @@ final class OpenCall {
     /** Its number on its thread, as in {@link MessageRecord#sequence}. */
     final long number;
 
+    /** Its text, as in {@link MessageRecord#description}; null if unknown. */
+    final String text;
+
     /** When it began, in {@link Platform#nanoTime()}. */
     final long beginNanos;
 
@@ -16,9 +19,10 @@ final class OpenCall {
     /** The CPU time of its thread since the thread began, in nanoseconds; -1 if unknown. */
     final long cpuNanos;
 
-    OpenCall(ThreadTrace trace, long number, long beginNanos, Thread.State state, long cpuNanos) {
+    OpenCall(ThreadTrace trace, long number, String text, long beginNanos, Thread.State state, long cpuNanos) {
         this.trace = trace;
         this.number = number;
+        this.text = text;
         this.beginNanos = beginNanos;
         this.state = state;
         this.cpuNanos = cpuNanos;

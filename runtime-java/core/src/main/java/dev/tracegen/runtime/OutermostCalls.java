@@ -118,8 +118,12 @@ final class OutermostCalls {
     /** Returns the open outermost call as a message that is still running. */
     MessageRecord running(long nanos) {
         return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin),
-                cpuSinceBegin(nanos),
-                "method " + open[0], first, first);
+                cpuSinceBegin(nanos), text(), first, first);
+    }
+
+    /** Returns what a message says of the open outermost call. */
+    String text() {
+        return "method " + open[0];
     }
 
     /** Returns the number of the outermost call that is open, or of the next one if none is. */

@@ -85,12 +85,12 @@ public abstract class Platform {
     }
 
     /**
-     * Returns the thread that owns the monitor or lock that a thread waits for.
+     * Returns the monitor or lock that a thread waits for.
      *
      * @param thread any live thread
-     * @return null if the thread waits for none or if the owner is unknown
+     * @return null if the thread waits for none or if that is unknown
      */
-    public Thread lockOwnerThread(Thread thread) {
+    public LockWait lockWait(Thread thread) {
         return null;
     }
 

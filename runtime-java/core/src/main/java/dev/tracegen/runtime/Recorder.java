@@ -47,6 +47,7 @@ public final class Recorder {
     private volatile Gate.Request gateRequest;
     private volatile String scene;
     private volatile boolean foreground;
+    private volatile long stopNanos;
 
     private Recorder(RecorderOptions options) {
         this.options = options;
@@ -162,6 +163,8 @@ public final class Recorder {
         if (!recording()) {
             return;
         }
+        // First of all: as soon as recording is off, calls end without an exit.
+        stopNanos = options.platform.nanoTime();
         status = AppMethodBeat.STATUS_STOPPED;
         updateFastPath();
         ticker.stop();
@@ -404,6 +407,14 @@ public final class Recorder {
                 : AppMethodBeat.CALL_RECORDER;
         // After the mode: a thread that reads this value must also read that one.
         AppMethodBeat.fast = !recording || listening ? null : ring;
+    }
+
+    /** Returns the time now, or if recording was stopped, the last moment by which every exit was recorded. */
+    long lastNanos() {
+        // The clock is read first: recording may stop in between.
+        long now = options.platform.nanoTime();
+        long stop = stopNanos;
+        return stop == 0 ? now : stop;
     }
 
     /** Returns how many records were put in total, without those of threads that were removed. */

@@ -171,12 +171,18 @@ final class RecordingWriter implements Closeable {
 
     void sample(StackSample s) throws IOException {
         thread(s.trace);
+        if (s.owner != null) {
+            thread(s.owner);
+        }
         begin();
         chunk.sv(s.nanos).uv(s.trace.index).u8(code(s.state)).uv(s.stack.length);
         for (StackTraceElement e : s.stack) {
             chunk.uv(string(e.toString()));
         }
         chunk.sv(s.cpuNanos);
+        if (s.lock != null) {
+            chunk.uv(string(s.lock.lockClass)).u32(s.lock.identity).uv(s.owner == null ? 0 : 1 + s.owner.index);
+        }
         end(SAMPLES, 0);
     }
 
@@ -223,18 +229,20 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes an ALIVE chunk: the process lives now, and these messages and outermost calls are open.
+     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open.
      *
      * @param nanos the time, in {@link Platform#nanoTime()}
+     * @param wallMillis the same moment, in {@link Platform#wallMillis()}
      */
-    void alive(long nanos, List<OpenCall> open) throws IOException {
+    void alive(long nanos, long wallMillis, List<OpenCall> open) throws IOException {
         for (OpenCall c : open) {
             thread(c.trace);
         }
         begin();
-        chunk.sv(nanos).sv(options.platform.wallMillis()).uv(open.size());
+        chunk.sv(nanos).sv(wallMillis).uv(open.size());
         for (OpenCall c : open) {
-            chunk.uv(c.trace.index).uv(c.number).sv(c.beginNanos).u8(code(c.state)).sv(c.cpuNanos);
+            chunk.uv(c.trace.index).uv(c.number).sv(c.beginNanos).u8(code(c.state)).sv(c.cpuNanos)
+                    .uv(string(c.text == null ? null : MessageText.withoutAddresses(c.text)));
         }
         end(ALIVE, 0);
     }

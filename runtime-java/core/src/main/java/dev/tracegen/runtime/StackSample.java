@@ -10,18 +10,31 @@ final class StackSample {
     /** CPU time of the thread by then, in nanoseconds; -1 if unknown. */
     final long cpuNanos;
 
-    StackSample(ThreadTrace trace, long nanos, Thread.State state, StackTraceElement[] stack, long cpuNanos) {
+    /** The lock that the thread waited for; null if none or unknown. */
+    final LockWait lock;
+
+    /** The trace of the thread that held the lock; null if none did or if it is unknown. */
+    final ThreadTrace owner;
+
+    StackSample(ThreadTrace trace, long nanos, Thread.State state, StackTraceElement[] stack, long cpuNanos,
+            LockWait lock, ThreadTrace owner) {
         this.trace = trace;
         this.nanos = nanos;
         this.state = state;
         this.stack = stack;
         this.cpuNanos = cpuNanos;
+        this.lock = lock;
+        this.owner = owner;
     }
 
     /** Takes a sample of a thread now. */
-    static StackSample of(ThreadTrace trace, Platform platform) {
+    static StackSample of(ThreadTrace trace, Recorder recorder) {
+        Platform platform = recorder.platform();
         Thread.State state = trace.thread.getState();
         StackTraceElement[] stack = trace.thread.getStackTrace();
-        return new StackSample(trace, platform.nanoTime(), state, stack, platform.threadCpuNanos(trace.thread));
+        LockWait lock = state == Thread.State.RUNNABLE ? null : platform.lockWait(trace.thread);
+        ThreadTrace owner = lock == null || lock.owner == null ? null : recorder.traceOf(lock.owner);
+        return new StackSample(trace, platform.nanoTime(), state, stack, platform.threadCpuNanos(trace.thread), lock,
+                owner);
     }
 }

@@ -280,6 +280,11 @@ public final class ThreadTrace {
         return runningSince;
     }
 
+    /** Returns the text of the running message; null if none runs, or if it is known only when the message ends. */
+    String runningText() {
+        return running;
+    }
+
     /**
      * Returns the number of the running message's first record. It is right if {@link #messageNumber} is that of the
      * message afterwards.

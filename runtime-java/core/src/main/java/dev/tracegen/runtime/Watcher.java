@@ -27,11 +27,15 @@ final class Watcher implements Runnable {
     /** How long the thread checks on after the last work, and how long it waits after a failure. */
     private static final long IDLE_NANOS = 1000000000L;
 
-    // How often a sign of life is written for an open call: after a share of the time that it has taken, so that its
-    // end is known to that share if the process is killed, within these bounds.
-    private static final int SIGN_SHARE = 20;
-    private static final long MIN_SIGN_NANOS = 100000000L;
+    // How often a sign of life is written for an open call: after a share of the time that it has taken, within these
+    // bounds. If the process is killed, the end of the call is known to 5 % or 100 ms. The rest up to that is for the
+    // checks, which may come late.
+    private static final int SIGN_SHARE = 25;
+    private static final long MIN_SIGN_NANOS = 80000000L;
     private static final long MAX_SIGN_NANOS = 5000000000L;
+
+    /** How many threads are sampled of which each holds the lock that the one before waits for. */
+    private static final int MAX_OWNERS = 8;
 
     private final Recorder recorder;
     private final Ticker ticker;
@@ -48,6 +52,10 @@ final class Watcher implements Runnable {
     private volatile boolean stopped;
     private long busyUntil;
     private long leftOutNanos;
+
+    // When the current check began. A call whose exit the check does not find was open then.
+    private long checkNanos;
+    private long checkWallMillis;
     private volatile long gcCount;
     private volatile long gcMillis;
 
@@ -199,6 +207,8 @@ final class Watcher implements Runnable {
 
     /** Checks all threads once. Returns how many records and stalls it handled and how many threads run a message. */
     private long checkAll() throws IOException {
+        checkWallMillis = platform.wallMillis();
+        checkNanos = recorder.lastNanos();
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
@@ -389,8 +399,10 @@ final class Watcher implements Runnable {
             sample(t, f, elapsed >= threshold);
         }
         long age = quiet >= threshold ? quiet : elapsed;
-        if (f.passed && now - f.lastSign >= Math.max(MIN_SIGN_NANOS, Math.min(MAX_SIGN_NANOS, age / SIGN_SHARE))) {
-            f.lastSign = now;
+        long interval = Math.max(MIN_SIGN_NANOS, Math.min(MAX_SIGN_NANOS, age / SIGN_SHARE));
+        // At the next check it would be too late.
+        if (f.passed && (f.lastSign == 0 || checkNanos - f.lastSign >= interval - pollNanos(0))) {
+            f.lastSign = checkNanos;
             writeOpenRecords(t, f, since);
             addAlive(t, number, since);
         }
@@ -398,12 +410,13 @@ final class Watcher implements Runnable {
     }
 
     private void addAlive(ThreadTrace t, long number, long since) {
-        alive.add(new OpenCall(t, number, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
+        String text = hasMessages(t) || t.outermost == null ? t.runningText() : t.outermost.text();
+        alive.add(new OpenCall(t, number, text, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
     }
 
     private void writeAlive() throws IOException {
         if (writer != null && !alive.isEmpty()) {
-            writer.alive(platform.nanoTime(), alive);
+            writer.alive(checkNanos, checkWallMillis, alive);
         }
         alive.clear();
     }
@@ -429,11 +442,16 @@ final class Watcher implements Runnable {
     }
 
     private void sample(ThreadTrace t, StallFacts f, boolean passed) throws IOException {
-        StackSample sample = StackSample.of(t, platform);
+        StackSample sample = StackSample.of(t, recorder);
         f.samples.add(sample);
-        Thread owner = sample.state == Thread.State.RUNNABLE ? null : platform.lockOwnerThread(t.thread);
-        if (owner != null) {
-            f.samples.add(StackSample.of(recorder.traceOf(owner), platform));
+        List<ThreadTrace> sampled = new ArrayList<ThreadTrace>();
+        sampled.add(t);
+        ThreadTrace owner = sample.owner;
+        while (owner != null && !sampled.contains(owner) && sampled.size() <= MAX_OWNERS) {
+            StackSample s = StackSample.of(owner, recorder);
+            f.samples.add(s);
+            sampled.add(owner);
+            owner = s.owner;
         }
         if (passed) {
             thresholdPassed(t, f, sample);
@@ -525,7 +543,7 @@ final class Watcher implements Runnable {
             for (ThreadTrace t : recorder.traces()) {
                 List<MessageRecord> all = t.history();
                 if (t.outermost != null && t.outermost.since() != 0) {
-                    all.add(t.outermost.running(platform.nanoTime()));
+                    all.add(t.outermost.running(checkNanos));
                 }
                 writer.messages(t, all);
             }
@@ -550,7 +568,7 @@ final class Watcher implements Runnable {
                 addAlive(t, openNumber(t), since);
             }
         }
-        writer.alive(platform.nanoTime(), alive);
+        writer.alive(checkNanos, checkWallMillis, alive);
         alive.clear();
     }
 }

@@ -91,8 +91,9 @@ class RecordingWriterTest {
         w.messages(main, history);
         w.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
             new StackTraceElement("a.B", "wait", "B.java", 7),
-                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L));
-        w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1));
+                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L, new LockWait("a.Lock", 0xf0000001, null), other));
+        w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1, null,
+                null));
         w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
                 new PendingMessage(2000000000L, 0, null, null, 5, false)));
         w.pending(other, 0, null);
@@ -136,11 +137,11 @@ class RecordingWriterTest {
         RecordingWriter w = writer(options("alive.tgd"), 4);
         ThreadTrace main = trace("main", 0);
         w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@5"), 0));
-        w.alive(2000000000L, Arrays.asList(
-                new OpenCall(main, 0, 1005000000L, Thread.State.TIMED_WAITING, 3000000L),
-                new OpenCall(trace("other", 2), 7, 900000000L, Thread.State.RUNNABLE, -1)));
+        w.alive(2000000000L, 1795000005000L, Arrays.asList(
+                new OpenCall(main, 0, "Handler (a.B) {1f} null: 1", 1005000000L, Thread.State.TIMED_WAITING, 3000000L),
+                new OpenCall(trace("other", 2), 7, null, 900000000L, Thread.State.RUNNABLE, -1)));
         platform.pass(1000);
-        w.alive(3000000000L, new ArrayList<OpenCall>());
+        w.alive(3000000000L, 1795000006000L, new ArrayList<OpenCall>());
         compare("alive.tgd");
         w.close();
     }

@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the file of a process has while a call hangs, so that it is there whatever ends the process. */
@@ -122,5 +126,101 @@ class SignsOfLifeTest {
         }
         int more = WrittenChunks.of(file, RecordingWriter.SAMPLES).size() - samples;
         assertTrue(more >= 3, more + " samples in 4 s without a record");
+    }
+
+    /** The recorder checks every 87 ms, so the sign must come when there are so many left. */
+    @Test
+    @Timeout(value = 2, unit = TimeUnit.MINUTES)
+    void aKilledProcessLeavesTheEndOfAHangToFivePercent() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        main.messageBegin("m");
+        long begin = platform.nanoTime();
+        platform.pass(700);
+        alive(platform.nanoTime());
+        for (int k = 0; k < 20; k++) {
+            platform.pass((platform.nanoTime() - begin) / 3000000);
+            alive(platform.nanoTime());
+            long age = (platform.nanoTime() - begin) / 1000000;
+            platform.pass(Math.min(5000, Math.max(100, age / 20)) - 87);
+            alive(platform.nanoTime());
+        }
+    }
+
+    /** A call that ends while the recording is closed has no exit, so it must not be said to be open later. */
+    @Test
+    void theLastSignIsOfTheMomentWhenRecordingEnded() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        main.messageBegin("m");
+        platform.pass(10);
+        platform.millisPerWallClock = 50;
+        recorder.stop();
+        List<WrittenChunks.Chunk> all = WrittenChunks.of(file, RecordingWriter.ALIVE);
+        assertEquals(1, all.size());
+        long sign = all.get(0).sv();
+        // The clock of the time of day was read at least twice after that.
+        assertTrue(sign <= platform.nanoTime() - 100000000L, sign + " at " + platform.nanoTime());
+    }
+
+    @Test
+    void aSignSaysWhatRuns() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        main.messageBegin("Handler (a.B) {1f} null: 7");
+        platform.pass(700);
+        alive(platform.nanoTime());
+        String strings = new String(bytes(RecordingWriter.STRINGS), "UTF-8");
+        assertTrue(strings.contains("Handler (a.B) null: 7"), strings);
+    }
+
+    @Test
+    void aSampleHasTheLockAndItsOwner() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        final Thread owner = new Thread("owner");
+        final ThreadTrace[] trace = new ThreadTrace[1];
+        final CountDownLatch begun = new CountDownLatch(1);
+        Thread hung = new Thread("hung") {
+            @Override
+            public void run() {
+                trace[0] = recorder.thread(this);
+                trace[0].messageBegin("m");
+                begun.countDown();
+                LockSupport.park();
+            }
+        };
+        platform.lock = new LockWait("a.Lock", 0xF0000001, owner);
+        platform.waitsForLock = hung;
+        hung.setDaemon(true);
+        hung.start();
+        begun.await();
+        while (hung.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        platform.pass(700);
+        alive(platform.nanoTime());
+        List<WrittenChunks.Chunk> samples = WrittenChunks.of(file, RecordingWriter.SAMPLES);
+        WrittenChunks.Chunk s = samples.get(0);
+        s.sv();
+        assertEquals(trace[0].index, s.uv());
+        s.u8();
+        for (long n = s.uv(); n > 0; n--) {
+            s.uv();
+        }
+        s.sv();
+        assertTrue(s.uv() > 0, "the class of the lock");
+        assertEquals(0xF0000001L, s.u8() | s.u8() << 8 | s.u8() << 16 | (long) s.u8() << 24);
+        long ownerIndex = s.uv() - 1;
+        assertEquals(recorder.traceOf(owner).index, ownerIndex);
+        WrittenChunks.Chunk second = samples.get(1);
+        second.sv();
+        assertEquals(ownerIndex, second.uv(), "the thread of the next sample");
+        LockSupport.unpark(hung);
+    }
+
+    /** Returns the payloads of all chunks of a type. */
+    private byte[] bytes(int type) throws Exception {
+        java.io.ByteArrayOutputStream b = new java.io.ByteArrayOutputStream();
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, type)) {
+            b.write(c.rest());
+        }
+        return b.toByteArray();
     }
 }

@@ -10,6 +10,9 @@ final class VirtualPlatform extends Platform {
     volatile long gcCount = 3;
     volatile String lockOwner;
     volatile boolean broken;
+    volatile LockWait lock;
+    volatile Thread waitsForLock;
+    volatile long millisPerWallClock;
     volatile String logged = "";
 
     // How often the recorder's threads have called this platform.
@@ -57,6 +60,7 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public long wallMillis() {
+        pass(millisPerWallClock);
         return 1795000000000L + nanos.get() / 1000000;
     }
 
@@ -81,6 +85,11 @@ final class VirtualPlatform extends Platform {
     @Override
     public String lockOwner(Thread thread) {
         return lockOwner;
+    }
+
+    @Override
+    public LockWait lockWait(Thread thread) {
+        return thread == waitsForLock ? lock : null;
     }
 
     @Override

@@ -25,6 +25,10 @@ final class WrittenChunks {
             return payload[at++] & 0xFF;
         }
 
+        byte[] rest() {
+            return java.util.Arrays.copyOfRange(payload, at, payload.length);
+        }
+
         long uv() {
             long v = 0;
             for (int shift = 0;; shift += 7) {

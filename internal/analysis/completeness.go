@@ -1,0 +1,124 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Completeness says how much of what a program did is in a recording. Records that are lost make gaps: what happened
+// there is not known, and times are lower bounds. Calls that the runtime left out, because their method was off or in a
+// window, are counted, and their time is in their callers.
+type Completeness struct {
+	// Recorded is how many records are there, Lost how many are missing; both count entries and exits. LostShare is
+	// which share is missing, from 0 to 1.
+	Recorded  uint64  `json:"recorded"`
+	Lost      uint64  `json:"lost"`
+	LostShare float64 `json:"lostShare"`
+	// Stretches is how many runs of records without a gap there are on all threads, NotRecorded how long the gaps
+	// between them are on all threads together.
+	Stretches   uint64        `json:"stretches"`
+	NotRecorded time.Duration `json:"notRecordedNanos"`
+	// Windows is how many times short calls were left out because a thread made records too fast, WindowCalls how many
+	// calls, WindowTime how long these times were on all threads together.
+	Windows     uint64        `json:"windows"`
+	WindowCalls uint64        `json:"windowCalls"`
+	WindowTime  time.Duration `json:"windowNanos"`
+	// MethodsOff is how many methods the runtime switched off at some time, LeftOut how many of their calls it left out,
+	// and Off which methods these are, the one with the most such calls first.
+	MethodsOff int         `json:"methodsOff"`
+	LeftOut    uint64      `json:"leftOut"`
+	Off        []OffMethod `json:"off"`
+	// LostChunks is how many parts of the file are missing or cannot be read.
+	LostChunks uint64 `json:"lostChunks"`
+
+	gated []trace.GatedCalls // as in Off
+}
+
+// OffMethod is a method that the runtime switched off, and how many of its calls it left out.
+type OffMethod struct {
+	Method Method `json:"method"`
+	Calls  uint64 `json:"calls"`
+}
+
+// smallLoss is the share of lost records up to which times are not called lower bounds.
+const smallLoss = 0.001
+
+// shownOff is how many of the methods that were off are named.
+const shownOff = 3
+
+// newCompleteness puts names to what a replay has summed up.
+func newCompleteness(c *trace.Completeness, names *Names, d trace.Damage) *Completeness {
+	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Stretches: c.Stretches,
+		NotRecorded: time.Duration(c.NotRecorded), Windows: c.Windows, WindowCalls: c.WindowCalls,
+		WindowTime: time.Duration(c.WindowNanos), MethodsOff: len(c.Gated), LeftOut: c.GatedCalls(),
+		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{}}
+	slices.SortStableFunc(out.gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
+	for _, g := range out.gated {
+		out.Off = append(out.Off, OffMethod{methodOf(names, g.Method), g.LeftOut})
+	}
+	return out
+}
+
+// Lossy reports whether more than a small share of the records is missing, so that times are lower bounds.
+func (c *Completeness) Lossy() bool { return c != nil && c.LostShare > smallLoss }
+
+// Lines says in lines what is missing; none if nothing is that matters.
+func (c *Completeness) Lines() []string {
+	if c == nil {
+		return nil
+	}
+	var lines []string
+	if c.Lossy() {
+		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s: %s of %s records were lost. Times are "+
+			"lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Stretches, "stretch", "es"),
+			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
+	}
+	if c.LeftOut > 0 {
+		var names []string
+		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), grouped(m.Calls)))
+		}
+		if len(c.Off) > shownOff {
+			names = append(names, "...")
+		}
+		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because they were called too often: "+
+			"%s left out, and their time is in their callers: %s", were(uint64(c.MethodsOff), "method", "s"),
+			were(c.LeftOut, "call", "s"), strings.Join(names, ", ")))
+	}
+	if c.WindowCalls > 0 {
+		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
+			"time is in their callers", were(c.WindowCalls, "short call", "s"), several(c.Windows, "window", "s"),
+			millis(c.WindowTime)))
+	}
+	return lines
+}
+
+// sharePercent returns a share from 0 to 1 in percent, with a decimal if it is near 0 or 1.
+func sharePercent(share float64) string {
+	if share >= 0.99 || share < 0.01 {
+		return strconv.FormatFloat(share*100, 'f', 1, 64) + " %"
+	}
+	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
+}
+
+// several returns a number and what is counted, in the plural unless it is 1.
+func several(n uint64, what, plural string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return grouped(n) + " " + what + plural
+}
+
+// were is several with "was" or "were".
+func were(n uint64, what, plural string) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return several(n, what, plural) + " were"
+}

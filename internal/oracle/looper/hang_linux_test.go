@@ -1,0 +1,115 @@
+package looper
+
+import (
+	"bufio"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// TestHangOnLooper kills processes in which a message of the real main looper never ends.
+//
+// Invariant: If a process is killed while a message of the main looper hangs, its recording names the handler and the
+// traced method in which the message hangs.
+func TestHangOnLooper(t *testing.T) {
+	b := build(t)
+	for _, p := range platforms {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			dir, life := b.hang(t, p)
+			paths := recordingPaths(t, dir)
+			if len(paths) != 1 {
+				t.Fatalf("the recordings are %q, want one", paths)
+			}
+			stalls := b.stallsOf(t, paths[0])
+			if len(stalls) != 1 || stalls[0].Hang == nil {
+				t.Fatalf("the stalls are %+v, want one that hangs", stalls)
+			}
+			s := stalls[0]
+			h, m := s.Hang, s.Message
+			if h.Method.Identity() != "app.Freeze.stuck" || s.Verdict.Kind != analysis.KindSleep || h.Calling ||
+				h.Samples*2 <= h.Of || h.Of == 0 || !strings.HasPrefix(s.Verdict.Text, "stuck for at least ") ||
+				!strings.Contains(s.Verdict.Text, " in app.Freeze.stuck (") {
+				t.Errorf("%s; %+v", s.Verdict.Text, h)
+			}
+			// The platform tells some sources what runs only when it has ended.
+			if m.Kind != "unknown" && m.Handler != "HangProofs$FreezeHandler" {
+				t.Errorf("the message is %s", m)
+			}
+			if h.AtLeast > life || h.AtLeast < 700*time.Millisecond {
+				t.Errorf("at least %v is reported, the process hung for %v at most", h.AtLeast, life)
+			}
+			t.Logf("measured: %s: %s, killed after %v: %s", p.name, m, life, s.Verdict.Text)
+		})
+	}
+}
+
+// hang runs HangProofs on a platform and kills it some seconds after the message began. It returns the directory with
+// the recording and how long the message hung at most.
+func (b bench) hang(t *testing.T, p platform) (dir string, life time.Duration) {
+	t.Helper()
+	j, err := oracle.FindJDK(p.jdk)
+	if err != nil {
+		// Not Require: a second JDK is optional, also in CI.
+		t.Skipf("skipped: %v", err)
+	}
+	dir = t.TempDir()
+	cmd := exec.CommandContext(t.Context(), j.Tool("java"), b.arguments(t, j, p, dir, "HangProofs")...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	var text strings.Builder
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "hangs ") {
+		text.WriteString(lines.Text() + "\n")
+	}
+	begin, err := strconv.ParseInt(strings.TrimPrefix(lines.Text(), "hangs "), 10, 64)
+	if err != nil {
+		t.Fatalf("the message did not begin:\n%s", &text)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	var now unix.Timespec // of the clock that System.nanoTime reads
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		t.Fatal(err)
+	}
+	return dir, time.Duration(now.Nano() - begin)
+}
+
+func (b bench) stallsOf(t *testing.T, file string) (all []*analysis.Stall) {
+	t.Helper()
+	mappings, err := analysis.OpenMappings(b.mapping, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.OpenSource(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	err = analysis.Analyze(file, r, analysis.Options{Mappings: mappings, Stall: func(s *analysis.Stall) error {
+		all = append(all, s)
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

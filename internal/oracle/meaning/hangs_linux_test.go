@@ -1,0 +1,353 @@
+package meaning
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// hangMethods are the ways in which testdata/hangs/Driver.java hangs, with the method and what must be said of it.
+var hangMethods = map[string]struct {
+	method string
+	kind   analysis.Kind
+	says   []string
+}{
+	"sleeps": {"sleeps", analysis.KindSleep, []string{"sleeping in Thread.sleep"}},
+	"spins":  {"spins", analysis.KindOwnWork, []string{"running, CPU "}},
+	"locks": {"locks", analysis.KindLock,
+		[]string{"waiting for Driver$Kept held by keeper #", ": sleeping in Thread.sleep, in Driver.keeps)"}},
+	"crosses": {"crosses", analysis.KindDeadlock, []string{"deadlock: ", " waits for Driver$Right held by opposite #",
+		", opposite #", " waits for Driver$Left held by "}},
+	"waits": {"waits", analysis.KindWait, []string{"waiting in Object.wait"}},
+	"parks": {"parks", analysis.KindWait, []string{"waiting in LockSupport.park"}},
+	"gets":  {"gets", analysis.KindWait, []string{"waiting in FutureTask.get"}},
+	"reads": {"reads", analysis.KindIO, []string{"network I/O in "}},
+	"pipes": {"reads", analysis.KindIO, []string{"file I/O in "}},
+}
+
+// An ending is how the process of a recording ends.
+type ending string
+
+// The endings: two signals, System.exit, and none: the file of a running process is copied.
+const (
+	endTerm ending = "SIGTERM"
+	endKill ending = "SIGKILL"
+	endExit ending = "exit"
+	endCopy ending = "copy"
+)
+
+// hangBench is what all tests of hangs use.
+type hangBench struct {
+	jdk           oracle.JDK
+	dir, path     string
+	tool, mapping string
+}
+
+func newHangBench(t *testing.T, source string) hangBench {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", source, "Driver.java"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, dir, path, methods := instrumentedDriver(t, string(text))
+	b := hangBench{jdk: j, dir: dir, path: path, tool: filepath.Join(dir, "tracegen"),
+		mapping: filepath.Join(dir, "methodMapping.txt")}
+	f, err := os.Create(b.mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := methods.WriteTo(f); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "build", "-o", b.tool, "github.com/tracegen/tracegen/cmd/tracegen").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return b
+}
+
+// monotonic returns the time of the clock that System.nanoTime reads.
+func monotonic(t *testing.T) int64 {
+	t.Helper()
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		t.Fatal(err)
+	}
+	return ts.Nano()
+}
+
+// hungProcess is a process that ended, or whose recording was copied, while it hung.
+type hungProcess struct {
+	file string
+	// said has the times that the program printed, by what it printed.
+	said map[string]int64
+	// The process ended, or the file was copied, between these times.
+	before, after int64
+}
+
+// run starts the program, and ends it so long after it has printed that it is about to hang in all kinds.
+func (b hangBench) run(t *testing.T, how ending, after time.Duration, kinds []string, flags ...string) hungProcess {
+	t.Helper()
+	p := hungProcess{file: filepath.Join(t.TempDir(), "hang.tgd"), said: map[string]int64{}}
+	args := append(commonFlags[:len(commonFlags):len(commonFlags)], flags...)
+	if how == endExit {
+		// The time includes the start of the program.
+		args = append(args, fmt.Sprintf("-Dexit=%d", (after+2*time.Second).Milliseconds()))
+	}
+	args = append(append(args, "-Dtracegen.output="+p.file, "-cp", b.path, "Driver"), kinds...)
+	cmd := exec.CommandContext(t.Context(), b.jdk.Tool("java"), args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	for len(p.said) < len(kinds)-1 && lines.Scan() {
+		p.take(t, lines.Text())
+	}
+	if len(p.said) < len(kinds)-1 {
+		t.Fatalf("the program printed only %v", p.said)
+	}
+	if how != endExit {
+		time.Sleep(after)
+		p.before = monotonic(t)
+	}
+	switch how {
+	case endTerm:
+		err = cmd.Process.Signal(syscall.SIGTERM)
+	case endKill:
+		err = cmd.Process.Kill()
+	case endCopy:
+		var data []byte
+		if data, err = os.ReadFile(p.file); err == nil {
+			p.after, p.file = monotonic(t), p.file+".copy"
+			err = os.WriteFile(p.file, data, 0o666)
+		}
+		cmd.Process.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		p.take(t, lines.Text())
+	}
+	cmd.Wait()
+	if how == endExit {
+		p.before = p.said["exit"]
+	}
+	if p.after == 0 {
+		p.after = monotonic(t)
+	}
+	return p
+}
+
+func (p *hungProcess) take(t *testing.T, line string) {
+	t.Helper()
+	what, at, ok := strings.Cut(line, " ")
+	nanos, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		t.Fatalf("the program printed %q", line)
+	}
+	p.said[what] = nanos
+}
+
+// reportedStall is a stall as the JSON format has it.
+type reportedStall struct {
+	Thread struct {
+		ID   int64
+		Name string
+	}
+	Ended   bool
+	Wall    int64 `json:"wallNanos"`
+	Verdict struct {
+		Kind   analysis.Kind
+		Method struct{ Class, Name string }
+		Text   string
+	}
+	Hang *struct {
+		AtLeast int64 `json:"atLeastNanos"`
+		Calling bool
+		Method  struct{ Class, Name string }
+		Samples int
+		Of      int
+		CPU     float64 `json:"cpuShare"`
+	}
+}
+
+// analyze returns the stalls that hang by method, and the report for people.
+func (b hangBench) analyze(t *testing.T, file string) (hangs map[string]reportedStall, report string) {
+	t.Helper()
+	output := func(args ...string) []byte {
+		cmd := exec.CommandContext(t.Context(), b.tool, append([]string{"analyze", file, "--mapping", b.mapping}, args...)...)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("tracegen analyze: %v\n%s", err, &said)
+		}
+		return out
+	}
+	var all struct{ Stalls []reportedStall }
+	if err := json.Unmarshal(output("--format", "json"), &all); err != nil {
+		t.Fatal(err)
+	}
+	hangs = map[string]reportedStall{}
+	for _, s := range all.Stalls {
+		if s.Hang != nil {
+			hangs[s.Hang.Method.Name] = s
+		}
+	}
+	return hangs, string(output())
+}
+
+// fileFacts are times of threads, by Java's ID, in the clock of the program: of the last sign of life and of the last
+// record. They are read from the chunks alone.
+type fileFacts struct{ signs, records map[int64]int64 }
+
+func factsOf(t *testing.T, file string) fileFacts {
+	t.Helper()
+	r, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ids := map[uint32]int64{}
+	facts := fileFacts{map[int64]int64{}, map[int64]int64{}}
+	var base, tick int64
+	for {
+		c, err := r.Next()
+		if err == io.EOF {
+			return facts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch c := c.(type) {
+		case *trace.Meta:
+			d, _ := c.Tick()
+			tick = d.Nanoseconds()
+		case *trace.Clock:
+			base = c.BaseNanos
+		case *trace.Threads:
+			for _, thread := range c.List {
+				ids[thread.Index] = thread.ID
+			}
+		case *trace.Records:
+			if n := len(c.List); n > 0 {
+				facts.records[ids[c.Thread]] = base + c.List[n-1].Ticks()*tick
+			}
+		case *trace.Alive:
+			for _, o := range c.Open {
+				facts.signs[ids[o.Thread]] = c.Nanos
+			}
+		}
+	}
+}
+
+// check compares what is reported of a hang with what the program printed and when it ended. The reported time must not
+// be longer than the program hung. How much shorter it may be depends on when the process began to hang after it had
+// printed, and when it wrote its last sign of life, which a machine with other work delays. So the least is the time
+// between the two that the file has; how often the process writes signs is tested in SignsOfLifeTest.
+func (p *hungProcess) check(t *testing.T, b hangBench, kinds []string, slack time.Duration) {
+	t.Helper()
+	hangs, report := b.analyze(t, p.file)
+	facts := factsOf(t, p.file)
+	for _, kind := range kinds {
+		want := hangMethods[kind]
+		got, ok := hangs[want.method]
+		if !ok {
+			t.Errorf("no hang in %s is reported:\n%s", want.method, report)
+			continue
+		}
+		kindWanted := want.kind
+		if h := got.Hang; kindWanted == analysis.KindOwnWork && h.CPU >= 0 && h.CPU < 0.5 {
+			kindWanted = analysis.KindStarved // because of other processes on this machine
+		}
+		if got.Verdict.Kind != kindWanted || got.Verdict.Method.Name != want.method || got.Ended || got.Hang.Calling {
+			t.Errorf("%s: %+v, want the kind %s", kind, got, kindWanted)
+		}
+		if !strings.HasPrefix(got.Verdict.Text, "stuck for at least ") || !strings.Contains(report, got.Verdict.Text) {
+			t.Errorf("%s: the report does not say %q:\n%s", kind, got.Verdict.Text, report)
+		}
+		rest := got.Verdict.Text
+		for _, part := range append([]string{" s in Driver." + want.method + " (", " samples: "}, want.says...) {
+			_, after, found := strings.Cut(strings.Replace(rest, "1 sample: ", "1 samples: ", 1), part)
+			if !found {
+				t.Errorf("%s: %q lacks %q", kind, got.Verdict.Text, part)
+			}
+			rest = after
+		}
+		if h := got.Hang; h.Samples*2 <= h.Of || h.Of == 0 {
+			t.Errorf("%s: %d of %d samples", kind, h.Samples, h.Of)
+		}
+		reported := time.Duration(got.Hang.AtLeast)
+		least, most := time.Duration(p.before-p.said[kind]), time.Duration(p.after-p.said[kind])
+		if reported > most+slack {
+			t.Errorf("%s: at least %v is reported, but it was at most %v", kind, reported, most)
+		}
+		id := got.Thread.ID
+		if inFile := time.Duration(facts.signs[id] - facts.records[id]); reported != inFile {
+			t.Errorf("%s: at least %v is reported, but the file has %v", kind, reported, inFile)
+		}
+		if facts.signs[id] > p.after {
+			t.Errorf("%s: the last sign of life is %v after the end", kind, time.Duration(facts.signs[id]-p.after))
+		}
+		if off := least - reported; off > max(100*time.Millisecond, least/20) {
+			t.Logf("late: %s: %v is reported, %v less than the truth", kind, reported, off)
+		}
+		t.Logf("measured: %s on %s: truth %.3f s, reported %.3f s (%.1f %%), %d of %d samples", kind, got.Thread.Name,
+			least.Seconds(), reported.Seconds(), 100*reported.Seconds()/least.Seconds(), got.Hang.Samples, got.Hang.Of)
+	}
+}
+
+// TestHangsAreNamed ends processes that hang in all kinds of ways, and compares what is reported with the truth.
+//
+// Invariant: However a hanging process ends, the report names the method, the kind of the hang and how long it lasted.
+func TestHangsAreNamed(t *testing.T) {
+	b := newHangBench(t, "hangs")
+	waits := map[ending]string{endTerm: "waits", endKill: "gets", endExit: "parks", endCopy: "waits"}
+	reads := map[ending]string{endTerm: "reads", endKill: "pipes", endExit: "reads", endCopy: "pipes"}
+	for _, how := range []ending{endTerm, endKill, endExit, endCopy} {
+		kinds := []string{"sleeps", "spins", "locks", "crosses", waits[how], reads[how]}
+		for k, kind := range kinds {
+			t.Run(string(how)+" main "+kind, func(t *testing.T) {
+				t.Parallel()
+				length := time.Duration(1200+500*k) * time.Millisecond
+				// With exact times of records, the time must not be longer by more than their unit.
+				p := b.run(t, how, length, []string{"main", kind}, "-Dtracegen.tick=us")
+				p.check(t, b, []string{kind}, time.Microsecond)
+			})
+		}
+		t.Run(string(how)+" pool", func(t *testing.T) {
+			t.Parallel()
+			p := b.run(t, how, 4*time.Second, append([]string{"pool"}, kinds...), "-Dtracegen.threads=all")
+			// The thread that sets the time of records needs a processor.
+			p.check(t, b, kinds, time.Second)
+		})
+	}
+}

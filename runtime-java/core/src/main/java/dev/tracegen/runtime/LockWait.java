@@ -1,0 +1,26 @@
+package dev.tracegen.runtime;
+
+/** The lock that a thread waits for, or the object that it waits on. Immutable. */
+public final class LockWait {
+    /** The name of the lock's class. */
+    public final String lockClass;
+
+    /** {@code System.identityHashCode} of the lock: it distinguishes locks of one class. */
+    public final int identity;
+
+    /** The thread that holds the lock; null if none does or if it is unknown. */
+    public final Thread owner;
+
+    /**
+     * Creates the description of a lock.
+     *
+     * @param lockClass see {@link #lockClass}
+     * @param identity see {@link #identity}
+     * @param owner see {@link #owner}
+     */
+    public LockWait(String lockClass, int identity, Thread owner) {
+        this.lockClass = lockClass;
+        this.identity = identity;
+        this.owner = owner;
+    }
+}
