@@ -467,7 +467,8 @@ func truthOfReport(t *testing.T, out []byte) *shownTruth {
 			if rest := strings.TrimPrefix(thread, "thread "); strings.Trim(rest, "0123456789") != "" {
 				thread = rest
 			}
-			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9), inNanos(float(t, m[2]), 1e6), ""})
+			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9),
+				inNanos(float(t, m[2]), 1e6), ""})
 		} else if why, ok := strings.CutPrefix(line, "  why      "); ok {
 			all.stalls[len(all.stalls)-1].Verdict = why
 		}
@@ -714,7 +715,11 @@ func truthOfPerfetto(t *testing.T, out []byte) *shownTruth {
 	}
 	tracks, open, methods := map[uint64]track{}, map[uint64]*stack{}, map[uint64]string{}
 	visit := func(b []byte, f func(field protowire.Number, n uint64, b []byte)) {
-		if err := fields(b, func(field protowire.Number, n uint64, b []byte) error { f(field, n, b); return nil }); err != nil {
+		err := fields(b, func(field protowire.Number, n uint64, b []byte) error {
+			f(field, n, b)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
