@@ -383,7 +383,11 @@ func (j *Joiner) withoutCalls(t *threadEvidence) error {
 	if t.alive.Message == p.Message && t.alive.Begin != 0 && t.alive.Begin <= s.Report.Begin {
 		s.Report.Begin, s.Report.Description, s.Report.State = t.alive.Begin, t.alive.Description, t.alive.State
 	}
-	s.Report.Wall = uint64(max(0, t.samples[len(t.samples)-1].Nanos-s.Report.Begin))
+	last := t.samples[len(t.samples)-1].Nanos
+	if threshold := j.threshold(); threshold < math.MaxInt64 {
+		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold
+	}
+	s.Report.Wall = uint64(max(0, last-s.Report.Begin))
 	j.attach(t, s)
 	return j.Found(s)
 }

@@ -100,7 +100,7 @@ func TestJoiner(t *testing.T) {
 		{"runs when all ends, with its queue", []any{meta("all"), main, &Pending{Message: 9},
 			message(4, 900, 1050, MarkOpen)},
 			[]string{`message 0 of "main" "" wall 150 reported false ended false: 2 calls in 2 nodes, 0 samples, pending true, before []`}},
-		{"runs when all ends, calls lost", []any{meta("all"), main, sample, &StackSample{Nanos: 250e6},
+		{"runs when all ends, calls lost", []any{meta("all"), main, sample, &StackSample{Nanos: 170e6},
 			&Pending{Message: 3}},
 			[]string{`message 3 of "main" "" wall 100 reported false ended false: 0 calls in 0 nodes, 2 samples, pending true, before []`}},
 		{"calls lost", []any{meta("all"), main, report(3, 4, 100), message(8, 400, 410, 0), report(5, 20, 500)},
