@@ -90,7 +90,8 @@ class RecordingWriterTest {
         w.messages(main, history);
         w.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
             new StackTraceElement("a.B", "wait", "B.java", 7),
-                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L, new LockWait("a.Lock", 0xf0000001, null), other));
+                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L,
+                new LockWait("a.Lock", 0xf0000001, null), other));
         w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1, null,
                 null));
         w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
