@@ -133,9 +133,9 @@ func (j *JSON) Stall(s *Stall) error {
 			s.Thread.Name, s.Thread.Label, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang,
-		Key: s.Key, DeviceKey: s.DeviceKey,
-		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
+		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
+		DeviceKey: s.DeviceKey,
+		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,
 	}
