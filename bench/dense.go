@@ -270,8 +270,8 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 		"methods off | of JFR's ten | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
 	for _, r := range results {
 		for _, c := range r.compared {
-			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n", r.name, c.Kind,
-				c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
+			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n",
+				r.name, c.Kind, c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
 				r.jfr[0].Total+r.jfr[1].Total, r.jfr[0].Broken+r.jfr[1].Broken)
 		}
 	}
