@@ -183,7 +183,8 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 		return misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
 	if a.block && a.selects() {
-		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and --min")
+		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and " +
+			"--min")
 	}
 	files, err := findRecordings(args)
 	if err != nil {
@@ -241,7 +242,8 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// checkBuilds refuses recordings of other builds before anything is written. Standard input is checked when it is read.
+// checkBuilds refuses recordings of other builds before anything is written. Standard input is checked when it is
+// read.
 func (a *analyzing) checkBuilds(files []string, mappings *analysis.Mappings) error {
 	for _, file := range files {
 		if file == standardInput {
