@@ -275,8 +275,9 @@ func TestRangeOfParts(t *testing.T) {
 			{Method: 1, Parent: -1, Next: 2, Count: 1, Begin: begin, End: end, Marks: marks},
 			{Method: 2, Parent: 0, Next: 2, Count: 1, Begin: begin, End: end, Marks: marks}}}
 	}
-	segments := []*trace.Segment{part(0, 100, trace.MarkSuspended),
-		part(100, 200, trace.MarkSuspended|trace.MarkResumed), part(200, 200, trace.MarkSuspended|trace.MarkResumed), part(200, 300, trace.MarkResumed)}
+	both := trace.MarkSuspended | trace.MarkResumed
+	segments := []*trace.Segment{part(0, 100, trace.MarkSuspended), part(100, 200, both), part(200, 200, both),
+		part(200, 300, trace.MarkResumed)}
 	for from := int64(0); from <= 300; from += 50 {
 		for to := from + 50; to <= 350; to += 50 {
 			out := foldAll(t, func(f *folder) { f.from, f.to, f.resolution = from, to, 1000 }, segments)
