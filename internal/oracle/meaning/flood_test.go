@@ -300,8 +300,8 @@ const (
 	hangSamples = 5
 )
 
-// hangAndKill starts a program, ends it when its recording says that it hangs, and returns a time that it did not live
-// for longer. How soon the recording says it depends on the machine: SignsOfLifeTest tests that with a clock of its own.
+// hangAndKill starts a program, ends it when its recording says that it hangs, and returns for how long it lived at
+// most. How soon the recording says it depends on the machine: SignsOfLifeTest tests that with a clock of its own.
 func hangAndKill(t *testing.T, j oracle.JDK, signal syscall.Signal, file string, args ...string) time.Duration {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)

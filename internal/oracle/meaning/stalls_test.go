@@ -21,8 +21,8 @@ import (
 // stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints what it took
 // by clocks of its own: name, nanoseconds inside of the call and around it, and nanoseconds of CPU inside and around.
 //
-// A stall lasts for a number of checks of the recorder's thread, which parks after each, and not for a time. So it lasts
-// longer if that thread gets its turns late, or waits until the disk has written the stall before.
+// A stall lasts for a number of checks of the recorder's thread, which parks after each, and not for a time. So it
+// lasts longer if that thread gets its turns late, or waits until the disk has written the stall before.
 const stallingProgram = `import java.lang.management.*;
 class Stalls {
     static final Object lock = new Object();
