@@ -129,8 +129,8 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// lockedBy has a thread that waits for a lock, and the stack of its holder, which waits for a lock of its own if next is
-// one.
+// lockedBy has a thread that waits for a lock, and the stack of its holder, which waits for a lock of its own if next
+// is one.
 func lockedBy(held, next trace.LockWait, holderState trace.ThreadState, frames ...string) hanging {
 	c := hanging{open: []trace.OpenAtEnd{{Method: hangMain}, {Method: hangStuck, Begin: int64(time.Second)}},
 		lastRecord: time.Second, wall: 9 * time.Second}

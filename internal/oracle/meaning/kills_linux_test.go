@@ -255,8 +255,8 @@ func (b hangBench) lastChunks(t *testing.T, file string) string {
 	}
 }
 
-// isOutside reports whether the last record of the main thread shows that it was not in the method of a phase: the record
-// is the method's exit, or one of the methods around it.
+// isOutside reports whether the last record of the main thread shows that it was not in the method of a phase: the
+// record is the method's exit, or one of the methods around it.
 func (b hangBench) isOutside(t *testing.T, last trace.Record, method string) bool {
 	t.Helper()
 	m, err := mapping.Load(b.mapping)
