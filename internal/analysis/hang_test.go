@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -193,7 +194,8 @@ clock now=4000`, Options{Stall: func(s *Stall) error { stall = s; return nil }})
 		t.Fatalf("%v, %+v", err, stall)
 	}
 	var text strings.Builder
-	if err := NewText(&text).Stall(stall); err != nil {
+	report := NewText(&text)
+	if err := errors.Join(report.Stall(stall), report.End(stall.Recording)); err != nil {
 		t.Fatal(err)
 	}
 	json, err := NewJSON(&text, "v")

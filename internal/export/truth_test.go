@@ -267,7 +267,8 @@ func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	if !f.noTotals {
 		for name, w := range want.totals {
 			g, shown := got.totals[name]
-			if grain := f.grain + f.perCall*max(1, want.calls[name]); !near(g, w, grain) || !shown && w > grain {
+			// Times of hundreds of years, as in damaged recordings, have no more digits in a floating point number.
+			if grain := f.grain + f.perCall*max(1, want.calls[name]) + w>>50; !near(g, w, grain) || !shown && w > grain {
 				t.Errorf("%s: %s has %d ns, want %d", f.name, name, g, w)
 			}
 		}
@@ -321,7 +322,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 	}
 	all["pool"] = truthRecording{data: pool(), names: naming{}, stalls: 4}
 	all["no mapping"] = truthRecording{data: pool(), stalls: 4}
-	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 1}
+	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 0}
 	all["nothing slow"] = truthRecording{data: quick(), names: naming{}, stalls: 0}
 	all["overloads"] = overloaded(t)
 	all["no clock"] = truthRecording{data: clockless(), names: naming{}, stalls: 1}
@@ -435,8 +436,9 @@ func overloaded(t *testing.T) truthRecording {
 }
 
 var (
-	reportTitle  = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
-	tableRow     = regexp.MustCompile(`^ *(\S+) ms +(\S+) ms +(\d+) +(\S+) ms +(\d+)  (.*?)(  \[\d+ repaired\])?$`)
+	reportTitle = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
+	tableRow    = regexp.MustCompile(`^ *(?:≥ )?(\S+) ms +(?:≥ )?(\S+) ms +(\d+) +(?:≥ )?(\S+) ms +(\d+)  (.*?)(  \[\d+ repaired\])?` +
+		`(  \[[\d,]+ calls? left out\])?$`)
 	treeRow      = regexp.MustCompile(`^ *(\S+) ms +(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)(  \[\d+ repaired\])?$`)
 	placeBehind  = regexp.MustCompile(` \([^()]+\.java(:\d+)?\)$`)
 	timelineKind = regexp.MustCompile(`: (messages|stalls)$`)
