@@ -277,7 +277,8 @@ func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	if !f.noTotals {
 		for name, w := range want.totals {
 			g, shown := got.totals[name]
-			if grain := f.grain + f.perCall*max(1, want.calls[name]); !near(g, w, grain) || !shown && w > grain {
+			// Times of hundreds of years, as in damaged recordings, have no more digits in a floating point number.
+			if grain := f.grain + f.perCall*max(1, want.calls[name]) + w>>50; !near(g, w, grain) || !shown && w > grain {
 				t.Errorf("%s: %s has %d ns, want %d", f.name, name, g, w)
 			}
 		}
@@ -331,7 +332,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 	}
 	all["pool"] = truthRecording{data: pool(), names: naming{}, stalls: 4}
 	all["no mapping"] = truthRecording{data: pool(), stalls: 4}
-	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 1}
+	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 0}
 	all["nothing slow"] = truthRecording{data: quick(), names: naming{}, stalls: 0}
 	all["overloads"] = overloaded(t)
 	all["no clock"] = truthRecording{data: clockless(), names: naming{}, stalls: 1}
