@@ -254,8 +254,8 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses if no
-// other recording is left, before anything is written. Standard input is checked when it is read.
+// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses
+// if no other recording is left, before anything is written. Standard input is checked when it is read.
 func (a *analyzing) checkBuilds(recordings []recording, mappings *analysis.Mappings) ([]recording, error) {
 	var kept []recording
 	var mismatches []error
