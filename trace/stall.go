@@ -82,7 +82,8 @@ type Joiner struct {
 	meta    *Meta
 	clock   *Clock
 	threads map[uint32]*threadEvidence
-	samples []*StackSample // the last of all threads
+	samples []*StackSample  // the last of all threads
+	loops   map[Method]bool // outermost methods that enclose messages
 }
 
 const (
@@ -171,6 +172,14 @@ func (j *Joiner) Segment(s *Segment) error {
 	if len(s.Calls) == 0 {
 		return nil
 	}
+	switch s.Kind {
+	case SegmentBetween:
+		j.between(t, s.Calls[0].Method)
+		return nil
+	case SegmentRequest:
+		body := s.Body()
+		s = &body
+	}
 	first := &s.Calls[0]
 	if open := openBehindGap(s); open != nil {
 		return j.Segment(open)
@@ -203,6 +212,18 @@ func (j *Joiner) Segment(s *Segment) error {
 	k.Ended = first.Marks&MarkOpen == 0
 	k.Tree.Trim(maxStallNodes)
 	return j.complete(t, k)
+}
+
+// between notes that calls of a method enclose messages, and so are none, also where that has not shown before.
+func (j *Joiner) between(t *threadEvidence, m Method) {
+	if j.loops == nil {
+		j.loops = map[Method]bool{}
+	}
+	j.loops[m] = true
+	if k := t.part; k != nil {
+		t.waiting = slices.DeleteFunc(t.waiting, func(w *openStall) bool { return w == k })
+		t.part = nil
+	}
 }
 
 // slow reports whether a segment that took so long may be of use.
@@ -295,6 +316,10 @@ func (j *Joiner) unreported(t *threadEvidence) error {
 // report takes what the device wrote of a message, whose calls are there or will come.
 func (j *Joiner) report(c *StallChunk) error {
 	t := j.thread(c.Thread)
+	if m, ok := DescribedMethod(c.Description); ok && j.loops[m] {
+		// The device did not have the methods whose calls are messages. The samples belong to these.
+		return nil
+	}
 	if t.pending != nil && t.pending.Message < c.Message {
 		if err := j.unreported(t); err != nil {
 			return err
@@ -388,10 +413,13 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	}
 	if !k.Reported {
 		took := k.ended - k.Report.Begin
-		if took < j.threshold() && k.Kind <= SegmentOutermost {
+		if took < j.threshold() && (k.Kind <= SegmentOutermost || k.Kind == SegmentRequest) {
 			return nil
 		}
 		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
+		if k.Kind == SegmentRequest && len(k.Tree.Nodes) > 1 {
+			k.Report.Description = describeMethod(k.Tree.Nodes[1].Method)
+		}
 		t.describe(k)
 		j.attach(t, &k.Stall)
 	}
@@ -436,13 +464,17 @@ func (s *Stall) narrow(t *Tree) bool {
 // describe says what ran, as far as the history of its thread or its last sign of life have it.
 func (t *threadEvidence) describe(s *openStall) {
 	r := &s.Report
-	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended {
+	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended &&
+		(s.Kind != SegmentRequest || o.Description == r.Description) {
 		// No later message can be meant: the thread has no records behind those of this one.
 		r.Description, r.Message, r.State = o.Description, o.Message, o.State
 	}
 	for _, m := range t.history {
 		// Records have a coarser clock than the history: what is meant covers the middle.
 		middle := r.Begin + int64(r.Wall/2)
+		if s.Kind == SegmentRequest && m.Description != r.Description {
+			continue // the device did not have it for a message
+		}
 		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
 			r.Description, r.Message, r.CPU = m.Description, m.Sequence, m.CPU
 		}

@@ -236,7 +236,8 @@ func TestFormatsAgree(t *testing.T) {
 func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	t.Helper()
 	slices.SortFunc(got.stalls, func(a, b shownStall) int { return a.Number - b.Number })
-	near := func(a, b, grain int64) bool { return max(a-b, b-a) <= grain }
+	// Times of centuries, which some of the recordings have, are not exact in JSON and in protocol buffers.
+	near := func(a, b, grain int64) bool { return max(a-b, b-a) <= grain+b>>40 }
 	if !f.noStalls {
 		same := len(got.stalls) == len(want.stalls)
 		for i := 0; same && i < len(got.stalls); i++ {
@@ -367,6 +368,8 @@ func gaps() []byte {
 	r.add(0, 40, record{-3, 300}, record{4, 310}, record{-4, 320})
 	r.add(0, 60, record{5, 600}, record{-5, 800}, record{-1, 1000})
 	r.add(1, 0, record{6, 5}, record{-6, 9})
+	r.stall(trace.StallChunk{Thread: 0, Begin: 1_000_000_000, Wall: 1_000_000_000, CPU: 900_000_000, EndRecord: 63,
+		GCMillis: -1, GCCount: -1, Description: "method 1", StackKey: "k"})
 	return r.end()
 }
 
@@ -436,8 +439,8 @@ func overloaded(t *testing.T) truthRecording {
 
 var (
 	reportTitle  = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
-	tableRow     = regexp.MustCompile(`^ *(\S+) ms +(\S+) ms +(\d+) +(\S+) ms +(\d+)  (.*?)(  \[\d+ repaired\])?$`)
-	treeRow      = regexp.MustCompile(`^ *(\S+) ms +(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)(  \[\d+ repaired\])?$`)
+	tableRow     = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+)[ ≥]+(\S+) ms +(\d+)  (.*?)(  \[[^\]]* (repaired|left out)\])*$`)
+	treeRow      = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)(  \[[^\]]* (repaired|left out)\])*$`)
 	placeBehind  = regexp.MustCompile(` \([^()]+\.java(:\d+)?\)$`)
 	timelineKind = regexp.MustCompile(`: (messages|stalls)$`)
 	stallName    = regexp.MustCompile(`^stall #(\d+): (.*)$`)
@@ -464,7 +467,8 @@ func truthOfReport(t *testing.T, out []byte) *shownTruth {
 			if rest := strings.TrimPrefix(thread, "thread "); strings.Trim(rest, "0123456789") != "" {
 				thread = rest
 			}
-			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9), inNanos(float(t, m[2]), 1e6), ""})
+			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9),
+				inNanos(float(t, m[2]), 1e6), ""})
 		} else if why, ok := strings.CutPrefix(line, "  why      "); ok {
 			all.stalls[len(all.stalls)-1].Verdict = why
 		}
@@ -711,7 +715,11 @@ func truthOfPerfetto(t *testing.T, out []byte) *shownTruth {
 	}
 	tracks, open, methods := map[uint64]track{}, map[uint64]*stack{}, map[uint64]string{}
 	visit := func(b []byte, f func(field protowire.Number, n uint64, b []byte)) {
-		if err := fields(b, func(field protowire.Number, n uint64, b []byte) error { f(field, n, b); return nil }); err != nil {
+		err := fields(b, func(field protowire.Number, n uint64, b []byte) error {
+			f(field, n, b)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
