@@ -47,7 +47,7 @@ class GateModelTest {
     }
 
     private void request(Random random) {
-        // The slots in the order in which the methods are first off, as the recorder gives them.
+        // The slots in the order in which the methods are first off, as the recorder numbers them.
         for (int id = 1; id <= METHODS; id++) {
             wanted[id] = random.nextInt(3) == 0;
             if (wanted[id] && slots[id] == 0) {
