@@ -536,31 +536,7 @@ func truthOfTree(t *testing.T, out []byte) *shownTruth {
 }
 
 func truthOfPage(t *testing.T, out []byte) *shownTruth {
-	_, calls := readPage(t, out)
-	var data struct {
-		Recordings []struct {
-			Threads []struct {
-				Index        uint32
-				Name, Events string
-				Calls        int
-			}
-			Stalls []struct {
-				Number      int
-				Thread      uint32
-				Begin, Wall int64
-				Verdict     string
-			}
-			Frames []struct{}
-			Facts  [][2]string
-		}
-	}
-	for _, m := range scriptElement.FindAllSubmatch(out, -1) {
-		if string(m[2]) == "recordings" {
-			if err := json.Unmarshal(m[3], &data); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	data, calls := readPage(t, out)
 	all := newShown()
 	r := data.Recordings[0]
 	names := map[uint32]string{}
@@ -593,10 +569,10 @@ func truthOfPage(t *testing.T, out []byte) *shownTruth {
 	for _, s := range r.Stalls {
 		all.stalls = append(all.stalls, shownStall{s.Number, names[s.Thread], s.Begin, s.Wall, s.Verdict})
 	}
-	for _, f := range r.Facts {
+	for _, f := range r.more.Facts {
 		all.facts[f[0]] = f[1]
 	}
-	all.frames = len(r.Frames)
+	all.frames = len(r.more.Frames)
 	return all
 }
 
