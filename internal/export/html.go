@@ -137,7 +137,8 @@ func (p *page) begin(r *recording) error {
 		Name: cmp.Or(r.Name, r.process()), Timed: true, Clock: r.Uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off: max(tick, r.About().ClockPeriod()).Nanoseconds(), More: fmt.Sprintf("more-%d", len(p.Recordings)+1),
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, threads: map[*thread]*pageThread{},
-		more: pageMore{Frames: []pageFrame{}, Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
+		more: pageMore{Messages: [][]pageMessage{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
+			Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
 	}
 	p.Recordings = append(p.Recordings, p.now)
 	if banner := r.Banner(); banner != "" {
