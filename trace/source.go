@@ -35,8 +35,8 @@ func OpenSource(path string) (*Source, error) {
 	return OpenSourceWith(path, func(file io.Reader) io.Reader { return file })
 }
 
-// OpenSourceWith is [OpenSource] for a caller that watches how the file is read: watch gets the file, and what it returns
-// is read.
+// OpenSourceWith is [OpenSource] for a caller that watches how the file is read: watch gets the file, and what it
+// returns is read.
 func OpenSourceWith(path string, watch func(file io.Reader) io.Reader) (*Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,7 +85,8 @@ func NewSource(in io.Reader) (*Source, error) {
 	return &Source{text: textreport.NewReader(b)}, nil
 }
 
-// Reader returns the recording's reader, nil if the source is a text or has several parts. What was read there is not replayed.
+// Reader returns the recording's reader, nil if the source is a text or has several parts. What was read there is not
+// replayed.
 func (s *Source) Reader() *Reader { return s.reader }
 
 // Parts returns how many parts of a recording the source has, at least 1.

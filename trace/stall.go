@@ -74,10 +74,6 @@ type HolderSample struct {
 type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
-	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found
-	// while it lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that
-	// passed the threshold and whose report never came.
-	Evidence func(*Stall) error
 
 	meta    *Meta
 	clock   *Clock
@@ -141,10 +137,7 @@ func (j *Joiner) Chunk(c Chunk) error {
 			j.thread(o.Thread).alive = o
 		}
 	case *Pending:
-		t := j.thread(c.Thread)
-		err := j.unreported(t)
-		t.pending = c
-		return err
+		j.thread(c.Thread).pending = c
 	case *StallChunk:
 		return j.report(c)
 	}
@@ -298,21 +291,6 @@ func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 	return j.give(t)
 }
 
-// unreported hands on what was found of a message whose report has not come, if there is one.
-func (j *Joiner) unreported(t *threadEvidence) error {
-	p := t.pending
-	if p == nil {
-		return nil
-	}
-	t.pending = nil
-	if j.Evidence == nil {
-		return nil
-	}
-	s := &Stall{Thread: t.thread, Samples: slices.Clone(t.samples), Pending: p, Clock: j.clock}
-	s.Report.Thread, s.Report.Message, s.Report.CPU, s.Report.GCCount, s.Report.GCMillis = p.Thread, p.Message, -1, -1, -1
-	return j.Evidence(s)
-}
-
 // report takes what the device wrote of a message, whose calls are there or will come.
 func (j *Joiner) report(c *StallChunk) error {
 	t := j.thread(c.Thread)
@@ -321,9 +299,7 @@ func (j *Joiner) report(c *StallChunk) error {
 		return nil
 	}
 	if t.pending != nil && t.pending.Message < c.Message {
-		if err := j.unreported(t); err != nil {
-			return err
-		}
+		t.pending = nil
 	}
 	i := slices.IndexFunc(t.waiting, func(k *openStall) bool {
 		return !k.Reported && !k.unknown && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
@@ -345,12 +321,6 @@ func (j *Joiner) report(c *StallChunk) error {
 	j.attach(t, &k.Stall)
 	if t.pending != nil && t.pending.Message == c.Message {
 		k.Pending, t.pending = t.pending, nil
-	}
-	if j.Evidence != nil {
-		k.Thread = t.thread
-		if err := j.Evidence(&k.Stall); err != nil {
-			return err
-		}
 	}
 	return j.give(t)
 }
@@ -422,8 +392,32 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 		}
 		t.describe(k)
 		j.attach(t, &k.Stall)
+		if !k.Ended && k == t.latest {
+			k.Pending, t.pending = t.pending, nil
+		}
 	}
 	return j.Found(&k.Stall)
+}
+
+// withoutCalls hands on a message that passed the threshold and never ended, and of which no calls are there. It lasted
+// from its begin, or from the first stack sample if that is not known, to the last one at least.
+func (j *Joiner) withoutCalls(t *threadEvidence) error {
+	p := t.pending
+	if t.pending = nil; p == nil || len(t.samples) == 0 {
+		return nil
+	}
+	s := &Stall{Thread: t.thread, Pending: p, Clock: j.clock, Report: StallChunk{Thread: p.Thread, Message: p.Message,
+		Begin: t.samples[0].Nanos, CPU: -1, GCCount: -1, GCMillis: -1}}
+	if t.alive.Message == p.Message && t.alive.Begin != 0 && t.alive.Begin <= s.Report.Begin {
+		s.Report.Begin, s.Report.Description, s.Report.State = t.alive.Begin, t.alive.Description, t.alive.State
+	}
+	last := t.samples[len(t.samples)-1].Nanos
+	if threshold := j.threshold(); threshold < math.MaxInt64 {
+		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold
+	}
+	s.Report.Wall = uint64(max(0, last-s.Report.Begin))
+	j.attach(t, s)
+	return j.Found(s)
 }
 
 // explains hands the calls of k to the messages that the device reported of a part of it, and reports whether there are
@@ -510,11 +504,6 @@ func (k *openStall) follow(s *Segment) {
 // Finish hands on what still waits, when the recording is over.
 func (j *Joiner) Finish() error {
 	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
-		if err := j.unreported(j.threads[index]); err != nil {
-			return err
-		}
-	}
-	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
 		t := j.threads[index]
 		t.part = nil
 		for _, k := range t.waiting {
@@ -523,6 +512,9 @@ func (j *Joiner) Finish() error {
 			}
 		}
 		t.waiting = nil
+		if err := j.withoutCalls(t); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ func partOf(file string) (part trace.PartInfo, ok bool) {
 	return meta.Part()
 }
 
-// beginsLikeRecording reports whether a regular file begins as a recording or as a compressed file. It reads four bytes,
-// because a directory may have many other files.
+// beginsLikeRecording reports whether a regular file begins as a recording or as a compressed file. It reads four
+// bytes, because a directory may have many other files.
 func beginsLikeRecording(file string) bool {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return false

@@ -66,8 +66,11 @@ type Refusal struct {
 func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	o = o.withDefaults()
 	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, Options: o, lossy: m.lossy}
-	list := slices.DeleteFunc(m.Sorted(OrderCalls), func(t *MethodTotal) bool { return t.made == 0 })
-	slices.SortStableFunc(list, func(x, y *MethodTotal) int { return cmp.Compare(y.made, x.made) })
+	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })
+	slices.SortFunc(list, func(x, y *MethodTotal) int {
+		return cmp.Or(cmp.Compare(y.made, x.made), compareMethods(x.Method.key(), y.Method.key()),
+			cmp.Compare(x.Method.ID, y.Method.ID))
+	})
 	rest, enough := m.made, m.capacity*spare
 	for _, t := range list {
 		large := t.made >= o.Share*m.made
@@ -100,7 +103,7 @@ func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 		return "no rule matches it alone"
 	case t.Stalls > 0 && !lossy:
 		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "stall"))
-	case t.Longest >= o.Below.Nanoseconds() && (!lossy || t.Longest >= t.Total/2):
+	case t.Longest >= o.Below.Nanoseconds() && !lossy:
 		return "one call took " + millis(time.Duration(t.Longest))
 	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
 		return "a call takes " + millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"

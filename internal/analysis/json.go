@@ -135,7 +135,7 @@ func (j *JSON) Stall(s *Stall) error {
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
 		DeviceKey: s.DeviceKey,
-		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
+		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,
 	}

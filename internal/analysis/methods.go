@@ -152,7 +152,7 @@ const (
 // the same recordings always make the same list.
 func (m *Methods) Sorted(by Order) []*MethodTotal {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool {
-		return t.Calls == 0 && t.Total == 0 && t.LeftOut == 0
+		return t.Calls == 0 && t.Total == 0
 	})
 	for _, t := range list {
 		if !t.lossy {

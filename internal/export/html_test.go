@@ -154,7 +154,7 @@ func TestHTMLHoldsEveryCall(t *testing.T) {
 			}
 		}
 	}
-	if len(r.Stalls) != 1 || r.Stalls[0].Wall != 900e6 || r.Stalls[0].What != "message of a.B, what 1" {
+	if len(r.Stalls) != 2 || r.Stalls[0].Wall != 900e6 || r.Stalls[0].What != "message of a.B, what 1" {
 		t.Errorf("stalls %+v", r.Stalls)
 	}
 }

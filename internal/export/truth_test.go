@@ -37,14 +37,15 @@ type shownTruth struct {
 	threads map[string]bool  // that have calls, and whether one took any time
 	totals  map[string]int64 // by method: its calls on all threads, without those within another of its calls
 	calls   map[string]int64
-	first   map[string]int64 // by thread: when its first call begins
+	first   map[string]int64  // by thread: when its first call begins
+	labels  map[string]string // of methods, by name and descriptor
 	frames  int
 	facts   map[string]string
 }
 
 func newShown() *shownTruth {
 	return &shownTruth{threads: map[string]bool{}, totals: map[string]int64{}, calls: map[string]int64{},
-		first: map[string]int64{}, facts: map[string]string{}}
+		labels: map[string]string{}, first: map[string]int64{}, facts: map[string]string{}}
 }
 
 // called notes a call of a thread.
@@ -178,6 +179,7 @@ func truthOf(t *testing.T, data []byte, names trace.Names, mappings *analysis.Ma
 		}
 		all.totals[name] += m.Total
 		all.calls[name] += int64(m.Calls)
+		all.labels[m.Method.Identity()+m.Method.Descriptor] = name
 	}
 	for _, f := range c.r.Facts() {
 		all.facts[f.Key] = fmt.Sprint(f.Value)
@@ -235,6 +237,13 @@ func TestFormatsAgree(t *testing.T) {
 
 func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	t.Helper()
+	if f.name == "art" {
+		named := map[string]int64{}
+		for name, nanos := range got.totals {
+			named[want.labels[name]] += nanos
+		}
+		got.totals = named
+	}
 	slices.SortFunc(got.stalls, func(a, b shownStall) int { return a.Number - b.Number })
 	// Times of centuries, which some of the recordings have, are not exact in JSON and in protocol buffers.
 	near := func(a, b, grain int64) bool { return max(a-b, b-a) <= grain+b>>40 }
@@ -268,7 +277,8 @@ func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	if !f.noTotals {
 		for name, w := range want.totals {
 			g, shown := got.totals[name]
-			if grain := f.grain + f.perCall*max(1, want.calls[name]); !near(g, w, grain) || !shown && w > grain {
+			// Times of hundreds of years, as in damaged recordings, have no more digits in a floating point number.
+			if grain := f.grain + f.perCall*max(1, want.calls[name]) + w>>50; !near(g, w, grain) || !shown && w > grain {
 				t.Errorf("%s: %s has %d ns, want %d", f.name, name, g, w)
 			}
 		}
@@ -322,7 +332,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 	}
 	all["pool"] = truthRecording{data: pool(), names: naming{}, stalls: 4}
 	all["no mapping"] = truthRecording{data: pool(), stalls: 4}
-	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 1}
+	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 0}
 	all["nothing slow"] = truthRecording{data: quick(), names: naming{}, stalls: 0}
 	all["overloads"] = overloaded(t)
 	all["no clock"] = truthRecording{data: clockless(), names: naming{}, stalls: 1}
@@ -437,10 +447,13 @@ func overloaded(t *testing.T) truthRecording {
 	return truthRecording{data: r.end(), mappings: mappings, stalls: 1}
 }
 
+// notes is what may stand behind a method.
+const notes = `(  \[[^\]]* (repaired|left out)\])*$`
+
 var (
 	reportTitle  = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
-	tableRow     = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+)[ ≥]+(\S+) ms +(\d+)  (.*?)(  \[[^\]]* (repaired|left out)\])*$`)
-	treeRow      = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)(  \[[^\]]* (repaired|left out)\])*$`)
+	tableRow     = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+)[ ≥]+(\S+) ms +(\d+)  (.*?)` + notes)
+	treeRow      = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)` + notes)
 	placeBehind  = regexp.MustCompile(` \([^()]+\.java(:\d+)?\)$`)
 	timelineKind = regexp.MustCompile(`: (messages|stalls)$`)
 	stallName    = regexp.MustCompile(`^stall #(\d+): (.*)$`)
@@ -949,18 +962,13 @@ func truthOfART(t *testing.T, out []byte) *shownTruth {
 	return all
 }
 
-// artName is a method's name in other formats: an ART trace has its descriptor beside it, and needs no parameters.
+// artName is a method's name and descriptor: an ART trace has the two beside each other.
 func artName(class, name, descriptor string) string {
-	if class == noClass {
-		return name
+	if class != noClass {
+		name = class + "." + name
 	}
-	label := class + "." + name
-	if slices.Contains([]string{"a.B.f", "a.B.g", "a.B.h"}, label) {
-		return map[string]string{
-			"a.B.f()V": "a.B.f()", "a.B.f([[Ljava/lang/String;J)V": "a.B.f(String[][], long)",
-			"a.B.g(Lb/X;)V": "a.B.g(b.X)", "a.B.g(Lc/X;)V": "a.B.g(c.X)",
-			"a.B.h(I)Ljava/lang/Object;": "a.B.h(int): java.lang.Object", "a.B.h(I)La/C;": "a.B.h(int): a.C",
-		}[label+descriptor]
-	}
-	return label
+	return name + strings.TrimSuffix(descriptor, noDescriptor)
 }
+
+// noDescriptor is what stands in an ART trace for a descriptor that is not known.
+const noDescriptor = "()"

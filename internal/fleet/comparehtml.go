@@ -40,8 +40,8 @@ type pageChange struct {
 	Delta string `json:"delta"`
 }
 
-// WriteHTML writes the comparison as a page: a flame graph of both samples together. It needs [Sample.Paths]. The page is
-// one file, and opening it makes no request. top is how many methods its lists have, 0 for all.
+// WriteHTML writes the comparison as a page: a flame graph of both samples together. It needs [Sample.Paths]. The page
+// is one file, and opening it makes no request. top is how many methods its lists have, 0 for all.
 func (c *Comparison) WriteHTML(w io.Writer, top int) error {
 	d := pageData{Unit: c.Unit, Old: c.Old.text(c.Unit), New: c.New.text(c.Unit),
 		Few: c.Old.Units < LeastUnits || c.New.Units < LeastUnits, Slower: []pageChange{}, Faster: []pageChange{}}

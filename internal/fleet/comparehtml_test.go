@@ -51,8 +51,8 @@ func pathSample(t *testing.T, units int, calls map[string]int64, order ...string
 }
 
 func madeComparison(t *testing.T) *Comparison {
-	old := pathSample(t, 4, map[string]int64{"a.Main.slow": 2e6, "a.Main.fast": 6e6, "a.Main.gone": 1e6, "a.Main.same": 3e6},
-		"a.Main.slow", "a.Main.fast", "a.Main.gone", "a.Main.same")
+	old := pathSample(t, 4, map[string]int64{"a.Main.slow": 2e6, "a.Main.fast": 6e6, "a.Main.gone": 1e6,
+		"a.Main.same": 3e6}, "a.Main.slow", "a.Main.fast", "a.Main.gone", "a.Main.same")
 	// Other IDs, another number of units.
 	new := pathSample(t, 8, map[string]int64{"a.Main.slow": 5e6, "a.Main.fast": 2e6, "a.Main.fresh</script>": 1e6,
 		"a.Main.same": 3e6}, "a.Main.fresh</script>", "a.Main.same", "a.Main.slow", "a.Main.fast")
@@ -90,8 +90,8 @@ func TestFrames(t *testing.T) {
 
 // TestFigures writes numbers for people.
 func TestFigures(t *testing.T) {
-	for n, want := range map[float64]string{1234567: "1,234,567", 999: "999", 1000: "1,000", 0.25: "0.25", -1234.5: "-1,234",
-		100.4: "100", 7.5: "7.5", 0: "0"} {
+	for n, want := range map[float64]string{1234567: "1,234,567", 999: "999", 1000: "1,000", 0.25: "0.25",
+		-1234.5: "-1,234", 100.4: "100", 7.5: "7.5", 0: "0"} {
 		if got := number(n); got != want {
 			t.Errorf("%g is %q, want %q", n, got, want)
 		}
@@ -201,7 +201,8 @@ func TestComparePage(t *testing.T) {
 				"a.Main.gone": 100, "a.Main.same": 300}, got.Value.Old); d != "" {
 				t.Error(d)
 			}
-			for name, hue := range map[string]string{"a.Main.slow": "hsl(6 ", "a.Main.fast": "hsl(212 ", "a.Main.same": "hsl(40 "} {
+			hues := map[string]string{"a.Main.slow": "hsl(6 ", "a.Main.fast": "hsl(212 ", "a.Main.same": "hsl(40 "}
+			for name, hue := range hues {
 				if !strings.HasPrefix(got.Value.Colours[name], hue) {
 					t.Errorf("%s has the colour %s", name, got.Value.Colours[name])
 				}

@@ -59,8 +59,8 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	return err
 }
 
-// waitingLast puts the methods that mostly wait behind those that run or of which that is not known, and keeps the order
-// otherwise: time on a processor is the method's own doing, and how long it sleeps or waits depends on others.
+// waitingLast puts the methods that mostly wait behind those that run or of which that is not known, and keeps the
+// order otherwise: time on a processor is the method's own doing, and how long it sleeps or waits depends on others.
 func waitingLast(changes []*Change) {
 	slices.SortStableFunc(changes, func(a, b *Change) int {
 		switch {

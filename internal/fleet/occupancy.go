@@ -24,9 +24,9 @@ func (o occupancy) waitingShare() float64 {
 	return o.waited / (o.ran + o.waited)
 }
 
-// observe takes what a stall shows of its methods. A stack sample stands for the time since the one before, and is about
-// the innermost method on it that was traced. Of methods that no sample shows, the CPU time of the stall may say enough:
-// a method that has most of the stall ran for most of that if the thread did.
+// observe takes what a stall shows of its methods. A stack sample stands for the time since the one before, and is
+// about the innermost method on it that was traced. Of methods that no sample shows, the CPU time of the stall may say
+// enough: a method that has most of the stall ran for most of that if the thread did.
 func (s *Sample) observe(stall *analysis.Stall) {
 	if stall.Tree == nil || len(stall.Tree.Nodes) == 0 {
 		return

@@ -225,8 +225,8 @@ func (b hangBench) analyze(t *testing.T, file string) (hangs map[string]reported
 	return hangs, string(output())
 }
 
-// fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of the
-// program. They are read from the chunks alone.
+// fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of
+// the program. They are read from the chunks alone.
 type fileFacts struct {
 	signs, records map[int64]int64
 	last           map[int64]trace.Record
@@ -322,7 +322,9 @@ func (p *hungProcess) check(t *testing.T, b hangBench, kinds []string, slack tim
 			t.Errorf("%s: the last sign of life is %v after the end", kind, time.Duration(facts.signs[id]-p.after))
 		}
 		if off := least - reported; off > max(100*time.Millisecond, least/20) {
-			t.Logf("late: %s: %v is reported, %v less than the truth", kind, reported, off)
+			t.Logf("late: %s: %v is reported, %v less than the truth: the call began %v after it was printed, the last sign "+
+				"of life came %v before the end", kind, reported, off, time.Duration(facts.records[id]-p.said[kind]),
+				time.Duration(p.before-facts.signs[id]))
 		}
 		t.Logf("measured: %s on %s: truth %.3f s, reported %.3f s (%.1f %%), %d of %d samples", kind, got.Thread.Name,
 			least.Seconds(), reported.Seconds(), 100*reported.Seconds()/least.Seconds(), got.Hang.Samples, got.Hang.Of)

@@ -18,7 +18,8 @@ import (
 
 // serverProgram has a pool of its own: four threads whose loops last as long as the program, and three kinds of
 // requests. One of them fails, one handles another one, and one is slow: it lasts for a number of beats, as in
-// [stallingProgram]. The program prints how long the slow one took by a clock of its own, inside of the call and around.
+// [stallingProgram]. The program prints how long the slow one took by a clock of its own, inside of the call and
+// around.
 const serverProgram = `import java.util.concurrent.*;
 class Worker extends Thread {
     final BlockingQueue<Integer> queue;

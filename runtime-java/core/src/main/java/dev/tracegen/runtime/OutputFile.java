@@ -206,8 +206,9 @@ final class OutputFile {
     }
 
     /**
-     * Gives the files of each earlier run the next number, those of one run the same. If something else has a name
-     * with that number, the number is skipped. If that were a reason to refuse, a foreign file could prevent recording.
+     * Renames the files of each earlier run to the next number, those of one run to the same. If something else has a
+     * name with that number, the number is skipped. If that were a reason to refuse, a foreign file could prevent
+     * recording.
      */
     private void moveEarlierRuns() throws IOException {
         TreeMap<Integer, List<Recording>> runs = new TreeMap<Integer, List<Recording>>();

@@ -110,8 +110,8 @@ public final class RecorderOptions {
     /**
      * Sets the file that the recording is written to. If it gets full, its parts have names such as
      * {@code app.part1.tgd}, and the last part has this name. Recordings of earlier runs have {@code .1}, {@code .2},
-     * ... behind their names. Only recordings are renamed and replaced. If the path is a directory, a device or another file, nothing
-     * is written, the log says so, and the program runs on.
+     * ... behind their names. Only recordings are renamed and replaced. If the path is a directory, a device or another
+     * file, nothing is written, the log says so, and the program runs on.
      *
      * @param value null to write none
      * @return this

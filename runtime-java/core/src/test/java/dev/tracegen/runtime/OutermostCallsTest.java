@@ -64,7 +64,8 @@ class OutermostCallsTest {
     /** The record is that of the call around it, so it is not the message's own. */
     @Test
     void anExceptionLeavesAMessage() {
-        assertEquals("1 method 5 1+3 [2,4) none", messages(new OutermostCalls(methods(5)), "+1@0 +2@0 +5@1 +7@2 -2@4"));
+        assertEquals("1 method 5 1+3 [2,4) none",
+                messages(new OutermostCalls(methods(5)), "+1@0 +2@0 +5@1 +7@2 -2@4"));
     }
 
     @Test
@@ -120,8 +121,8 @@ class OutermostCallsTest {
         assertEquals("null", find("a.Server#handle", MAPPING.replace("digest 0", "digest 1") + "# message 5\n"));
         assertEquals("null", find(null, MAPPING.replace("digest 0", "digest 1") + "# message 5\n"));
         assertEquals("message a.Server#gone: a pattern matches no method of the mapping, so that no calls are messages"
-                + " by it\nmessage a.Server#handle: needs the mapping of the program (tracegen.mapping), or IDs in place"
-                + " of names; it is ignored\nmessage a.Server: want CLASS#METHOD or an ID; it is ignored\n"
+                + " by it\nmessage a.Server#handle: needs the mapping of the program (tracegen.mapping), or IDs in"
+                + " place of names; it is ignored\nmessage a.Server: want CLASS#METHOD or an ID; it is ignored\n"
                 + "message a.Server#handle: the mapping is of another build (1000000000000000, the program has"
                 + " 0000000000000000); it is ignored\n", platform.logged.toString());
     }
