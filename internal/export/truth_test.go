@@ -2,8 +2,6 @@ package export_test
 
 import (
 	"bytes"
-	"compress/flate"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -551,35 +549,7 @@ func truthOfTree(t *testing.T, out []byte) *shownTruth {
 }
 
 func truthOfPage(t *testing.T, out []byte) *shownTruth {
-	_, calls := readPage(t, out)
-	var data struct {
-		Recordings []struct {
-			More    string
-			Threads []struct {
-				Index        uint32
-				Name, Events string
-			}
-			Stalls []struct {
-				Number      int
-				Thread      uint32
-				Begin, Wall int64
-				Verdict     string
-			}
-		}
-	}
-	var more struct{ Frames []struct{} }
-	for _, m := range scriptElement.FindAllSubmatch(out, -1) {
-		var err error
-		if string(m[2]) == "head" {
-			err = json.Unmarshal(m[3], &data)
-		} else if len(data.Recordings) > 0 && string(m[2]) == data.Recordings[0].More {
-			in := flate.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(m[3])))
-			err = json.NewDecoder(in).Decode(&more)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	data, calls := readPage(t, out)
 	all := newShown()
 	r := data.Recordings[0]
 	names := map[uint32]string{}
@@ -612,7 +582,10 @@ func truthOfPage(t *testing.T, out []byte) *shownTruth {
 	for _, s := range r.Stalls {
 		all.stalls = append(all.stalls, shownStall{s.Number, names[s.Thread], s.Begin, s.Wall, s.Verdict})
 	}
-	all.frames = len(more.Frames)
+	for _, f := range r.more.Facts {
+		all.facts[f[0]] = f[1]
+	}
+	all.frames = len(r.more.Frames)
 	return all
 }
 
