@@ -125,7 +125,7 @@ func (r *repairer) repair(keep int) {
 			}
 		}
 		if r.scope.on && r.scopeIsOver() {
-			r.settle(true)
+			r.decide(true)
 		}
 		if len(r.open) == 0 && !r.scope.on {
 			r.done(r.number)
@@ -140,11 +140,12 @@ func (r *repairer) repair(keep int) {
 	}
 }
 
-// plain makes events of the plain records from held[from] on, up to held[to], and returns the index of the first record
-// that is not plain. A record is plain if its time is in order, and if it is the entry of a call within another one, or
-// the exit of the innermost call, which is within another one; in a scope, within one that was entered in the scope. The loop of [repairer.repair] handles any record, and
-// makes the same events of plain ones. Nearly all records are plain, and this loop takes less time for them: it keeps
-// its state in local variables and calls no function.
+// plain makes events of the plain records from held[from] on, up to held[to], and returns the index of the first
+// record that is not plain. A record is plain if its time is in order, and if it is the entry of a call within
+// another one, or the exit of the innermost call, which is within another one; in a scope, within one that was
+// entered in the scope. The loop of [repairer.repair] handles any record, and makes the same events of plain ones.
+// Nearly all records are plain, and this loop takes less time for them: it keeps its state in local variables and
+// calls no function.
 func (r *repairer) plain(from, to int) int {
 	floor := 0
 	if r.scope.on {
@@ -239,7 +240,7 @@ func (r *repairer) finish(alive int64) {
 	for len(r.gaps) > 0 {
 		r.gap()
 	}
-	r.settleAtEnd()
+	r.decideAtEnd()
 	if len(r.open) > 0 {
 		r.now = max(r.now, alive)
 	}
@@ -268,7 +269,7 @@ func (r *repairer) gap() {
 		r.emit(eventGap, 0, 0, r.number)
 		return
 	}
-	r.settle(false)
+	r.decide(false)
 	if len(r.open) == 0 {
 		r.done(before)
 	}
@@ -284,7 +285,7 @@ func (r *repairer) gap() {
 
 // cut ends what has not ended, as the records end here.
 func (r *repairer) cut() {
-	r.settleAtEnd()
+	r.decideAtEnd()
 	for len(r.open) > 0 {
 		r.exit(MarkOpen)
 	}
@@ -299,7 +300,7 @@ func (r *repairer) done(number uint64) {
 
 // pause ends the segment while calls are open, which go on in the next one.
 func (r *repairer) pause(number uint64) {
-	r.settle(false)
+	r.decide(false)
 	r.calls, r.kept = len(r.open), len(r.open)
 	r.emit(eventPause, 0, 0, number)
 }
@@ -307,7 +308,7 @@ func (r *repairer) pause(number uint64) {
 // enter enters a call.
 func (r *repairer) enter(m Method, marks Marks) {
 	if m == MethodDispatch && (len(r.open) > 0 || r.scope.on) {
-		r.settleAtDispatch()
+		r.decideAtDispatch()
 		r.unwind(0)
 		r.done(r.number - 1)
 	}
