@@ -4,7 +4,7 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test race fuzz corpus golden bench check sample runtime clean
+.PHONY: help build man deps test race fuzz corpus golden bench check sample runtime screenshots clean
 
 help:
 	@echo "build    ./tracegen"
@@ -17,6 +17,7 @@ help:
 	@echo "bench    tracegen and other tools, into bench/runs      (20 minutes; downloads 300 MB)"
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
 	@echo "runtime  the runtime's jars into runtime-java/dist         (needs a JDK and Maven)"
+	@echo "screenshots  pictures of each view of the page, light, dark and narrow, in screenshots/"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 
 build:
@@ -57,6 +58,10 @@ sample:
 
 runtime:
 	runtime-java/build
+
+screenshots: deps
+	mkdir -p screenshots
+	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/export
 
 clean:
 	rm -f tracegen

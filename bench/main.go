@@ -8,6 +8,7 @@
 //	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
 //	go run ./bench flat                        what a class costs, among 2,000 and 100,000, in one jar and in 200
 //	go run ./bench verify                      the type checker beside parsing and injecting, jar by jar
+//	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
 // run. Whole processes are compared, from start to exit, as a build uses them: wall time, CPU time, peak memory. All
@@ -75,6 +76,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return mappingMain(rest)
 		case warmCommand:
 			return warmMain(ctx, rest)
+		case denseCommand:
+			return denseMain(ctx, rest)
 		case recordingsCommand:
 			return recordingsMain(ctx, rest)
 		case hashCommand:

@@ -281,10 +281,16 @@ func (r *configReader) rules(n *yaml.Node) []Rule {
 			if item.Style&yaml.FlowStyle != 0 {
 				hint = "inside { }, quote a pattern that has a comma"
 			}
-			r.errorf(item, "a rule with %d keys, want one, block or allow: %s", len(item.Content)/2, hint)
+			r.errorf(item, "a rule with %d keys, want one, block, allow or message: %s", len(item.Content)/2, hint)
 			continue
 		}
-		for verb, value := range r.entries(item, []string{"block", "allow"}) {
+		for verb, value := range r.entries(item, []string{"block", "allow", "message"}) {
+			if verb.Value == "message" {
+				if rule, ok := r.messageRule(value); ok {
+					rules = append(rules, rule)
+				}
+				continue
+			}
 			if value.Kind == yaml.MappingNode {
 				if rule, ok := r.conditionalRule(verb, value); ok {
 					rules = append(rules, rule)

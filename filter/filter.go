@@ -45,7 +45,7 @@ type protection struct {
 
 // New returns the filter for the options.
 func New(o Options) *Filter {
-	f := &Filter{index: newRuleIndex(o.Rules), trivial: o.Trivial, r8: o.R8}
+	f := &Filter{index: newRuleIndex(decisive(o.Rules)), trivial: o.Trivial, r8: o.R8}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
 		runtime = contract.RuntimeClass

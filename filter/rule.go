@@ -19,10 +19,12 @@ func (p Position) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
-// Rule is one entry of the ordered list: methods that match its pattern and conditions are blocked or allowed.
-// [ParseRule], [ParseConfig] and [ParseBlockList] make rules; the zero Rule matches nothing.
+// Rule is one entry of the ordered list: methods that match its pattern and conditions are blocked or allowed, or
+// their calls are messages. [ParseRule], [ParseMessage], [ParseConfig] and [ParseBlockList] make rules; the zero Rule
+// matches nothing.
 type Rule struct {
 	allow   bool
+	message bool // see ParseMessage
 	text    string
 	at      Position
 	pattern pattern

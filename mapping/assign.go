@@ -37,6 +37,8 @@ type Options struct {
 	Runtime string
 	// Focus is stored in the mapping. It may be in any order.
 	Focus []Focus
+	// Messages reports whether the calls of a method are messages, which is stored in the mapping; nil if none are.
+	Messages func(Identity) bool
 }
 
 // Assign returns a mapping that has an ID for each of the methods. They may be in any order, and may be repeated; if
@@ -109,6 +111,7 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	m := &Mapping{table: t, inTable: len(living), living: len(living), records: retired,
 		runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus, fingerprints: fingerprints}
 	m.digest = m.computeDigest()
+	m.findMessages(o.Messages)
 	return m, ids, nil
 }
 

@@ -54,12 +54,14 @@
 //	# focus com.example.MainActivity add
 //	# numbered 31 4c0ffee51dec0de5
 //	# retired 17,1,com.example.Old gone ()V
+//	# message 1
 //
 // A method line is ID, access_flags (JVMS 4.6, decimal) and key. Method, numbered and retired lines are sorted by ID,
 // focus lines by class. A numbered line is about a living method whose name is [Numbered]; it has the fingerprint of
-// the method's code (see [AssignEach]) in 16 hexadecimal digits. The digest is the first 8 bytes of SHA-256 over the
-// method lines with their newlines, including the dispatch line and without comments. The digest does not cover
-// retired, focus and numbered lines; the counts line shows if some of them were lost. It may be missing; the other
+// the method's code (see [AssignEach]) in 16 hexadecimal digits. A message line is about a living method whose calls
+// are messages; the counts line does not count these lines. The digest is the first 8 bytes of SHA-256 over the method
+// lines with their newlines, including the dispatch line and without comments. The digest does not cover retired,
+// focus, numbered and message lines; the counts line shows if some of them were lost. It may be missing; the other
 // header lines may not. Other comments are skipped.
 //
 // A file without the first line is read as a mapping of Matrix: comments have no meaning, descriptors and the

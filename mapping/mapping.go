@@ -139,6 +139,7 @@ type Mapping struct {
 	digest       string
 	runtime      string
 	focus        []Focus
+	messages     []uint32          // ascending; see Messages
 	fingerprints map[uint32]uint64 // by the ID of a living method that is Numbered; only those that are known, never 0
 }
 
@@ -245,6 +246,21 @@ func (m *Mapping) find(key string) int {
 		m.indexed.Do(func() { m.index, _, _ = newIndex(m) })
 	}
 	return m.index.find(m, key)
+}
+
+// Messages returns the IDs of the methods whose calls are messages, in ascending order; see [Options].
+func (m *Mapping) Messages() []uint32 { return m.messages }
+
+// findMessages sets the methods whose calls are messages.
+func (m *Mapping) findMessages(match func(Identity) bool) {
+	if match == nil {
+		return
+	}
+	for e := range m.All() {
+		if match(e.Identity) {
+			m.messages = append(m.messages, e.ID)
+		}
+	}
 }
 
 // Len returns the number of living methods, without the dispatch.

@@ -105,6 +105,7 @@ type parser struct {
 	digestLine, countsLine  int
 	focus                   []Focus
 	fingerprints            map[uint32]uint64 // of numbered lines
+	messages                []uint32          // of message lines
 }
 
 func (p *parser) errorAt(line int, format string, args ...any) error {
@@ -170,7 +171,7 @@ func (p *parser) parseLine(line string) error {
 	}
 }
 
-// commentLine reads a header, focus, numbered or retired line, and skips other comments.
+// commentLine reads a header, focus, numbered, message or retired line, and skips other comments.
 func (p *parser) commentLine(line string) error {
 	once := func(field *string, prefix string) error {
 		if *field != "" {
@@ -209,6 +210,8 @@ func (p *parser) commentLine(line string) error {
 		return p.focusLine(line[len(focusPrefix):])
 	case strings.HasPrefix(line, numberedPrefix):
 		return p.numberedLine(line[len(numberedPrefix):])
+	case strings.HasPrefix(line, messagePrefix):
+		return p.messageLine(line[len(messagePrefix):])
 	case strings.HasPrefix(line, retiredPrefix):
 		return p.add(&p.retired, line[len(retiredPrefix):])
 	}
@@ -230,6 +233,16 @@ func (p *parser) numberedLine(rest string) error {
 		p.fingerprints = make(map[uint32]uint64)
 	}
 	p.fingerprints[uint32(id)] = fingerprint
+	return nil
+}
+
+// messageLine reads the ID of a method whose calls are messages.
+func (p *parser) messageLine(rest string) error {
+	id, err := strconv.ParseUint(rest, 10, 32)
+	if err != nil || id < 1 || id > Capacity {
+		return fmt.Errorf("message line %q: want an ID", clip(rest))
+	}
+	p.messages = append(p.messages, uint32(id))
 	return nil
 }
 
@@ -457,6 +470,11 @@ func (p *parser) checkComplete(living, retired int) error {
 			return damaged(0, "a numbered line for ID %d, which no living method has", id)
 		}
 	}
+	for _, id := range p.messages {
+		if !p.usedIDs.has(id) || p.retiredIDs.has(id) {
+			return damaged(0, "a message line for ID %d, which no living method has", id)
+		}
+	}
 	return nil
 }
 
@@ -484,6 +502,8 @@ func (p *parser) build() (*Mapping, error) {
 		return nil, p.errorAt(0, "%w", err)
 	}
 	m.runtime, m.focus, m.fingerprints = p.runtime, focus, p.fingerprints
+	slices.Sort(p.messages)
+	m.messages = slices.Compact(p.messages)
 	return m, nil
 }
 

@@ -19,6 +19,7 @@ const (
 	focusPrefix    = "# focus "
 	numberedPrefix = "# numbered "
 	retiredPrefix  = "# retired "
+	messagePrefix  = "# message "
 )
 
 // dispatchPrefix is the beginning of the dispatch line.
@@ -46,6 +47,10 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	}
 	for i := m.living; i < m.size(); i++ {
 		b.Write(m.appendLine(append(b.AvailableBuffer(), retiredPrefix...), i))
+	}
+	// These lines are not counted: a reader that does not have them would take the file for damaged.
+	for _, id := range m.messages {
+		fmt.Fprintf(b, "%s%d\n", messagePrefix, id)
 	}
 	err := b.Flush() // a bufio.Writer keeps its first error
 	return count.n, err

@@ -13,6 +13,10 @@ type builder struct {
 	top     int32        // the index in Calls of the innermost open call, -1 if none is open; Parent links the others
 	scope   gapScope
 	now     int64 // the time of the last event
+	message int32 // the index in Calls of the message that is open, -1 if none is
+	around  bool  // the calls that are open have enclosed messages
+	// loops are the outermost methods that have enclosed messages, of all threads: their calls are no messages.
+	loops   map[Method]bool
 	lost    uint64
 	loss    lossBegin
 	gaps    []Gap // those whose segments are not handed on yet
@@ -31,8 +35,8 @@ type lossBegin struct {
 	number uint64
 }
 
-func newBuilder(thread uint32) builder {
-	return builder{segment: Segment{Thread: thread}, top: -1, sum: new(Completeness)}
+func newBuilder(thread uint32, loops map[Method]bool) builder {
+	return builder{segment: Segment{Thread: thread}, top: -1, message: -1, loops: loops, sum: new(Completeness)}
 }
 
 // gapScope is what lies behind a gap, up to where it is known which calls enclose it.
@@ -93,8 +97,17 @@ func (b *builder) build(events []event, h Handler) error {
 			if err := b.done(e.number, h); err != nil {
 				return err
 			}
+			b.around = false
 		case eventPause:
 			if err := b.pause(e.number, h); err != nil {
+				return err
+			}
+		case eventMessage:
+			if err := b.beginMessage(e.number, h); err != nil {
+				return err
+			}
+		case eventMessageEnd:
+			if err := b.endMessage(e.number, h); err != nil {
 				return err
 			}
 		case eventRepair:
@@ -147,7 +160,7 @@ func (b *builder) decide(known int, complete bool) {
 	b.began()
 	b.sum.Lost += s.lost
 	if s.loss.known {
-		b.sum.Parts++
+		b.sum.Runs++
 	}
 	outer := b.cut(known)
 	start, n := s.start, int32(len(s.entered))
@@ -202,6 +215,9 @@ func (b *builder) decide(known int, complete bool) {
 		b.top += n
 	} else {
 		b.top = base
+	}
+	if b.message >= start {
+		b.message += n
 	}
 	b.segment.Calls = calls
 	if outer < 0 {
@@ -259,8 +275,13 @@ func (b *builder) done(end uint64, h Handler) error {
 		to := calls[from].Next
 		s := Segment{Thread: b.segment.Thread, Kind: SegmentOutermost, FirstRecord: b.roots[k].first, EndRecord: end,
 			Begin: calls[from].Begin, End: calls[from].End, Calls: calls[from:to:to], Repairs: repairs}
-		if calls[from].Method == MethodDispatch {
+		switch {
+		case calls[from].Method == MethodDispatch:
 			s.Kind = SegmentMessage
+		case b.message >= from && b.message < to:
+			s.Kind, s.Message = SegmentRequest, int(b.message-from)
+		case b.loops[calls[from].Method], b.around && calls[from].Marks&(MarkResumed|MarkSuspended) != 0:
+			s.Kind = SegmentBetween
 		}
 		if b.roots[k].end > 0 {
 			s.EndRecord = b.roots[k].end
@@ -284,6 +305,37 @@ func (b *builder) done(end uint64, h Handler) error {
 	}
 	b.segment.Calls, b.roots, b.gaps = calls[:0], b.roots[:0], nil
 	return nil
+}
+
+// beginMessage ends what comes before a message. The calls that are open enclose it.
+func (b *builder) beginMessage(number uint64, h Handler) error {
+	if b.top >= 0 {
+		outermost := b.top
+		for b.segment.Calls[outermost].Parent >= 0 {
+			outermost = b.segment.Calls[outermost].Parent
+		}
+		if m := b.segment.Calls[outermost].Method; m != MethodNotRecorded {
+			b.loops[m] = true
+		}
+		b.around = true
+		if err := b.pause(number, h); err != nil {
+			return err
+		}
+	}
+	b.message = int32(len(b.segment.Calls))
+	return nil
+}
+
+// endMessage ends the message.
+func (b *builder) endMessage(number uint64, h Handler) error {
+	var err error
+	if b.top >= 0 {
+		err = b.pause(number, h)
+	} else {
+		err = b.done(number, h)
+	}
+	b.message = -1
+	return err
 }
 
 // gapsOf returns the gaps and windows of a segment. Those that are over before it are forgotten.
@@ -312,12 +364,20 @@ func (b *builder) gapsOf(s *Segment) (list []Gap) {
 // pause hands on what is there of a segment that goes on. The open calls are suspended, and resumed in the next one.
 func (b *builder) pause(number uint64, h Handler) error {
 	var methods []Method // the innermost first
+	message := -1        // the index in methods of the message that is open
 	for b.top >= 0 {
+		if b.top == b.message {
+			message = len(methods)
+		}
 		methods = append(methods, b.segment.Calls[b.top].Method)
 		b.exit(MarkSuspended)
 	}
 	if err := b.done(number, h); err != nil {
 		return err
+	}
+	b.message = -1
+	if message >= 0 {
+		b.message = int32(len(methods) - 1 - message)
 	}
 	for _, m := range slices.Backward(methods) {
 		b.enter(m, MarkResumed, number)

@@ -10,7 +10,7 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*End] and, of a replay alone, [*Completeness].
+// [*LeftOut], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -179,6 +179,9 @@ func DescribedMethod(description string) (m Method, ok bool) {
 
 // callPrefix is before the ID in the description of an outermost call.
 const callPrefix = "method "
+
+// describeMethod returns the description of an outermost call.
+func describeMethod(m Method) string { return callPrefix + strconv.Itoa(int(m)) }
 
 // ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's
 // Thread.State.
@@ -390,6 +393,8 @@ type End struct {
 	Chunks, Records uint64
 	// Overwritten is how many records were lost on the device.
 	Overwritten uint64
+	// More is set if the recording goes on in another part. It is not known before minor version 2.
+	More bool
 }
 
 func (*Meta) chunk()        {}

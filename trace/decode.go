@@ -150,7 +150,11 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
 	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
 	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
-	typeEnd:     func(p *payload) Chunk { return &End{p.uv(), p.uv(), p.uv()} },
+	typeEnd: func(p *payload) Chunk {
+		e := &End{Chunks: p.uv(), Records: p.uv(), Overwritten: p.uv()}
+		e.More = len(p.rest) > 0 && p.u8()&1 != 0
+		return e
+	},
 }
 
 func decodeMeta(p *payload) *Meta {

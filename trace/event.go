@@ -13,6 +13,8 @@ package trace
 //   - An eventLostEntry comes only between the two, and an eventRejoined too, while no call is open that was entered
 //     behind that gap.
 //   - At an eventDone no call is open.
+//   - An eventMessage comes only while no message is open, and an eventMessageEnd ends each, before the calls around it
+//     end.
 //   - The entry of a message's dispatch comes only while no call is open. Behind a gap an eventDone comes before it.
 type event struct {
 	kind   eventKind
@@ -50,8 +52,13 @@ const (
 	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on.
 	// number is that of the first record behind it.
 	eventPause
-	// eventRepair says that number records were repaired in the way repair, beside those that the marks of calls
-	// count.
+	// eventMessage says that the next entry begins a message: a call of a method whose calls are messages. If calls are
+	// open, they are suspended as by an eventPause. number is that of the entry.
+	eventMessage
+	// eventMessageEnd says that the message has ended with the exit before it. If calls are open, they are suspended as
+	// by an eventPause. number is that of the first record behind it.
+	eventMessageEnd
+	// eventRepair says that number records were repaired in the way repair, beside those that the marks of calls count.
 	eventRepair
 )
 

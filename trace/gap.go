@@ -51,8 +51,8 @@ type Completeness struct {
 	// Recorded is how many records are there, Lost how many are known to be missing: overwritten on the device, or in
 	// chunks that are damaged. Both count entries and exits.
 	Recorded, Lost uint64
-	// Parts is how many runs of records without a gap there are on all threads.
-	Parts uint64
+	// Runs is how many runs of records without a gap there are on all threads.
+	Runs uint64
 	// NotRecorded is how long records were missing, on all threads together, in nanoseconds.
 	NotRecorded int64
 	// Windows is how many there were, WindowCalls how many short calls were left out in them, WindowNanos how long

@@ -222,7 +222,7 @@ func TestOddFiles(t *testing.T) {
 	}{
 		{"nothing but a header", file(t), nil, Damage{}},
 		{"a type of the future", file(t, chunkOf(99, 0, 0, []byte("x"))), nil, Damage{Unknown: 1}},
-		{"chunks lost", file(t, end), []string{"*trace.End &{Chunks:1 Records:2 Overwritten:3}"},
+		{"chunks lost", file(t, end), []string{"*trace.End &{Chunks:1 Records:2 Overwritten:3 More:false}"},
 			Damage{LostChunks: 9, Closed: true}},
 		{"rubbish between", file(t, []byte("rubbish TGCK TGC"), chunkOf(99, 0, 0, nil)), nil,
 			Damage{SkippedBytes: 16, Unknown: 1}},

@@ -31,6 +31,8 @@ type repairer struct {
 	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
 	now    int64  // the time of the last record, in nanoseconds
 
+	message int // the index in open of the message that is open, -1 if none is
+
 	where   map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 	credit  int              // how many records may be looked ahead at
 	weighed uint64           // the number of the last record that was weighed
@@ -54,7 +56,7 @@ type gap struct {
 
 func newRepairer(l *limits, first uint64) *repairer {
 	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
-		now: math.MinInt64, patient: true}
+		now: math.MinInt64, patient: true, message: -1}
 }
 
 // take takes the records of a chunk, and returns those of them that are new. They are held next.
@@ -172,7 +174,7 @@ func (r *repairer) plain(from, to int) int {
 		m := Method(record.ID())
 		at := max(now, r.nanos(ticks))
 		if record.Entry() {
-			if m == MethodDispatch {
+			if m == MethodDispatch || r.limits.messages.has(m) {
 				break
 			}
 			open = append(open, openMethod{method: m, before: -1})
@@ -180,7 +182,7 @@ func (r *repairer) plain(from, to int) int {
 			events[i] = event{kind: eventEntry, method: m, at: at, number: r.number + uint64(i)}
 		} else {
 			k := len(open) - 1
-			if k == floor || open[k].method != m {
+			if k == floor || k == r.message || open[k].method != m {
 				break
 			}
 			open = open[:k]
@@ -312,7 +314,13 @@ func (r *repairer) enter(m Method, marks Marks) {
 		r.unwind(0)
 		r.done(r.number - 1)
 	}
-	if r.calls >= max(r.limits.calls, 2*r.kept) {
+	if r.limits.messages.has(m) && r.scope.on && r.message >= 0 && r.known() <= r.message {
+		// The message before the gap may have ended there. So this is another one.
+		r.decide(false)
+	}
+	if r.message < 0 && r.limits.messages.has(m) {
+		r.beginMessage()
+	} else if r.calls >= max(r.limits.calls, 2*r.kept) {
 		// The current record belongs to what follows.
 		r.pause(r.number - 1)
 	}
@@ -347,6 +355,24 @@ func (r *repairer) exit(marks Marks) {
 		}
 	}
 	r.emit(eventExit, 0, marks, 0)
+	if k == r.message {
+		r.endMessage()
+	}
+}
+
+// beginMessage begins a message. The current record is its entry.
+func (r *repairer) beginMessage() {
+	r.decide(false)
+	r.message = len(r.open)
+	r.calls, r.kept = len(r.open), len(r.open)
+	r.emit(eventMessage, 0, 0, r.number-1)
+}
+
+// endMessage ends the message.
+func (r *repairer) endMessage() {
+	r.message = -1
+	r.calls, r.kept = len(r.open), len(r.open)
+	r.emit(eventMessageEnd, 0, 0, r.number)
 }
 
 // unwind ends all but the first open calls, whose exits are missing.
@@ -359,7 +385,7 @@ func (r *repairer) unwind(depth int) {
 // exitOfLost ends a call that was entered in the gap.
 func (r *repairer) exitOfLost(m Method, marks Marks) {
 	r.scope.dispatch = m == MethodDispatch
-	r.scope.outermost = r.scope.depth > 0 && m == r.open[0].method
+	r.scope.outermost = r.scope.depth > 0 && m == r.open[r.outer()].method
 	r.scope.number = r.number
 	r.calls++
 	r.emit(eventLostEntry, m, marks, 0)

@@ -43,8 +43,18 @@ const (
 // guesses.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error {
+func Replay(r *Reader, h Handler) error { return replayChunks(r, h, nil) }
+
+// chunks is what chunks are read from: a [Reader] or a [partsReader].
+type chunks interface {
+	Header() Header
+	Next() (Chunk, error)
+}
+
+// replayChunks is [Replay]. messages, if it is not nil, returns the methods whose calls are messages.
+func replayChunks(r chunks, h Handler, messages func(*Meta) []Method) error {
 	p := newReplay(h)
+	p.messages = messages
 	p.signs = r.Header().Minor >= minorAlive
 	for {
 		c, err := r.Next()
@@ -65,8 +75,10 @@ func Replay(r *Reader, h Handler) error {
 type replay struct {
 	h        Handler
 	limits   limits
+	messages func(*Meta) []Method
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
+	loops    map[Method]bool  // outermost methods that have enclosed calls of methods whose calls are messages
 	signs    bool             // the runtime writes signs of life
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
 	process  int64            // the time of the last sign of life of any thread
@@ -81,9 +93,11 @@ type thread struct {
 
 // limits are what times and segments are measured by.
 type limits struct {
-	tick, base int64 // nanoseconds: how long a tick is, and when tick 0 was
-	period     int64 // nanoseconds: how often the clock moves that records are stamped with
-	calls      int   // how many calls a segment has at most before it is handed on in parts
+	tick, base int64     // nanoseconds: how long a tick is, and when tick 0 was
+	period     int64     // nanoseconds: how often the clock moves that records are stamped with
+	calls      int       // how many calls a segment has at most before it is handed on in parts
+	messages   methodSet // methods whose calls are messages
+	device     bool      // they are messages for the device, too
 }
 
 // latest returns the last tick that has a time of its own. All later ones have the same time.
@@ -91,7 +105,7 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event),
+		loops: map[Method]bool{}, alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event),
 		sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
@@ -106,6 +120,13 @@ func (p *replay) chunk(c Chunk) error {
 		}
 		p.limits.period = c.ClockPeriod().Nanoseconds()
 		p.slowOnly = c.OnlyStalls()
+		methods := c.MessageMethods()
+		p.limits.device = true
+		if p.messages != nil {
+			list := p.messages(c)
+			methods, p.limits.device = list, slices.Equal(methods, list)
+		}
+		p.limits.messages = newMethodSet(methods)
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
 		p.process = max(p.process, min(c.NanoTime, furthest))
@@ -194,11 +215,11 @@ func (p *replay) records(c *Records) error {
 func (p *replay) thread(index uint32, first uint64) *thread {
 	t := p.threads[index]
 	if t == nil {
-		t = &thread{repairer: newRepairer(&p.limits, first), builder: newBuilder(index)}
+		t = &thread{repairer: newRepairer(&p.limits, first), builder: newBuilder(index, p.loops)}
 		t.builder.sum = &p.sum.all
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[index] = t
-		p.sum.all.Parts++
+		p.sum.all.Runs++
 	}
 	return t
 }

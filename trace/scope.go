@@ -83,11 +83,21 @@ func (r *repairer) endsOutermost() bool {
 	return true
 }
 
-// known returns how many of the calls that were open before the gap are known to have been open behind it: 1 or 0.
+// known returns how many of the calls that were open before the gap are known to have been open behind it: the outermost
+// one, or the message and those that enclose it; or 0.
 func (r *repairer) known() int {
 	// If a message has begun in the gap, all calls had ended.
-	if s := &r.scope; s.depth > 0 && !s.dispatch && r.open[0].method != MethodNotRecorded && r.outermostKnown() {
-		return 1
+	if s := &r.scope; s.depth > 0 && !s.dispatch && r.open[r.outer()].method != MethodNotRecorded && r.outermostKnown() {
+		return r.outer() + 1
+	}
+	return 0
+}
+
+// outer returns the index of the call that was open before the gap and that other chunks are about: the message if
+// there are methods whose calls are messages for the device, else the outermost call.
+func (r *repairer) outer() int {
+	if r.limits.device && r.message >= 0 && r.message < r.scope.depth {
+		return r.message
 	}
 	return 0
 }
@@ -108,8 +118,8 @@ func (r *repairer) openAcross(at int, m Method) int {
 	if !r.scope.on || at < 0 || at >= r.scope.depth {
 		return at
 	}
-	if r.open[0].method == m && r.known() > 0 && (m == MethodDispatch || r.endsOutermost()) {
-		return 0
+	if o := r.outer(); r.open[o].method == m && r.known() > 0 && (m == MethodDispatch || r.endsOutermost()) {
+		return o
 	}
 	return -1
 }
@@ -125,7 +135,7 @@ func (r *repairer) waits(i int, ticks int64) bool {
 		r.hurries = r.number + uint64(len(r.held)-i)
 		return false
 	}
-	record, m := r.held[i], r.open[0].method
+	record, m := r.held[i], r.open[r.outer()].method
 	exits := Method(record.ID()) == m && !record.Entry()
 	if !exits && !(m == MethodDispatch && Method(record.ID()) == m) && !(len(r.gaps) > 0 && r.gaps[0].at <= i+1) &&
 		r.calls+1 < r.limits.calls {
@@ -167,7 +177,12 @@ func (r *repairer) decideWith(known int, complete bool) {
 	}
 	r.calls++
 	r.where = nil
+	cut := r.message >= known && r.message < r.scope.depth
 	r.scope = repairScope{}
+	if cut {
+		// The message was open before the gap, and is not known to be open behind it.
+		r.endMessage()
+	}
 }
 
 // decideAtDispatch ends the scope before a message begins: no call is open that was open before.

@@ -68,6 +68,12 @@ const (
 	// stack stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times
 	// are those of the device's wall clock if the stacks have some.
 	SegmentSamples
+	// SegmentRequest is a message of a thread without a looper: a call of a method whose calls are messages, which no
+	// other such call encloses. Calls that enclose it come first, are resumed and suspended, and last as long as it.
+	SegmentRequest
+	// SegmentBetween is what a thread does between such messages, in calls that enclose them: the loop of a thread of
+	// a pool. It is no message.
+	SegmentBetween
 )
 
 // Segment is a part of what one thread did: a message, or what it did outside of any. Calls nest properly, and
@@ -84,6 +90,8 @@ type Segment struct {
 	Begin, End int64
 	// Calls are in the order in which they began, callers before what they call.
 	Calls []Call
+	// Message is the index in Calls of the method's call, in a [SegmentRequest].
+	Message int
 	// Repairs are those that were needed here.
 	Repairs Repairs
 	// Gaps are the times within it in which calls are missing, in the order of their begins.

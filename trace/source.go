@@ -18,21 +18,31 @@ const Accepted = "a recording of tracegen's runtime; a report of Matrix, as JSON
 // sniffed is how many bytes of a text are searched for a report before it is refused.
 const sniffed = 1 << 20
 
-// Source is anything that can be replayed: a recording, or a text with reports of other tools in it.
+// Source is anything that can be replayed: a recording, the parts of one, or a text with reports of other tools in it.
 type Source struct {
 	reader *Reader
+	parts  *partsReader
 	text   *textreport.Reader
 	closer io.Closer
+
+	// Messages, if it is set, returns the methods whose calls are messages; by default [Meta.MessageMethods].
+	Messages func(*Meta) []Method
 }
 
 // OpenSource opens a file of any kind that is [Accepted]. The caller closes the source. The error wraps [ErrFormat] if
 // the file is none.
 func OpenSource(path string) (*Source, error) {
+	return OpenSourceWith(path, func(file io.Reader) io.Reader { return file })
+}
+
+// OpenSourceWith is [OpenSource] for a caller that watches how the file is read: watch gets the file, and what it
+// returns is read.
+func OpenSourceWith(path string, watch func(file io.Reader) io.Reader) (*Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := NewSource(f)
+	s, err := NewSource(watch(f))
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -75,21 +85,36 @@ func NewSource(in io.Reader) (*Source, error) {
 	return &Source{text: textreport.NewReader(b)}, nil
 }
 
-// Reader returns the recording's reader, nil if the source is a text. What was read there is not replayed.
+// Reader returns the recording's reader, nil if the source is a text or has several parts. What was read there is not
+// replayed.
 func (s *Source) Reader() *Reader { return s.reader }
+
+// Parts returns how many parts of a recording the source has, at least 1.
+func (s *Source) Parts() int {
+	if s.parts != nil {
+		return len(s.parts.parts)
+	}
+	return 1
+}
 
 // Replay reads the source to its end and hands its calls to h, as [Replay] does. Of a text, each report is a segment of
 // [SegmentReport] or [SegmentSamples], behind a [*Meta] if it says something new of itself, and before a [*StallChunk]
 // with what it says of the message. Methods that only have a name are introduced.
 func (s *Source) Replay(h Handler) error {
+	if s.parts != nil {
+		return replayChunks(s.parts, h, s.Messages)
+	}
 	if s.reader != nil {
-		return Replay(s.reader, h)
+		return replayChunks(s.reader, h, s.Messages)
 	}
 	return replayReports(s.text, h)
 }
 
-// Damage is [Reader.Damage]. In a text there is SkippedBytes, for records that were cut off.
+// Damage is [Reader.Damage], of several parts the sum. In a text there is SkippedBytes, for records that were cut off.
 func (s *Source) Damage() Damage {
+	if s.parts != nil {
+		return s.parts.damage
+	}
 	if s.reader != nil {
 		return s.reader.Damage()
 	}
@@ -98,6 +123,9 @@ func (s *Source) Damage() Damage {
 
 // Close closes the file that [OpenSource] opened.
 func (s *Source) Close() error {
+	if s.parts != nil && s.parts.now != nil {
+		return s.parts.now.Close()
+	}
 	if s.closer == nil {
 		return nil
 	}

@@ -75,15 +75,12 @@ type HolderSample struct {
 type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
-	// Evidence, if it is set, gets each stall as soon as the device's report of it is read: with all that was found
-	// while it lasted, and mostly without calls. It also gets, with Reported false, what was found of a message that
-	// passed the threshold and whose report never came.
-	Evidence func(*Stall) error
 
 	meta    *Meta
 	clock   *Clock
 	threads map[uint32]*threadEvidence
-	samples []*StackSample // the last of all threads
+	samples []*StackSample  // the last of all threads
+	loops   map[Method]bool // outermost methods that enclose messages
 }
 
 const (
@@ -141,10 +138,7 @@ func (j *Joiner) Chunk(c Chunk) error {
 			j.thread(o.Thread).alive = o
 		}
 	case *Pending:
-		t := j.thread(c.Thread)
-		err := j.unreported(t)
-		t.pending = c
-		return err
+		j.thread(c.Thread).pending = c
 	case *StallChunk:
 		return j.report(c)
 	}
@@ -171,6 +165,14 @@ func (j *Joiner) Segment(s *Segment) error {
 	t := j.thread(s.Thread)
 	if len(s.Calls) == 0 {
 		return nil
+	}
+	switch s.Kind {
+	case SegmentBetween:
+		j.between(t, s.Calls[0].Method)
+		return nil
+	case SegmentRequest:
+		body := s.Body()
+		s = &body
 	}
 	first := &s.Calls[0]
 	if open := openBehindGap(s); open != nil {
@@ -204,6 +206,18 @@ func (j *Joiner) Segment(s *Segment) error {
 	k.Ended = first.Marks&MarkOpen == 0
 	k.Tree.Trim(maxStallNodes)
 	return j.complete(t, k)
+}
+
+// between notes that calls of a method enclose messages, and so are none, also where that has not shown before.
+func (j *Joiner) between(t *threadEvidence, m Method) {
+	if j.loops == nil {
+		j.loops = map[Method]bool{}
+	}
+	j.loops[m] = true
+	if k := t.part; k != nil {
+		t.waiting = slices.DeleteFunc(t.waiting, func(w *openStall) bool { return w == k })
+		t.part = nil
+	}
 }
 
 // slow reports whether a segment that took so long may be of use.
@@ -278,28 +292,15 @@ func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 	return j.give(t)
 }
 
-// unreported hands on what was found of a message whose report has not come, if there is one.
-func (j *Joiner) unreported(t *threadEvidence) error {
-	p := t.pending
-	if p == nil {
-		return nil
-	}
-	t.pending = nil
-	if j.Evidence == nil {
-		return nil
-	}
-	s := &Stall{Thread: t.thread, Samples: slices.Clone(t.samples), Pending: p, Clock: j.clock}
-	s.Report.Thread, s.Report.Message, s.Report.CPU, s.Report.GCCount, s.Report.GCMillis = p.Thread, p.Message, -1, -1, -1
-	return j.Evidence(s)
-}
-
 // report takes what the device wrote of a message, whose calls are there or will come.
 func (j *Joiner) report(c *StallChunk) error {
 	t := j.thread(c.Thread)
+	if m, ok := DescribedMethod(c.Description); ok && j.loops[m] {
+		// The device did not have the methods whose calls are messages. The samples belong to these.
+		return nil
+	}
 	if t.pending != nil && t.pending.Message < c.Message {
-		if err := j.unreported(t); err != nil {
-			return err
-		}
+		t.pending = nil
 	}
 	i := slices.IndexFunc(t.waiting, func(k *openStall) bool {
 		return !k.Reported && !k.unknown && (k.end == 0 && c.EndRecord == 0 || k.first < c.EndRecord && k.end > c.FirstRecord)
@@ -321,12 +322,6 @@ func (j *Joiner) report(c *StallChunk) error {
 	j.attach(t, &k.Stall)
 	if t.pending != nil && t.pending.Message == c.Message {
 		k.Pending, t.pending = t.pending, nil
-	}
-	if j.Evidence != nil {
-		k.Thread = t.thread
-		if err := j.Evidence(&k.Stall); err != nil {
-			return err
-		}
 	}
 	return j.give(t)
 }
@@ -389,19 +384,45 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	}
 	if !k.Reported {
 		took := k.ended - k.Report.Begin
-		if took < j.threshold() && k.Kind <= SegmentOutermost {
+		if took < j.threshold() && (k.Kind <= SegmentOutermost || k.Kind == SegmentRequest) {
 			return nil
 		}
 		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
+		if k.Kind == SegmentRequest && len(k.Tree.Nodes) > 1 {
+			k.Report.Description = describeMethod(k.Tree.Nodes[1].Method)
+		}
 		t.describe(k)
 		j.attach(t, &k.Stall)
+		if !k.Ended && k == t.latest {
+			k.Pending, t.pending = t.pending, nil
+		}
 	}
 	return j.Found(&k.Stall)
 }
 
-// explains hands the calls of k to the messages that the device reported of a part of it, and reports whether there
-// are any: a device that has lost records takes the next call for an outermost one, where replay finds what encloses
-// it.
+// withoutCalls hands on a message that passed the threshold and never ended, and of which no calls are there. It lasted
+// from its begin, or from the first stack sample if that is not known, to the last one at least.
+func (j *Joiner) withoutCalls(t *threadEvidence) error {
+	p := t.pending
+	if t.pending = nil; p == nil || len(t.samples) == 0 {
+		return nil
+	}
+	s := &Stall{Thread: t.thread, Pending: p, Clock: j.clock, Report: StallChunk{Thread: p.Thread, Message: p.Message,
+		Begin: t.samples[0].Nanos, CPU: -1, GCCount: -1, GCMillis: -1}}
+	if t.alive.Message == p.Message && t.alive.Begin != 0 && t.alive.Begin <= s.Report.Begin {
+		s.Report.Begin, s.Report.Description, s.Report.State = t.alive.Begin, t.alive.Description, t.alive.State
+	}
+	last := t.samples[len(t.samples)-1].Nanos
+	if threshold := j.threshold(); threshold < math.MaxInt64 {
+		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold
+	}
+	s.Report.Wall = uint64(max(0, last-s.Report.Begin))
+	j.attach(t, s)
+	return j.Found(s)
+}
+
+// explains hands the calls of k to the messages that the device reported of a part of it, and reports whether there are
+// any: a device that has lost records takes the next call for an outermost one, where replay finds what encloses it.
 func (t *threadEvidence) explains(k *openStall) bool {
 	any := false
 	for _, w := range t.waiting {
@@ -438,13 +459,17 @@ func (s *Stall) narrow(t *Tree) bool {
 // describe says what ran, as far as the history of its thread or its last sign of life have it.
 func (t *threadEvidence) describe(s *openStall) {
 	r := &s.Report
-	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended {
+	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended &&
+		(s.Kind != SegmentRequest || o.Description == r.Description) {
 		// No later message can be meant: the thread has no records behind those of this one.
 		r.Description, r.Message, r.State = o.Description, o.Message, o.State
 	}
 	for _, m := range t.history {
 		// Records have a coarser clock than the history: what is meant covers the middle.
 		middle := r.Begin + int64(r.Wall/2)
+		if s.Kind == SegmentRequest && m.Description != r.Description {
+			continue // the device did not have it for a message
+		}
 		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
 			r.Description, r.Message, r.CPU = m.Description, m.Sequence, m.CPU
 		}
@@ -480,11 +505,6 @@ func (k *openStall) follow(s *Segment) {
 // Finish hands on what still waits, when the recording is over.
 func (j *Joiner) Finish() error {
 	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
-		if err := j.unreported(j.threads[index]); err != nil {
-			return err
-		}
-	}
-	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
 		t := j.threads[index]
 		t.part = nil
 		for _, k := range t.waiting {
@@ -493,6 +513,9 @@ func (j *Joiner) Finish() error {
 			}
 		}
 		t.waiting = nil
+		if err := j.withoutCalls(t); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -117,9 +117,11 @@ The verdict names the evidence that the recording lacks. "not available" means t
 runtime could not record something, "nothing" that it recorded that there was nothing.
 
 A RECORDING is a file, - for standard input, or a directory, whose recordings are all
-read. The runtime renames earlier recordings to FILE.1, FILE.2 and so on; analyze reads
-the oldest first, in whatever order they are given. It reads all complete parts of a
-damaged recording, and counts and shows damages and repairs. It also reads the reports of
+read. If the runtime has written a recording in several parts, analyze reads all parts
+that are in the directory of the FILE, and reports those that are missing. Recordings of
+earlier runs have the names FILE.1, FILE.2 and so on; analyze reads the oldest first, in
+whatever order they are given. It reads all complete chunks of a damaged recording, and
+counts and shows damages and repairs. It also reads the reports of
 Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
 All files may be compressed (.gz).
 
@@ -136,9 +138,10 @@ The times of messages are exact. The times of methods have the precision of the 
 the records, 5 ms by default, which the output shows. Sums of many short calls are more
 precise.
 
-A recording names its mapping. If --mapping is another one, analyze writes nothing and
-the exit code is 1. If --mapping is a directory, each recording gets the mapping that it
-names. An ID that is not in the mapping is shown as an ID (#4711) and counted.
+A recording names its mapping. If --mapping is a directory, each recording gets the
+mapping that it names. A recording whose mapping is not given is skipped with a warning,
+and the exit code is 1. If all recordings are skipped, analyze writes nothing. An ID that
+is not in the mapping is shown as an ID (#4711) and counted.
 
 A program can make records faster than they can be written. If records were lost, the
 output begins with how much was recorded: times are lower bounds then, which the table
@@ -166,6 +169,7 @@ type analyzing struct {
 	blocking analysis.Blocking
 	maxLost  lostShare
 	lost     []error // recordings that lack more than maxLost
+	skipped  int     // recordings of other builds
 }
 
 // run reads the recordings that args name and writes the output.
@@ -179,18 +183,19 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.block && a.selects() {
 		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and --min")
 	}
-	files, err := findRecordings(args)
+	recordings, err := findRecordings(args)
 	if err != nil {
 		return err
 	}
-	if err := a.selection.check(files); err != nil {
+	if err := a.selection.check(len(recordings)); err != nil {
 		return err
 	}
+	files := filesOf(recordings)
 	o, err := a.names()
 	if err != nil {
 		return err
 	}
-	if err := a.checkBuilds(files, o.Mappings); err != nil {
+	if recordings, err = a.checkBuilds(recordings, o.Mappings); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)
@@ -204,11 +209,18 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
-	err = writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, files, o) })
-	if err != nil || len(a.lost) == 0 {
+	err = writeTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
+	if err != nil {
 		return err
 	}
-	return checkFailed{errors.Join(a.lost...)}
+	failed := a.lost
+	if a.skipped > 0 {
+		failed = append(failed, fmt.Errorf("%d of %d recordings were skipped", a.skipped, a.skipped+len(recordings)))
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return checkFailed{errors.Join(failed...)}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -235,32 +247,53 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// checkBuilds refuses recordings of other builds before anything is written. Standard input is checked when it is read.
-func (a *analyzing) checkBuilds(files []string, mappings *analysis.Mappings) error {
-	for _, file := range files {
-		if file == standardInput {
-			continue
-		}
-		in, err := trace.OpenSource(file)
-		if err != nil {
-			return err
-		}
-		r := in.Reader()
-		if r == nil || mappings == nil {
-			in.Close()
-			continue // a report does not name its build
-		}
-		c, err := r.Next()
-		in.Close()
-		meta, ok := c.(*trace.Meta)
-		if err != nil || !ok {
-			continue // the error is reported when the recording is read
-		}
-		if _, _, err := mappings.Find(file, meta.MappingID(), a.naming.force); err != nil {
-			return refusal(err)
+// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses if no
+// other recording is left, before anything is written. Standard input is checked when it is read.
+func (a *analyzing) checkBuilds(recordings []recording, mappings *analysis.Mappings) ([]recording, error) {
+	var kept []recording
+	var mismatches []error
+	for _, of := range recordings {
+		err := a.checkOne(of, mappings)
+		switch {
+		case errors.As(err, new(*analysis.MismatchError)):
+			mismatches = append(mismatches, err)
+		case err != nil:
+			return nil, err
+		default:
+			kept = append(kept, of)
 		}
 	}
-	return nil
+	if len(kept) == 0 && len(mismatches) > 0 {
+		return nil, checkFailed{mismatches[0]}
+	}
+	for _, err := range mismatches {
+		a.skipped++
+		a.con.warn("skipped: %v", err)
+	}
+	return kept, nil
+}
+
+// checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
+func (a *analyzing) checkOne(of recording, mappings *analysis.Mappings) error {
+	if of.name == standardInput {
+		return nil
+	}
+	in, err := trace.OpenSource(of.files[0])
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := in.Reader()
+	if r == nil || mappings == nil {
+		return nil // a report does not name its build
+	}
+	c, err := r.Next()
+	meta, ok := c.(*trace.Meta)
+	if err != nil || !ok {
+		return nil // the error is reported when the recording is read
+	}
+	_, _, err = mappings.Find(of.name, meta.MappingID(), a.naming.force)
+	return err
 }
 
 // refusal turns the error for a mapping of another build into one with exit code 1.
@@ -272,8 +305,8 @@ func refusal(err error) error {
 }
 
 // write reads all recordings and writes them to w.
-func (a *analyzing) write(ctx context.Context, w io.Writer, files []string, o analysis.Options) error {
-	p, closePasses, err := a.newPasses(ctx, files, o)
+func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []recording, o analysis.Options) error {
+	p, closePasses, err := a.newPasses(ctx, recordings, o)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,8 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	result, err := pipeline.Assign(ctx, pipeline.AssignConfig{
 		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
 		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
-		Prune: config.Prune, Order: config.Order, ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(),
+		Prune: config.Prune, Order: config.Order, Messages: config.Messages,
+		ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(),
 		Lines: config.Lines, Files: config.Files,
 	}, a.parts, a.sliceDirectory)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,9 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet"
 	"github.com/tracegen/tracegen/mapping"
 )
+
+// compareHTML is the format of compare that is a page.
+const compareHTML = "html"
 
 func newCompareCmd(con *console) *cobra.Command {
 	c := comparing{con: con}
@@ -35,12 +39,23 @@ outermost call. A change is
   likely   it would be significant if this were the only method
   noise    it may be chance; these changes are counted, and shown with --all
 
+Only methods and stalls that have changed are listed; the others are counted. Methods that
+are known to wait for most of their own time (in sleep, in park, for a lock, for I/O) come
+behind those that run or of which that is not known: recordings show it of stalls alone.
+
+With --format html, compare writes a page with a flame graph of both builds: calls that
+take longer now are red, those that took longer before are blue, and the width is the
+time in the new build, or at a key that in the old one. Open the page in a browser.
+
+A recording whose mapping is not given is skipped with a warning, and the exit code is 1.
+
 Each change has an interval that contains the true change with 95 % confidence. Messages
 of one recording depend on each other, so that --by message overstates the certainty.
 
 With --exit-code, the exit code is 1 if a method is surely slower.`,
 		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
-  tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt`,
+  tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt
+  tracegen compare baseline/ candidate/ --mapping mappings/ --format html -o diff.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return misuse("give two files or directories of recordings; %d given", len(args))
@@ -62,13 +77,14 @@ type comparing struct {
 	unit                   fleet.Unit
 	top                    int
 	all, exitCode          bool
+	recordings, skipped    int // how many there are, and how many have no mapping
 }
 
 func (c *comparing) options() options {
 	return newOptions(grouped("Output",
 		option{name: "format", help: "output format",
 			flag: oneOf(&c.format, groupText, named[string]{groupText, groupText},
-				named[string]{groupJSON, groupJSON})},
+				named[string]{groupJSON, groupJSON}, named[string]{compareHTML, compareHTML})},
 		resultOption(&c.output),
 		option{name: "top", flag: number(&c.top, 20), help: "number of methods and stalls of each kind; 0 is all"},
 		option{name: "all", flag: yes(&c.all), help: "also show changes that may be chance"},
@@ -90,16 +106,16 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	if c.top < 0 {
 		return misuse("--top %d: must not be negative", c.top)
 	}
-	var sides [2][]string
+	var sides [2][]recording
 	for i, arg := range args {
 		if arg == standardInput {
 			return misuse("compare does not read standard input; give a file or directory")
 		}
-		files, err := findRecordings([]string{arg})
+		found, err := findRecordings([]string{arg})
 		if err != nil {
 			return err
 		}
-		sides[i] = files
+		sides[i] = found
 	}
 	if c.unit == "" {
 		c.unit = fleet.UnitMessage
@@ -107,9 +123,9 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 			c.unit = fleet.UnitRecording
 		}
 	}
-	recordings := slices.Concat(sides[0], sides[1])
+	files := filesOf(slices.Concat(sides[0], sides[1]))
 	if c.output != standardOutput {
-		read := append(slices.Clone(recordings), cmp.Or(c.oldMapping, c.naming.mapping),
+		read := append(slices.Clone(files), cmp.Or(c.oldMapping, c.naming.mapping),
 			cmp.Or(c.newMapping, c.naming.mapping))
 		if c.naming.r8 != "" {
 			read = append(read, c.naming.r8)
@@ -122,7 +138,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	defer stop()
 	advance, done := c.con.progress("comparing")
 	defer done()
-	r := reading{ctx: ctx, advance: advance, total: recordingSize(recordings)}
+	r := reading{ctx: ctx, advance: advance, total: recordingSize(files)}
 	old, oldMappings, err := c.sample(&r, sides[0], c.oldMapping)
 	if err != nil {
 		return refusal(err)
@@ -136,14 +152,14 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 }
 
 // sample reads the recordings of one side.
-func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Sample, *analysis.Mappings, error) {
+func (c *comparing) sample(r *reading, recordings []recording, from string) (*fleet.Sample, *analysis.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
 	o, err := naming.openAll()
 	if err != nil {
 		return nil, nil, err
 	}
-	sample := &fleet.Sample{Unit: c.unit}
+	sample := &fleet.Sample{Unit: c.unit, Paths: c.format == compareHTML}
 	o.Stall, o.Also = sample.Stall, sample.Add
 	o.End = func(rec *analysis.Recording) error {
 		for _, text := range rec.Warnings() {
@@ -151,10 +167,22 @@ func (c *comparing) sample(r *reading, files []string, from string) (*fleet.Samp
 		}
 		return sample.End(rec)
 	}
-	for _, file := range files {
-		if err := r.analyze(file, nil, o); err != nil {
+	var mismatch *analysis.MismatchError
+	for _, of := range recordings {
+		c.recordings++
+		err := r.analyze(of, nil, o)
+		if errors.As(err, &mismatch) {
+			// Nothing of it was added to the sample.
+			c.skipped++
+			c.con.warn("skipped: %v", mismatch)
+			continue
+		}
+		if err != nil {
 			return nil, nil, err
 		}
+	}
+	if sample.Recordings == 0 && mismatch != nil {
+		return nil, nil, mismatch
 	}
 	return sample, o.Mappings, nil
 }
@@ -170,16 +198,22 @@ func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
 
 func (c *comparing) write(comparison *fleet.Comparison) error {
 	err := writeTo(c.con, c.output, func(w io.Writer) error {
-		if c.format == groupJSON {
+		switch c.format {
+		case groupJSON:
 			return comparison.WriteJSON(w, c.top)
+		case compareHTML:
+			return comparison.WriteHTML(w, c.top)
 		}
 		return comparison.WriteText(w, c.top, c.all)
 	})
 	if err != nil {
 		return err
 	}
+	if c.skipped > 0 {
+		err = checkFailed{fmt.Errorf("%d of %d recordings were skipped", c.skipped, c.recordings)}
+	}
 	if slower := comparison.Slower(); c.exitCode && len(slower) > 0 {
 		return checkFailed{fmt.Errorf("%s and %d more are surely slower", slower[0].Name(), len(slower)-1)}
 	}
-	return nil
+	return err
 }

@@ -33,13 +33,6 @@ func (c *console) warn(format string, args ...any) {
 	c.log("warning", fmt.Sprintf(format, args...))
 }
 
-// inform prints a message, unless -q is set.
-func (c *console) inform(format string, args ...any) {
-	if !c.quiet {
-		c.log("", fmt.Sprintf(format, args...))
-	}
-}
-
 // detail prints a message with -v only.
 func (c *console) detail(format string, args ...any) {
 	if c.verbose {

@@ -42,22 +42,22 @@ func (a *analyzing) estimates() bool {
 // passes reads recordings several times.
 type passes struct {
 	*analyzing
-	ctx   context.Context
-	files []string
-	names analysis.Options
-	in    io.Reader       // standard input
-	only  *analysis.Stall // that of --stall
+	ctx        context.Context
+	recordings []recording
+	names      analysis.Options
+	in         io.Reader       // standard input
+	only       *analysis.Stall // that of --stall
 
 	copied *os.File // has the copy of standard input, or nil
 }
 
 // newPasses prepares reading the recordings. close removes the copy of standard input that is needed to read it twice.
-func (a *analyzing) newPasses(ctx context.Context, files []string, o analysis.Options) (p *passes, close func(),
+func (a *analyzing) newPasses(ctx context.Context, recordings []recording, o analysis.Options) (p *passes, close func(),
 	err error) {
-	p, close = &passes{analyzing: a, ctx: ctx, files: files, names: o, in: a.con.in}, func() {}
+	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.in}, func() {}
 	again := a.estimates() || a.stall > 0 || a.least.Share > 0
-	for _, file := range files {
-		if file == standardInput && again {
+	for _, of := range recordings {
+		if of.name == standardInput && again {
 			f, err := os.CreateTemp("", "tracegen-")
 			if err != nil {
 				return nil, close, err
@@ -75,10 +75,10 @@ func (a *analyzing) newPasses(ctx context.Context, files []string, o analysis.Op
 
 // read reads all recordings once. o has what to do with them; what is the name of the progress bar. view returns which
 // part of a recording is shown.
-func (p *passes) read(what string, o analysis.Options, view func(file string) (*analysis.View, error)) error {
+func (p *passes) read(what string, o analysis.Options, view func(of recording) (*analysis.View, error)) error {
 	advance, done := p.progress(what)
 	defer done()
-	r := reading{ctx: p.ctx, advance: advance, total: recordingSize(p.files)}
+	r := reading{ctx: p.ctx, advance: advance, total: recordingSize(filesOf(p.recordings))}
 	without := map[string]int{}
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
@@ -90,29 +90,29 @@ func (p *passes) read(what string, o analysis.Options, view func(file string) (*
 		}
 		return end(r)
 	}
-	for _, file := range p.files {
+	for _, of := range p.recordings {
 		var err error
-		if o.View, err = view(file); err != nil {
+		if o.View, err = view(of); err != nil {
 			return err
 		}
-		if p.copied != nil && file == standardInput {
+		if p.copied != nil && of.name == standardInput {
 			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
 				return err
 			}
 		}
-		if err := r.analyze(file, p.in, o); err != nil {
+		if err := r.analyze(of, p.in, o); err != nil {
 			return refusal(err)
 		}
 	}
-	return noSuchThread(without, len(p.files))
+	return noSuchThread(without, len(p.recordings))
 }
 
 // view returns the part of a recording that the options select.
-func (p *passes) view(file string) (*analysis.View, error) {
+func (p *passes) view(of recording) (*analysis.View, error) {
 	var extent trace.Extent
 	if p.folds() || p.least.Share > 0 {
 		var err error
-		if extent, err = p.extent(file); err != nil {
+		if extent, err = p.extent(of); err != nil {
 			return nil, err
 		}
 	}
@@ -120,13 +120,27 @@ func (p *passes) view(file string) (*analysis.View, error) {
 }
 
 // extent returns how long a recording is.
-func (p *passes) extent(file string) (trace.Extent, error) {
-	if file == standardInput {
+func (p *passes) extent(of recording) (trace.Extent, error) {
+	if of.name == standardInput {
 		if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
 			return trace.Extent{}, err
 		}
 		return trace.ReadExtent(p.copied)
 	}
+	var whole trace.Extent
+	for _, file := range of.files {
+		extent, err := fileExtent(file)
+		if err != nil {
+			return whole, err
+		}
+		whole.Span += extent.Span
+		whole.Precision = max(whole.Precision, extent.Precision)
+	}
+	return whole, nil
+}
+
+// fileExtent returns how long a recording, or a part of one, is.
+func fileExtent(file string) (trace.Extent, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return trace.Extent{}, err
@@ -174,12 +188,12 @@ func (p *passes) locate() error {
 		}
 		return nil
 	}
-	err := p.read("looking for the stall", o, func(string) (*analysis.View, error) { return nil, nil })
+	err := p.read("looking for the stall", o, func(recording) (*analysis.View, error) { return nil, nil })
 	if errors.Is(err, errFound) {
 		return nil
 	}
 	if err == nil {
-		err = fmt.Errorf("%s: there is no stall #%d: the report has %d", p.files[0], p.stall, stalls)
+		err = fmt.Errorf("%s: there is no stall #%d: the report has %d", p.recordings[0].name, p.stall, stalls)
 	}
 	return err
 }
@@ -221,7 +235,7 @@ func (p *passes) checkSize(text string, bytes int64) error {
 			"take a format that merges calls (%s), or raise --max-size", p.format, text, &p.maxSize, options,
 			strings.Join(mergingFormats(), ", "))
 	}
-	p.con.inform("--format %s: %s", p.format, text)
+	p.con.log("", fmt.Sprintf("--format %s: %s", p.format, text))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -96,10 +97,11 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
-	files, err := findRecordings(args)
+	recordings, err := findRecordings(args)
 	if err != nil {
 		return err
 	}
+	files := filesOf(recordings)
 	if g.output != standardOutput {
 		if err := checkNotRead(g.rows.targets(fileOutput), slices.Concat(files, g.rows.files(fileRead))); err != nil {
 			return err
@@ -112,14 +114,14 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	defer store.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	if err := g.read(ctx, store, files); err != nil {
+	if err := g.read(ctx, store, recordings); err != nil {
 		return err
 	}
 	if err := g.write(store); err != nil {
 		return err
 	}
 	if g.left > 0 {
-		return checkFailed{fmt.Errorf("%d of %d recordings were skipped", g.left, len(files))}
+		return checkFailed{fmt.Errorf("%d of %d recordings were skipped", g.left, len(recordings))}
 	}
 	return nil
 }
@@ -128,8 +130,8 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 const batch = 256
 
 // read adds the recordings that the store does not have.
-func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string) error {
-	if len(files) == 0 {
+func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []recording) error {
+	if len(recordings) == 0 {
 		return nil
 	}
 	o, err := g.naming.openAll()
@@ -138,15 +140,18 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string)
 	}
 	advance, done := g.con.progress("reading")
 	defer done()
-	r := reading{ctx: ctx, advance: advance, total: 2 * recordingSize(files)}
+	r := reading{ctx: ctx, advance: advance, total: 2 * recordingSize(filesOf(recordings))}
 	var entries []fleet.Entry
-	for _, file := range files {
-		entry, err := g.entry(&r, store, file, o)
+	for _, of := range recordings {
+		entry, err := g.entry(&r, store, of, o)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err != nil {
 			g.left++
+			if mismatch := new(analysis.MismatchError); errors.As(err, &mismatch) {
+				err = mismatch // it names the recording
+			}
 			g.con.warn("skipped: %v", err)
 			continue
 		}
@@ -167,16 +172,18 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, files []string)
 }
 
 // entry reads a recording; it returns nil if the store has the recording.
-func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis.Options) (*fleet.Entry, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
+func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysis.Options) (*fleet.Entry, error) {
 	hash := sha256.New()
-	_, err = io.Copy(hash, watched{f, r.ctx, r.add})
-	f.Close()
-	if err != nil {
-		return nil, err
+	for _, file := range of.files {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(hash, watched{f, r.ctx, r.add})
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
 	}
 	entry := &fleet.Entry{}
 	hash.Sum(entry.Recording[:0])
@@ -199,7 +206,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, file string, o analysis
 		}
 		return nil
 	}
-	return entry, r.analyze(file, nil, o)
+	return entry, r.analyze(of, nil, o)
 }
 
 // write writes the groups, or the rows, of all stalls in the store.

@@ -293,6 +293,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		Prune:           i.pruneBy,
 		R8:              i.r8,
 		Order:           i.order,
+		Messages:        filter.MessageRules(i.rules),
 		Verify:          i.verify,
 		ClassPath:       i.neededClassPath(),
 		Level:           i.level,

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
+	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
-	"github.com/tracegen/tracegen/trace"
 )
 
 // naming holds the options of where the names of methods come from.
 type naming struct {
 	mapping, lines, r8 string // lines is for analyze alone
 	force              bool
+	messages           []string
 }
 
 // options returns the rows of the options, and more rows, under one heading.
@@ -29,6 +29,9 @@ func (n *naming) options(more ...option) []option {
 			help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
 		{name: "force", flag: yes(&n.force),
 			help: "use the mapping even if it is of another build; the output says so"},
+		{name: "message", flag: texts(&n.messages), config: offLimits,
+			help: "calls of methods that match this `PATTERN` (CLASS#METHOD) are messages, as if a rule of tracegen.yml " +
+				"said so; repeatable"},
 	}, more...)...)
 }
 
@@ -42,6 +45,13 @@ func resultOption(p *string) option {
 // mapping.
 func (n *naming) open() (o analysis.Options, missing, err error) {
 	o.Force = n.force
+	for _, pattern := range n.messages {
+		rule, err := filter.ParseMessage(pattern, filter.Position{File: "--message"})
+		if err != nil {
+			return o, nil, misuse("%w", err)
+		}
+		o.Messages = append(o.Messages, rule)
+	}
 	if n.r8 != "" {
 		if o.R8, err = r8.Load(n.r8); err != nil {
 			return o, nil, err
@@ -81,19 +91,15 @@ type reading struct {
 }
 
 // analyze reads one recording; in is standard input.
-func (r *reading) analyze(file string, in io.Reader, o analysis.Options) error {
-	name := "standard input"
-	if file != standardInput {
-		f, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		name, in = file, f
-	}
-	source, err := trace.NewSource(watched{in, r.ctx, r.add})
+func (r *reading) analyze(of recording, in io.Reader, o analysis.Options) error {
+	source, err := of.open(in, func(in io.Reader) io.Reader { return watched{in, r.ctx, r.add} })
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
+	}
+	defer source.Close()
+	name := of.name
+	if name == standardInput {
+		name = "standard input"
 	}
 	return analysis.Analyze(name, source, o)
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,51 @@ import (
 // standardInput is the argument that stands for standard input.
 const standardInput = "-"
 
+// recording is one recording: a file, standard input, or the files of the parts of a recording.
+type recording struct {
+	// name is the file, of parts the last one.
+	name string
+	// files are in the order of parts.
+	files []string
+	// parts says which parts the files are, nil for one that does not say.
+	parts []trace.PartInfo
+}
+
+// filesOf returns the files of all recordings.
+func filesOf(recordings []recording) (files []string) {
+	for _, r := range recordings {
+		files = append(files, r.files...)
+	}
+	return files
+}
+
+// open opens the recording. in is standard input; watch gets each file that is opened.
+func (r *recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*trace.Source, error) {
+	if r.name == standardInput {
+		s, err := trace.NewSource(watch(in))
+		if err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
+		return s, err
+	}
+	openFile := func(file string) (*trace.Source, error) {
+		return trace.OpenSourceWith(file, watch)
+	}
+	if len(r.parts) == 0 {
+		return openFile(r.name)
+	}
+	var parts []trace.Part
+	for i, file := range r.files {
+		parts = append(parts, trace.Part{PartInfo: r.parts[i],
+			Open: func() (*trace.Source, error) { return openFile(file) }})
+	}
+	return trace.NewParts(parts), nil
+}
+
 // findRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
-// in directories. Of files that the runtime has renamed to FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
-func findRecordings(args []string) ([]string, error) {
+// in directories. For a file that is a part of a recording, it also finds the other parts in the same directory. Of
+// files of earlier runs, which have the names FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
+func findRecordings(args []string) ([]recording, error) {
 	var files []string
 	inputs := 0
 	for _, arg := range args {
@@ -47,7 +90,7 @@ func findRecordings(args []string) ([]string, error) {
 			files = append(files, filepath.Clean(arg))
 		}
 	}
-	return inOrder(files), nil
+	return inOrder(joinParts(files)), nil
 }
 
 // recordingsBelow returns the files in the directory and below it that begin as a recording.
@@ -73,45 +116,50 @@ func recordingsBelow(dir string) ([]string, error) {
 	return found, nil
 }
 
-// inOrder moves the files of a set to the place of the first of them, and removes duplicates.
-func inOrder(files []string) []string {
+// inOrder moves the recordings of a set to the place of the first of them, and removes duplicates.
+func inOrder(recordings []recording) []recording {
 	type member struct {
-		file       string
+		recording
 		set        int // the place of the set's first member
 		generation int
 	}
 	sets := map[string]int{}
-	seen := map[member]bool{}
+	seen := map[string]bool{}
 	var members []member
-	for i, file := range files {
-		base, generation := splitGeneration(file)
+	for i, r := range recordings {
+		base, generation := splitGeneration(r.name)
 		if _, known := sets[base]; !known {
 			sets[base] = i
 		}
-		m := member{file, sets[base], generation}
-		if !seen[m] {
-			seen[m] = true
-			members = append(members, m)
+		if !seen[r.name] {
+			seen[r.name] = true
+			members = append(members, member{r, sets[base], generation})
 		}
 	}
 	slices.SortStableFunc(members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(b.generation, a.generation))
 	})
-	ordered := make([]string, len(members))
+	ordered := make([]recording, len(members))
 	for i, m := range members {
-		ordered[i] = m.file
+		ordered[i] = m.recording
 	}
 	return ordered
 }
 
-// splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0.
+// partName is what the runtime puts into the name of a part, before its extension.
+var partName = regexp.MustCompile(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
+
+// splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0. FILE does not have the
+// number of a part, so that a recording whose last part is missing has its place, too.
 func splitGeneration(file string) (base string, generation int) {
 	extension := filepath.Ext(file)
 	n, err := strconv.ParseUint(strings.TrimPrefix(extension, "."), 10, 16)
-	if err != nil || n == 0 {
-		return file, 0
+	if err == nil && n > 0 {
+		file = strings.TrimSuffix(file, extension)
+	} else {
+		n = 0
 	}
-	return strings.TrimSuffix(file, extension), int(n)
+	return partName.ReplaceAllString(file, "$1"), int(n)
 }
 
 // recordingSize returns the total size of the files that exist.

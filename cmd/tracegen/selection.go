@@ -51,12 +51,12 @@ func (s *selection) selects() bool {
 }
 
 // check refuses options that exclude each other.
-func (s *selection) check(files []string) error {
+func (s *selection) check(recordings int) error {
 	switch {
 	case s.stall < 0:
 		return misuse("--stall %d: must not be negative", s.stall)
-	case s.stall > 0 && len(files) > 1:
-		return misuse("--stall %d is a stall of one recording, but there are %d: name one", s.stall, len(files))
+	case s.stall > 0 && recordings > 1:
+		return misuse("--stall %d is a stall of one recording, but there are %d: name one", s.stall, recordings)
 	case s.from.set && s.to.set && s.from.Wall.IsZero() && s.to.Wall.IsZero() && s.from.After >= s.to.After,
 		!s.from.Wall.IsZero() && !s.to.Wall.IsZero() && !s.from.Wall.Before(s.to.Wall):
 		return misuse("--from %s is not before --to %s", &s.from, &s.to)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -36,6 +37,9 @@ type Recording struct {
 	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
 	Damage  trace.Damage
 	Repairs trace.Repairs
+	// Parts is how many parts of the recording were read, Missing says which others are missing.
+	Parts   int
+	Missing []trace.MissingParts
 	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
 	// a text.
 	Completeness *Completeness
@@ -46,12 +50,13 @@ type Recording struct {
 
 	view       *View
 	by         residual
+	unmatched  []string // about rules for messages that match nothing
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
 	origin     int64           // the time that is 0 in all formats
 	fixed      bool            // the origin is known
-	kinds      [4]uint64       // segments by kind
+	kinds      [8]uint64       // segments by kind
 	begin, end int64
 	met        map[trace.Method]bool
 }
@@ -78,6 +83,9 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for none.
 	R8 *r8.Mapping
+	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
+	// and no others.
+	Messages []filter.Rule
 	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
@@ -109,8 +117,11 @@ func Analyze(name string, in Source, o Options) error {
 	names := NewNames(nil, nil)
 	names.other = o.Names
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
-		by: residual{o.R8}, met: map[trace.Method]bool{}}}
+		by: residual{o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
+	if s, ok := in.(*trace.Source); ok {
+		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+	}
 	if o.View != nil {
 		a.recording.view = o.View
 		a.viewer = newViewer(o.View, a.recording, a.show)
@@ -236,6 +247,8 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		}
 	case *trace.End:
 		r.Overwritten = c.Overwritten
+	case *trace.MissingParts:
+		r.Missing = append(r.Missing, *c)
 	case *trace.Completeness:
 		a.complete = c
 	}
@@ -308,7 +321,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 			return err
 		}
 	}
-	r.kinds[s.Kind&3]++
+	r.kinds[s.Kind&7]++
 	if r.begin == 0 && r.end == 0 || s.Begin < r.begin {
 		r.begin = s.Begin
 	}

@@ -20,9 +20,9 @@ type Completeness struct {
 	Recorded  uint64  `json:"recorded"`
 	Lost      uint64  `json:"lost"`
 	LostShare float64 `json:"lostShare"`
-	// Parts is how many runs of records without a gap there are on all threads, NotRecorded how long the gaps
+	// Runs is how many runs of records without a gap there are on all threads, NotRecorded how long the gaps
 	// between them are on all threads together.
-	Parts   uint64        `json:"parts"`
+	Runs        uint64        `json:"runs"`
 	NotRecorded time.Duration `json:"notRecordedNanos"`
 	// Windows is how many times short calls were left out because a thread made records too fast, WindowCalls how
 	// many calls, WindowTime how long these times were on all threads together.
@@ -54,7 +54,7 @@ const shownOff = 3
 
 // newCompleteness puts names to what a replay has summed up.
 func newCompleteness(c *trace.Completeness, names *Names, d trace.Damage) *Completeness {
-	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Parts: c.Parts,
+	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Runs: c.Runs,
 		NotRecorded: time.Duration(c.NotRecorded), Windows: c.Windows, WindowCalls: c.WindowCalls,
 		WindowTime: time.Duration(c.WindowNanos), MethodsOff: len(c.Gated), LeftOut: c.GatedCalls(),
 		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{}}
@@ -75,8 +75,8 @@ func (c *Completeness) Lines() []string {
 	}
 	var lines []string
 	if c.Lossy() {
-		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s: %s of %s records were lost. Times are "+
-			"lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Parts, "part", "s"),
+		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were lost. Times are "+
+			"lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Runs, "run", "s"),
 			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {

@@ -29,13 +29,12 @@
 //
 // # Verdicts
 //
-// [Verdicts] is the table of verdicts: the first one that applies is the stall's. A verdict is decided by the
-// evidence that was recorded: CPU time and the collector's time, of the whole stall, and stack samples, each a state
-// and a stack of one moment. The method to blame is the one with the most own time, whatever it was doing. A sample
-// counts if that method is on its stack. The state and the platform's methods on top of the stack show what the thread
-// was doing (the table in activity.go); that is the cause if the thread was off the processor for half of the
-// method's time at least, or if its CPU time is not known. In general, a time explains another if it is at least half
-// of it.
+// [Verdicts] is the table of verdicts. Stack samples, each a state and a stack of one moment, stand for the time around
+// them; CPU time and the collector's time are known for the whole stall, CPU time also between samples. From these
+// weigh.go estimates how much of the stall was spent on what, and the cause that explains half of it or more is the
+// verdict. If none does, the verdict is that it is mixed or not known. The method to blame is the one with the most own
+// time, unless the samples of the cause show another one. The state and the platform's methods on top of a stack show
+// what the thread was doing (the table in activity.go).
 //
 // # Times
 //

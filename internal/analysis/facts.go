@@ -152,6 +152,12 @@ func (r *Recording) Facts() []Fact {
 	for _, c := range repairCounts(r.Repairs) {
 		count("repairs."+c.key, c.n)
 	}
+	if r.Parts > 1 {
+		add("parts", uint64(r.Parts))
+	}
+	for _, m := range r.Missing {
+		add("missing "+m.Range(), r.missingText(m))
+	}
 	count("overwritten", r.Overwritten)
 	for _, c := range damageCounts(r.Damage) {
 		count("damage."+c.key, c.n)

@@ -105,19 +105,39 @@ func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
 	return h
 }
 
-// place returns the index of the innermost open call from at outwards that most samples show. If they show none, it is
-// at: an exit may be missing, or names in stacks may be others than those of the mapping.
+// place returns the index of the open call in which the thread was, from at outwards: the one that is innermost in most
+// stack samples. If none is, it is the innermost one that most samples show. If they show none, it is at: an exit may
+// be missing, or names in stacks may be others than those of the mapping.
+//
+// The order of frames decides before that of calls: where an exception has left a call without an exit, replay can only
+// guess which of the open calls is the inner one.
 func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, names *Names) int {
-	for k := at; k >= 0; k-- {
-		m, shown := methodOf(names, open[k].Method), 0
-		for _, sample := range samples {
-			if mentions(sample.Frames, m) {
-				shown++
+	methods := make([]Method, at+1)
+	byName := map[string]int{}
+	for k := range methods {
+		methods[k] = methodOf(names, open[k].Method)
+		byName[methods[k].Identity()] = k
+	}
+	innermost, shown := make([]int, at+1), make([]int, at+1)
+	for _, sample := range samples {
+		for _, f := range sample.Frames {
+			if k, ok := byName[textreport.FrameMethod(f)]; ok {
+				innermost[k]++
+				break
 			}
 		}
-		if shown*2 > len(samples) {
-			h.Shown = true
-			return k
+		for k := range methods {
+			if mentions(sample.Frames, methods[k]) {
+				shown[k]++
+			}
+		}
+	}
+	for _, counts := range [][]int{innermost, shown} {
+		for k := at; k >= 0; k-- {
+			if counts[k]*2 > len(samples) {
+				h.Shown = true
+				return k
+			}
 		}
 	}
 	return at

@@ -17,7 +17,6 @@ type hanging struct {
 	wall       time.Duration
 	samples    []trace.StackSample
 	holders    []trace.HolderSample
-	names      map[trace.Method]string
 }
 
 const (
@@ -110,6 +109,10 @@ func TestHang(t *testing.T) {
 		{"an exception left the innermost", hanging{open: deep, lastRecord: 93 * s, wall: 99 * s,
 			samples: []trace.StackSample{taken(94*s, 0, stateTimed, sleep, "a.B.loop(B.java:5)", base)}}, KindSleep, false,
 			"stuck for at least 6.00 s in a.B.loop (1 of 1 sample: sleeping in Thread.sleep)"},
+		{"the order of calls is a wrong guess", hanging{open: []trace.OpenAtEnd{deep[0], deep[2], deep[1]},
+			lastRecord: 92 * s, wall: 99 * s, samples: []trace.StackSample{taken(93*s, 0, stateTimed, sleep, frame,
+				"a.B.loop(B.java:5)", base)}}, KindSleep, false,
+			"stuck for at least 7.00 s in a.B.stuck (1 of 1 sample: sleeping in Thread.sleep)"},
 		{"names in stacks are others", hanging{open: deep, lastRecord: 92 * s, wall: 99 * s,
 			samples: []trace.StackSample{taken(93*s, 0, stateTimed, sleep, "x.a(SourceFile:1)")}}, KindSleep, true,
 			"stuck for at least 7.00 s in a.B.stuck (1 of 1 sample: sleeping in Thread.sleep); the samples do not show the " +

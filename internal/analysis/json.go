@@ -112,8 +112,18 @@ type recordingJSON struct {
 	Unresolved  int               `json:"unresolved"`
 	Repairs     repairsJSON       `json:"repairs"`
 	Damage      damageJSON        `json:"damage"`
+	Parts       int               `json:"parts"`
+	Missing     []missingJSON     `json:"missingParts"`
 
 	Completeness *Completeness `json:"completeness,omitempty"`
+}
+
+// missingJSON is what is missing between two parts; to is 0 if that is not known.
+type missingJSON struct {
+	From    int           `json:"from"`
+	To      int           `json:"to"`
+	Nanos   time.Duration `json:"nanos"`
+	Deleted bool          `json:"deleted"`
 }
 
 // Stall writes a stall.
@@ -123,8 +133,9 @@ func (j *JSON) Stall(s *Stall) error {
 			s.Thread.Name, s.Thread.Label, s.Thread.Main},
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
 			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key, DeviceKey: s.DeviceKey,
-		HotPath: list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
+		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
+		DeviceKey: s.DeviceKey,
+		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
 		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,
 	}
@@ -177,7 +188,8 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		}
 		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
 			r.Threads,
-			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage), r.Completeness})
+			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage), r.Parts,
+			missingOf(r.Missing), r.Completeness})
 		if err != nil {
 			return err
 		}
@@ -194,6 +206,14 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 	}
 	j.w.WriteString("]}\n")
 	return j.w.Flush()
+}
+
+func missingOf(missing []trace.MissingParts) []missingJSON {
+	out := []missingJSON{}
+	for _, m := range missing {
+		out = append(out, missingJSON{m.From, m.To, time.Duration(m.End - m.Begin), m.Deleted})
+	}
+	return out
 }
 
 func damageOf(d trace.Damage) damageJSON {

@@ -178,7 +178,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 }
 
 // lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
-// several threads may have; a stack sample of the holder says which one it was.
+// several threads may have; the lock of a stack sample or a stack sample of the holder says which one it was.
 func (r *Recording) lockOwner(s *trace.Stall) string {
 	text := r.by.owner(s.Report.LockOwner)
 	i := strings.LastIndex(text, holds)
@@ -189,6 +189,11 @@ func (r *Recording) lockOwner(s *trace.Stall) string {
 	for _, h := range s.Holders {
 		if t := r.Thread(h.Thread.Index); t.Name == name && h.Waiting.Thread == s.Thread.Index {
 			return t.Label + held
+		}
+	}
+	for _, sample := range s.Samples {
+		if sample.Lock.Owned && r.Thread(sample.Lock.Owner).Name == name {
+			return r.Thread(sample.Lock.Owner).Label + held
 		}
 	}
 	var others []*Thread

@@ -90,6 +90,9 @@ func (r *Recording) program() string {
 	if r.HasCalls() {
 		parts = append(parts, "times of methods ± "+millis(r.Precision))
 	}
+	if r.Parts > 1 {
+		parts = append(parts, count(r.Parts, "part"))
+	}
 	return " " + strings.Join(parts, ", ")
 }
 
@@ -358,6 +361,9 @@ func (r *Recording) Summary() string {
 	if r.Unresolved > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s unresolved", r.Unresolved, count(r.Methods, "method")))
 	}
+	for _, m := range r.Missing {
+		parts = append(parts, r.missingText(m))
+	}
 	if r.Overwritten > 0 {
 		parts = append(parts, fmt.Sprintf("%d records were overwritten on the device", r.Overwritten))
 	}
@@ -385,6 +391,12 @@ func (r *Recording) Warnings() []string {
 	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
 		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
 			r.Unresolved, count(r.Methods, "method")))
+	}
+	for _, text := range r.unmatched {
+		list = append(list, r.Name+": "+text)
+	}
+	for _, m := range r.Missing {
+		list = append(list, r.Name+": "+r.missingText(m))
 	}
 	if text := damageText(r.Damage); text != "" {
 		list = append(list, r.Name+": damaged: "+text)

@@ -276,8 +276,8 @@ func (e *evidence) innermost(frames []string) int {
 	return -1
 }
 
-// samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample without
-// a stack.
+// samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample
+// without a stack.
 func samplesOf(s *Stall) []StackSample {
 	if len(s.Samples) > 0 || s.State == trace.ThreadState(0).String() {
 		return s.Samples

@@ -51,10 +51,11 @@ type Method struct {
 	Detail           string // of the reason, or the rule by which it is traced
 	Line             int    // the lowest line_number, 0 if unknown
 	Instructions     int
-	Invocations      int // instructions that call
-	CodeBytes        int // code_length (JVMS 4.7.3)
-	Calls            int // that it gets
-	Bytes            int // that it grows by
+	Invocations      int    // instructions that call
+	CodeBytes        int    // code_length (JVMS 4.7.3)
+	Calls            int    // that it gets
+	Bytes            int    // that it grows by
+	Message          string // the rule by which its calls are messages, "" if they are not
 }
 
 // explainer reports what a plan decides about the methods that are asked for.

@@ -21,18 +21,22 @@ const (
 	sampledFirst = 1 << 17
 	// sampledShare is one part of how many of the later calls it exports.
 	sampledShare = 64
+	// sampledStretch is how many of them in a row are exported at least: what is deflated becomes smaller if its
+	// neighbours are like it.
+	sampledStretch = 1 << 12
 )
 
 // Estimator is a Writer that writes nothing. It estimates the size of the export that a Writer makes of the same
-// recordings: it exports a sample of the calls and everything else, and counts the bytes. The sample is all of the first
-// 131,072 calls, and every 64th part of the later ones, in whole segments. If there are no more calls, the estimate is
-// exact.
+// recordings: it exports a sample of the calls and everything else, and counts the bytes. The sample is the first 131,072
+// calls, and a 64th part of the later ones, spread over all of them in whole segments. If there are no later ones, the
+// estimate is exact. There are two exports, of which one has no later calls: the difference is the size of the others.
 type Estimator struct {
 	Writer                 // of the sample
-	base            Writer // of everything but calls
-	size, baseSize  counter64
-	sampled, events uint64
-	calls           uint64
+	first                  Writer
+	size, firstSize        counter64
+	events, later, sampled uint64 // all calls, those after the first, and how many of these are in the sample
+	stretch                uint64 // of the sample, or 0
+	calls                  uint64
 }
 
 // counter64 counts bytes.
@@ -50,7 +54,7 @@ func NewEstimator(format string, o Options) (*Estimator, error) {
 	if e.Writer, err = New(format, &e.size, o); err != nil {
 		return nil, err
 	}
-	e.base, err = New(format, &e.baseSize, o)
+	e.first, err = New(format, &e.firstSize, o)
 	return e, err
 }
 
@@ -59,7 +63,7 @@ func (e *Estimator) both(call func(Writer) error) error {
 	if err := call(e.Writer); err != nil {
 		return err
 	}
-	return call(e.base)
+	return call(e.first)
 }
 
 // Recording begins a recording.
@@ -91,10 +95,17 @@ func (e *Estimator) Segment(s *trace.Segment) error {
 			e.calls += uint64(s.Calls[i].Count)
 		}
 	}
-	if e.sampled+n > sampledFirst && e.sampled > e.events/sampledShare {
+	if e.later == 0 && (e.events <= sampledFirst || e.events == n) {
+		return e.both(func(w Writer) error { return w.Segment(s) })
+	}
+	e.later += n
+	if e.stretch == 0 && e.sampled > e.later/sampledShare {
 		return nil
 	}
 	e.sampled += n
+	if e.stretch += n; e.stretch >= sampledStretch {
+		e.stretch = 0
+	}
 	return e.Writer.Segment(s)
 }
 
@@ -105,10 +116,10 @@ func (e *Estimator) Close() error {
 
 // Estimate returns the estimate. It is called after Close.
 func (e *Estimator) Estimate() Estimate {
-	out := Estimate{Bytes: int64(e.size), Events: e.events, Calls: e.calls}
-	if e.sampled < e.events {
-		more := float64(e.size-e.baseSize) * float64(e.events-e.sampled) / float64(max(1, e.sampled))
-		out.Bytes += int64(min(max(more, 0), 1<<60))
+	out := Estimate{Bytes: int64(e.firstSize), Events: e.events, Calls: e.calls}
+	if e.later > 0 {
+		later := float64(e.size-e.firstSize) * float64(e.later) / float64(max(1, e.sampled))
+		out.Bytes += int64(min(max(later, 0), 1<<60))
 	}
 	return out
 }

@@ -25,27 +25,41 @@ func inBrowser(t testing.TB, file, value, picture string, result any) {
 		Errors   []string
 		Requests []string
 	}{Value: result}
-	ask(t, "page", file, map[string]any{"wait": "document.documentElement.dataset.ready", "value": value,
+	ask(t, "page", file, map[string]any{"wait": "document.documentElement.dataset.complete", "value": value,
 		"picture": picture}, &got)
-	if len(got.Errors) > 0 {
-		t.Errorf("the page's errors: %s", got.Errors)
+	checkPage(t, got.Errors, got.Requests)
+}
+
+// checkPage fails if a page had errors, or made a request beside that for itself.
+func checkPage(t testing.TB, errors, requests []string) {
+	t.Helper()
+	if len(errors) > 0 {
+		t.Errorf("the page's errors: %s", errors)
 	}
-	if len(got.Requests) != 1 {
-		t.Errorf("the page asks for %s", got.Requests)
+	if len(requests) != 1 {
+		t.Errorf("the page asks for %s", requests)
 	}
 }
 
-// pageCalls has the page's own script give all its calls and, by method, what its table shows.
+// pageCalls has the page's own script return all its calls and, by method, what its table shows.
 const pageCalls = `(async () => {
   const threads = [];
   for (const recording of page.recordings) {
     for (const thread of recording.threads) {
-      const calls = decodeCalls(await inflate($(thread.events).textContent), thread.calls), all = [];
-      for (let i = 0; i < calls.length; i++) all.push([labels[calls.method[i]].text, calls.begin[i], calls.end[i], calls.depth[i]]);
-      const methods = methodTimes(calls, 0, Infinity).map((m) => [labels[m.method].text, m.calls, m.self, m.total]);
-      const merged = mergeCalls(calls, 0, Infinity), graph = new Map();
-      for (let i = 0; i < merged.length; i++) graph.set(merged.method[i], (graph.get(merged.method[i]) || 0) + merged.self(i));
-      for (const m of methods) if (Math.abs((graph.get(labels.findIndex((l) => l.text === m[0])) || 0) - m[2]) > 1e-3) throw new Error("the flame graph has another own time of " + m[0]);
+      const calls = await decodeCalls(thread.events, thread.calls), all = [];
+      for (let i = 0; i < calls.length; i++) {
+        all.push([shown.names(calls.method[i]).text, calls.begin[i], calls.end[i], calls.depth[i]]);
+      }
+      const tree = await mergeCalls([calls], 0, Infinity), times = [...methodTimes(tree).values()];
+      const methods = times.map((m) => [shown.names(m.method).text, m.calls, m.self, m.total]);
+      const graph = layOut(tree), icicle = layOut(await invert(tree));
+      const own = new Map(times.map((m) => [m.method, [m.self, m.self]]));
+      for (let i = 0; i < graph.length; i++) own.get(graph.method[i])[0] -= graph.self(i);
+      for (const i of icicle.rows[0] || []) own.get(icicle.method[i])[1] -= icicle.took(i);
+      for (const [m, left] of own) {
+        if (left.every((nanos) => Math.abs(nanos) < 1e-3)) continue;
+        throw new Error("flame graph and icicle have another own time of " + shown.names(m).text + ": " + left);
+      }
       threads.push({name: thread.name, all, methods});
     }
   }
@@ -148,37 +162,44 @@ func TestHTMLOfAMillionRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Ready                float64
-		Calls, Stalls, Drawn int
-		Mode, Details, Found string
-		Zoomed               [2]float64
-		Rows                 int
+		Shell, Ready, Complete, Painted string
+		Calls, Stalls, Drawn            int
+		View, Details, Found            string
+		Zoomed                          [2]float64
+		Rows                            int
 	}
 	inBrowser(t, file, `(async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const until = async (f) => { while (!f()) await frame(); };
   const key = (k) => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: k, bubbles: true}));
-  const pixels = () => { const c = $("chart"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
-    for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size; };
+  const pixels = () => {
+    const c = $("chart"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+    for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+    return seen.size;
+  };
   await frame();
   const drawn = pixels();
   key("n"); await frame();
   const details = $("details").textContent, zoomed = [...shown.range];
-  key("2"); await frame();
-  const mode = shown.mode;
-  key("3"); await frame();
+  key("3"); await until(() => shown.tree);
+  const view = shown.view;
+  key("6"); await until(() => $("methods").tBodies[0].rows.length);
   const rows = $("methods").tBodies[0].rows.length;
-  key("1"); $("search").value = "mga"; $("search").dispatchEvent(new Event("input")); await frame();
-  return {ready: +document.documentElement.dataset.ready, calls: shown.calls.length, stalls: $("stalls").children.length, drawn, mode, details,
-    found: $("found").textContent, zoomed, rows};
-})()`, os.Getenv("TRACEGEN_PICTURE"), &got)
-	t.Logf("%d calls in %.1f MB, painted after %.0f ms", m.calls, float64(b.Len())/1e6, got.Ready)
+  key("2"); key("0"); $("search").value = "mga|xyz"; shown.search(); await until(() => $("found").textContent);
+  const {shell, ready, complete} = document.documentElement.dataset;
+  const painted = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+  return {shell, ready, complete, painted: String(Math.round(painted)), calls: shown.calls[0].length,
+    stalls: $("stalls").children.length, drawn, view, details, found: $("found").textContent, zoomed, rows};
+})()`, "", &got)
+	t.Logf("%d calls in %.1f MB: painted after %s ms, head after %s ms, calls after %s ms, all after %s ms", m.calls,
+		float64(b.Len())/1e6, got.Painted, got.Shell, got.Ready, got.Complete)
 	if got.Calls != m.calls || got.Stalls != m.stalls {
 		t.Errorf("%d calls and %d stalls, want %d and %d", got.Calls, got.Stalls, m.calls, m.stalls)
 	}
 	if got.Drawn < 10 {
 		t.Errorf("the flame chart has %d colours", got.Drawn)
 	}
-	if got.Mode != "graph" || got.Rows < 20 || !strings.Contains(got.Details, "message of a.B, what 1") ||
+	if got.View != "graph" || got.Rows < 20 || !strings.Contains(got.Details, "message of a.B, what 1") ||
 		got.Zoomed[1]-got.Zoomed[0] > 10e9 {
 		t.Errorf("keys: %+v", got)
 	}

@@ -68,7 +68,7 @@ func full() []byte {
 
 // fullVerdict is the verdict on the stall of full.
 const fullVerdict = "cause unknown: com.app.CB.mga (CB.java:16) (own time 700 ms); CPU 4 %; " +
-	"the stack samples were elsewhere, in a.B.wait (lock)"
+	"waiting for a lock 30 %; the stack samples were elsewhere, in a.B.wait (lock)"
 
 func exportFile(t testing.TB, format, name string, names trace.Names, recordings ...[]byte) string {
 	t.Helper()

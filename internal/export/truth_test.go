@@ -37,14 +37,15 @@ type shownTruth struct {
 	threads map[string]bool  // that have calls, and whether one took any time
 	totals  map[string]int64 // by method: its calls on all threads, without those within another of its calls
 	calls   map[string]int64
-	first   map[string]int64 // by thread: when its first call begins
+	first   map[string]int64  // by thread: when its first call begins
+	labels  map[string]string // of methods, by name and descriptor
 	frames  int
 	facts   map[string]string
 }
 
 func newShown() *shownTruth {
 	return &shownTruth{threads: map[string]bool{}, totals: map[string]int64{}, calls: map[string]int64{},
-		first: map[string]int64{}, facts: map[string]string{}}
+		labels: map[string]string{}, first: map[string]int64{}, facts: map[string]string{}}
 }
 
 // called notes a call of a thread.
@@ -178,6 +179,7 @@ func truthOf(t *testing.T, data []byte, names trace.Names, mappings *analysis.Ma
 		}
 		all.totals[name] += m.Total
 		all.calls[name] += int64(m.Calls)
+		all.labels[m.Method.Identity()+m.Method.Descriptor] = name
 	}
 	for _, f := range c.r.Facts() {
 		all.facts[f.Key] = fmt.Sprint(f.Value)
@@ -235,8 +237,16 @@ func TestFormatsAgree(t *testing.T) {
 
 func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	t.Helper()
+	if f.name == "art" {
+		named := map[string]int64{}
+		for name, nanos := range got.totals {
+			named[want.labels[name]] += nanos
+		}
+		got.totals = named
+	}
 	slices.SortFunc(got.stalls, func(a, b shownStall) int { return a.Number - b.Number })
-	near := func(a, b, grain int64) bool { return max(a-b, b-a) <= grain }
+	// Times of centuries, which some of the recordings have, are not exact in JSON and in protocol buffers.
+	near := func(a, b, grain int64) bool { return max(a-b, b-a) <= grain+b>>40 }
 	if !f.noStalls {
 		same := len(got.stalls) == len(want.stalls)
 		for i := 0; same && i < len(got.stalls); i++ {
@@ -368,6 +378,8 @@ func gaps() []byte {
 	r.add(0, 40, record{-3, 300}, record{4, 310}, record{-4, 320})
 	r.add(0, 60, record{5, 600}, record{-5, 800}, record{-1, 1000})
 	r.add(1, 0, record{6, 5}, record{-6, 9})
+	r.stall(trace.StallChunk{Thread: 0, Begin: 1_000_000_000, Wall: 1_000_000_000, CPU: 900_000_000, EndRecord: 63,
+		GCMillis: -1, GCCount: -1, Description: "method 1", StackKey: "k"})
 	return r.end()
 }
 
@@ -435,11 +447,13 @@ func overloaded(t *testing.T) truthRecording {
 	return truthRecording{data: r.end(), mappings: mappings, stalls: 1}
 }
 
+// notes is what may stand behind a method.
+const notes = `(  \[[^\]]* (repaired|left out)\])*$`
+
 var (
-	reportTitle = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
-	tableRow    = regexp.MustCompile(`^ *(?:≥ )?(\S+) ms +(?:≥ )?(\S+) ms +(\d+) +(?:≥ )?(\S+) ms +(\d+)  (.*?)(  \[\d+ repaired\])?` +
-		`(  \[[\d,]+ calls? left out\])?$`)
-	treeRow      = regexp.MustCompile(`^ *(\S+) ms +(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)(  \[\d+ repaired\])?$`)
+	reportTitle  = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
+	tableRow     = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+)[ ≥]+(\S+) ms +(\d+)  (.*?)` + notes)
+	treeRow      = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)` + notes)
 	placeBehind  = regexp.MustCompile(` \([^()]+\.java(:\d+)?\)$`)
 	timelineKind = regexp.MustCompile(`: (messages|stalls)$`)
 	stallName    = regexp.MustCompile(`^stall #(\d+): (.*)$`)
@@ -466,7 +480,8 @@ func truthOfReport(t *testing.T, out []byte) *shownTruth {
 			if rest := strings.TrimPrefix(thread, "thread "); strings.Trim(rest, "0123456789") != "" {
 				thread = rest
 			}
-			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9), inNanos(float(t, m[2]), 1e6), ""})
+			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9),
+				inNanos(float(t, m[2]), 1e6), ""})
 		} else if why, ok := strings.CutPrefix(line, "  why      "); ok {
 			all.stalls[len(all.stalls)-1].Verdict = why
 		}
@@ -713,7 +728,11 @@ func truthOfPerfetto(t *testing.T, out []byte) *shownTruth {
 	}
 	tracks, open, methods := map[uint64]track{}, map[uint64]*stack{}, map[uint64]string{}
 	visit := func(b []byte, f func(field protowire.Number, n uint64, b []byte)) {
-		if err := fields(b, func(field protowire.Number, n uint64, b []byte) error { f(field, n, b); return nil }); err != nil {
+		err := fields(b, func(field protowire.Number, n uint64, b []byte) error {
+			f(field, n, b)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -967,18 +986,13 @@ func truthOfART(t *testing.T, out []byte) *shownTruth {
 	return all
 }
 
-// artName is a method's name in other formats: an ART trace has its descriptor beside it, and needs no parameters.
+// artName is a method's name and descriptor: an ART trace has the two beside each other.
 func artName(class, name, descriptor string) string {
-	if class == noClass {
-		return name
+	if class != noClass {
+		name = class + "." + name
 	}
-	label := class + "." + name
-	if slices.Contains([]string{"a.B.f", "a.B.g", "a.B.h"}, label) {
-		return map[string]string{
-			"a.B.f()V": "a.B.f()", "a.B.f([[Ljava/lang/String;J)V": "a.B.f(String[][], long)",
-			"a.B.g(Lb/X;)V": "a.B.g(b.X)", "a.B.g(Lc/X;)V": "a.B.g(c.X)",
-			"a.B.h(I)Ljava/lang/Object;": "a.B.h(int): java.lang.Object", "a.B.h(I)La/C;": "a.B.h(int): a.C",
-		}[label+descriptor]
-	}
-	return label
+	return name + strings.TrimSuffix(descriptor, noDescriptor)
 }
+
+// noDescriptor is what stands in an ART trace for a descriptor that is not known.
+const noDescriptor = "()"

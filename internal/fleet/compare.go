@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -61,7 +60,13 @@ type Change struct {
 	P float64 `json:"p"`
 	// Certainty says it in a word.
 	Certainty Certainty `json:"certainty"`
+	// Waiting is for which share of its own time the thread waited, from 0 to 1, as far as stalls show it; -1 if they do
+	// not.
+	Waiting float64 `json:"waitingShare"`
 }
+
+// unchanged reports whether the method's own time is the same in both samples, and it is called as often.
+func (c *Change) unchanged() bool { return c.OldSelf == c.NewSelf && c.OldCalls == c.NewCalls }
 
 // Delta is the change of the method's own time, in nanoseconds for each unit.
 func (c *Change) Delta() float64 { return c.NewSelf - c.OldSelf }
@@ -88,10 +93,16 @@ type Comparison struct {
 	Unit Unit `json:"unit"`
 	Old  Side `json:"old"`
 	New  Side `json:"new"`
-	// Changes has all methods, those whose own time grew the most first.
-	Changes []*Change `json:"changes"`
-	// Stalls has all groups of stalls, those whose time grew the most first.
-	Stalls []*StallChange `json:"stalls"`
+	// Changes has all methods that have changed, those whose own time grew the most first. Unchanged is how many others
+	// there are.
+	Changes   []*Change `json:"changes"`
+	Unchanged int       `json:"unchanged"`
+	// Stalls has all groups of stalls that have changed, those whose time grew the most first. UnchangedStalls is how
+	// many others there are.
+	Stalls          []*StallChange `json:"stalls"`
+	UnchangedStalls int            `json:"unchangedStalls"`
+	// Frames has the calls of both samples by path, nil without [Sample.Paths].
+	Frames *Frames `json:"-"`
 }
 
 // Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods
@@ -114,11 +125,15 @@ func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 		}
 	}
 	correct(c.Changes)
+	all := len(c.Changes)
+	c.Changes = slices.DeleteFunc(c.Changes, (*Change).unchanged)
+	c.Unchanged = all - len(c.Changes)
 	slices.SortFunc(c.Changes, func(a, b *Change) int {
 		return cmp.Or(cmp.Compare(b.Delta(), a.Delta()), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Method, b.Method),
 			cmp.Compare(a.Descriptor, b.Descriptor), cmp.Compare(a.Was, b.Was))
 	})
 	c.compareStalls(old, new)
+	c.Frames = compareFrames(old, new, is)
 	return c
 }
 
@@ -156,8 +171,8 @@ func wasCalled(c *mapping.Comparison) (was, is map[string]string) {
 
 // change compares what is known of a method, nil where it was not called.
 func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
-	parts := strings.SplitN(key, " ", 3)
-	m := &Change{Class: parts[0], Method: parts[1], Descriptor: parts[2], Was: was, P: 1, Certainty: Unknown}
+	m := &Change{Was: was, P: 1, Certainty: Unknown}
+	m.Class, m.Method, m.Descriptor = splitKey(key)
 	onOneSide := (a == nil) != (b == nil)
 	if a == nil {
 		a = &methodSample{}
@@ -174,6 +189,9 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	m.OldCall, _ = a.call.over(a.call.n)
 	m.NewCall, _ = b.call.over(b.call.n)
 	m.OldCalls, m.NewCalls = float64(a.calls)/max(units, 1), float64(b.calls)/max(newUnits, 1)
+	known := a.occupancy
+	known.add(b.occupancy)
+	m.Waiting = known.waitingShare()
 	switch {
 	case units >= LeastUnits && newUnits >= LeastUnits:
 		m.Low, m.High, m.P = welch(m.Delta(), varianceOld/units, varianceNew/newUnits, units, newUnits)
@@ -243,6 +261,10 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 		s.New, s.NewRate, s.NewMean = cases, rate, mean
 		if cases > 0 {
 			s.Worst = worst
+		}
+		if s.Old == s.New && s.OldRate == s.NewRate && s.OldMean == s.NewMean {
+			c.UnchangedStalls++
+			continue
 		}
 		c.Stalls = append(c.Stalls, s)
 	}

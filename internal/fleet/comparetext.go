@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,27 +41,50 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n",
 			LeastUnits, c.Unit)
 	}
-	var slower, faster []*Change
-	noise := 0
-	for _, m := range c.Changes {
-		switch {
-		case m.Delta() == 0 && m.OldCalls == m.NewCalls:
-		case m.Certainty == Noise && !all:
-			noise++
-		case m.Delta() > 0:
-			slower = append(slower, m)
-		case m.Delta() < 0:
-			faster = append([]*Change{m}, faster...)
-		}
+	slower, faster, noise := c.sides(all)
+	known := slices.ContainsFunc(slices.Concat(slower, faster), func(m *Change) bool { return m.Waiting >= 0 })
+	if !known && len(slower)+len(faster) > 0 {
+		fmt.Fprintf(b, "Whether methods ran or waited is not known: no stall shows it.\n")
 	}
-	writeChanges(b, "Slower", c.Unit, slower, top)
-	writeChanges(b, "Faster", c.Unit, faster, top)
+	writeChanges(b, "Slower", c.Unit, slower, top, known)
+	writeChanges(b, "Faster", c.Unit, faster, top, known)
+	if c.Unchanged > 0 {
+		fmt.Fprintf(b, "\nUnchanged: %s\n", count(c.Unchanged, "method"))
+	}
 	if noise > 0 {
 		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", count(noise, "method"))
 	}
 	c.writeStalls(b, top)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// waitingLast puts the methods that mostly wait behind those that run or of which that is not known, and keeps the
+// order otherwise: time on a processor is the method's own doing, and how long it sleeps or waits depends on others.
+func waitingLast(changes []*Change) {
+	slices.SortStableFunc(changes, func(a, b *Change) int {
+		switch {
+		case a.waits() == b.waits():
+			return 0
+		case a.waits():
+			return 1
+		}
+		return -1
+	})
+}
+
+// waits reports whether the method is known to wait for most of its own time.
+func (c *Change) waits() bool { return c.Waiting > 0.5 }
+
+// occupancy says whether the method ran or waited, for people.
+func (c *Change) occupancy() string {
+	switch {
+	case c.Waiting < 0:
+		return "whether it ran or waited is not known"
+	case c.waits():
+		return fmt.Sprintf("it waited for %.0f %% of the time that was sampled", 100*c.Waiting)
+	}
+	return fmt.Sprintf("it ran for %.0f %% of the time that was sampled", 100*(1-c.Waiting))
 }
 
 func (s Side) text(unit Unit) string {
@@ -71,7 +95,7 @@ func (s Side) text(unit Unit) string {
 	return text + between(", ", s.First, s.Last)
 }
 
-func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int) {
+func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int, known bool) {
 	if len(changes) == 0 {
 		fmt.Fprintf(b, "\n%s: none\n", title)
 		return
@@ -87,6 +111,9 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 			percent(m.OldSelf, m.NewSelf), m.certainty())
 		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
 			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		if known {
+			fmt.Fprintf(b, "            %s\n", m.occupancy())
+		}
 		if m.Was != "" {
 			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
 		}
@@ -116,10 +143,9 @@ func (c *Change) certainty() string {
 }
 
 func (c *Comparison) writeStalls(b *strings.Builder, top int) {
-	if len(c.Stalls) == 0 {
-		return
+	if len(c.Stalls) > 0 || c.UnchangedStalls > 0 {
+		fmt.Fprintf(b, "\nStalls:\n")
 	}
-	fmt.Fprintf(b, "\nStalls:\n")
 	for i, s := range c.Stalls {
 		if i == top && top > 0 {
 			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(c.Stalls)-top, "group"))
@@ -133,8 +159,12 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			what = "gone: "
 		}
 		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
-		fmt.Fprintf(b, "            %d to %d, of %s to %s on average; in a thousand %ss %.3g to %.3g\n", s.Old, s.New,
-			nanos(s.OldMean), nanos(s.NewMean), c.Unit, s.OldRate, s.NewRate)
+		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s\n",
+			number(float64(s.Old)), number(float64(s.New)), nanos(s.OldMean), nanos(s.NewMean), c.Unit, number(s.OldRate),
+			number(s.NewRate))
+	}
+	if c.UnchangedStalls > 0 {
+		fmt.Fprintf(b, "  unchanged: %s\n", count(c.UnchangedStalls, "group"))
 	}
 }
 
@@ -145,18 +175,4 @@ func signed(n float64) string {
 		return "+" + nanos(n)
 	}
 	return "-" + nanos(-n)
-}
-
-func percent(old, new float64) string {
-	if old <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%+.1f %%)", 100*(new-old)/old)
-}
-
-func number(n float64) string {
-	if n >= 100 || n == math.Trunc(n) {
-		return fmt.Sprintf("%.0f", n)
-	}
-	return fmt.Sprintf("%.2g", n)
 }

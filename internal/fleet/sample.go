@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"strings"
+
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -42,6 +44,7 @@ type methodSample struct {
 	self, total moments // by unit
 	calls       uint64
 	call        moments // own time, by call
+	occupancy   occupancy
 }
 
 // groupSample is what is known of a group of stalls in a sample.
@@ -56,12 +59,15 @@ type groupSample struct {
 type Sample struct {
 	// Unit is what times are counted by.
 	Unit Unit
+	// Paths is set to keep the calls by path, for [Comparison.WriteHTML].
+	Paths bool
 	// Units and Recordings are how many there were.
 	Units, Recordings int
 
 	versions span
 	methods  map[string]*methodSample // by methodKey
 	stalls   map[string]*groupSample
+	paths    pathFrames
 	now      *sampler
 }
 
@@ -75,6 +81,7 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 		g = &groupSample{}
 		s.stalls[stall.Key] = g
 	}
+	s.observe(stall)
 	g.cases++
 	g.wall.add(float64(stall.Wall))
 	if c := NewStall(stall); g.cases == 1 || c.Wall > g.worst.Wall {
@@ -98,6 +105,13 @@ func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 func (s *Sample) End(*analysis.Recording) error {
 	if s.now != nil && (s.Unit == UnitRecording || len(s.now.used) > 0) {
 		s.now.endUnit()
+		if s.Unit == UnitMessage && s.now.between && s.Units > 1 {
+			s.Units-- // what came behind the last message is no unit
+		}
+	}
+	if s.now != nil && len(s.now.tree.Nodes) > 0 {
+		s.now.tree.Trim(maxPaths)
+		s.paths.add(&s.now.tree, s.now.names)
 	}
 	s.now = nil
 	return nil
@@ -111,6 +125,8 @@ type sampler struct {
 	used    []*inUnit // those of methods that ran in this unit
 	self    []int64   // by call of the segment
 	path    []int32   // calls of the segment that enclose the one that is looked at
+	tree    trace.Tree
+	between bool // the last segment was no message, and none has come since
 }
 
 // inUnit is a method's times in the unit that is being read.
@@ -144,8 +160,12 @@ func (p *sampler) Segment(s *trace.Segment) error {
 		p.path = append(p.path, int32(i))
 	}
 	p.leave(s, -1)
-	goesOn := len(s.Calls) > 0 && s.Calls[0].Marks&trace.MarkSuspended != 0
-	if p.sample.Unit == UnitMessage && !goesOn {
+	if p.sample.Paths {
+		p.addPaths(s)
+	}
+	p.between = s.Kind == trace.SegmentBetween
+	goesOn := len(s.Calls) > 0 && s.Calls[s.Message].Marks&trace.MarkSuspended != 0
+	if p.sample.Unit == UnitMessage && !goesOn && !p.between {
 		p.endUnit()
 	}
 	return nil
@@ -186,12 +206,7 @@ func (p *sampler) method(id trace.Method) *inUnit {
 	}
 	name, _ := p.names.Name(id)
 	key := methodKey(name.Class, name.Method, name.Descriptor)
-	of := p.sample.methods[key]
-	if of == nil {
-		of = &methodSample{}
-		p.sample.methods[key] = of
-	}
-	m := &inUnit{methodSample: of}
+	m := &inUnit{methodSample: p.sample.methodSample(key)}
 	p.methods[id] = m
 	return m
 }
@@ -199,6 +214,12 @@ func (p *sampler) method(id trace.Method) *inUnit {
 // methodKey is "class method descriptor", as in a mapping.
 func methodKey(class, method, descriptor string) string {
 	return class + " " + method + " " + descriptor
+}
+
+// splitKey returns what a methodKey is made of.
+func splitKey(key string) (class, method, descriptor string) {
+	parts := strings.SplitN(key, " ", 3)
+	return parts[0], parts[1], parts[2]
 }
 
 // endUnit ends a unit of work.

@@ -30,7 +30,8 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 }
 
 func (g *StallGroup) writeText(b *strings.Builder, rank int) {
-	fmt.Fprintf(b, "\n%d. %s × %s on average = %.1f s%s\n", rank, count(g.Users, "user"), short(g.Mean), g.Score,
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), short(g.Mean),
+		thousands(fmt.Sprintf("%.1f", g.Score)),
 		between(", ", g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
@@ -56,14 +57,6 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// count says how many, "1 user" or "2 users".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // between names a range of versions; it is empty if there is none.
 func between(before, first, last string) string {
 	switch {
@@ -80,13 +73,13 @@ func short(d time.Duration) string {
 	n := float64(d.Abs())
 	for _, u := range []struct {
 		least, unit float64
-		form        string
+		form, name  string
 	}{
-		{10e9, 1e9, "%.1f s"}, {1e9, 1e9, "%.2f s"}, {10e6, 1e6, "%.0f ms"}, {100e3, 1e6, "%.2f ms"}, {1e3, 1e3,
-			"%.1f µs"},
+		{10e9, 1e9, "%.1f", " s"}, {1e9, 1e9, "%.2f", " s"}, {10e6, 1e6, "%.0f", " ms"}, {100e3, 1e6, "%.2f", " ms"},
+		{1e3, 1e3, "%.1f", " µs"},
 	} {
 		if n >= u.least {
-			return fmt.Sprintf(u.form, float64(d)/u.unit)
+			return thousands(fmt.Sprintf(u.form, float64(d)/u.unit)) + u.name
 		}
 	}
 	return fmt.Sprintf("%d ns", d.Nanoseconds())

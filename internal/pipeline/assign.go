@@ -35,6 +35,7 @@ type AssignConfig struct {
 	Base            *mapping.Mapping
 	Prune           []*mapping.Mapping
 	Order           mapping.Order
+	Messages        []filter.Rule
 	Lines           bool
 	Files           func(*Result) ([]File, error)
 	DryRun          bool
@@ -60,7 +61,8 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		Inputs: a.names, Filter: filterOf(c.Filter, original,
 			c.R8), FocusHooks: c.FocusHooks, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, ClassPath: supertypesOf(path, opened),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
+		ClassPath: supertypesOf(path, opened),
 	})
 	if err != nil {
 		return nil, err
@@ -90,7 +92,8 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull)
+	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull,
+		messageWarnings(c.Messages, planned.Mapping))
 	return finish(ctx, stage, none, c.Files, result)
 }
 

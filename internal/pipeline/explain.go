@@ -57,9 +57,11 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	if err != nil {
 		return nil, err
 	}
+	setMessages(classes, c.Messages)
 	return &Explained{
 		Classes: classes, Mapping: planned.Mapping, Names: explanation.Names(planned),
-		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, planned.ModuleWarnings()),
+		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, planned.ModuleWarnings(),
+			messageWarnings(c.Messages, planned.Mapping)),
 	}, nil
 }
 

@@ -73,6 +73,8 @@ type Config struct {
 	Base  *mapping.Mapping   // IDs to keep, or nil
 	Prune []*mapping.Mapping // unless empty, retired IDs of Base that none of them has alive are freed
 	Order mapping.Order
+	// Messages are rules of filter.ParseMessage: the mapping has the methods that they match.
+	Messages []filter.Rule
 
 	Verify VerifyLevel // which checks rewritten classes must pass
 	// ClassPath is where the type checker finds classes; its Paths also where supertypes are looked for that rules

@@ -68,7 +68,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		result.Lines = linesOf(planned)
 	}
 	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, round.warnings(),
-		planned.ModuleWarnings())
+		planned.ModuleWarnings(), messageWarnings(c.Messages, planned.Mapping))
 	return finish(ctx, stage, memory, c.Files, result)
 }
 
@@ -106,7 +106,8 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, AddRequires: c.AddRequires != "", R8: c.R8,
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Merged: merged, ClassPath: supertypesOf(c.ClassPath, path),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged,
+		ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
 

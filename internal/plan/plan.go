@@ -41,6 +41,8 @@ type Options struct {
 	Base  *mapping.Mapping
 	Prune []*mapping.Mapping
 	Order mapping.Order
+	// Messages reports whether the calls of a method are messages; nil if none are.
+	Messages func(mapping.Identity) bool
 
 	// Merged are the containers that become one archive; empty if each input has its own output.
 	Merged    []*input.Container
@@ -365,7 +367,7 @@ func (d *Draft) Assign() (*Plan, error) {
 		}
 	}
 	o := mapping.Options{Base: d.options.Base, Prune: d.options.Prune, Order: d.options.Order,
-		Runtime: d.options.OriginalRuntime}
+		Runtime: d.options.OriginalRuntime, Messages: d.options.Messages}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}

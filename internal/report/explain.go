@@ -67,6 +67,7 @@ type explainedCode struct {
 	CodeBytes    int           `json:"codeBytes"`
 	Calls        int           `json:"calls"`
 	AddedBytes   int           `json:"addedBytes"`
+	Message      string        `json:"message,omitempty"`
 }
 
 // mapped returns the entry of the mapping for a method, living or retired.
@@ -98,7 +99,7 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail),
 				Line:         m.Line,
 				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls,
-				AddedBytes: m.Bytes,
+				AddedBytes: m.Bytes, Message: Printable(m.Message),
 			})
 		}
 		d.Classes = append(d.Classes, part)
@@ -163,6 +164,9 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 		fmt.Fprintf(b, "    by %s\n", Printable(m.Detail))
 	} else if m.ID != 0 {
 		b.WriteString("    no rule blocks it\n")
+	}
+	if m.Message != "" {
+		fmt.Fprintf(b, "    its calls are messages by %s\n", Printable(m.Message))
 	}
 	if m.Code {
 		line := ""

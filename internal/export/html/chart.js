@@ -1,16 +1,20 @@
 "use strict";
 
-const ROW = 18, RULER = 20;
+const ROW = 18,
+  RULER = 20;
 
-/** Sizes a canvas to its element and gives its context in CSS pixels. */
+/** Sizes a canvas to its element and returns its context in CSS pixels. */
 function contextOf(canvas) {
-  const scale = window.devicePixelRatio || 1, { width, height } = canvas.getBoundingClientRect();
+  const scale = window.devicePixelRatio || 1,
+    { width, height } = canvas.getBoundingClientRect();
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
   }
   const context = canvas.getContext("2d");
   context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
   return { context, width, height };
 }
 
@@ -20,47 +24,81 @@ function roundStep(span, n) {
   return [1, 2, 5, 10].map((f) => f * power).find((s) => span / s <= n);
 }
 
-function colors() {
-  const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(["ground", "panel", "line", "text", "faint", "accent", "bad", "slow", "good"].map((n) => [n, style.getPropertyValue("--" + n).trim()]));
+const colors = {
+  /** Reads the colours of the theme from the style sheet. */
+  read() {
+    const style = getComputedStyle(document.documentElement);
+    for (const n of ["ground", "panel", "line", "text", "faint", "accent", "bad", "slow", "good", "lost"])
+      this[n] = style.getPropertyValue("--" + n).trim();
+    this.dark = document.documentElement.dataset.theme === "dark";
+  },
+};
+
+/** The colour of a duration: long enough for a stall, longer than a frame at 60 Hz, or shorter. */
+function speedColor(nanos, slow) {
+  return nanos >= slow ? colors.bad : nanos > 16.7e6 ? colors.slow : colors.good;
 }
 
-/** Draws calls as boxes, time to the right and what was called below its caller. */
-class Chart {
-  /** names(method) gives {text, hue}; hue is negative for a method without a name. */
-  constructor(canvas, names) {
+/** Draws lines from bottom left to top right over a box. */
+function hatch(context, x, y, wide, tall, color, gap) {
+  const left = Math.max(x, -tall),
+    right = Math.min(x + wide, context.canvas.width);
+  if (right <= left) return;
+  context.save();
+  context.beginPath();
+  context.rect(x, y, wide, tall);
+  context.clip();
+  context.strokeStyle = color;
+  context.lineWidth = 0.8;
+  context.beginPath();
+  for (let at = Math.floor((left - tall) / gap) * gap; at < right; at += gap) {
+    context.moveTo(at, y + tall);
+    context.lineTo(at + tall, y);
+  }
+  context.stroke();
+  context.restore();
+}
+
+/** A canvas with time to the right that is zoomed and moved by wheel, mouse, fingers and keys. */
+class Pane {
+  constructor(canvas) {
     this.canvas = canvas;
-    this.names = names;
-    this.calls = new Calls(0);
-    this.matches = null; // by method: whether it was searched for
-    this.selected = -1;
-    this.hovered = -1;
-    this.onview = this.onselect = this.onhover = () => {};
+    this.limit = null; // the first and the last time that there is
+    this.left = 0; // the pixels at the left that are not time
+    this.top = 0; // how many pixels have been scrolled
+    this.hovered = null;
     this.pending = false;
+    this.onview = this.onhover = this.onselect = () => {};
+    this.pointers = new Map();
     this.listen();
   }
 
-  show(calls, from, to) {
-    this.calls = calls;
+  setLimit(from, to) {
     this.limit = [from, Math.max(to, from + 1)];
-    this.from = this.limit[0];
-    this.to = this.limit[1];
+    [this.from, this.to] = this.limit;
     this.top = 0;
-    this.selected = this.hovered = -1;
+    this.leave();
     this.draw();
   }
 
   /** Shows the times between from and to, or as much as there is. */
   view(from, to) {
-    const [first, last] = this.limit, span = Math.min(Math.max(to - from, 1), last - first);
+    if (!this.limit) return;
+    const [first, last] = this.limit,
+      span = Math.min(Math.max(to - from, 1), last - first);
     this.from = Math.min(Math.max(from, first), last - span);
     this.to = this.from + span;
+    this.leave();
     this.onview();
     this.draw();
   }
 
-  zoom(factor, x) {
-    const { width } = this.canvas.getBoundingClientRect(), at = this.from + (this.to - this.from) * x / width;
+  get width() {
+    return Math.max(1, this.canvas.getBoundingClientRect().width - this.left);
+  }
+
+  zoom(factor, x = this.left + this.width / 2) {
+    const at = this.timeAt(x);
     this.view(at - (at - this.from) * factor, at + (this.to - at) * factor);
   }
 
@@ -71,80 +109,123 @@ class Chart {
 
   scroll(pixels) {
     const { height } = this.canvas.getBoundingClientRect();
-    this.top = Math.max(0, Math.min(this.top + pixels, this.calls.rows.length * ROW + RULER - height));
+    this.top = Math.max(0, Math.min(this.top + pixels, this.tall() - height));
+    this.leave();
     this.draw();
   }
 
-  select(i) {
-    this.selected = i;
-    if (i >= 0) {
-      const { height } = this.canvas.getBoundingClientRect(), y = this.calls.depth[i] * ROW - this.top;
-      if (y < 0 || y > height - RULER - ROW) this.top = Math.max(0, this.calls.depth[i] * ROW - height / 2);
-    }
-    this.onselect(i);
+  timeAt(x) {
+    return this.from + ((this.to - this.from) * (x - this.left)) / this.width;
+  }
+
+  xOf(t) {
+    return this.left + ((t - this.from) / (this.to - this.from)) * this.width;
+  }
+
+  /** Where an event happened, in pixels of the canvas. */
+  place(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  /** Nothing is hovered any more: what was under the pointer has moved away. */
+  leave() {
+    if (this.hovered === null) return;
+    this.hovered = null;
+    this.onhover(null);
     this.draw();
-  }
-
-  fit(i) {
-    const { calls } = this, margin = (calls.end[i] - calls.begin[i]) * 0.03 + 1;
-    this.view(calls.begin[i] - margin, calls.end[i] + margin);
-  }
-
-  hit(event) {
-    const box = this.canvas.getBoundingClientRect(), y = event.clientY - box.top - RULER;
-    if (y < 0) return -1;
-    const t = this.from + (this.to - this.from) * (event.clientX - box.left) / box.width;
-    return this.calls.at(t, Math.floor((y + this.top) / ROW));
   }
 
   listen() {
     const { canvas } = this;
-    let drag = null;
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const box = canvas.getBoundingClientRect();
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.move((event.deltaX || event.deltaY) / box.width);
-      else this.zoom(1.0015 ** event.deltaY, event.clientX - box.left);
-    }, { passive: false });
-    canvas.addEventListener("pointerdown", (event) => {
-      drag = { x: event.clientX, y: event.clientY, from: this.from, to: this.to, top: this.top, far: false };
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (drag) {
-        const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
-        if (Math.abs(dx) + Math.abs(dy) > 4) drag.far = true;
-        if (!drag.far) return;
-        const by = dx * (drag.to - drag.from) / canvas.getBoundingClientRect().width;
-        this.view(drag.from - by, drag.to - by);
-        this.top = drag.top;
-        this.scroll(-dy);
-        return;
-      }
-      this.hovered = this.hit(event);
-      this.onhover(this.hovered, event);
-      this.draw();
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      if (drag && !drag.far) this.select(this.hit(event));
-      drag = null;
-    });
-    canvas.addEventListener("pointerleave", () => {
-      this.hovered = -1;
-      this.onhover(-1);
-      this.draw();
-    });
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("pointerdown", (event) => this.down(event));
+    canvas.addEventListener("pointermove", (event) => this.moved(event));
+    canvas.addEventListener("pointerup", (event) => this.released(event));
+    canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
+    canvas.addEventListener("pointerleave", () => this.leave());
     canvas.addEventListener("dblclick", (event) => {
-      const i = this.hit(event);
-      if (i >= 0) this.fit(i);
-    });
-    canvas.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowUp" || event.key === "ArrowDown") {
-        event.preventDefault();
-        this.scroll(event.key === "ArrowUp" ? -3 * ROW : 3 * ROW);
-      }
+      const hit = this.hit(this.place(event));
+      if (hit !== null) this.fit(hit);
     });
     new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  wheel(event) {
+    event.preventDefault();
+    if (!this.limit) return;
+    if (event.altKey) this.scroll(event.deltaY);
+    else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+      this.move((event.deltaX || event.deltaY) / this.width);
+    else this.zoom(1.0015 ** (event.deltaY * (event.ctrlKey ? 5 : 1)), this.place(event).x);
+  }
+
+  down(event) {
+    this.leave();
+    if (!this.limit) return;
+    this.pointers.set(event.pointerId, this.place(event));
+    this.canvas.setPointerCapture(event.pointerId);
+    this.start = { from: this.from, to: this.to, top: this.top, at: this.middle(), spread: this.spread() };
+    if (this.pointers.size === 1) this.far = false;
+  }
+
+  /** The middle of all pointers that are down, and how far apart they are. */
+  middle() {
+    const all = [...this.pointers.values()];
+    return { x: all.reduce((s, p) => s + p.x, 0) / all.length, y: all.reduce((s, p) => s + p.y, 0) / all.length };
+  }
+
+  spread() {
+    const xs = [...this.pointers.values()].map((p) => p.x);
+    return Math.max(20, Math.max(...xs) - Math.min(...xs));
+  }
+
+  moved(event) {
+    if (!this.pointers.has(event.pointerId)) {
+      if (event.pointerType !== "touch" && !event.buttons) this.hover(event);
+      return;
+    }
+    this.pointers.set(event.pointerId, this.place(event));
+    const { start } = this,
+      at = this.middle();
+    if (Math.abs(at.x - start.at.x) + Math.abs(at.y - start.at.y) > 4 || this.pointers.size > 1) this.far = true;
+    if (!this.far) return;
+    this.drag(start, at);
+  }
+
+  /** Fingers that move apart zoom, and all that move together move what is shown. */
+  drag(start, at) {
+    const factor = this.pointers.size > 1 ? start.spread / this.spread() : 1,
+      span = (start.to - start.from) * factor;
+    const held = start.from + ((start.to - start.from) * (start.at.x - this.left)) / this.width;
+    const from = held - (span * (at.x - this.left)) / this.width;
+    this.view(from, from + span);
+    this.top = start.top;
+    this.scroll(start.at.y - at.y);
+  }
+
+  released(event) {
+    const was = this.pointers.size;
+    if (!this.pointers.delete(event.pointerId)) return;
+    if (this.pointers.size)
+      this.start = { from: this.from, to: this.to, top: this.top, at: this.middle(), spread: this.spread() };
+    else if (!this.far && was === 1) this.tap(event);
+  }
+
+  tap(event) {
+    const hit = this.hit(this.place(event));
+    const twice = event.pointerType === "touch" && this.tapped && event.timeStamp - this.tapped < 350;
+    this.tapped = event.timeStamp;
+    if (twice && hit !== null) this.fit(hit);
+    else this.select(hit);
+  }
+
+  hover(event) {
+    const hit = this.hit(this.place(event)),
+      changed = hit !== this.hovered;
+    this.hovered = hit;
+    this.onhover(hit, event);
+    if (changed) this.draw();
   }
 
   /** Draws soon, and once for all changes until then. */
@@ -153,33 +234,146 @@ class Chart {
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.paint();
+      if (!this.limit || !this.canvas.getClientRects().length) return;
+      const { context, width, height } = contextOf(this.canvas);
+      context.fillStyle = colors.ground;
+      context.fillRect(0, 0, width, height);
+      this.paint(context, width, height);
     });
   }
 
-  paint() {
-    if (!this.limit) return;
-    const { context, width, height } = contextOf(this.canvas), color = colors();
-    context.fillStyle = color.ground;
-    context.fillRect(0, 0, width, height);
-    context.font = "11px system-ui, sans-serif";
-    context.textBaseline = "middle";
-    const first = Math.floor(this.top / ROW), last = Math.min(this.calls.rows.length - 1, Math.floor((this.top + height) / ROW));
-    for (let depth = first; depth <= last; depth++) this.paintRow(context, width, depth, color);
-    this.paintRuler(context, width, color);
+  paintRuler(context, width) {
+    const { from, to, left } = this,
+      step = roundStep(to - from, Math.max(2, this.width / 110));
+    context.fillStyle = colors.panel;
+    context.fillRect(0, 0, width, RULER);
+    context.fillStyle = colors.faint;
+    context.strokeStyle = colors.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let t = Math.ceil(from / step) * step; t < to; t += step) {
+      const x = this.xOf(t);
+      context.moveTo(x, 0);
+      context.lineTo(x, RULER);
+      if (x + 30 < width && x >= left - 1) context.fillText(t ? tick(t, step) : "0", x + 4, RULER / 2);
+    }
+    context.stroke();
+  }
+}
+
+/** Draws calls as boxes: time to the right, and what was called below its caller, or above it if up is set. */
+class Chart extends Pane {
+  /** names(method) returns {text, hue, lost}; hue is negative for a method without a name. */
+  constructor(canvas, names, up = false) {
+    super(canvas);
+    this.names = names;
+    this.up = up;
+    this.calls = new Calls(0);
+    this.matches = null; // by method: whether it was searched for
+    this.gaps = []; // times that are hatched lightly: calls may be missing there
+    this.shares = { shown: 0, all: 0 }; // of merged calls: what percentages are of
+    this.selected = -1;
+    canvas.addEventListener("keydown", (event) => this.step(event));
+  }
+
+  show(calls, from, to) {
+    this.calls = calls;
+    this.selected = -1;
+    this.setLimit(from, to);
+  }
+
+  tall() {
+    return this.calls.rows.length * ROW + RULER;
+  }
+
+  select(i) {
+    this.selected = i ?? -1;
+    if (this.selected >= 0) {
+      const { height } = this.canvas.getBoundingClientRect(),
+        y = this.calls.depth[i] * ROW - this.top;
+      if (y < 0 || y > height - RULER - ROW) this.top = Math.max(0, this.calls.depth[i] * ROW - height / 2);
+    }
+    this.onselect(this.selected);
+    this.draw();
+  }
+
+  fit(i) {
+    const { calls } = this,
+      margin = calls.took(i) * 0.03 + 1;
+    this.view(calls.begin[i] - margin, calls.end[i] + margin);
+  }
+
+  hit({ x, y }) {
+    const { height } = this.canvas.getBoundingClientRect(),
+      down = this.up ? height - y : y - RULER;
+    if (down < 0 || y < RULER || !this.limit) return null;
+    const i = this.calls.at(this.timeAt(x), Math.floor((down + this.top) / ROW));
+    return i < 0 ? null : i;
+  }
+
+  /** Arrow keys up and down scroll; with shift, arrow keys go to the caller, the first callee and the siblings. */
+  step(event) {
+    if (!event.key.startsWith("Arrow")) return;
+    const { calls, selected: i } = this,
+      vertical = event.key === "ArrowUp" || event.key === "ArrowDown";
+    if (!event.shiftKey) {
+      if (!vertical) return;
+      event.preventDefault();
+      this.scroll(event.key === "ArrowUp" ? -3 * ROW : 3 * ROW);
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    if (i < 0) {
+      const first = (calls.rows[0] || [])[calls.after(calls.rows[0] || [], this.from)];
+      if (first !== undefined) this.select(first);
+      return;
+    }
+    const row = calls.rows[calls.depth[i]],
+      at = calls.after(row, calls.begin[i]),
+      below = calls.rows[calls.depth[i] + 1] || [];
+    const here = row.indexOf(i, Math.max(0, at - 1));
+    const child = below[calls.after(below, calls.begin[i])];
+    const next = {
+      ArrowUp: this.up ? child : calls.parent[i],
+      ArrowDown: this.up ? calls.parent[i] : child,
+      ArrowLeft: row[here - 1],
+      ArrowRight: row[here + 1],
+    }[event.key];
+    if (next === undefined || next < 0 || (next === child && calls.parent[next] !== i)) return;
+    this.select(next);
+    if (calls.end[next] < this.from || calls.begin[next] > this.to) this.fit(next);
+  }
+
+  y(depth, height) {
+    return this.up ? height - (depth + 1) * ROW + this.top : RULER + depth * ROW - this.top;
+  }
+
+  paint(context, width, height) {
+    for (const g of this.gaps) {
+      const x = this.xOf(g[0]),
+        right = this.xOf(g[1]);
+      if (right >= 0 && x <= width) hatch(context, x, RULER, Math.max(1, right - x), height, colors.line, 11);
+    }
+    const first = Math.floor(this.top / ROW),
+      last = Math.min(this.calls.rows.length - 1, Math.floor((this.top + height) / ROW));
+    for (let depth = first; depth <= last; depth++) this.paintRow(context, width, depth, this.y(depth, height));
+    this.paintRuler(context, width);
   }
 
   /**
    * Draws the calls of one depth. What is narrower than a pixel is drawn as one pixel and the calls in it are jumped
    * over, so that a row costs what it is wide and not how many calls it has.
    */
-  paintRow(context, width, depth, color) {
-    const { calls, from, to } = this, row = calls.rows[depth], scale = width / (to - from);
-    const y = RULER + depth * ROW - this.top;
+  paintRow(context, width, depth, y) {
+    const { calls, from, to } = this,
+      row = calls.rows[depth],
+      scale = width / (to - from);
     for (let k = calls.after(row, from); k < row.length;) {
       const i = row[k];
       if (calls.begin[i] >= to) break;
-      const x = Math.max(-2, (calls.begin[i] - from) * scale), right = Math.min(width + 2, (calls.end[i] - from) * scale);
+      const x = Math.max(-2, (calls.begin[i] - from) * scale),
+        right = Math.min(width + 2, (calls.end[i] - from) * scale);
       const wide = right - x;
       if (wide < 1) {
         context.fillStyle = this.fill(i, true);
@@ -188,143 +382,42 @@ class Chart {
         k = Math.max(k + 1, next);
         continue;
       }
-      this.paintCall(context, i, x, y, wide, color);
+      this.paintCall(context, i, x, y, wide);
       k++;
     }
   }
 
-  paintCall(context, i, x, y, wide, color) {
+  paintCall(context, i, x, y, wide) {
+    const m = this.calls.method[i],
+      name = this.names(m);
     context.fillStyle = this.fill(i, false);
     context.fillRect(x, y, Math.max(1, wide - 0.5), ROW - 1);
-    if (this.calls.marks[i] & 31) this.hatch(context, x, y, wide, color);
+    if (name.lost) hatch(context, x, y, wide, ROW - 1, colors.lost, 5);
+    else if (this.calls.marks[i]) hatch(context, x, y, wide, ROW - 1, colors.faint, 7);
     if (wide > 28) {
-      context.fillStyle = this.matches && !this.matches[this.calls.method[i]] ? color.faint : color.text;
-      const left = Math.max(x, 0) + 4, text = this.shorten(context, this.names(this.calls.method[i]).text, x + wide - left - 3);
-      context.fillText(text, left, y + ROW / 2);
+      context.fillStyle = (this.matches && !this.matches[m]) || name.lost ? colors.faint : colors.text;
+      const left = Math.max(x, 0) + 4,
+        room = Math.min(x + wide, context.canvas.width) - left - 3;
+      context.fillText(
+        shorten(name.text, room, (t) => context.measureText(t).width),
+        left,
+        y + ROW / 2,
+      );
     }
     if (i === this.selected || i === this.hovered) {
-      context.strokeStyle = i === this.selected ? color.accent : color.text;
+      context.strokeStyle = i === this.selected ? colors.accent : colors.text;
       context.lineWidth = i === this.selected ? 2 : 1;
       context.strokeRect(x + 1, y + 1, Math.max(1, wide - 2), ROW - 3);
     }
   }
 
   fill(i, thin) {
-    const m = this.calls.method[i], { hue } = this.names(m), dark = document.documentElement.dataset.theme === "dark";
+    const m = this.calls.method[i],
+      { hue, lost } = this.names(m),
+      { dark } = colors;
+    if (lost) return thin ? colors.lost : colors.panel;
     if (this.matches && !this.matches[m]) return dark ? "#262b33" : "#e6e8ec";
     const strong = this.matches ? 75 : hue < 0 ? 0 : 45;
-    return `hsl(${Math.max(hue, 0)} ${strong}% ${dark ? (thin ? 38 : 32) : (thin ? 70 : 79)}%)`;
-  }
-
-  hatch(context, x, y, wide, color) {
-    context.save();
-    context.beginPath();
-    context.rect(x, y, wide, ROW - 1);
-    context.clip();
-    context.strokeStyle = color.faint;
-    context.lineWidth = 0.7;
-    context.beginPath();
-    for (let left = Math.max(x, -ROW) - ROW; left < Math.min(x + wide, this.canvas.width); left += 7) {
-      context.moveTo(left, y + ROW);
-      context.lineTo(left + ROW, y);
-    }
-    context.stroke();
-    context.restore();
-  }
-
-  /** The end of a name says more than its beginning: a package is cut first. */
-  shorten(context, text, room) {
-    if (context.measureText(text).width <= room) return text;
-    const parts = text.split(".");
-    for (let k = 1; k < parts.length; k++) {
-      const tail = parts.slice(k).join(".");
-      if (context.measureText(tail).width <= room) return tail;
-    }
-    const tail = parts[parts.length - 1];
-    let low = 0, high = tail.length;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (context.measureText(tail.slice(0, middle) + "…").width <= room) low = middle; else high = middle - 1;
-    }
-    return low >= 2 ? tail.slice(0, low) + "…" : "";
-  }
-
-  paintRuler(context, width, color) {
-    const { from, to } = this, step = roundStep(to - from, Math.max(2, width / 110));
-    context.fillStyle = color.panel;
-    context.fillRect(0, 0, width, RULER);
-    context.fillStyle = color.faint;
-    context.strokeStyle = color.line;
-    context.lineWidth = 1;
-    context.beginPath();
-    for (let t = Math.ceil(from / step) * step; t < to; t += step) {
-      const x = (t - from) / (to - from) * width;
-      context.moveTo(x, 0);
-      context.lineTo(x, RULER);
-      context.fillText(t ? tick(t, step) : "0", x + 4, RULER / 2);
-    }
-    context.stroke();
-  }
-}
-
-/** The whole recording in a strip: outermost calls by how long they took, stalls in red, and the part that is seen. */
-class Overview {
-  constructor(canvas) {
-    this.canvas = canvas;
-    this.calls = new Calls(0);
-    this.onchoose = () => {};
-    let start = null;
-    const time = (event) => {
-      const box = canvas.getBoundingClientRect();
-      return this.from + (this.to - this.from) * Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
-    };
-    canvas.addEventListener("pointerdown", (event) => {
-      start = time(event);
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (start !== null) this.onchoose(Math.min(start, time(event)), Math.max(start, time(event)));
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      const end = time(event), span = (this.to - this.from) / 50;
-      if (start !== null && Math.abs(end - start) < span / 20) this.onchoose(end - span, end + span);
-      start = null;
-    });
-    new ResizeObserver(() => this.paint()).observe(canvas);
-  }
-
-  show(calls, from, to, stalls, frames, slow) {
-    Object.assign(this, { calls, from, to: Math.max(to, from + 1), stalls, frames, slow, seen: [from, to] });
-    this.paint();
-  }
-
-  paint() {
-    if (!this.stalls) return;
-    const { context, width, height } = contextOf(this.canvas), color = colors(), scale = width / (this.to - this.from);
-    context.fillStyle = color.ground;
-    context.fillRect(0, 0, width, height);
-    const floor = height - 12, tallest = new Float64Array(Math.ceil(width) + 1), row = this.calls.rows[0] || [];
-    for (const i of row) {
-      const x = Math.max(0, Math.floor((this.calls.begin[i] - this.from) * scale));
-      const right = Math.min(tallest.length - 1, Math.floor((this.calls.end[i] - this.from) * scale)), d = this.calls.end[i] - this.calls.begin[i];
-      for (let k = x; k <= right; k++) tallest[k] = Math.max(tallest[k], d);
-    }
-    // Height is the logarithm of the duration, from one frame at 60 Hz, which is seen, to ten seconds.
-    for (let x = 0; x < tallest.length; x++) {
-      if (!tallest[x]) continue;
-      const part = Math.log10(Math.max(tallest[x] / 1e6, 1)) / 4;
-      context.fillStyle = tallest[x] >= this.slow ? color.bad : tallest[x] > 16.7e6 ? color.slow : color.good;
-      const tall = Math.max(3, Math.min(1, part) * (floor - 4));
-      context.fillRect(x, floor - tall, 1, tall);
-    }
-    context.fillStyle = color.bad;
-    for (const s of this.stalls) context.fillRect((s.begin - this.from) * scale, floor + 2, Math.max(3, s.wall * scale), 4);
-    context.fillStyle = color.slow;
-    for (const f of this.frames) if (f.dropped > 0) context.fillRect((f.begin - this.from) * scale, floor + 7, Math.max(1, (f.end - f.begin) * scale), 4);
-    context.fillStyle = color.accent + "22";
-    const x = (this.seen[0] - this.from) * scale, wide = Math.max(2, (this.seen[1] - this.seen[0]) * scale);
-    context.fillRect(x, 0, wide, height);
-    context.strokeStyle = color.accent;
-    context.strokeRect(x + 0.5, 0.5, wide - 1, height - 1);
+    return `hsl(${Math.max(hue, 0)} ${strong}% ${dark ? (thin ? 38 : 32) : thin ? 70 : 79}%)`;
   }
 }

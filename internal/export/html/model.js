@@ -1,5 +1,8 @@
 "use strict";
 
+// The model: calls in time, as they were recorded, and trees of calls, which are merged by path. All views show one of
+// the two. Work over many calls is done in slices: the browser paints and answers in between.
+
 // What a call is marked with; the bits of trace.Marks.
 const MARKS = [
   [1, "still open when the records end"],
@@ -7,6 +10,7 @@ const MARKS = [
   [4, "it began before the records, or its entry is lost"],
   [8, "its time was impossible and was set between its neighbours'"],
   [16, "reported with less time than the calls in it"],
+  [128, "open when a gap began, and not known to be open behind it; it lasted at least until then"],
 ];
 
 /** Calls of one thread, in the order in which they began: columns of equal length. */
@@ -15,23 +19,36 @@ class Calls {
     this.length = 0;
     this.begin = new Float64Array(count); // nanoseconds from the recording's first time on
     this.end = new Float64Array(count);
-    this.method = new Int32Array(count);  // indices of names
-    this.parent = new Int32Array(count);  // -1 for none
+    this.method = new Int32Array(count); // indices of names
+    this.parent = new Int32Array(count); // -1 for none
     this.depth = new Int32Array(count);
     this.marks = new Uint8Array(count);
-    this.calls = new Int32Array(count);   // how many it stands for
+    this.calls = new Int32Array(count); // how many it stands for
     this.inner = new Float64Array(count); // nanoseconds in calls directly below
-    this.rows = [];                       // by depth: the indices of its calls, which never overlap
+    this.rows = []; // by depth: the indices of its calls, which never overlap
   }
 
-  self(i) { return Math.max(0, this.end[i] - this.begin[i] - this.inner[i]); }
+  took(i) {
+    return this.end[i] - this.begin[i];
+  }
+
+  self(i) {
+    return Math.max(0, this.took(i) - this.inner[i]);
+  }
+
+  /** The time of all outermost calls. */
+  total() {
+    return (this.rows[0] || []).reduce((sum, i) => sum + this.took(i), 0);
+  }
 
   /** The first position in row whose call ends after t. */
   after(row, t) {
-    let low = 0, high = row.length;
+    let low = 0,
+      high = row.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.end[row[middle]] > t) high = middle; else low = middle + 1;
+      if (this.end[row[middle]] > t) high = middle;
+      else low = middle + 1;
     }
     return low;
   }
@@ -43,148 +60,444 @@ class Calls {
     const k = this.after(row, t);
     return k < row.length && this.begin[row[k]] <= t ? row[k] : -1;
   }
+
+  /** The first call that begins at t or later. */
+  since(t) {
+    let low = 0,
+      high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.begin[middle] >= t) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** A call and its callers, the innermost first. */
+  path(i) {
+    const path = [];
+    for (; i >= 0; i = this.parent[i]) path.push(i);
+    return path;
+  }
 }
 
-/** Base64 of raw deflate, as it stands in a script element, to bytes. */
-async function inflate(text) {
-  const binary = atob(text.trim());
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** Lets the browser paint and answer when it has waited for 12 ms. */
+class Slices {
+  constructor() {
+    this.began = performance.now();
+  }
+
+  due() {
+    return performance.now() - this.began > 12;
+  }
+
+  async rest() {
+    await new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        done();
+      };
+      port2.postMessage(0);
+    });
+    this.began = performance.now();
+  }
+}
+
+/** The element with this ID, once the parser has read all of it: the page is used before it is complete. */
+async function whole(id) {
+  for (;;) {
+    const e = $(id);
+    const complete = document.readyState !== "loading";
+    if (e && (e.nextElementSibling || complete)) return e;
+    if (complete) throw new Error("its end is missing");
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+
+/** The bytes of an element that has raw deflate in base64, in pieces. */
+async function* inflate(id) {
+  const text = (await whole(id)).textContent,
+    stream = new DecompressionStream("deflate-raw");
+  const feed = async () => {
+    const writer = stream.writable.getWriter(),
+      slices = new Slices();
+    for (let at = 0; at < text.length; at += 1 << 18) {
+      // a multiple of 4 characters
+      const binary = atob(text.slice(at, at + (1 << 18))),
+        bytes = new Uint8Array(binary.length);
+      for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+      await writer.write(bytes);
+      if (slices.due()) await slices.rest();
+    }
+    await writer.close();
+  };
+  const fed = feed(),
+    reader = stream.readable.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    yield value;
+  }
+  await fed;
+}
+
+async function inflateJSON(id) {
+  const decoder = new TextDecoder(),
+    parts = [];
+  for await (const bytes of inflate(id)) parts.push(decoder.decode(bytes, { stream: true }));
+  return JSON.parse(parts.join(""));
 }
 
 /**
- * Decodes the events of a thread. Each begins with a number, whose two lowest bits tell its kind, the others the
- * time since the event before: 0 leaves the innermost call; 1 enters one, and its method follows; 2 leaves and its
- * marks follow; 3 enters, and method and number of calls follow. Numbers have seven bits a byte, the lowest first.
+ * Decodes the events of a thread. Each begins with a number, whose two lowest bits are its kind, the others the time
+ * since the event before: 0 leaves the innermost call; 1 enters one, and its method follows; 2 leaves and its marks
+ * follow; 3 enters, and method and number of calls follow. Numbers have seven bits a byte, the lowest first.
  */
-function decodeCalls(bytes, count) {
-  const calls = new Calls(count), open = [];
-  let at = 0, time = 0;
-  const number = () => {
-    let n = 0, unit = 1, b;
-    do { b = bytes[at++]; n += (b & 127) * unit; unit *= 128; } while (b > 127);
-    return n;
-  };
-  while (at < bytes.length) {
-    const head = number(), kind = head % 4;
-    time += (head - kind) / 4;
-    if (kind & 1) {
-      const i = calls.length++, depth = open.length;
-      calls.method[i] = number();
-      calls.calls[i] = kind === 3 ? number() : 1;
-      calls.begin[i] = time;
-      calls.parent[i] = depth ? open[depth - 1] : -1;
-      calls.depth[i] = depth;
-      (calls.rows[depth] ||= []).push(i);
-      open.push(i);
-    } else {
-      const i = open.pop();
-      if (kind === 2) calls.marks[i] = number();
-      calls.end[i] = time;
-      if (calls.parent[i] >= 0) calls.inner[calls.parent[i]] += time - calls.begin[i];
+class Decoder {
+  constructor(count) {
+    this.calls = new Calls(count);
+    this.open = [];
+    this.time = 0;
+    this.rest = new Uint8Array(0);
+  }
+
+  /** Decodes more bytes. Of the last 32, in which an event may be cut, it does so only with those that follow. */
+  async push(bytes, last, slices) {
+    if (this.rest.length) {
+      const joined = new Uint8Array(this.rest.length + bytes.length);
+      joined.set(this.rest);
+      joined.set(bytes, this.rest.length);
+      bytes = joined;
     }
+    const end = last ? bytes.length : bytes.length - 32;
+    let at = 0;
+    while (at < end) {
+      at = this.decode(bytes, at, Math.min(end, at + (1 << 16)));
+      if (slices.due()) await slices.rest();
+    }
+    this.rest = bytes.slice(at);
+    for (const i of this.open) this.calls.end[i] = this.time; // so that they can be shown meanwhile
+  }
+
+  decode(bytes, at, end) {
+    const { calls, open } = this;
+    let time = this.time;
+    const number = () => {
+      let b = bytes[at++],
+        n = b & 127,
+        unit = 128;
+      for (; b > 127; unit *= 128) n += ((b = bytes[at++]) & 127) * unit;
+      return n;
+    };
+    while (at < end) {
+      const head = number(),
+        kind = head % 4;
+      time += (head - kind) / 4;
+      if (kind & 1) {
+        const i = calls.length++,
+          depth = open.length;
+        calls.method[i] = number();
+        calls.calls[i] = kind === 3 ? number() : 1;
+        calls.begin[i] = calls.end[i] = time;
+        calls.parent[i] = depth ? open[depth - 1] : -1;
+        calls.depth[i] = depth;
+        (calls.rows[depth] ||= []).push(i);
+        open.push(i);
+      } else {
+        const i = open.pop();
+        if (kind === 2) calls.marks[i] = number();
+        calls.end[i] = time;
+        if (calls.parent[i] >= 0) calls.inner[calls.parent[i]] += time - calls.begin[i];
+      }
+    }
+    this.time = time;
+    return at;
+  }
+}
+
+/** The calls of a thread. progress gets them while they are decoded. */
+async function decodeCalls(id, count, progress) {
+  const decoder = new Decoder(count),
+    slices = new Slices();
+  for await (const bytes of inflate(id)) {
+    await decoder.push(bytes, false, slices);
+    progress?.(decoder.calls);
+  }
+  await decoder.push(new Uint8Array(0), true, slices);
+  return decoder.calls;
+}
+
+/** Calls merged by their path. Node 0 is above all: its total is the time of all outermost calls. */
+class Tree {
+  constructor() {
+    this.method = [-1];
+    this.parent = [-1];
+    this.total = [0];
+    this.self = [0];
+    this.calls = [0];
+    this.children = [[]];
+    this.index = new Map();
+    this.recent = [0]; // by node: the child that was asked for last
+  }
+
+  get length() {
+    return this.method.length;
+  }
+
+  /** The child of a node for a method, which is added if there is none. */
+  child(above, method) {
+    let k = this.recent[above];
+    if (k && this.method[k] === method) return k;
+    const key = above * 2097152 + method;
+    k = this.index.get(key);
+    if (k === undefined) {
+      this.index.set(key, (k = this.length));
+      this.method.push(method);
+      this.parent.push(above);
+      this.total.push(0);
+      this.self.push(0);
+      this.calls.push(0);
+      this.children.push([]);
+      this.recent.push(0);
+      this.children[above].push(k);
+    }
+    return (this.recent[above] = k);
+  }
+
+  /** Adds a call that lasted so long below node above. */
+  add(above, method, nanos, calls) {
+    const k = this.child(above, method);
+    this.total[k] += nanos;
+    this.self[k] += nanos;
+    this.calls[k] += calls;
+    this.self[above] -= nanos;
+    if (above === 0) this.total[0] += nanos;
+    return k;
+  }
+}
+
+/**
+ * Merges the calls of some threads between two times by the path that leads to them. Returns null when alive returns
+ * false: the result is not wanted any more. same has, by method, the one that it is merged as.
+ */
+async function mergeCalls(threads, from, to, alive = () => true, same = null) {
+  const tree = new Tree(),
+    slices = new Slices();
+  for (const calls of threads) {
+    const path = [],
+      open = []; // by depth: the call that is open there, and its node
+    const add = (i) => {
+      const depth = calls.depth[i],
+        begin = Math.max(from, calls.begin[i]),
+        end = Math.min(to, calls.end[i]);
+      if (depth && open[depth - 1] !== calls.parent[i]) return; // its caller ended right where the range begins
+      open[depth] = i;
+      const method = same ? same[calls.method[i]] : calls.method[i];
+      path[depth] = tree.add(depth ? path[depth - 1] : 0, method, Math.max(0, end - begin), calls.calls[i]);
+    };
+    for (let depth = 0, i; (i = calls.at(from, depth)) >= 0 && calls.begin[i] < from; depth++) add(i);
+    for (let i = calls.since(from); i < calls.length && calls.begin[i] <= to; i++) {
+      if (calls.begin[i] < to || calls.end[i] === to) add(i);
+      else break;
+      if (i % 8192 === 0 && slices.due()) {
+        await slices.rest();
+        if (!alive()) return null;
+      }
+    }
+  }
+  return tree;
+}
+
+/**
+ * Per method of a tree: {method, calls, self, total}. Recursion counts once in total. If keep is set, the nodes too:
+ * outer has those that no node of the same method encloses.
+ */
+function methodTimes(tree, keep) {
+  const times = new Map(),
+    inside = new Map(),
+    todo = [...tree.children[0]];
+  while (todo.length) {
+    const k = todo.pop();
+    if (k < 0) {
+      // all below node -k have been visited
+      inside.set(tree.method[-k], inside.get(tree.method[-k]) - 1);
+      continue;
+    }
+    const m = tree.method[k],
+      outer = inside.get(m) || 0;
+    let t = times.get(m);
+    if (!t)
+      times.set(
+        m,
+        (t = keep
+          ? { method: m, calls: 0, self: 0, total: 0, outer: [], nodes: [] }
+          : { method: m, calls: 0, self: 0, total: 0 }),
+      );
+    t.calls += tree.calls[k];
+    t.self += tree.self[k];
+    if (!outer) t.total += tree.total[k];
+    if (keep) {
+      t.nodes.push(k);
+      if (!outer) t.outer.push(k);
+    }
+    inside.set(m, outer + 1);
+    todo.push(-k);
+    for (const child of tree.children[k]) todo.push(child);
+  }
+  return times;
+}
+
+/**
+ * A tree of the callers of some nodes: below each method those that called it. Every node stands for what weight says
+ * of the node that it comes from. What is shorter than least is not followed further, as it could not be seen.
+ */
+async function callersTree(tree, nodes, weight, least, alive) {
+  const out = new Tree(),
+    slices = new Slices();
+  const todo = [{ at: 0, nodes, origins: nodes, up: false }];
+  while (todo.length) {
+    const { at, nodes, origins, up } = todo.pop(),
+      groups = new Map();
+    for (let j = 0; j < nodes.length; j++) {
+      const n = up ? tree.parent[nodes[j]] : nodes[j];
+      if (n <= 0) continue;
+      const k = out.add(at, tree.method[n], weight(origins[j]), tree.calls[origins[j]]);
+      let group = groups.get(k);
+      if (!group) groups.set(k, (group = { at: k, nodes: [], origins: [], up: true }));
+      group.nodes.push(n);
+      group.origins.push(origins[j]);
+      if (j % 8192 === 8191 && slices.due()) {
+        await slices.rest();
+        if (!alive()) return null;
+      }
+    }
+    for (const group of groups.values()) if (out.total[group.at] >= least) todo.push(group);
+    if (slices.due()) {
+      await slices.rest();
+      if (!alive()) return null;
+    }
+  }
+  return out;
+}
+
+/** The flame graph inverted: below each method its callers, and every node has own time of the method at its root. */
+function invert(tree, alive = () => true) {
+  const nodes = [];
+  for (let k = 1; k < tree.length; k++) if (tree.self[k] > 0) nodes.push(k);
+  return callersTree(tree, nodes, (k) => tree.self[k], tree.total[0] / 20000, alive);
+}
+
+/** The callers of the nodes of one method, each with the time that the method took when it was called so. */
+function callersOf(tree, times, alive = () => true) {
+  return callersTree(tree, times.outer, (k) => tree.total[k], times.total / 20000, alive);
+}
+
+/** What a method called: the nodes below its own, merged. */
+async function calleesOf(tree, times, alive = () => true) {
+  const out = new Tree(),
+    slices = new Slices();
+  const todo = times.outer.map((k) => [k, 0]);
+  for (let n = 0; todo.length; n++) {
+    const [k, above] = todo.pop(),
+      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k]);
+    for (const child of tree.children[k]) todo.push([child, at]);
+    if (n % 4096 === 0 && slices.due()) {
+      await slices.rest();
+      if (!alive()) return null;
+    }
+  }
+  return out;
+}
+
+/**
+ * The methods that called a method and those that it called: {method, calls, total}, the longest first. Time counts
+ * once where a pair of methods encloses itself.
+ */
+function neighbours(tree, times, callers) {
+  const found = new Map();
+  const pairOf = (k) => (callers ? tree.parent[k] : k);
+  const add = (k) => {
+    // node k is called by the other one of its pair
+    const other = pairOf(k) > 0 ? tree.method[pairOf(k)] : -1;
+    let t = found.get(other);
+    if (!t) found.set(other, (t = { method: other, calls: 0, total: 0 }));
+    t.calls += tree.calls[k];
+    for (let up = tree.parent[k]; up > 0; up = tree.parent[up]) {
+      if (tree.method[up] === tree.method[k] && tree.method[tree.parent[up]] === tree.method[tree.parent[k]]) return;
+    }
+    t.total += tree.total[k];
+  };
+  for (const node of times.nodes)
+    if (callers) add(node);
+    else tree.children[node].forEach(add);
+  return [...found.values()].sort((a, b) => b.total - a.total || b.calls - a.calls || a.method - b.method);
+}
+
+/** The nodes of a tree as calls with places, callers first; of siblings the longest is at the left. */
+function layOut(tree) {
+  const calls = new Calls(tree.length - 1),
+    place = new Int32Array(tree.length),
+    begin = new Float64Array(tree.length);
+  const todo = [0];
+  while (todo.length) {
+    const k = todo.pop();
+    if (k) {
+      const i = (place[k] = calls.length++),
+        above = tree.parent[k];
+      calls.method[i] = tree.method[k];
+      calls.begin[i] = begin[k];
+      calls.end[i] = begin[k] + tree.total[k];
+      calls.parent[i] = above ? place[above] : -1;
+      calls.depth[i] = above ? calls.depth[place[above]] + 1 : 0;
+      calls.calls[i] = tree.calls[k];
+      calls.inner[i] = tree.total[k] - tree.self[k];
+      (calls.rows[calls.depth[i]] ||= []).push(i);
+    }
+    const children = tree.children[k].sort((a, b) => tree.total[b] - tree.total[a] || tree.method[a] - tree.method[b]);
+    let left = begin[k];
+    for (const child of children) {
+      begin[child] = left;
+      left += tree.total[child];
+    }
+    for (let n = children.length - 1; n >= 0; n--) todo.push(children[n]);
   }
   return calls;
 }
 
+/** What of a tree is of the methods that were searched for: what a match encloses is counted with it. */
+function found(tree, matches) {
+  const methods = new Set(),
+    inside = new Uint8Array(tree.length);
+  let calls = 0,
+    time = 0;
+  for (let k = 1; k < tree.length; k++) {
+    // a caller comes before those that it calls
+    const above = inside[tree.parent[k]];
+    inside[k] = above || matches[tree.method[k]] ? 1 : 0;
+    if (!matches[tree.method[k]]) continue;
+    methods.add(tree.method[k]);
+    calls += tree.calls[k];
+    if (!above) time += tree.total[k];
+  }
+  return { methods: methods.size, calls, time };
+}
+
 /**
- * Merges the calls between two times by the path that leads to them: rows of {method, begin, end, self, calls},
- * begin and end being nanoseconds from the left. Siblings are in the order of their time, the greatest first.
+ * By method: whether its name contains the text, or matches it as a regular expression; both without regard to case.
+ * error says what is wrong with the expression.
  */
-function mergeCalls(calls, from, to) {
-  const nodes = [{ method: -1, parent: -1, total: 0, self: 0, calls: 0, depth: -1, children: [] }];
-  const at = new Int32Array(calls.length).fill(-1), index = new Map();
-  for (let i = 0; i < calls.length; i++) {
-    const begin = Math.max(from, calls.begin[i]), end = Math.min(to, calls.end[i]);
-    if (end < begin || (end === begin && calls.end[i] > calls.begin[i])) continue;
-    const above = calls.parent[i] < 0 ? 0 : at[calls.parent[i]];
-    if (above < 0) continue;
-    const key = above * 2097152 + calls.method[i];
-    let k = index.get(key);
-    if (k === undefined) {
-      k = nodes.length;
-      index.set(key, k);
-      nodes.push({ method: calls.method[i], parent: above, total: 0, self: 0, calls: 0, depth: nodes[above].depth + 1, children: [] });
-      nodes[above].children.push(k);
-    }
-    at[i] = k;
-    nodes[k].total += end - begin;
-    nodes[k].self += end - begin;
-    nodes[k].calls += calls.calls[i];
-    nodes[above].self -= end - begin;
-    if (above === 0) nodes[0].total += end - begin;
+function matching(text, names) {
+  const plain = text.toLowerCase();
+  let expression = null,
+    error = "";
+  try {
+    expression = new RegExp(text, "i");
+  } catch (e) {
+    error = e.message.replace(/^Invalid regular expression: /, "");
   }
-  return layOut(nodes);
+  const matches = names.map(
+    (name) => name.toLowerCase().includes(plain) || (expression !== null && expression.test(name)),
+  );
+  return { matches, error: matches.some(Boolean) ? "" : error };
 }
-
-/** Gives the nodes of a merged tree their places, callers first. */
-function layOut(nodes) {
-  const merged = new Calls(nodes.length - 1), place = new Int32Array(nodes.length), todo = [0];
-  nodes[0].begin = 0;
-  while (todo.length) {
-    const node = todo.pop(), n = nodes[node];
-    if (node) {
-      const i = place[node] = merged.length++;
-      merged.method[i] = n.method;
-      merged.begin[i] = n.begin;
-      merged.end[i] = n.begin + n.total;
-      merged.parent[i] = n.parent ? place[n.parent] : -1;
-      merged.depth[i] = n.depth;
-      merged.calls[i] = n.calls;
-      merged.inner[i] = n.total - n.self;
-      (merged.rows[n.depth] ||= []).push(i);
-    }
-    n.children.sort((a, b) => nodes[b].total - nodes[a].total || nodes[a].method - nodes[b].method);
-    let begin = n.begin;
-    for (const child of n.children) {
-      nodes[child].begin = begin;
-      begin += nodes[child].total;
-    }
-    for (let k = n.children.length - 1; k >= 0; k--) todo.push(n.children[k]);
-  }
-  for (const row of merged.rows) row.sort((a, b) => merged.begin[a] - merged.begin[b]);
-  return merged;
-}
-
-/** Per method, over the calls between two times: {method, calls, self, total}. Recursion counts once in total. */
-function methodTimes(calls, from, to) {
-  const times = new Map(), inside = new Map(), path = [];
-  for (let i = 0; i < calls.length; i++) {
-    while (path.length > calls.depth[i]) {
-      const m = calls.method[path.pop()];
-      inside.set(m, inside.get(m) - 1);
-    }
-    const m = calls.method[i], begin = Math.max(from, calls.begin[i]), end = Math.min(to, calls.end[i]);
-    const outer = inside.get(m) || 0;
-    path.push(i);
-    inside.set(m, outer + 1);
-    if (end < begin) continue;
-    let t = times.get(m);
-    if (!t) times.set(m, t = { method: m, calls: 0, self: 0, total: 0 });
-    t.calls += calls.calls[i];
-    t.self += end - begin;
-    if (!outer) t.total += end - begin;
-    const parent = calls.parent[i];
-    if (parent >= 0) times.get(calls.method[parent]).self -= end - begin;
-  }
-  return [...times.values()];
-}
-
-/** Nanoseconds as people write them. */
-function duration(nanos) {
-  const n = Math.abs(nanos);
-  if (n >= 1e9) return trim(nanos / 1e9) + " s";
-  if (n >= 1e6) return trim(nanos / 1e6) + " ms";
-  if (n >= 1e3) return trim(nanos / 1e3) + " µs";
-  return Math.round(nanos) + " ns";
-}
-
-/** A time on a ruler whose marks are step apart: as many digits as tell one mark from the next. */
-function tick(nanos, step) {
-  const [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([u]) => Math.abs(nanos) >= u) || [1, "ns"];
-  return (nanos / unit).toFixed(Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9))) + " " + name;
-}
-
-function trim(x) { return x.toFixed(Math.abs(x) >= 100 ? 0 : Math.abs(x) >= 10 ? 1 : 2); }

@@ -1,348 +1,876 @@
 "use strict";
 
-const page = JSON.parse(document.getElementById("recordings").textContent);
-const $ = (id) => document.getElementById(id);
+const page = JSON.parse($("head").textContent);
 
-// A package's methods share a colour; the hue is a hash of its name, so that it is the same on every page.
-const labels = page.names.map((n) => {
-  if (n.unknown) return { text: n.label, hue: -1 };
+const views = ["threads", "chart", "graph", "icicle", "sandwich", "methods"];
+
+/** A package's methods share a colour; the hue is a hash of its name, so that it is the same on every page. */
+function labelOf(n) {
+  if (n.lost || n.unknown || n.folded) return { text: n.label, hue: -1, lost: n.lost };
   const pack = n.class ? n.class.replace(/\.[^.]*$/, "") : n.label;
   let hash = 2166136261; // FNV-1a
   for (let i = 0; i < pack.length; i++) hash = Math.imul(hash ^ pack.charCodeAt(i), 16777619);
-  return { text: n.label, hue: ((hash ^ hash >>> 15) >>> 0) % 360 };
-});
+  return { text: n.label, hue: ((hash ^ (hash >>> 15)) >>> 0) % 360 };
+}
 
+/** Waits until what is there has been painted; not for long, because a page in the background is not painted. */
+function shellPainted() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(done));
+    setTimeout(done, 300);
+  });
+}
+
+/** What every view is made of: the recording, the threads, the range, the view, the search and the selection. */
 class Page {
   constructor() {
-    this.chart = new Chart($("chart"), (m) => labels[m]);
-    this.overview = new Overview($("overview"));
-    this.mode = "chart";
+    this.labels = [];
+    const names = (m) => this.labels[m] || { text: "(outermost)", hue: -1 };
+    this.names = names;
+    this.timeline = new Timeline($("timeline"));
+    this.charts = {
+      chart: new Chart($("chart"), names),
+      callers: new Chart($("callers"), names, true),
+      callees: new Chart($("callees"), names),
+    };
+    this.threads = new Threads($("threads"), names);
+    this.view = "chart";
+    this.scope = 0; // the position of the thread, -1 for all
     this.sort = { column: "self", down: true };
-    this.decoded = new Map();
-    this.tokens = 0;
-    this.chart.onview = () => this.viewed();
-    this.chart.onselect = (i) => this.details(i);
-    this.chart.onhover = (i, event) => this.tip(i, event);
-    this.overview.onchoose = (from, to) => this.choose(from, to);
+    this.jobs = 0; // of refresh, so far
+    this.working = 0; // how many of them are not done
+    this.selection = null; // {names, text}: what is copied
+    this.method = -1; // of the sandwich
+    this.stall = -1;
+    this.refreshSoon = later(120, () => this.refresh());
+    this.hashSoon = later(150, () => this.writeHash());
+    this.listen();
     this.controls();
+  }
+
+  // What happens on the canvases.
+
+  listen() {
+    const { chart } = this.charts;
+    for (const c of Object.values(this.charts)) {
+      c.onhover = (i, event) => this.tip(i === null ? null : this.callTip(c.calls, i), event);
+      c.onselect = (i) => this.details(c, i);
+    }
+    chart.onview = () => this.view === "chart" && this.viewed(chart);
+    this.threads.onview = () => this.view === "threads" && this.viewed(this.threads);
+    this.threads.onhover = (hit, event) => this.tip(hit && this.threadTip(hit), event);
+    this.threads.onselect = (hit) => this.threadClick(hit);
+    this.timeline.onhover = (about, event) => this.tip(about, event);
+    this.timeline.onchoose = (from, to) => this.choose(from, to);
+    this.timeline.onthread = (k) => this.setScope(k);
+    this.timeline.onstall = (k) => this.openStall(k);
+    document.addEventListener("scroll", () => this.tip(null), true);
+    for (const gone of ["blur", "resize", "hashchange"]) addEventListener(gone, () => this.tip(null));
+    addEventListener("hashchange", () => location.hash !== this.hash && this.restore());
+    document.addEventListener("keydown", (event) => this.key(event));
   }
 
   controls() {
     page.recordings.forEach((r, k) => $("source").append(new Option(r.name, k)));
     $("source-label").hidden = page.recordings.length < 2;
     $("source").onchange = () => this.openRecording(+$("source").value);
-    $("thread").onchange = () => this.openThread(+$("thread").value);
-    for (const mode of ["chart", "graph", "methods"]) $("tab-" + mode).onclick = () => this.setMode(mode);
-    $("search").oninput = () => this.search($("search").value);
+    $("thread").onchange = () => this.setScope(+$("thread").value);
+    for (const view of views) $("tab-" + view).onclick = () => this.setView(view);
+    $("search").oninput = () => this.search();
     $("search").onkeydown = (event) => {
       event.stopPropagation();
       if (event.key === "Enter") this.nextMatch(event.shiftKey ? -1 : 1);
-      if (event.key === "Escape") {
-        $("search").value = "";
-        this.search("");
-        $("chart").focus();
-      }
+      if (event.key !== "Escape") return;
+      $("search").value = "";
+      this.search();
+      $("tab-" + this.view).focus();
     };
-    $("theme").onclick = () => this.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
-    $("help").onclick = () => $("keys").showModal();
-    document.addEventListener("keydown", (event) => this.key(event));
-    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    if (page.banner) {
-      $("banner").textContent = page.banner;
-      $("banner").hidden = false;
+    $("stall-order").onchange = () => this.stallList();
+    $("theme").onclick = () => this.setTheme(colors.dark ? "light" : "dark", true);
+    $("help").onclick = () => this.help();
+    $("link").onclick = () => this.copyLink();
+    $("copy-name").onclick = () => this.copyName();
+    $("copy-stack").onclick = () => this.copyStack();
+    $("to-sandwich").onclick = () => this.toSandwich();
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    dark.onchange = () => this.themed || this.setTheme(dark.matches ? "dark" : "light");
+    this.setTheme(dark.matches ? "dark" : "light");
+    this.notices();
+  }
+
+  notices() {
+    const all = [page.banner, ...page.notices].filter(Boolean);
+    $("banner").textContent = all.join("\n");
+    $("banner").hidden = !all.length;
+    $("banner").className = page.banner ? "" : "notice";
+  }
+
+  setTheme(theme, chosen = false) {
+    this.themed ||= chosen;
+    document.documentElement.dataset.theme = theme;
+    document.documentElement.style.colorScheme = theme;
+    colors.read();
+    this.timeline.draw();
+    this.drawAll();
+    if (chosen) this.hashSoon();
+  }
+
+  drawAll() {
+    for (const c of [...Object.values(this.charts), this.threads]) c.draw();
+  }
+
+  // The recording and its calls.
+
+  /** Shows what the head of the page says at once, and the calls as they are decoded. */
+  async openRecording(k, state = {}) {
+    const token = (this.opening = {}),
+      r = (this.recording = page.recordings[k]);
+    this.source = k;
+    $("source").value = k;
+    this.calls = r.threads.map(() => null); // by thread: its calls once they are complete
+    this.messages = r.threads.map(() => []);
+    this.more = null;
+    this.tree = null;
+    const options = r.threads.map((t, i) => new Option(`${t.name} (${plural(t.calls, "call")})`, i));
+    if (r.threads.length > 1) options.push(new Option("all threads", -1));
+    $("thread").replaceChildren(...options);
+    $("thread-label").hidden = r.threads.length < 2;
+    this.timeline.show(r);
+    this.applyState(state);
+    this.stallList();
+    this.status();
+    this.setView(this.view);
+    const alive = () => token === this.opening;
+    await shellPainted();
+    document.documentElement.dataset.shell ||= String(Math.round(performance.now()));
+    try {
+      await this.readData(state, alive);
+    } catch (e) {
+      page.notices.push(`This page cannot be read: ${e.message}.`);
+      this.notices();
+      throw e;
     }
   }
 
-  setTheme(theme) {
-    document.documentElement.dataset.theme = theme;
-    document.documentElement.style.colorScheme = theme;
-    this.chart.draw();
-    this.overview.paint();
+  /** Reads what is behind the head of the page: names, then calls. */
+  async readData(state, alive) {
+    if (!this.named) {
+      this.named = await inflateJSON("names");
+      this.labels = this.named.map(labelOf);
+      this.foldNames();
+    }
+    if (alive()) await this.decodeFirst(state, alive);
+    if (alive()) await this.decodeRest(alive);
   }
 
-  async openRecording(k) {
-    this.recording = page.recordings[k];
-    const threads = this.recording.threads;
-    $("thread").replaceChildren(...threads.map((t, i) => new Option(`${t.name} (${t.calls} calls)`, i)));
-    $("thread-label").hidden = threads.length < 2;
-    let best = threads.findIndex((t) => t.main);
-    if (best < 0) best = threads.reduce((b, t, i) => (t.calls > threads[b].calls ? i : b), 0);
-    $("thread").value = best;
-    this.stallList();
-    this.status();
-    if (threads.length) await this.openThread(best);
+  /** Calls that stand for several methods have names of their own; merged views show all of them as one. */
+  foldNames() {
+    this.same = this.named.map((n, m) => (n.folded ? this.named.length : m));
+    if (this.named.some((n) => n.folded)) this.labels.push({ text: "(folded: short calls of several methods)", hue: -1 });
+  }
+
+  /** Decodes what is shown, and then what is known of stalls and messages. */
+  async decodeFirst(state, alive) {
+    this.search();
+    const k = Math.max(0, this.scope);
+    if (this.recording.threads.length) await this.decode(k, alive);
+    if (!alive()) return;
+    const more = (this.more = await inflateJSON(this.recording.more));
+    if (!alive()) return;
+    this.messages = more.messages;
+    this.timeline.frames = more.frames;
+    this.timeline.draw();
+    this.applySelection(state);
     document.documentElement.dataset.ready = String(Math.round(performance.now()));
   }
 
-  async openThread(i) {
-    const thread = this.recording.threads[i], token = ++this.tokens;
-    if (!this.decoded.has(thread)) this.decoded.set(thread, decodeCalls(await inflate($(thread.events).textContent), thread.calls));
-    if (token !== this.tokens) return; // another thread was chosen meanwhile
-    this.thread = thread;
-    this.calls = this.decoded.get(thread);
-    const stalls = this.recording.stalls.filter((s) => s.thread === thread.index);
-    this.overview.show(this.calls, 0, this.recording.end, stalls, this.recording.frames, this.recording.threshold);
-    this.range = [0, this.recording.end];
-    this.setMode(this.recording.timed || this.mode !== "chart" ? this.mode : "graph");
+  async decodeRest(alive) {
+    for (;;) {
+      const k = this.calls[this.scope] === null ? this.scope : this.calls.indexOf(null);
+      if (k < 0) break;
+      await this.decode(k, alive);
+      if (!alive()) return;
+    }
+    if (this.view === "threads") this.showThreads();
+    if (this.scope < 0) this.refresh();
+    document.documentElement.dataset.complete = String(Math.round(performance.now()));
   }
 
-  setMode(mode) {
-    this.mode = mode;
-    for (const m of ["chart", "graph", "methods"]) $("tab-" + m).setAttribute("aria-selected", m === mode);
-    $("canvas-pane").hidden = mode === "methods";
-    $("methods-pane").hidden = mode !== "methods";
-    if (mode === "chart") {
-      const [from, to] = this.range;
-      this.chart.show(this.calls, 0, this.recording.end);
-      this.chart.view(from, to);
-    } else this.rangeChanged();
-    this.search($("search").value);
+  /** Decodes the calls of a thread; the flame chart shows those that are there already. */
+  async decode(k, alive) {
+    const thread = this.recording.threads[k];
+    const calls = await decodeCalls(thread.events, thread.calls, (part) => {
+      if (alive() && this.view === "chart" && this.scope === k) this.showChart(part);
+    });
+    if (!alive()) return;
+    this.calls[k] = calls;
+    this.tree = null;
+    if (this.scope === k) this.refresh();
+    else if (this.view === "threads") this.showThreads();
   }
 
-  /** The chosen range moves with the flame chart; graph and table are made of what is in it. */
-  viewed() {
-    if (this.mode !== "chart") return;
-    this.range = [this.chart.from, this.chart.to];
-    this.overview.seen = this.range;
-    this.overview.paint();
+  /** The calls of the chosen threads that are decoded. */
+  scoped() {
+    return this.scope < 0 ? this.calls.filter(Boolean) : this.calls[this.scope] ? [this.calls[this.scope]] : [];
+  }
+
+  // State: view, threads, range.
+
+  defaultScope() {
+    const { threads } = this.recording,
+      main = threads.findIndex((t) => t.main);
+    return main >= 0 ? main : threads.reduce((best, t, i) => (t.calls > threads[best].calls ? i : best), 0);
+  }
+
+  applyState(state) {
+    const { threads, end, timed } = this.recording;
+    const named = threads.findIndex((t) => String(t.index) === state.thread);
+    this.scope = state.thread === "all" ? -1 : named >= 0 ? named : this.defaultScope();
+    this.view = views.includes(state.view) ? state.view : timed ? "chart" : "graph";
+    const from = +state.from,
+      to = +state.to;
+    this.range = to > from ? [Math.max(0, from), Math.min(end, to)] : [0, end];
+    if (state.search !== undefined) $("search").value = state.search;
+    if (state.stalls in stallOrders) $("stall-order").value = state.stalls;
+    if (state.sort) this.sort = { column: state.sort.replace(/^-/, ""), down: state.sort.startsWith("-") };
+    if (!(this.sort.column in columns)) this.sort = { column: "self", down: true };
+    if (state.theme === "dark" || state.theme === "light") this.setTheme(state.theme, true);
+    $("thread").value = this.scope;
+    this.stall = -1;
+  }
+
+  /** Selects what the state names, when its calls are there. */
+  applySelection(state) {
+    if (state.method) this.method = this.labels.findIndex((l) => l.text === state.method);
+    if (state.method && this.view === "sandwich") this.refresh();
+    const k = this.recording.stalls.findIndex((s) => String(s.number) === state.stall);
+    const calls = this.calls[this.scope],
+      i = +state.call;
+    if (k >= 0) this.showStall(k);
+    else if (state.call && calls && i < calls.length && this.view === "chart") this.charts.chart.select(i);
+  }
+
+  setScope(k) {
+    this.scope = k;
+    $("thread").value = k;
+    if (k < 0 && this.view === "chart") this.view = "threads";
+    this.tree = null;
+    this.method = this.view === "sandwich" ? this.method : -1;
+    this.setView(this.view);
+  }
+
+  setView(view) {
+    this.tip(null);
+    if (view === "chart" && this.scope < 0) {
+      this.scope = this.defaultScope();
+      $("thread").value = this.scope;
+      this.tree = null;
+    }
+    this.view = view;
+    for (const v of views) {
+      $("tab-" + v).setAttribute("aria-selected", v === view);
+      $("tab-" + v).tabIndex = v === view ? 0 : -1;
+    }
+    $("tab-" + view).scrollIntoView({ block: "nearest", inline: "nearest" });
+    const panes = {
+      threads: "threads-pane",
+      chart: "canvas-pane",
+      graph: "canvas-pane",
+      icicle: "canvas-pane",
+      sandwich: "sandwich-pane",
+      methods: "methods-pane",
+    };
+    for (const id of Object.values(panes)) $(id).hidden = id !== panes[view];
+    this.select(null);
+    this.timeline.thread = this.recording.threads[this.scope] || null;
+    this.timeline.draw();
+    this.refresh();
+  }
+
+  /** The range moves with flame chart and threads; the other views are made of what is in it. */
+  viewed(pane) {
+    if (pane.from === this.range[0] && pane.to === this.range[1]) return;
+    this.range = [pane.from, pane.to];
+    this.rangeChanged();
   }
 
   choose(from, to) {
     this.range = [Math.max(0, from), Math.min(this.recording.end, Math.max(to, from + 1))];
-    this.overview.seen = this.range;
-    this.overview.paint();
-    if (this.mode === "chart") this.chart.view(...this.range);
-    else this.rangeChanged();
+    if (this.view === "chart") this.charts.chart.view(...this.range);
+    else if (this.view === "threads") this.threads.view(...this.range);
+    this.rangeChanged();
   }
 
   rangeChanged() {
-    const [from, to] = this.range;
-    if (this.mode === "graph") {
-      const merged = mergeCalls(this.calls, from, to), row = merged.rows[0] || [];
-      this.chart.show(merged, 0, row.length ? merged.end[row[row.length - 1]] : 1);
-    } else if (this.mode === "methods") this.methodTable();
+    this.timeline.seen = this.range;
+    this.timeline.draw();
+    this.spanText();
+    this.hashSoon();
+    if ((this.view !== "chart" && this.view !== "threads") || $("search").value) this.refreshSoon();
   }
 
-  methodTable() {
-    const heads = [["self", "Self"], ["total", "Total"], ["calls", "Calls"], ["name", "Method"]];
-    const rows = methodTimes(this.calls, ...this.range), { column, down } = this.sort;
-    const value = (r) => (column === "name" ? labels[r.method].text : r[column]);
-    rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : a.method - b.method) * (down ? -1 : 1));
-    const head = document.createElement("tr");
-    for (const [key, text] of heads) {
-      const th = document.createElement("th");
-      th.textContent = text + (key === column ? (down ? " ▾" : " ▴") : "");
-      th.onclick = () => {
-        this.sort = { column: key, down: key === column ? !down : key !== "name" };
-        this.methodTable();
-      };
-      head.append(th);
+  /** Makes the view anew of recording, threads and range. What is made for the one before is given up. */
+  async refresh() {
+    const token = ++this.jobs;
+    this.working++;
+    try {
+      await this.makeView(() => token === this.jobs);
+    } finally {
+      this.working--;
+      this.spanText();
     }
-    const shown = rows.filter((r) => !this.chart.matches || this.chart.matches[r.method]).slice(0, 1000);
-    $("methods").tHead.replaceChildren(head);
-    $("methods").tBodies[0].replaceChildren(...shown.map((r) => {
-      const tr = document.createElement("tr");
-      for (const text of [duration(r.self), duration(r.total), r.calls.toLocaleString("en"), labels[r.method].text]) {
-        const td = document.createElement("td");
-        td.textContent = text;
-        tr.append(td);
-      }
-      tr.onclick = () => {
-        $("search").value = labels[r.method].text;
-        this.setMode("chart");
-        this.nextMatch(1);
-      };
-      return tr;
+  }
+
+  /** Whether something is being computed, or will be soon. */
+  busy() {
+    return this.working > 0 || this.refreshSoon.waiting || this.hashSoon.waiting;
+  }
+
+  async makeView(alive) {
+    this.timeline.seen = this.range;
+    this.hashSoon();
+    this.spanText();
+    if (this.view === "chart") this.showChart(this.calls[this.scope]);
+    if (this.view === "threads") this.showThreads();
+    if ((this.view === "chart" && !$("search").value) || (this.view === "threads" && !$("search").value)) return;
+    if (!this.scoped().length) this.showNothing();
+    const tree = await this.treeOf(alive);
+    if (!tree) return;
+    this.foundText(tree);
+    if (this.view === "graph") this.showMerged(tree, tree);
+    if (this.view === "icicle") this.showMerged(await invert(tree, alive), tree);
+    if (this.view === "methods") this.showTable($("methods"), tree, ["self", "total", "calls", "name"]);
+    if (this.view === "sandwich") await this.showSandwich(tree, alive);
+  }
+
+  /** The merged calls of the chosen threads in the range; null if the view has changed meanwhile. */
+  async treeOf(alive) {
+    const calls = this.scoped(),
+      key = [this.scope, calls.length, ...this.range].join();
+    if (!calls.length) return null;
+    if (this.tree?.key === key) return this.tree;
+    const tree = await mergeCalls(calls, ...this.range, alive, this.same);
+    if (!tree || !alive()) return null;
+    tree.key = key;
+    tree.all = calls.reduce((sum, c) => sum + c.total(), 0);
+    tree.lost = tree.method.reduce((sum, m, k) => sum + (k && this.names(m).lost ? tree.self[k] : 0), 0);
+    return (this.tree = tree);
+  }
+
+  // The views.
+
+  showChart(calls) {
+    const { chart } = this.charts,
+      range = this.range,
+      same = calls === chart.calls,
+      { selected, top } = chart;
+    chart.gaps = this.more?.windows[this.scope] || [];
+    chart.show(calls || new Calls(0), 0, this.recording.end);
+    chart.view(...range);
+    if (!same) return;
+    chart.selected = selected;
+    chart.top = top;
+  }
+
+  showThreads() {
+    const all = this.recording.threads.map((thread, k) => ({
+      thread,
+      calls: this.calls[k],
+      messages: this.messages[k] || [],
+      stalls: this.recording.stalls.filter((s) => s.thread === thread.index),
     }));
+    const range = this.range,
+      { top } = this.threads;
+    this.threads.show(all, this.recording.end, this.recording.threshold);
+    this.threads.view(...range);
+    this.threads.scroll(top || 0);
   }
 
-  search(text) {
-    const wanted = text.trim().toLowerCase();
-    this.chart.matches = wanted ? labels.map((l) => l.text.toLowerCase().includes(wanted)) : null;
-    this.match = -1;
-    $("found").textContent = "";
-    if (wanted && this.calls) {
-      let methods = 0, calls = 0, time = 0, until = -1;
-      const seen = new Uint8Array(labels.length);
-      for (let i = 0; i < this.calls.length; i++) {
-        const m = this.calls.method[i];
-        if (!this.chart.matches[m]) continue;
-        if (!seen[m]) methods += seen[m] = 1;
-        calls += this.calls.calls[i];
-        if (this.calls.begin[i] >= until) { // what a match encloses is counted with it
-          time += this.calls.end[i] - this.calls.begin[i];
-          until = this.calls.end[i];
-        }
-      }
-      $("found").textContent = calls ? `${methods} method${methods > 1 ? "s" : ""}, ${calls.toLocaleString("en")} call${calls > 1 ? "s" : ""}, ${duration(time)}` : "not found";
+  /** While the calls are not there. */
+  showNothing() {
+    if (this.view === "graph" || this.view === "icicle") this.charts.chart.show(new Calls(0), 0, 1);
+  }
+
+  showMerged(tree, whole) {
+    if (!tree || this.tree !== whole) return;
+    const { chart } = this.charts;
+    chart.gaps = [];
+    chart.shares = { shown: whole.total[0], all: whole.all };
+    chart.show(layOut(tree), 0, Math.max(1, tree.total[0]));
+  }
+
+  showTable(table, tree, keys) {
+    const matches = this.matches,
+      rows = [...methodTimes(tree).values()].filter((r) => !matches || matches[r.method]);
+    showMethods(table, rows, {
+      keys,
+      names: this.names,
+      sort: this.sort,
+      whole: tree.total[0],
+      bounded: tree.lost > 0,
+      selected: this.method,
+      onpick: (m) => this.toSandwich(m),
+      onsort: (column) => {
+        this.sort = { column, down: column === this.sort.column ? !this.sort.down : column !== "name" };
+        this.refresh();
+      },
+    });
+  }
+
+  async showSandwich(tree, alive) {
+    const times = methodTimes(tree, true);
+    if (!times.has(this.method))
+      this.method =
+        [...times.values()].reduce((best, t) => (best && best.self >= t.self ? best : t), null)?.method ?? -1;
+    this.showTable($("sandwich-methods"), tree, ["self", "total", "name"]);
+    const t = times.get(this.method),
+      bound = tree.lost > 0 ? "≥ " : "";
+    if (!t) return;
+    $("sandwich-head").replaceChildren(
+      element("b", {}, this.names(t.method).text),
+      ` total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ${plural(t.calls, "call")}: ` +
+        shares(t.total, tree.total[0], tree.all),
+    );
+    for (const [id, callers] of [
+      ["caller-table", true],
+      ["callee-table", false],
+    ]) {
+      showMethods($(id), neighbours(tree, t, callers), {
+        keys: ["total", "calls", "name"],
+        names: this.names,
+        sort: { column: "total", down: true },
+        whole: t.total,
+        bounded: tree.lost > 0,
+        onpick: (m) => this.toSandwich(m),
+      });
     }
-    if (this.mode === "methods") this.methodTable();
-    this.chart.draw();
+    const callers = await callersOf(tree, t, alive),
+      callees = callers && (await calleesOf(tree, t, alive));
+    if (!callees) return;
+    for (const [name, part] of [
+      ["callers", callers],
+      ["callees", callees],
+    ]) {
+      this.charts[name].shares = { shown: tree.total[0], all: tree.all };
+      this.charts[name].show(layOut(part), 0, Math.max(1, part.total[0]));
+    }
+  }
+
+  /** "21 ms of 3.2 s shown": what percentages are of. */
+  spanText() {
+    if (!this.recording) return;
+    const [from, to] = this.range,
+      { end, timed } = this.recording,
+      parts = [];
+    if (timed)
+      parts.push(`${duration(to - from)} of ${duration(end)} shown`, `from ${duration(from)} to ${duration(to)}`);
+    if (this.view !== "chart" && this.view !== "threads" && this.tree)
+      parts.push(
+        `${duration(this.tree.total[0])} in calls of ` +
+          (this.scope < 0 ? "all threads" : this.recording.threads[this.scope].name),
+      );
+    if (this.view !== "chart" && this.view !== "threads" && this.tree?.lost)
+      parts.push(`${duration(this.tree.lost)} of it not recorded: times are lower bounds`);
+    if (!this.scoped().length && this.recording.threads.length) parts.push("calls are being read");
+    else if (this.working) parts.push("calls are being merged");
+    $("span").textContent = parts.join(" · ");
+  }
+
+  // Search.
+
+  search() {
+    const text = $("search").value.trim(),
+      box = $("search");
+    this.matches = null;
+    this.error = "";
+    if (text && this.labels.length)
+      ({ matches: this.matches, error: this.error } = matching(
+        text,
+        this.labels.map((l) => l.text),
+      ));
+    box.setAttribute("aria-invalid", this.error !== "");
+    for (const c of [...Object.values(this.charts), this.threads]) c.matches = this.matches;
+    $("found").textContent = this.error;
+    this.drawAll();
+    this.refreshSoon();
+  }
+
+  foundText(tree) {
+    if (!this.matches || this.error) return;
+    const { methods, calls, time } = found(tree, this.matches);
+    $("found").textContent = calls
+      ? `${plural(methods, "method")}, ${plural(calls, "call")}, ` +
+        `${percent(time, tree.total[0])} of the ${duration(tree.total[0])} in calls shown`
+      : "not found";
   }
 
   nextMatch(step) {
-    const { calls, matches } = this.chart;
-    if (!matches || !calls.length) return;
-    let i = this.match;
-    for (let tries = 0; tries < calls.length; tries++) {
+    const chart = this.charts[this.view === "sandwich" ? "callees" : "chart"],
+      { calls } = chart;
+    if (!this.matches || !calls.length || this.view === "methods" || this.view === "threads") return;
+    for (let tries = 0, i = chart.selected; tries < calls.length; tries++) {
       i = (i + step + calls.length) % calls.length;
-      if (!matches[calls.method[i]]) continue;
-      this.match = i;
-      this.chart.select(i);
-      this.chart.fit(i);
+      if (!this.matches[calls.method[i]]) continue;
+      chart.select(i);
+      chart.fit(i);
       return;
     }
   }
 
+  // Stalls.
+
   stallList() {
-    const items = this.recording.stalls.map((s, k) => {
-      const li = document.createElement("li");
-      li.tabIndex = 0;
-      const head = document.createElement("b"), small = document.createElement("small");
-      head.textContent = s.wall ? duration(s.wall) : "?";
-      small.textContent = ["at " + duration(s.begin), s.verdict && s.what].filter(Boolean).join(" · ");
-      li.append(head, " " + (s.verdict || s.what), small);
-      li.onclick = () => this.openStall(k);
-      li.onkeydown = (event) => {
-        if (event.key === "Enter") this.openStall(k);
-      };
-      return li;
-    });
-    if (!items.length) {
-      const li = document.createElement("li");
-      li.textContent = "No stall was recorded.";
-      li.style.borderColor = "var(--good)";
-      items.push(li);
-    }
-    $("stalls").replaceChildren(...items);
-    this.stall = -1;
+    showStalls($("stalls"), this.recording, $("stall-order").value, (k) => this.openStall(k));
+    $("stall-count").textContent = this.recording.stalls.length
+      ? `(${this.recording.stalls.length.toLocaleString("en")})`
+      : "";
+    markStall($("stalls"), this.stall);
+    this.hashSoon();
   }
 
-  async openStall(k) {
-    const s = this.recording.stalls[k];
-    this.stall = k;
-    [...$("stalls").children].forEach((li, i) => li.setAttribute("aria-current", i === k));
-    $("stalls").children[k].scrollIntoView({ block: "nearest" });
-    const i = this.recording.threads.findIndex((t) => t.index === s.thread);
-    if (i >= 0 && this.recording.threads[i] !== this.thread) {
-      $("thread").value = i;
-      await this.openThread(i);
-    }
-    const margin = s.wall * 0.05;
+  openStall(k) {
+    const s = this.recording.stalls[k],
+      i = this.recording.threads.findIndex((t) => t.index === s.thread),
+      margin = s.wall * 0.05;
+    if (i >= 0 && i !== this.scope && this.scope >= 0) this.setScope(i);
     this.choose(s.begin - margin, s.begin + s.wall + margin);
-    this.stallDetails(s);
+    this.showStall(k);
   }
 
-  stallDetails(s) {
-    const long = s.facts.filter(([, text]) => text.includes("\n")), short = s.facts.filter(([, text]) => !text.includes("\n"));
-    const before = this.thread.messages.filter((m) => m.end <= s.begin).slice(-20).map((m) => `${duration(m.end - m.begin)} ${m.kind}: ${m.name}`);
-    const parts = [definitions([["verdict", s.verdict], ["took", s.wall ? duration(s.wall) : ""], ...short])];
-    for (const [name, text] of long) parts.push(heading(name), lines(text.split("\n")));
-    if (before.length) parts.push(heading("ran before"), lines(before.reverse()));
-    $("details").replaceChildren(...parts);
+  showStall(k) {
+    const s = this.recording.stalls[k],
+      thread = this.recording.threads.find((t) => t.index === s.thread);
+    this.stall = k;
+    markStall($("stalls"), k);
+    if (!this.more) {
+      $("details").replaceChildren(
+        definitions([
+          ["why", s.verdict],
+          ["what ran", s.what],
+        ]),
+      );
+      return;
+    }
+    const more = this.more.stalls[k],
+      stack = more.samples[0]?.frames || more.path.map((p) => p.name).reverse();
+    this.select({ name: `${duration(s.wall)}: ${s.verdict}`, stack, method: -1 });
+    $("details").replaceChildren(...stallParts(s, more, thread ? thread.name : String(s.thread)));
+    this.stall = k;
+    this.hashSoon();
   }
 
-  details(i) {
-    const { calls } = this.chart;
+  stepStall(step) {
+    const order = [...$("stalls").querySelectorAll("button")].map((b) => +b.dataset.stall);
+    if (!order.length) return;
+    const at = order.indexOf(this.stall);
+    this.openStall(order[(at < 0 ? (step > 0 ? 0 : order.length - 1) : at + step + order.length) % order.length]);
+  }
+
+  // Details of what is selected.
+
+  select(selection) {
+    this.selection = selection;
+    this.stall = -1;
+    $("copy").hidden = !selection;
+    $("to-sandwich").hidden = !selection || selection.method < 0;
+    this.hashSoon();
+  }
+
+  /** What shares of a call on a chart are of: the time that is shown, or that of all merged calls. */
+  sharesOf(chart, part) {
+    if (chart === this.charts.chart && this.view === "chart")
+      return shares(part, this.range[1] - this.range[0], this.recording.end);
+    return shares(part, chart.shares.shown, chart.shares.all);
+  }
+
+  details(chart, i) {
     if (i < 0) return;
-    const n = page.names[calls.method[i]], took = calls.end[i] - calls.begin[i], whole = this.chart.limit[1] - this.chart.limit[0];
-    const root = (() => { let r = i; while (calls.parent[r] >= 0) r = calls.parent[r]; return r; })();
-    const rows = [["method", labels[calls.method[i]].text + (n.descriptor ? " " + n.descriptor : "")],
-      ["source", n.source],
-      ["took", duration(took) + ` (${(100 * took / Math.max(1, calls.end[root] - calls.begin[root])).toFixed(1)} % of the outermost, ${(100 * took / whole).toFixed(1)} % of all)`],
-      ["own time", duration(calls.self(i))],
-      [this.mode === "graph" ? "calls" : "began", this.mode === "graph" || !this.recording.timed ? calls.calls[i].toLocaleString("en") + " calls" : "at " + duration(calls.begin[i])],
-      ["times", this.recording.clock]];
-    if (this.mode === "chart" && calls.parent[i] < 0) rows.push(["message", this.message(calls.begin[i], calls.end[i])]);
+    const { calls } = chart,
+      m = calls.method[i],
+      label = this.names(m),
+      timed = chart === this.charts.chart && this.view === "chart";
+    const clipped = timed
+      ? Math.min(calls.end[i], this.range[1]) - Math.max(calls.begin[i], this.range[0])
+      : calls.took(i);
+    const path = calls.path(i),
+      inverted = this.view === "icicle" || chart === this.charts.callers,
+      root = path[path.length - 1];
+    const rows = [
+      ["method", label.text],
+      ["took", duration(calls.took(i))],
+    ];
+    if (inverted && i !== root)
+      rows[1] = ["in it", `${duration(calls.took(i))} of ${this.names(calls.method[root]).text}`];
+    rows.push(["share", this.sharesOf(chart, Math.max(0, clipped))]);
+    if (!inverted) rows.push(["own time", duration(calls.self(i))]);
+    if (path.length > 1)
+      rows.push([
+        "in its root",
+        percent(calls.took(i), calls.took(root)) + " of " + this.names(calls.method[root]).text,
+      ]);
+    if (timed && this.recording.timed) rows.push(["began", "at " + duration(calls.begin[i])]);
+    const count = calls.calls[i].toLocaleString("en");
+    if (!timed) rows.push(["calls", count]);
+    else if (calls.calls[i] !== 1) rows.push(["calls", `${count}, shown as one: their times are added up`]);
+    if (timed && calls.parent[i] < 0) rows.push(["message", this.message(calls.begin[i], calls.end[i])]);
     for (const [bit, text] of MARKS) if (calls.marks[i] & bit) rows.push(["repaired", text]);
-    const path = [];
-    for (let p = calls.parent[i]; p >= 0; p = calls.parent[p]) path.push(labels[calls.method[p]].text);
-    $("details").replaceChildren(definitions(rows), ...(path.length ? [heading("Called by"), lines(path.slice(0, 200))] : []));
+    rows.push(["times", this.recording.clock], ...this.sourceRows(m));
+    const left = this.more?.off.find(([method]) => method === m);
+    if (left)
+      rows.push([
+        "left out",
+        plural(left[1], "more call") + ", because the method was switched off; their time is in their callers",
+      ]);
+    if (label.lost) rows.push(["not recorded", "records of this thread are missing here; what ran is not known"]);
+    const around = path.slice(1),
+      above = around.map((p) => this.names(calls.method[p]).text);
+    this.select({
+      name: label.text,
+      stack: inverted ? [label.text, ...above].reverse() : [label.text, ...above],
+      method: m,
+    });
+    $("details").replaceChildren(
+      definitions(rows),
+      ...(above.length
+        ? [heading(inverted ? "Calls, down to the root" : "Called by"), this.pathList(chart, around.slice(0, 300))]
+        : []),
+    );
+  }
+
+  sourceRows(m) {
+    const n = this.named?.[m];
+    return n
+      ? [
+          ["source", n.source],
+          ["descriptor", n.descriptor],
+        ]
+      : [];
+  }
+
+  /** The callers of a call; a click selects one. */
+  pathList(chart, path) {
+    return element(
+      "div",
+      { className: "path" },
+      ...path.map((p) =>
+        element("button", { onclick: () => chart.select(p) }, named(this.names(chart.calls.method[p]).text)),
+      ),
+    );
   }
 
   /** What the history says of the message between two times; it and the records have clocks that differ a little. */
   message(begin, end) {
-    const { off } = this.recording;
-    const found = this.thread.messages.find((m) => Math.abs(m.begin - begin) <= off && Math.abs(m.end - end) <= off);
-    return found ? found.name : "";
+    const { off } = this.recording,
+      near = (a, b) => Math.abs(a - b) <= off;
+    return this.messages[this.scope]?.find((m) => near(m.begin, begin) && near(m.end, end))?.name || "";
   }
 
-  tip(i, event) {
+  threadClick(hit) {
+    if (!hit) return;
+    const { row, i } = hit,
+      k = this.recording.threads.indexOf(row.t.thread);
+    if (row.kind === "calls" && row.t.calls) {
+      const near = {
+        calls: row.t.calls,
+        shares: { shown: this.range[1] - this.range[0], all: this.recording.end },
+        select: () => {},
+      };
+      this.details(near, i);
+    }
+    if (row.kind === "messages") this.messageDetails(row.t.messages[i]);
+    if (row.kind === "name") this.setScope(k);
+  }
+
+  messageDetails(m) {
+    this.select({ name: m.name, stack: [m.name], method: -1 });
+    $("details").replaceChildren(
+      definitions([
+        ["message", m.name],
+        ["kind", m.kind],
+        ["took", duration(m.end - m.begin)],
+        ["share", shares(m.end - m.begin, this.range[1] - this.range[0], this.recording.end)],
+        ["began", "at " + duration(m.begin)],
+      ]),
+    );
+  }
+
+  // Tooltips.
+
+  callTip(calls, i) {
+    return [
+      this.names(calls.method[i]).text,
+      `${duration(calls.took(i))}; own time ${duration(calls.self(i))}` +
+        (calls.calls[i] > 1 ? `; ${plural(calls.calls[i], "call")}` : ""),
+    ];
+  }
+
+  threadTip({ row, i }) {
+    if (i < 0) return [row.t.thread.name, plural(row.t.thread.calls, "call")];
+    if (row.kind === "calls") return this.callTip(row.t.calls, i);
+    const m = row.t.messages[i];
+    return [m.name, `${m.kind}, ${duration(m.end - m.begin)}`];
+  }
+
+  /** Shows a tooltip of two lines at a pointer, or hides it. */
+  tip(text, event) {
     const tip = $("tip");
-    tip.hidden = i < 0;
-    if (i < 0) return;
-    const { calls } = this.chart, small = document.createElement("small");
-    small.textContent = `${duration(calls.end[i] - calls.begin[i])}; own time ${duration(calls.self(i))}` + (calls.calls[i] > 1 ? `, ${calls.calls[i]} calls` : "");
-    tip.replaceChildren(labels[calls.method[i]].text, small);
-    tip.style.left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8) + "px";
-    tip.style.top = Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8) + "px";
+    tip.hidden = !text;
+    if (!text) return;
+    tip.replaceChildren(text[0], element("small", {}, text[1]));
+    tip.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)) + "px";
+    tip.style.top =
+      Math.max(
+        4,
+        event.clientY + 16 + tip.offsetHeight > innerHeight
+          ? event.clientY - tip.offsetHeight - 10
+          : event.clientY + 16,
+      ) + "px";
   }
 
   status() {
-    const named = new Map(this.recording.facts), about = ["meta.package", "meta.versionName", "meta.process", "meta.device"].map((k) => named.get(k));
-    const rest = this.recording.facts.filter(([k]) => /^(times|reports|samples|methods without|segments|repairs|damage|overwritten)/.test(k));
-    $("status").textContent = [about.filter(Boolean).join(" "), ...rest.map(([k, v]) => (k === "times" ? v : `${k}: ${v}`))].filter(Boolean).join(" · ");
+    $("status").textContent = this.recording.about.join(" · ");
+  }
+
+  // Copies and links.
+
+  say(text) {
+    $("said").textContent = text;
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => $("said").replaceChildren(), 1500);
+  }
+
+  async copyName() {
+    if (!this.selection) return;
+    await copyText(this.selection.name);
+    this.say("copied the name");
+  }
+
+  async copyStack() {
+    if (!this.selection) return;
+    await copyText(this.selection.stack.join("\n"));
+    this.say("copied the stack");
+  }
+
+  async copyLink() {
+    this.writeHash();
+    await copyText(location.href);
+    this.say("copied a link to this view");
+  }
+
+  toSandwich(m = this.selection?.method ?? -1) {
+    if (m < 0) return;
+    this.method = this.same[m] ?? m;
+    if (this.view === "sandwich") this.refresh();
+    else this.setView("sandwich");
+  }
+
+  /** The state as parameters; what is as it is at first is left out. */
+  state() {
+    const { recording: r } = this,
+      state = { view: this.view },
+      { column, down } = this.sort;
+    if (this.source) state.recording = this.source + 1;
+    if (this.scope < 0) state.thread = "all";
+    else if (this.scope !== this.defaultScope()) state.thread = r.threads[this.scope].index;
+    if (this.range[0] > 0 || this.range[1] < r.end) [state.from, state.to] = this.range.map(Math.round);
+    if ($("search").value) state.search = $("search").value;
+    if ($("stall-order").value !== "duration") state.stalls = $("stall-order").value;
+    if (column !== "self" || !down) state.sort = (down ? "-" : "") + column;
+    if (this.stall >= 0) state.stall = r.stalls[this.stall].number;
+    else if (this.view === "chart" && this.charts.chart.selected >= 0) state.call = this.charts.chart.selected;
+    if (this.view === "sandwich" && this.method >= 0) state.method = this.names(this.method).text;
+    if (this.themed) state.theme = document.documentElement.dataset.theme;
+    return state;
+  }
+
+  /** Keeps the state in the address, so that it can be copied. Not before what it says has been restored. */
+  writeHash() {
+    if (!this.recording || !this.more) return;
+    this.hash = "#" + new URLSearchParams(this.state());
+    if (this.hash !== location.hash) history.replaceState(null, "", this.hash);
+  }
+
+  restore() {
+    this.hash = location.hash;
+    const state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    const k = Math.min(Math.max(0, (+state.recording || 1) - 1), page.recordings.length - 1);
+    if (!this.recording || k !== this.source) return this.openRecording(k, state);
+    $("search").value = "";
+    this.applyState(state);
+    this.stallList();
+    this.tree = null;
+    this.setView(this.view);
+    this.search();
+    if (this.more) this.applySelection(state);
+  }
+
+  // Keys.
+
+  help() {
+    $("keys").showModal();
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input") || $("keys").open) return;
-    const middle = $("chart").getBoundingClientRect().width / 2;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, input") || $("keys").open)
+      return;
+    const pane =
+      this.view === "threads"
+        ? this.threads
+        : this.charts[
+            this.view === "sandwich" ? (document.activeElement === $("callers") ? "callers" : "callees") : "chart"
+          ];
+    const fit = () =>
+      pane === this.threads ? pane.hovered && pane.fit(pane.hovered) : pane.selected >= 0 && pane.fit(pane.selected);
     const actions = {
-      "w": () => this.chart.zoom(0.7, middle), "+": () => this.chart.zoom(0.7, middle), "=": () => this.chart.zoom(0.7, middle),
-      "s": () => this.chart.zoom(1 / 0.7, middle), "-": () => this.chart.zoom(1 / 0.7, middle),
-      "a": () => this.chart.move(-0.2), "ArrowLeft": () => this.chart.move(-0.2),
-      "d": () => this.chart.move(0.2), "ArrowRight": () => this.chart.move(0.2),
-      "f": () => this.chart.selected >= 0 && this.chart.fit(this.chart.selected),
-      "0": () => this.whole(), "Home": () => this.whole(),
-      "n": () => this.stepStall(1), "p": () => this.stepStall(-1),
-      "1": () => this.setMode("chart"), "2": () => this.setMode("graph"), "3": () => this.setMode("methods"),
-      "/": () => $("search").focus(), "?": () => $("keys").showModal(),
+      w: () => pane.zoom(0.7),
+      "+": () => pane.zoom(0.7),
+      "=": () => pane.zoom(0.7),
+      s: () => pane.zoom(1 / 0.7),
+      "-": () => pane.zoom(1 / 0.7),
+      a: () => pane.move(-0.2),
+      ArrowLeft: () => pane.move(-0.2),
+      d: () => pane.move(0.2),
+      ArrowRight: () => pane.move(0.2),
+      f: fit,
+      0: () => this.whole(pane),
+      Home: () => this.whole(pane),
+      n: () => this.stepStall(1),
+      p: () => this.stepStall(-1),
+      x: () => this.toSandwich(),
+      l: () => this.copyLink(),
+      c: () => (event.shiftKey ? this.copyStack() : this.copyName()),
+      "/": () => $("search").focus(),
+      "?": () => this.help(),
+      Escape: () => this.tip(null),
     };
+    views.forEach((view, k) => {
+      actions[k + 1] = () => this.setView(view);
+    });
+    if (event.target.matches?.("[role=tab]") && event.key.startsWith("Arrow")) return this.stepTab(event);
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!action) return;
+    if (!action || !this.recording) return;
     event.preventDefault();
+    this.tip(null);
     action();
   }
 
-  whole() {
-    if (this.mode === "chart") this.chart.view(...this.chart.limit);
+  /** Arrow keys go from tab to tab, as everywhere. */
+  stepTab(event) {
+    const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
+    this.setView(views[(views.indexOf(this.view) + step + views.length) % views.length]);
+    $("tab-" + this.view).focus();
+  }
+
+  whole(pane) {
+    if (this.view === "chart" || this.view === "threads") pane.view(...pane.limit);
     else this.choose(0, this.recording.end);
   }
-
-  stepStall(step) {
-    const n = this.recording.stalls.length;
-    if (n) this.openStall((Math.max(this.stall, step < 0 ? 0 : -1) + step + n) % n);
-  }
-}
-
-function heading(text) {
-  const h = document.createElement("h2");
-  h.textContent = text;
-  return h;
-}
-
-function lines(list) {
-  const div = document.createElement("div");
-  for (const text of list) {
-    const line = document.createElement("small");
-    line.textContent = text;
-    div.append(line);
-  }
-  return div;
-}
-
-function definitions(rows) {
-  const dl = document.createElement("dl");
-  for (const [name, text] of rows) {
-    if (!text) continue;
-    const dt = document.createElement("dt"), dd = document.createElement("dd");
-    dt.textContent = name;
-    dd.textContent = text;
-    dl.append(dt, dd);
-  }
-  return dl;
 }
 
 const shown = new Page();
-if (page.recordings.length) shown.openRecording(0);
-else document.documentElement.dataset.ready = "0";
+if (page.recordings.length) shown.restore();
+else
+  document.documentElement.dataset.shell =
+    document.documentElement.dataset.ready =
+    document.documentElement.dataset.complete =
+      "0";

@@ -41,7 +41,7 @@ func TestHangOnLooper(t *testing.T) {
 				!strings.Contains(s.Verdict.Text, " in app.Freeze.stuck (") {
 				t.Errorf("%s; %+v", s.Verdict.Text, h)
 			}
-			// The platform tells some sources what runs only when it has ended.
+			// On some platforms a message is known only when it has ended.
 			if m.Kind != "unknown" && m.Handler != "HangProofs$FreezeHandler" {
 				t.Errorf("the message is %s", m)
 			}

@@ -225,9 +225,12 @@ func (b hangBench) analyze(t *testing.T, file string) (hangs map[string]reported
 	return hangs, string(output())
 }
 
-// fileFacts are times of threads, by Java's ID, in the clock of the program: of the last sign of life and of the last
-// record. They are read from the chunks alone.
-type fileFacts struct{ signs, records map[int64]int64 }
+// fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of the
+// program. They are read from the chunks alone.
+type fileFacts struct {
+	signs, records map[int64]int64
+	last           map[int64]trace.Record
+}
 
 func factsOf(t *testing.T, file string) fileFacts {
 	t.Helper()
@@ -237,7 +240,7 @@ func factsOf(t *testing.T, file string) fileFacts {
 	}
 	defer r.Close()
 	ids := map[uint32]int64{}
-	facts := fileFacts{map[int64]int64{}, map[int64]int64{}}
+	facts := fileFacts{map[int64]int64{}, map[int64]int64{}, map[int64]trace.Record{}}
 	var base, tick int64
 	for {
 		c, err := r.Next()
@@ -259,6 +262,7 @@ func factsOf(t *testing.T, file string) fileFacts {
 			}
 		case *trace.Records:
 			if n := len(c.List); n > 0 {
+				facts.last[ids[c.Thread]] = c.List[n-1]
 				facts.records[ids[c.Thread]] = base + c.List[n-1].Ticks()*tick
 			}
 		case *trace.Alive:
@@ -325,6 +329,25 @@ func (p *hungProcess) check(t *testing.T, b hangBench, kinds []string, slack tim
 	}
 }
 
+// checkFormats compares the sentence about the hang of the main thread in the formats that have stalls.
+func (b hangBench) checkFormats(t *testing.T, file string) {
+	t.Helper()
+	_, report := b.analyze(t, file)
+	_, rest, _ := strings.Cut(report, "why      stuck for ")
+	sentence, _, _ := strings.Cut("stuck for "+rest, "\n")
+	for _, format := range []string{"html", "chrome", "perfetto", "speedscope", "firefox"} {
+		cmd := exec.CommandContext(t.Context(), b.tool, "analyze", file, "--mapping", b.mapping, "--format", format,
+			"-o", "-")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("tracegen analyze --format %s: %v", format, err)
+		}
+		if !bytes.Contains(out, []byte(sentence)) {
+			t.Errorf("the format %s lacks %q", format, sentence)
+		}
+	}
+}
+
 // TestHangsAreNamed ends processes that hang in all kinds of ways, and compares what is reported with the truth.
 //
 // Invariant: However a hanging process ends, the report names the method, the kind of the hang and how long it lasted.
@@ -341,6 +364,9 @@ func TestHangsAreNamed(t *testing.T) {
 				// With exact times of records, the time must not be longer by more than their unit.
 				p := b.run(t, how, length, []string{"main", kind}, "-Dtracegen.tick=us")
 				p.check(t, b, []string{kind}, time.Microsecond)
+				if how == endKill {
+					b.checkFormats(t, p.file)
+				}
 			})
 		}
 		t.Run(string(how)+" pool", func(t *testing.T) {

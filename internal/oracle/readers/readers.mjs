@@ -164,7 +164,7 @@ function listens(socket) {
 let sessions = 0;
 let browser;
 
-async function open(url) {
+async function open(url, size = {width: 1400, height: 800}, dark = false) {
   if (!browser) {
     const {default: puppeteer} = await import(path.join(modules, 'puppeteer-core/lib/puppeteer/puppeteer-core.js'));
     browser = await puppeteer.launch({
@@ -173,7 +173,8 @@ async function open(url) {
     });
   }
   const page = await browser.newPage();
-  await page.setViewport({width: 1400, height: 800});
+  await page.setViewport(size);
+  await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: dark ? 'dark' : 'light'}]);
   const errors = [];
   const requests = [];
   page.on('pageerror', (e) => errors.push(e.message));
@@ -232,22 +233,74 @@ async function untilStable(look, good) {
   }
 }
 
-// page opens a file as a page, waits for the expression wait, and returns the value of another.
-async function page({file, wait, value, picture}) {
-  const {page, errors, requests} = await open(`file://${file}`);
+// page opens a file as a page in a window of a size, {width, height, hasTouch}, and in dark colours if dark is set. It
+// waits for the expression wait, takes the steps, and returns the values of those that have one: each step is one of the
+// keys of actions with its argument. hash is what stands behind # in the address.
+async function page({file, wait, value, picture, steps, size, dark, hash}) {
+  const {page, errors, requests} = await open(`file://${file}${hash ? '#' + hash : ''}`, size, dark);
   try {
     if (wait) {
-      await page.waitForFunction(wait, {timeout: 60000});
+      await page.waitForFunction(wait, {timeout: 300000});
     }
     const result = value ? await page.evaluate(value) : null;
+    const values = [];
+    for (const step of steps ?? []) {
+      const [[name, argument]] = Object.entries(step);
+      const found = await actions[name](page, argument);
+      if (found !== undefined) {
+        values.push(found);
+      }
+    }
     if (picture) {
       await page.screenshot({path: picture});
     }
-    return {value: result, errors, requests};
+    return {value: result, values, errors, requests};
   } finally {
     await page.close();
   }
 }
+
+const at = async (page, place) => typeof place === 'string' ? await page.evaluate(place) : place;
+
+// actions are what a step does: value is an expression whose value is returned, wait one that becomes true. A place is
+// [x, y] in the window, or an expression for it.
+const actions = {
+  value: async (page, expression) => await page.evaluate(expression) ?? null,
+  wait: async (page, expression) => void await page.waitForFunction(expression, {timeout: 300000}),
+  // press presses a key, after those that stand before it: "Shift+C".
+  press: async (page, name) => {
+    const keys = name.length > 1 ? name.split('+') : [name];
+    const key = keys.pop();
+    for (const held of keys) {
+      await page.keyboard.down(held);
+    }
+    await page.keyboard.press(key);
+    for (const held of keys) {
+      await page.keyboard.up(held);
+    }
+  },
+  type: (page, text) => page.keyboard.type(text),
+  move: async (page, place) => void await page.mouse.move(...await at(page, place)),
+  click: async (page, place) => void await page.mouse.click(...await at(page, place)),
+  wheel: (page, pixels) => page.mouse.wheel({deltaY: pixels}),
+  drag: async (page, [[x, y], [toX, toY]]) => {
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(toX, toY, {steps: 5});
+    await page.mouse.up();
+  },
+  tap: async (page, place) => void await page.touchscreen.tap(...await at(page, place)),
+  // pinch moves two fingers from and to the places of two pairs.
+  pinch: async (page, [from, to]) => {
+    const points = (places) => places.map(([x, y], id) => ({x, y, id}));
+    const session = await page.createCDPSession();
+    for (const [type, places] of [['touchStart', from], ['touchMove', to], ['touchEnd', []]]) {
+      await session.send('Input.dispatchTouchEvent', {type, touchPoints: points(places)});
+    }
+    await session.detach();
+  },
+  picture: async (page, path) => void await page.screenshot({path}),
+};
 
 const readers = {perfetto, devtools, firefox, speedscope, page};
 

@@ -179,7 +179,7 @@ func (w *writer) chunk(lines []line) (err error) {
 		p.stall(l)
 	case "end":
 		kind = end
-		p.uv(uint64(w.chunks)).uv(w.records).uv(0)
+		p.uv(uint64(w.chunks)).uv(w.records).uv(0).u8(uint8(l.number("more", 0)))
 	default:
 		return fmt.Errorf("the format has no chunk %q", l.word)
 	}

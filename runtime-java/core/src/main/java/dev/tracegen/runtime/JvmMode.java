@@ -6,11 +6,14 @@ import java.io.File;
  * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
  *
  * <pre>
- *   -Dtracegen.output=FILE              the recording; without it nothing is written
+ *   -Dtracegen.output=FILE              the recording; without it nothing is written. See OutputFile for the names of
+ *                                       its parts and of recordings of earlier runs
  *   -Dtracegen.threads=main|all         the threads to record; main if not set
  *   -Dtracegen.slow=MILLISECONDS        the slow threshold; 700 if not set
  *   -Dtracegen.tick=ms|us               the unit of time; ms if not set; us reads the clock for every record
  *   -Dtracegen.mapping=FILE             logs stalls with the names of their methods; recordings do not need it
+ *   -Dtracegen.message=CLASS#METHOD     methods whose calls are messages, separated by commas, or their IDs; names
+ *                                       need tracegen.mapping. If not set, those of the mapping, if that is set
  *   -Dtracegen.ring=RECORDS             the size of each thread's ring; if not set, 1048576 for the main thread
  *                                       and 131072 for others
  *   -Dtracegen.gate=auto|off            whether methods that are called most and take no time are switched off
@@ -21,7 +24,8 @@ import java.io.File;
  *                                       left out for a while, threads wait, or records are lost; windows if not set
  * </pre>
  *
- * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message.
+ * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message, or the
+ * calls of methods that were declared.
  */
 final class JvmMode {
     /** How long the exit of the program waits until the recording is written. */
@@ -55,6 +59,7 @@ final class JvmMode {
         if (mapping != null) {
             o.mapping(new MappingReader(new File(mapping)));
         }
+        o.messages = property("message");
         String gateFile = property("gate.file");
         if (gateFile != null) {
             o.gateFile(new File(gateFile));

@@ -6,6 +6,10 @@ package dev.tracegen.runtime;
  * the exit of an outermost call is missing, the call never ends: the records do not show that it did. Instrument with
  * {@code --exits exact} where that matters.
  *
+ * <p>If there are methods whose calls are messages, see {@link MessageMethods}, such a call is a message, unless it is
+ * in another one. The calls that enclose a message are none, and so are outermost calls of the same method on other
+ * threads: they are the loops of threads that wait for the next message.
+ *
  * <p>The CPU time of a call is an estimate. Measuring it at each begin and end would slow every call down. The
  * recorder samples the thread's CPU time before it copies records. Between two samples the CPU time grows at most as
  * fast as the clock and never falls. The estimate is the middle of what that allows, so it is wrong at each end of a
@@ -16,6 +20,12 @@ final class OutermostCalls {
      * Calls that are nested deeper than this are counted and not stored, to bound the memory of an endless recursion.
      */
     private static final int MAX_DEPTH = 1 << 14;
+
+    /** Null if there are no methods whose calls are messages. */
+    private final MessageMethods messages;
+
+    /** The depth of the call that is a message, -1 if none is open. Without such methods it is the outermost call. */
+    private int message = -1;
 
     private final int[] open = new int[MAX_DEPTH];
     private int depth;
@@ -30,6 +40,10 @@ final class OutermostCalls {
     private long previousCpu = -1;
     private long lastSample;
     private long lastCpu = -1;
+
+    OutermostCalls(MessageMethods messages) {
+        this.messages = messages;
+    }
 
     /**
      * Takes a sample of the thread's CPU time.
@@ -77,7 +91,8 @@ final class OutermostCalls {
                 beyond++;
                 return null;
             }
-            if (depth == 0) {
+            if (begins(id)) {
+                message = depth;
                 begin = nanos;
                 beginCpu = cpuAt(nanos);
                 first = recordNumber;
@@ -97,22 +112,49 @@ final class OutermostCalls {
             return null;
         }
         depth = k;
-        if (depth > 0) {
+        if (message < depth) {
             return null;
         }
-        return new MessageRecord(MessageRecord.NORMAL, number++, 1, begin, nanos - begin, cpuSinceBegin(nanos),
-                "method " + id, first, recordNumber + 1);
+        // The record may be the exit of a call around it, if the message was left by an exception.
+        MessageRecord ended = new MessageRecord(MessageRecord.NORMAL, number++, 1, begin, nanos - begin,
+                cpuSinceBegin(nanos), "method " + open[message], first,
+                message == depth ? recordNumber + 1 : recordNumber);
+        boolean loop = isLoop();
+        message = -1;
+        return loop ? null : ended;
+    }
+
+    /** Reports whether the call that was taken for a message is one that encloses messages elsewhere. */
+    private boolean isLoop() {
+        return messages != null && messages.loops.get(open[message]);
+    }
+
+    /** Reports whether a call of a method that is entered now is a message. */
+    private boolean begins(int id) {
+        if (messages == null || !messages.methods.get(id)) {
+            return depth == 0 && (messages == null || !messages.loops.get(id));
+        }
+        if (depth > 0 && !messages.methods.get(open[0])) {
+            messages.loops.set(open[0]);
+        }
+        if (message >= 0 && !messages.methods.get(open[message])) {
+            // What was taken for a message encloses this one.
+            message = -1;
+            number++;
+        }
+        return message < 0;
     }
 
     /** Forgets the open calls. To be called when records were lost. */
     void reset() {
         depth = 0;
         beyond = 0;
+        message = -1;
     }
 
     /** Returns when the open outermost call began, in {@link Platform#nanoTime()}; 0 if none is open. */
     long since() {
-        return depth == 0 ? 0 : begin;
+        return message < 0 || isLoop() ? 0 : begin;
     }
 
     /** Returns the open outermost call as a message that is still running. */
@@ -123,7 +165,7 @@ final class OutermostCalls {
 
     /** Returns what a message says of the open outermost call. */
     String text() {
-        return "method " + open[0];
+        return "method " + open[message];
     }
 
     /** Returns the number of the outermost call that is open, or of the next one if none is. */

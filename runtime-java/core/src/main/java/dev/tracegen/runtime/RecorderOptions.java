@@ -57,6 +57,9 @@ public final class RecorderOptions {
     /** Whether each outermost traced call of a thread counts as a message, for threads without a Looper. */
     boolean outermostCalls;
 
+    /** Methods whose calls are messages, see {@link MessageMethods}; null for those of the mapping. */
+    String messages;
+
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
     MappingReader mapping;
@@ -83,6 +86,7 @@ public final class RecorderOptions {
         gateFile = o.gateFile;
         pressure = o.pressure;
         outermostCalls = o.outermostCalls;
+        messages = o.messages;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
         mapping = o.mapping;
@@ -104,9 +108,10 @@ public final class RecorderOptions {
     }
 
     /**
-     * Sets the file that the recording is written to. Earlier recordings have {@code .1}, {@code .2}, ... behind the
-     * name. Only recordings are renamed and replaced. If the path is a directory, a device or another file, nothing
-     * is written, the log says so, and the program runs on.
+     * Sets the file that the recording is written to. If it gets full, its parts have names such as
+     * {@code app.part1.tgd}, and the last part has this name. Recordings of earlier runs have {@code .1}, {@code .2},
+     * ... behind their names. Only recordings are renamed and replaced. If the path is a directory, a device or another
+     * file, nothing is written, the log says so, and the program runs on.
      *
      * @param value null to write none
      * @return this
@@ -243,11 +248,12 @@ public final class RecorderOptions {
     }
 
     /**
-     * Limits the space of the recordings on disk. A file that has reached its size is renamed, a new one is begun,
-     * and the oldest is deleted.
+     * Limits the space of the recordings on disk. A file that has reached its size is renamed, the next part of the
+     * recording is begun, and the oldest file is deleted.
      *
      * @param bytes size of one file, at least 65,536; 64 MiB if not set
-     * @param files number of files with the current one, at least 1; 4 if not set
+     * @param files number of files, parts and recordings of earlier runs together, with the current one, at least 1;
+     *     4 if not set
      * @return this
      */
     public RecorderOptions limit(long bytes, int files) {

@@ -15,8 +15,8 @@ import java.util.zip.Deflater;
  * Writes a recording in the format of trace/FORMAT.md: a header and chunks. Each chunk is written at once and never
  * changed, so that a file that was cut at any place is valid up to its last complete chunk.
  *
- * <p>A file that has reached its size is closed and renamed, and a new one is begun that does not refer to it. Not
- * safe for concurrent use.
+ * <p>A file that has reached its size is closed and renamed, and the next part is begun, which does not refer to it.
+ * Not safe for concurrent use.
  */
 final class RecordingWriter implements Closeable {
     static final int META = 1;
@@ -65,7 +65,9 @@ final class RecordingWriter implements Closeable {
     private ChunkBytes newStrings = new ChunkBytes();
     private int newStringCount;
     private FileOutputStream stream;
+    private final long recordingId;
     private long fileId;
+    private int part = 1;
     private long size;
     private int chunks;
     private long records;
@@ -87,12 +89,13 @@ final class RecordingWriter implements Closeable {
         this.options = options;
         this.baseNanos = baseNanos;
         this.file = new OutputFile(options.output, options.maxFiles);
+        this.recordingId = fileId;
         this.fileId = fileId;
         open();
     }
 
     private void open() throws IOException {
-        stream = file.open();
+        stream = part == 1 ? file.open() : file.next(part - 1);
         size = 0;
         chunks = 0;
         records = 0;
@@ -115,6 +118,9 @@ final class RecordingWriter implements Closeable {
     private void meta() throws IOException {
         Map<String, String> all = new java.util.TreeMap<String, String>(options.meta);
         all.put("mappingId", MappingInfo.digest());
+        all.put("recordingId", hex(recordingId));
+        all.put("part", String.valueOf(part));
+        all.put("firstPart", String.valueOf(file.firstPart(part)));
         all.put("encoder", "i20t43");
         all.put("tickNanos", String.valueOf(options.tickNanos));
         all.put("clockPeriodMillis", String.valueOf(options.clockPeriodMillis));
@@ -126,6 +132,10 @@ final class RecordingWriter implements Closeable {
             chunk.str(e.getKey()).str(e.getValue());
         }
         end(META, 0);
+    }
+
+    private static String hex(long value) {
+        return String.format(java.util.Locale.ROOT, "%016x", value);
     }
 
     /** Writes a CLOCK chunk: the current times of all clocks. */
@@ -347,8 +357,9 @@ final class RecordingWriter implements Closeable {
         }
         frame(type, flags, chunk);
         if (type != END && (size >= options.maxFileBytes || strings.size() >= MAX_STRINGS)) {
-            finish();
+            finish(true);
             fileId++;
+            part++;
             stream = null;
             open();
         }
@@ -404,18 +415,19 @@ final class RecordingWriter implements Closeable {
         size += out.size;
     }
 
-    private void finish() throws IOException {
+    /** Writes the END chunk and closes the file. */
+    private void finish(boolean anotherPart) throws IOException {
         begin();
-        chunk.uv(chunks).uv(records).uv(overwritten);
+        chunk.uv(chunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
         end(END, 0);
         stream.close();
     }
 
-    /** Writes the END chunk and closes the file. */
+    /** Writes the END chunk and closes the file. It is the last part. */
     @Override
     public void close() throws IOException {
         try {
-            finish();
+            finish(false);
         } finally {
             stream.close();
             deflater.end();

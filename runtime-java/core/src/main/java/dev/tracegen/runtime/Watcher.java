@@ -48,6 +48,7 @@ final class Watcher implements Runnable {
     private final Thread thread = new RecorderThread(this, "tracegen-recorder");
     private final Gate gate;
     private RecordingWriter writer;
+    private MessageMethods messages;
     private volatile boolean asleep;
     private volatile boolean stopped;
     private long busyUntil;
@@ -90,6 +91,12 @@ final class Watcher implements Runnable {
             readGcCounters();
             if (options.gateFile != null) {
                 GateFile.read(options.gateFile, platform);
+            }
+            if (options.outermostCalls) {
+                messages = MessageMethods.find(options);
+                if (messages != null) {
+                    options.meta("messageMethods", messages.toString());
+                }
             }
             if (options.output != null) {
                 writer = new RecordingWriter(options, ticker.baseNanos());
@@ -307,7 +314,7 @@ final class Watcher implements Runnable {
         boolean outermost = options.outermostCalls && !hasMessages(t);
         if (outermost && (t.nextToDrain < end || t.outermost != null && t.outermost.since() != 0)) {
             if (t.outermost == null) {
-                t.outermost = new OutermostCalls();
+                t.outermost = new OutermostCalls(messages);
             }
             t.outermost.sampleCpu(platform.nanoTime(), platform.threadCpuNanos(t.thread));
         }

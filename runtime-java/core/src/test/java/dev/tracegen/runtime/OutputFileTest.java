@@ -185,6 +185,73 @@ class OutputFileTest {
         assertNames(dir, "app.tgd app.tgd.1 app.tgd.2 app.tgd.3 app.tgd.4");
     }
 
+    /** All files of a run have one number, also if one of them has to skip it. */
+    @Test
+    void partsOfAnEarlierRunMoveTogether() throws Exception {
+        for (String name : "app.part3.tgd app.part4.tgd app.tgd app.part1.tgd.1 app.tgd.1".split(" ")) {
+            Files.write(dir.resolve(name), recording(name));
+        }
+        Files.write(dir.resolve("app.part4.tgd.1"), FOREIGN);
+        Files.write(dir.resolve("app.part01.tgd"), recording("is no name of a part"));
+        Files.write(dir.resolve("other.tgd"), recording("other"));
+        new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile()).limit(1, 6), 0, 1).close();
+        assertNames(dir, "app.part01.tgd app.part1.tgd.3 app.part3.tgd.2 app.part4.tgd.1 app.part4.tgd.2 app.tgd"
+                + " app.tgd.2 app.tgd.3 other.tgd");
+        assertArrayEquals(recording("app.tgd.1"), Files.readAllBytes(dir.resolve("app.tgd.3")));
+        assertArrayEquals(FOREIGN, Files.readAllBytes(dir.resolve("app.part4.tgd.1")));
+        assertArrayEquals(recording("app.part4.tgd"), Files.readAllBytes(dir.resolve("app.part4.tgd.2")));
+    }
+
+    /** The files of the earliest run are deleted first, of one run the first part. */
+    @Test
+    void theOldestPartsAreDeletedFirst() throws Exception {
+        for (String name : "app.part1.tgd app.part2.tgd app.tgd app.tgd.1".split(" ")) {
+            Files.write(dir.resolve(name), recording(name));
+        }
+        writer().close();
+        assertNames(dir, "app.part2.tgd.1 app.tgd app.tgd.1");
+    }
+
+    /** A process that was killed between two parts leaves no file of the output's name. */
+    @Test
+    void partsWithoutTheLastOneAreOfAnEarlierRun() throws Exception {
+        Files.write(dir.resolve("app.part1.tgd"), recording("first"));
+        writer().close();
+        assertNames(dir, "app.part1.tgd.1 app.tgd");
+    }
+
+    @Test
+    void numbersOfPartsThatForeignFilesHaveAreSkipped() throws Exception {
+        Files.write(dir.resolve("app.part1.tgd"), FOREIGN);
+        RecordingWriter w = writer();
+        ThreadTrace main = recorder.mainTrace();
+        for (int k = 0; k < 4; k++) {
+            w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
+        }
+        w.close();
+        assertArrayEquals(FOREIGN, Files.readAllBytes(dir.resolve("app.part1.tgd")));
+        assertNames(dir, "app.part1.tgd app.part4.tgd app.part5.tgd app.tgd");
+    }
+
+    @Test
+    void nothingIsMovedForAnOutputThatIsRefused() throws Exception {
+        Files.createDirectory(output);
+        for (String name : "app.part1.tgd app.tgd.1 app.tgd.2 app.tgd.3".split(" ")) {
+            Files.write(dir.resolve(name), recording(name));
+        }
+        refusal();
+        assertNames(dir, "app.part1.tgd app.tgd app.tgd.1 app.tgd.2 app.tgd.3");
+    }
+
+    @Test
+    void anOutputWithoutAnExtensionHasParts() throws Exception {
+        output = dir.resolve("recording");
+        Files.write(dir.resolve("recording.part1"), recording("first"));
+        Files.write(output, recording("last"));
+        writer().close();
+        assertNames(dir, "recording recording.1 recording.part1.1");
+    }
+
     @Test
     void aDanglingLinkIsAForeignFile() throws Exception {
         Files.write(output, recording("new"));

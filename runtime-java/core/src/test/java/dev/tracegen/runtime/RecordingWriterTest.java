@@ -2,7 +2,6 @@ package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
@@ -91,7 +90,8 @@ class RecordingWriterTest {
         w.messages(main, history);
         w.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
             new StackTraceElement("a.B", "wait", "B.java", 7),
-                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L, new LockWait("a.Lock", 0xf0000001, null), other));
+                    new StackTraceElement("a.B", "run", null, -2)}, 3000000L,
+                new LockWait("a.Lock", 0xf0000001, null), other));
         w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1, null,
                 null));
         w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
@@ -189,13 +189,32 @@ class RecordingWriterTest {
             w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
         }
         w.close();
-        assertTrue(Files.exists(dir.resolve("r.tgd.2")));
-        assertFalse(Files.exists(dir.resolve("r.tgd.3")));
-        long size = Files.size(dir.resolve("r.tgd.1"));
+        String[] names = dir.toFile().list();
+        Arrays.sort(names);
+        assertEquals("r.part5.tgd r.part6.tgd r.tgd", String.join(" ", names));
+        long size = Files.size(dir.resolve("r.part6.tgd"));
         assertTrue(size > 65536 && size < 65536 + 65536 * 14, size + " bytes");
         // The renamed file is closed, and the next one does not refer to it.
-        assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.tgd.1"))));
+        assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.part6.tgd"))));
         assertEquals(11, lastType(Files.readAllBytes(dir.resolve("r.tgd"))));
+        assertEquals("0000000000000004 6 4 another", partOf("r.part6.tgd"));
+        assertEquals("0000000000000004 7 5 the last", partOf("r.tgd"));
+    }
+
+    /** Returns what a file says of the recording that it is a part of. */
+    private String partOf(String name) throws Exception {
+        WrittenChunks.Chunk meta = WrittenChunks.of(dir.resolve(name), RecordingWriter.META).get(0);
+        java.util.Map<String, String> values = new java.util.HashMap<String, String>();
+        for (long n = meta.uv(); n > 0; n--) {
+            String key = meta.str();
+            values.put(key, meta.str());
+        }
+        WrittenChunks.Chunk end = WrittenChunks.of(dir.resolve(name), RecordingWriter.END).get(0);
+        end.uv();
+        end.uv();
+        end.uv();
+        return values.get("recordingId") + " " + values.get("part") + " " + values.get("firstPart")
+                + (end.u8() == 1 ? " another" : " the last");
     }
 
     private static int lastType(byte[] file) {

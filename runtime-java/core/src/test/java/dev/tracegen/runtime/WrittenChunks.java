@@ -44,6 +44,12 @@ final class WrittenChunks {
             long v = uv();
             return v >>> 1 ^ -(v & 1);
         }
+
+        String str() {
+            int size = (int) uv();
+            at += size;
+            return new String(payload, at - size, size, java.nio.charset.StandardCharsets.UTF_8);
+        }
     }
 
     private WrittenChunks() {

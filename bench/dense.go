@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/dense"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// denseCommand measures what recording costs in programs that make very many calls, and how the shares of their methods
+// differ from those of JFR.
+const denseCommand = "dense"
+
+// denseResult is the result of one program.
+type denseResult struct {
+	name     string
+	runs     map[dense.Way][]dense.Run
+	figures  map[dense.Way][]*dense.Figures
+	off      map[mapping.Identity]bool
+	ours     *dense.Profile
+	jfr      [2]*dense.Profile
+	compared []*dense.Comparison
+	top      int // how many of the ten biggest traced methods of JFR were off
+	release  int // of the JDK
+	failed   error
+}
+
+// denseMain runs the programs of package dense:
+//
+//	go run ./bench dense -runs 3 -only '^(h2|rhino)$'
+func denseMain(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet(denseCommand, flag.ContinueOnError)
+	var rounds denseRounds
+	flags.IntVar(&rounds.all, "runs", 3, "measured `rounds`")
+	flags.IntVar(&rounds.full, "full", 1, "`rounds` that also record without a gate")
+	flags.BoolVar(&rounds.together, "together", false, "run all ways of a round at the same time, on a busy machine")
+	only := flags.String("only", "", "measure programs whose name matches this `regexp`")
+	out := flags.String("o", today(), "`directory` for dense.md, dense.tsv and dense-methods.tsv")
+	scratch := flags.String("scratch", "", "`directory` for programs and recordings, 1 GB; empty: the system's")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	pattern, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	corpora, err := corpus.Load()
+	if err != nil {
+		return err
+	}
+	watch := startWatch()
+	var results []*denseResult
+	for _, p := range dense.Programs() {
+		if !pattern.MatchString(p.Name) {
+			continue
+		}
+		r := &denseResult{name: p.Name, runs: map[dense.Way][]dense.Run{}, figures: map[dense.Way][]*dense.Figures{},
+			off: map[mapping.Identity]bool{}}
+		r.failed = r.measure(ctx, p, corpora, *scratch, rounds)
+		if ctx.Err() != nil {
+			break
+		}
+		if results = append(results, r); r.failed != nil {
+			notMeasured(p.Name, r.failed)
+		}
+		// Each program takes minutes, so that what is measured is written at once.
+		said := slices.Concat(conditions(), watch.conditions(), []string{fmt.Sprintf("programs: on JDK %d", r.release)})
+		if err := writeDense(*out, said, results); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(results, func(r *denseResult) bool { return r.failed != nil }) {
+		return errors.New("some programs failed")
+	}
+	return ctx.Err()
+}
+
+// denseWays are the ways of a round.
+var denseWays = []dense.Way{dense.Plain, dense.Idle, dense.Recording, dense.GateOff, dense.WithJFR}
+
+// denseRounds says how often a program is run, and whether all ways of a round run at the same time. They do so on a
+// busy machine: then all have the same share of it.
+type denseRounds struct {
+	all, full int
+	together  bool
+}
+
+// of returns the number of rounds of a way.
+func (n denseRounds) of(way dense.Way) int {
+	switch way {
+	case dense.GateOff:
+		return n.full
+	case dense.WithJFR:
+		return 2
+	}
+	return n.all
+}
+
+// measure runs a program in rounds, so that a noisy minute of the machine affects all ways.
+func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Corpus, scratch string,
+	rounds denseRounds) error {
+	dir, err := os.MkdirTemp(scratch, "tracegen-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := dense.Prepare(ctx, p, c, dir)
+	if err != nil {
+		return err
+	}
+	r.release = program.Release()
+	for n := range max(rounds.all, rounds.full, rounds.of(dense.WithJFR)) {
+		runs := make([]dense.Run, len(denseWays))
+		var group errgroup.Group
+		if !rounds.together {
+			group.SetLimit(1)
+		}
+		for k, way := range denseWays {
+			if n < rounds.of(way) {
+				group.Go(func() (err error) {
+					runs[k], err = program.Run(ctx, way)
+					return err
+				})
+			}
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		for k, way := range denseWays {
+			if n >= rounds.of(way) {
+				continue
+			}
+			fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d, %s: %.2f s of CPU time\n", time.Now().Format(time.TimeOnly),
+				p.Name, n+1, way, runs[k].CPU.Seconds())
+			if err := r.add(program, way, runs[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return r.compare(ctx, program)
+}
+
+// add keeps a run, and reads its recording.
+func (r *denseResult) add(program *dense.Prepared, way dense.Way, run dense.Run) error {
+	r.runs[way] = append(r.runs[way], run)
+	if way != dense.Recording && way != dense.GateOff {
+		return nil
+	}
+	f, err := program.ReadRecording(run.File)
+	r.figures[way] = append(r.figures[way], f)
+	return err
+}
+
+// compare compares all recordings together with two runs of JFR.
+func (r *denseResult) compare(ctx context.Context, program *dense.Prepared) error {
+	for _, f := range r.figures[dense.Recording] {
+		for m := range f.Off {
+			r.off[m] = true
+		}
+	}
+	for _, run := range r.runs[dense.Recording] {
+		p, err := program.ReadCalls(run.File, r.off)
+		if err != nil {
+			return err
+		}
+		if r.ours == nil {
+			r.ours = p
+		} else {
+			r.ours.Add(p)
+		}
+	}
+	for n, run := range r.runs[dense.WithJFR] {
+		p, err := program.ReadJFR(ctx, run.File, r.off)
+		if err != nil {
+			return err
+		}
+		r.jfr[n] = p
+	}
+	every, err := program.ReadJFR(ctx, r.runs[dense.WithJFR][0].File, nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range every.Biggest(dense.Inclusive, 10, func(mapping.Identity) bool { return true }) {
+		if r.off[m] {
+			r.top++
+		}
+	}
+	for _, k := range []dense.Kind{dense.Inclusive, dense.Self} {
+		r.compared = append(r.compared, dense.Compare(k, r.ours, r.jfr))
+	}
+	return nil
+}
+
+// cpu returns the median CPU time of a way, in seconds; 0 if there is no run.
+func (r *denseResult) cpu(way dense.Way) float64 {
+	var all row
+	for _, one := range r.runs[way] {
+		all.runs = append(all.runs, run{user: one.CPU})
+	}
+	if len(all.runs) == 0 {
+		return 0
+	}
+	return all.median(cpuSeconds)
+}
+
+// sum adds a figure of all recordings of a way.
+func (r *denseResult) sum(way dense.Way, of func(*dense.Figures) uint64) (n uint64) {
+	for _, f := range r.figures[way] {
+		n += of(f)
+	}
+	return n
+}
+
+func writeDense(dir string, said []string, results []*denseResult) error {
+	for name, write := range map[string]func(io.Writer){
+		"dense.md":          func(w io.Writer) { printDense(w, said, results) },
+		"dense.tsv":         func(w io.Writer) { printDenseRuns(w, said, results) },
+		"dense-methods.tsv": func(w io.Writer) { printDenseMethods(w, results) },
+	} {
+		if err := writeFile(filepath.Join(dir, name), func(w io.Writer) error { write(w); return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printDense(w io.Writer, said []string, results []*denseResult) {
+	fmt.Fprintf(w, "# Programs that make very many calls\n\n")
+	for _, c := range said {
+		if !strings.HasPrefix(c, "peers: ") {
+			fmt.Fprintf(w, "- %s\n", c)
+		}
+	}
+	fmt.Fprint(w, "\nCPU time of the whole process, by the system. Ratios are of medians.\n\n| program | plain s | "+
+		"instrumented, not recording | recording | recording, gate off | records | lost | left out by the gate | "+
+		"in windows | lost, gate off |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		if r.failed != nil {
+			fmt.Fprintf(w, "| %s | failed |\n", r.name)
+			continue
+		}
+		n := uint64(max(1, len(r.figures[dense.Recording])))
+		plain := r.cpu(dense.Plain)
+		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %.2f | %d | %d | %d | %d | %d |\n", r.name, plain,
+			r.cpu(dense.Idle)/plain, r.cpu(dense.Recording)/plain, r.cpu(dense.GateOff)/plain,
+			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Records })/n,
+			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Lost }),
+			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Gated })/n,
+			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Windowed })/n,
+			r.sum(dense.GateOff, func(f *dense.Figures) uint64 { return f.Lost }))
+	}
+	fmt.Fprintf(w, "\nMean absolute difference from JFR in points of percent, of JFR's ten biggest methods that are "+
+		"traced and were never off. *all* has also the methods with more than %d %% on both sides. *noise* is the "+
+		"difference of two runs of JFR. *behind* is by how many points our first method is smaller in JFR than JFR's "+
+		"first one. *broken* is the number of samples whose outer frames JFR has lost; they are left out.\n\n"+
+		"| program | time | all | without those of nearly all | our ten | noise | our first | behind | "+
+		"methods off | of JFR's ten | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
+	for _, r := range results {
+		for _, c := range r.compared {
+			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n", r.name, c.Kind,
+				c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
+				r.jfr[0].Total+r.jfr[1].Total, r.jfr[0].Broken+r.jfr[1].Broken)
+		}
+	}
+}
+
+// shortMethod returns a method without its package and descriptor.
+func shortMethod(m mapping.Identity) string {
+	return m.Class[strings.LastIndexByte(m.Class, '/')+1:] + "." + m.Name
+}
+
+func printDenseRuns(w io.Writer, said []string, results []*denseResult) {
+	for _, c := range said {
+		fmt.Fprintf(w, "# %s\n", c)
+	}
+	fmt.Fprintln(w, "program\tway\trun\tcpu_s\twall_s\trecords\tlost\tclosed\tgated_calls\twindows\twindow_calls\t"+
+		"methods_off\trepaired")
+	for _, r := range results {
+		for _, way := range denseWays {
+			for n, run := range r.runs[way] {
+				fmt.Fprintf(w, "%s\t%s\t%d\t%.3f\t%.3f", r.name, way, n+1, run.CPU.Seconds(), run.Wall.Seconds())
+				if n < len(r.figures[way]) {
+					f := r.figures[way][n]
+					fmt.Fprintf(w, "\t%d\t%d\t%t\t%d\t%d\t%d\t%d\t%+v", f.Records, f.Lost, f.Closed, f.Gated, f.Windows,
+						f.Windowed, len(f.Off), f.Repairs)
+				}
+				fmt.Fprintln(w)
+			}
+		}
+	}
+}
+
+func printDenseMethods(w io.Writer, results []*denseResult) {
+	fmt.Fprintln(w, "program\ttime\trank\tjfr_1\tjfr_2\tours\tmethod")
+	for _, r := range results {
+		for _, c := range r.compared {
+			for k, m := range c.Biggest {
+				fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s.%s%s\n", r.name, c.Kind, k+1, r.jfr[0].Share(c.Kind, m),
+					r.jfr[1].Share(c.Kind, m), r.ours.Share(c.Kind, m), m.Class, m.Name, m.Descriptor)
+			}
+		}
+	}
+}

@@ -1,0 +1,197 @@
+"use strict";
+
+// What stands beside the charts: the list of stalls, details of what is selected, and tables of methods.
+
+const stallOrders = {
+  duration: (a, b) => b.wall - a.wall || a.begin - b.begin,
+  time: (a, b) => a.begin - b.begin,
+  verdict: (a, b) => (a.reason < b.reason ? -1 : a.reason > b.reason ? 1 : 0) || b.wall - a.wall,
+};
+
+/** Fills the list with the stalls of a recording, in an order; open(k) is called for the stall that is chosen. */
+function showStalls(list, recording, order, open) {
+  const byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
+  const rows = recording.stalls.map((s, k) => [s, k]).sort(([a], [b]) => stallOrders[order](a, b));
+  list.replaceChildren(
+    ...rows.map(([s, k]) => {
+      const head = element("b", {}, (s.ended ? "" : "at least ") + duration(s.wall)),
+        small = element(
+          "small",
+          {},
+          `${byThread.get(s.thread) || "thread " + s.thread}, at ${duration(s.begin)} · `,
+          named(s.what),
+        );
+      const button = element("button", { onclick: () => open(k) }, head, " " + s.verdict, small);
+      button.dataset.stall = k;
+      return element("li", {}, button);
+    }),
+  );
+  if (!rows.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
+}
+
+/** Marks stall k as the one that is shown. */
+function markStall(list, k) {
+  for (const button of list.querySelectorAll("button")) {
+    const current = +button.dataset.stall === k;
+    button.setAttribute("aria-current", current);
+    if (current) button.scrollIntoView({ block: "nearest" });
+  }
+}
+
+const stallKinds = {
+  RUNNABLE: "ready to run",
+  BLOCKED: "blocked by a lock",
+  WAITING: "waiting",
+  TIMED_WAITING: "waiting with a limit",
+  NEW: "new",
+  TERMINATED: "ended",
+  unknown: "state not known",
+};
+
+/** Stack samples as text: what the thread did, and the frames; equal ones in a row are one. */
+function sampleParts(title, samples) {
+  const parts = [];
+  for (let i = 0, n; i < samples.length; i += n) {
+    const same = (a, b) => a.state === b.state && a.frames.join() === b.frames.join();
+    for (n = 1; i + n < samples.length && same(samples[i], samples[i + n]);) n++;
+    const { after, state, activity, frames } = samples[i];
+    const until = n > 1 ? `, and ${plural(n - 1, "more sample")} until ${duration(samples[i + n - 1].after)}` : "";
+    const did = activity && activity !== "unknown" ? `, ${activity}` : "";
+    parts.push(
+      element(
+        "details",
+        { open: parts.length === 0 },
+        element("summary", {}, `after ${duration(after)}${until}: ${stallKinds[state] || state}${did}`),
+        lines(frames),
+      ),
+    );
+  }
+  return parts.length ? [heading(title), ...parts] : [];
+}
+
+/** A path, or a list of methods, each with its times. */
+function stepParts(title, steps, nested) {
+  if (!steps.length) return [];
+  const rows = steps.map((s, depth) =>
+    element(
+      "tr",
+      {},
+      ...[duration(s.total), duration(s.self), s.calls.toLocaleString("en")].map((t) => element("td", {}, t)),
+      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(s.name)),
+    ),
+  );
+  const head = element("tr", {}, ...["total", "self", "calls", "method"].map((t) => element("th", {}, t)));
+  return [
+    heading(title),
+    element("table", { className: "steps" }, element("thead", {}, head), element("tbody", {}, ...rows)),
+  ];
+}
+
+/** A list that may be unknown, which is not the same as empty. */
+function listParts(title, list, empty) {
+  return [
+    heading(title),
+    list === null ? element("small", {}, "not available") : list.length ? lines(list) : element("small", {}, empty),
+  ];
+}
+
+/** All that is known of a stall: s is its row of the list, more the rest. */
+function stallParts(s, more, thread) {
+  const share = more.cpu >= 0 ? `${duration(more.cpu)} (${percent(more.cpu, s.wall)})` : "not recorded";
+  const rows = [
+    ["why", s.verdict],
+    ["what ran", s.what],
+    ["where", more.where],
+    ["thread", thread],
+    [
+      "took",
+      (s.ended ? "" : "at least ") + duration(s.wall) + (s.ended ? "" : "; still open when the recording ended"),
+    ],
+    ["on a processor", share],
+    [
+      "garbage collection",
+      more.gc >= 0 ? `${duration(more.gc)} in ${plural(more.gcCount, "collection")}` : "not recorded",
+    ],
+    ["began", `at ${duration(s.begin)}` + (more.time ? `, ${more.time}` : "")],
+    ["lock", more.lockOwner],
+    ["reported", more.reported ? "" : "not by the device; found by its calls"],
+    ["repaired", more.repaired],
+  ];
+  return [
+    definitions(rows),
+    ...stepParts("Where the time went", more.path, true),
+    ...stepParts("Most own time", more.own, false),
+    ...sampleParts("Stack samples", more.samples),
+    ...sampleParts("Holder of the lock", more.holder),
+    ...listParts(
+      "Ran before, the latest first",
+      more.before && [...more.before].reverse(),
+      "nothing: it was the first message of its thread",
+    ),
+    ...listParts("Waited behind it", more.pending, "nothing: the queue was empty"),
+  ];
+}
+
+const columns = {
+  self: { title: "Self", bounded: true, text: (r) => duration(r.self), share: (r, all) => percent(r.self, all) },
+  total: { title: "Total", bounded: true, text: (r) => duration(r.total), share: (r, all) => percent(r.total, all) },
+  calls: { title: "Calls", text: (r) => r.calls.toLocaleString("en") },
+  name: { title: "Method" },
+};
+
+const maxRows = 1000;
+
+/**
+ * Shows rows of {method, ...} in a table. sort is {column, down}; whole is what shares are of; times are lower bounds
+ * if bounded is set; onsort and onpick are called with a column and with a method.
+ */
+function showMethods(table, rows, { keys, names, sort, whole, bounded, selected, onsort, onpick }) {
+  const value = (r) => (sort.column === "name" ? names(r.method).text : r[sort.column]);
+  rows.sort(
+    (a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (sort.down ? -1 : 1) || a.method - b.method,
+  );
+  const head = element("tr", {});
+  for (const key of keys) {
+    const sorted = key === sort.column,
+      arrow = sorted ? (sort.down ? " ▾" : " ▴") : "";
+    const th = element(
+      "th",
+      { scope: "col" },
+      onsort ? element("button", { onclick: () => onsort(key) }, columns[key].title + arrow) : columns[key].title,
+    );
+    if (sorted) th.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
+    head.append(th);
+    if (columns[key].share) head.append(element("th", { scope: "col", className: "share" }, "%"));
+  }
+  table.tHead.replaceChildren(head);
+  table.tBodies[0].replaceChildren(
+    ...rows.slice(0, maxRows).map((r) => methodRow(r, keys, names, whole, bounded, selected, onpick)),
+  );
+  if (rows.length > maxRows)
+    table.tBodies[0].append(
+      element(
+        "tr",
+        {},
+        element("td", { colSpan: 9 }, `${plural(rows.length - maxRows, "more method")}; the search finds them`),
+      ),
+    );
+}
+
+function methodRow(r, keys, names, whole, bounded, selected, onpick) {
+  const tr = element("tr", { tabIndex: 0 }),
+    { text, lost } = names(r.method);
+  for (const key of keys) {
+    if (key === "name") {
+      tr.append(element("td", { className: lost ? "lost" : "" }, named(text)));
+      continue;
+    }
+    tr.append(element("td", {}, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
+    if (columns[key].share) tr.append(element("td", { className: "share" }, columns[key].share(r, whole)));
+  }
+  tr.setAttribute("aria-selected", r.method === selected);
+  if (onpick && r.method >= 0) {
+    tr.onclick = () => onpick(r.method);
+    tr.onkeydown = (event) => event.key === "Enter" && onpick(r.method);
+  }
+  return tr;
+}

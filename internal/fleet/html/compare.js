@@ -1,0 +1,229 @@
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+const data = JSON.parse($("data").textContent);
+const ROW = 18;
+
+// Lists about frames are null if there are none.
+for (const key of ["labels", "parent", "label", "oldTotal", "newTotal", "oldSelf", "newSelf", "oldCalls", "newCalls"]) data[key] ??= [];
+const frames = data.parent.length;
+const children = Array.from({ length: frames }, () => []);
+for (let i = 1; i < frames; i++) children[data.parent[i]].push(i);
+const depth = new Int32Array(frames);
+for (let i = 1; i < frames; i++) depth[i] = depth[data.parent[i]] + 1;
+
+const shown = { by: "new", root: 0, selected: frames > 0 ? 0 : -1, top: 0, match: null, boxes: [] };
+
+const total = (i) => (shown.by === "new" ? data.newTotal : data.oldTotal)[i];
+const name = (i) => data.labels[data.label[i]];
+
+// time writes nanoseconds with the digits that matter.
+function time(n) {
+  const a = Math.abs(n);
+  const unit = a >= 1e9 ? [1e9, "s", a >= 1e10 ? 1 : 2] : a >= 1e6 ? [1e6, "ms", a >= 1e7 ? 0 : 2] : a >= 1e3 ? [1e3, "µs", 1] : [1, "ns", 0];
+  return (n / unit[0]).toLocaleString("en", { maximumFractionDigits: unit[2] }) + " " + unit[1];
+}
+const count = (n) => n.toLocaleString("en", { maximumFractionDigits: n < 100 ? 2 : 0 });
+const change = (from, to) => (to >= from ? "+" : "−") + time(Math.abs(to - from)) + (from > 0 ? ` (${to >= from ? "+" : "−"}${(100 * Math.abs(to - from) / from).toLocaleString("en", { maximumFractionDigits: 1 })} %)` : "");
+
+// colour is red for calls that take longer now, and blue for those that took longer before.
+function colour(i) {
+  const from = data.oldTotal[i], to = data.newTotal[i], whole = Math.max(from, to);
+  if (whole === 0) return "hsl(40 12% 75%)";
+  const part = (to - from) / whole;
+  // Twice or half the time has the full colour.
+  const strength = Math.min(1, Math.abs(part) * 2);
+  if (strength < 0.02) return "hsl(40 12% 75%)";
+  return part > 0 ? `hsl(6 ${20 + 65 * strength}% ${78 - 18 * strength}%)` : `hsl(212 ${20 + 60 * strength}% ${78 - 18 * strength}%)`;
+}
+
+// layout places the calls below the chosen one, the longest first, and leaves out what is narrower than half a pixel.
+function layout(width) {
+  shown.boxes = [];
+  if (frames === 0) return;
+  const place = [[shown.root, 0, width]];
+  while (place.length > 0) {
+    const [i, x, w] = place.pop();
+    shown.boxes.push({ i, x, w, row: depth[i] - depth[shown.root] });
+    let at = x;
+    const sorted = children[i].slice().sort((a, b) => total(b) - total(a));
+    for (const k of sorted) {
+      const part = total(i) > 0 ? w * total(k) / total(i) : 0;
+      if (part >= 0.5) place.push([k, at, part]);
+      at += part;
+    }
+  }
+}
+
+function draw() {
+  const canvas = $("chart"), { width, height } = canvas.getBoundingClientRect(), scale = devicePixelRatio || 1;
+  canvas.width = Math.max(1, width * scale);
+  canvas.height = Math.max(1, height * scale);
+  const g = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+  g.scale(scale, scale);
+  g.fillStyle = style.getPropertyValue("--ground");
+  g.fillRect(0, 0, width, height);
+  layout(width);
+  g.font = "12px system-ui, sans-serif";
+  g.textBaseline = "middle";
+  for (const { i, x, w, row } of shown.boxes) {
+    const y = row * ROW - shown.top;
+    if (y < -ROW || y > height) continue;
+    const faint = shown.match && !shown.match.has(data.label[i]);
+    g.globalAlpha = faint ? 0.25 : 1;
+    g.fillStyle = colour(i);
+    g.fillRect(x, y, Math.max(0.5, w - 0.5), ROW - 1);
+    g.globalAlpha = 1;
+    if (i === shown.selected) {
+      g.strokeStyle = style.getPropertyValue("--accent");
+      g.lineWidth = 2;
+      g.strokeRect(x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
+    }
+    if (w > 30) {
+      g.fillStyle = "#1c2128";
+      g.fillText(fitted(g, name(i), w - 8), x + 4, y + ROW / 2);
+    }
+  }
+  if (frames === 0) {
+    g.fillStyle = style.getPropertyValue("--faint");
+    g.fillText("The recordings have no calls.", 12, 20);
+  }
+}
+
+// fitted shortens a name from its begin: its end says most.
+function fitted(g, text, width) {
+  if (g.measureText(text).width <= width) return text;
+  let from = 0, to = text.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (g.measureText("…" + text.slice(middle)).width <= width) to = middle; else from = middle + 1;
+  }
+  return from < text.length ? "…" + text.slice(from) : "";
+}
+
+function hit(event) {
+  const box = $("chart").getBoundingClientRect(), x = event.clientX - box.left, row = Math.floor((event.clientY - box.top + shown.top) / ROW);
+  const found = shown.boxes.find((b) => b.row === row && x >= b.x && x < b.x + Math.max(b.w, 1));
+  return found ? found.i : -1;
+}
+
+function element(tag, text, parent) {
+  const e = document.createElement(tag);
+  e.textContent = text;
+  if (parent) parent.append(e);
+  return e;
+}
+
+function select(i) {
+  shown.selected = i;
+  const details = $("details");
+  details.replaceChildren();
+  if (i < 0) return;
+  element("div", name(i), details);
+  const list = element("dl", "", details);
+  for (const cell of ["", "old", "new"]) element("dt", cell, list);
+  for (const [what, from, to, text] of [
+    ["total", data.oldTotal[i], data.newTotal[i], time], ["own time", data.oldSelf[i], data.newSelf[i], time],
+    ["calls", data.oldCalls[i], data.newCalls[i], count]]) {
+    element("dt", what, list);
+    element("dd", text(from), list);
+    element("dd", text(to), list);
+  }
+  element("div", `total ${change(data.oldTotal[i], data.newTotal[i])}, own time ${change(data.oldSelf[i], data.newSelf[i])}`, details);
+  element("small", `for each ${data.unit}`, details);
+}
+
+function zoom(i) {
+  shown.root = i;
+  shown.top = 0;
+  draw();
+}
+
+function width(by) {
+  shown.by = by;
+  $("by-new").setAttribute("aria-pressed", by === "new");
+  $("by-old").setAttribute("aria-pressed", by === "old");
+  draw();
+}
+
+function search(text) {
+  shown.match = null;
+  $("found").textContent = "";
+  if (text !== "") {
+    shown.match = new Set();
+    data.labels.forEach((label, k) => { if (label.toLowerCase().includes(text.toLowerCase())) shown.match.add(k); });
+    let from = 0, to = 0;
+    for (let i = 1; i < frames; i++) {
+      if (shown.match.has(data.label[i])) { from += data.oldSelf[i]; to += data.newSelf[i]; }
+    }
+    $("found").textContent = `${count(shown.match.size)} ${shown.match.size === 1 ? "method" : "methods"}, own time ${time(from)} to ${time(to)}`;
+  }
+  draw();
+}
+
+function lists() {
+  for (const side of ["slower", "faster"]) {
+    if (data[side].length === 0) element("li", "none", $(side)).style.cursor = "default";
+    for (const m of data[side]) {
+      const item = element("li", "", $(side));
+      item.tabIndex = 0;
+      element("b", m.delta + " ", item);
+      item.append(m.label);
+      element("small", m.text, item);
+      const choose = () => { $("search").value = m.label; search(m.label); };
+      item.addEventListener("click", choose);
+      item.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
+    }
+  }
+}
+
+$("by-new").addEventListener("click", () => width("new"));
+$("by-old").addEventListener("click", () => width("old"));
+$("whole").addEventListener("click", () => zoom(0));
+$("search").addEventListener("input", () => search($("search").value));
+$("theme").addEventListener("click", () => {
+  const root = document.documentElement;
+  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+  draw();
+});
+$("chart").addEventListener("click", (event) => {
+  const i = hit(event);
+  if (i >= 0) { select(i); zoom(i); }
+});
+$("chart").addEventListener("pointermove", (event) => {
+  const i = hit(event), tip = $("tip");
+  tip.hidden = i < 0;
+  if (i < 0) return;
+  tip.textContent = name(i);
+  element("small", `total ${time(data.oldTotal[i])} to ${time(data.newTotal[i])}: ${change(data.oldTotal[i], data.newTotal[i])}`, tip);
+  element("small", `own time ${time(data.oldSelf[i])} to ${time(data.newSelf[i])}; calls ${count(data.oldCalls[i])} to ${count(data.newCalls[i])}`, tip);
+  tip.style.left = Math.max(0, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 4)) + "px";
+  tip.style.top = Math.max(0, Math.min(event.clientY + 12, innerHeight - tip.offsetHeight - 4)) + "px";
+});
+$("chart").addEventListener("pointerleave", () => { $("tip").hidden = true; });
+$("chart").addEventListener("wheel", (event) => {
+  event.preventDefault();
+  const deepest = shown.boxes.reduce((most, b) => Math.max(most, b.row), 0);
+  shown.top = Math.max(0, Math.min(shown.top + event.deltaY, (deepest + 1) * ROW - $("chart").getBoundingClientRect().height));
+  draw();
+}, { passive: false });
+document.body.addEventListener("keydown", (event) => {
+  if (event.target === $("search")) {
+    if (event.key === "Escape") { $("search").value = ""; search(""); $("chart").focus(); }
+    return;
+  }
+  if (event.key === "/") { event.preventDefault(); $("search").focus(); }
+  if (event.key === "0" || event.key === "Escape") zoom(0);
+  if (event.key === "t") width(shown.by === "new" ? "old" : "new");
+  if (event.key === "Backspace" && shown.root > 0) zoom(data.parent[shown.root]);
+});
+addEventListener("resize", draw);
+
+if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.dataset.theme = "dark";
+$("status").textContent = `old: ${data.old}; new: ${data.new}; sums for each ${data.unit}` +
+  (data.few ? "; too few to rule out chance" : "") + (data.hidden > 0 ? `; ${count(data.hidden)} short paths are left out` : "") +
+  "; click: zoom, t: width of old or new, Backspace: to the caller, 0: all";
+lists();
+select(shown.selected);
+width("new");
+document.documentElement.dataset.ready = performance.now();

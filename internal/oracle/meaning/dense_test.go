@@ -1,0 +1,215 @@
+package meaning
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// phasesProgram has three phases of very many calls. Each runs for a time and not for a number of rounds, so that their
+// shares do not depend on the machine. It prints how long each took by its own clock, in nanoseconds.
+const phasesProgram = `import java.util.Random;
+public class Driver {
+    static long sum;
+    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    static char digit(int k) { return (char) ('0' + k % 10); }
+    static void append(StringBuilder b, int k) { b.append(digit(k)); b.append(digit(k / 10)); }
+    static boolean less(int a, int b) { return a < b; }
+    static void swap(int[] a, int i, int j) { int t = a[i]; a[i] = a[j]; a[j] = t; }
+    static void quick(int[] a, int lo, int hi) {
+        if (lo >= hi) return;
+        int p = a[(lo + hi) >>> 1], i = lo, j = hi;
+        while (i <= j) {
+            while (less(a[i], p)) i++;
+            while (less(p, a[j])) j--;
+            if (i <= j) swap(a, i++, j--);
+        }
+        quick(a, lo, j);
+        quick(a, i, hi);
+    }
+
+    static void recursion(long nanos) {
+        long t = System.nanoTime();
+        while (System.nanoTime() - t < nanos) sum += fib(15);
+        said("recursion", t);
+    }
+    static void strings(long nanos) {
+        long t = System.nanoTime();
+        StringBuilder b = new StringBuilder();
+        for (int k = 0; System.nanoTime() - t < nanos; k++) { append(b, k); if (b.length() > 100000) b.setLength(0); }
+        said("strings", t);
+    }
+    static void sort(long nanos) {
+        long t = System.nanoTime();
+        for (int k = 0; System.nanoTime() - t < nanos; k++) {
+            int[] a = new Random(k).ints(2000).toArray();
+            quick(a, 0, a.length - 1);
+        }
+        said("sort", t);
+    }
+    static void said(String phase, long since) { System.out.println(phase + " " + (System.nanoTime() - since)); }
+
+    // How long a thread may have to wait for a processor: it should sleep for 5 ms, as the clock of the records does.
+    static volatile long latest;
+    static void watch() {
+        for (long t = System.nanoTime(); ; t = System.nanoTime()) {
+            java.util.concurrent.locks.LockSupport.parkNanos(5000000);
+            latest = Math.max(latest, System.nanoTime() - t - 5000000);
+        }
+    }
+    public static void main(String[] args) {
+        String longest = args[0];
+        Thread watch = new Thread(Driver::watch);
+        watch.setDaemon(true);
+        watch.start();
+        recursion(longest.equals("recursion") ? 1700000000L : 500000000L);
+        strings(longest.equals("strings") ? 1700000000L : 300000000L);
+        sort(longest.equals("sort") ? 1700000000L : 500000000L);
+        System.out.println("latest " + latest);
+    }
+}
+`
+
+// phases are the methods of each phase. Any of them may be switched off, so that its time is its caller's.
+var phases = map[string][]string{
+	"recursion": {"recursion", "fib"},
+	"strings":   {"strings", "append", "digit"},
+	"sort":      {"sort", "quick", "less", "swap"},
+}
+
+// TestPhasesAreBlamed records a program of three phases, with another longest one each time, with default options. The
+// verdict must name a method of the longest phase, and the times of the phases must be those that the program measured.
+//
+// Invariant: In a program that makes very many calls, the verdict names a method of the phase that took longest.
+func TestPhasesAreBlamed(t *testing.T) {
+	j, dir, path, methods := instrumentedDriver(t, phasesProgram)
+	names := filepath.Join(dir, "methodMapping.txt")
+	out, err := os.Create(names)
+	if err == nil {
+		_, err = methods.WriteTo(out)
+		out.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for longest, inside := range phases {
+		t.Run(longest, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "phases.tgd")
+			out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-cp", path, "Driver", longest}}.run(t)
+			slow, found := analyzed(t, taken{file: file, mapping: names})
+			if len(slow) != 1 {
+				t.Fatalf("%d stalls, want 1", len(slow))
+			}
+			v := slow[0].Verdict
+			if v.Method == nil || !slices.Contains(inside, v.Method.Name) {
+				t.Errorf("the reported method is %v, want one of %q: %s", v.Method, inside, v.Text)
+			}
+			// On a busy machine the thread may be off the processor, and no stack sample may be there to explain it.
+			if !slices.Contains([]analysis.Kind{analysis.KindOwnWork, analysis.KindStarved, analysis.KindUnknown}, v.Kind) {
+				t.Errorf("the verdict is %s: %s", v.Kind, v.Text)
+			}
+			checkPhases(t, methods, readTotals(t, file), out.text)
+			t.Logf("measured: %s: %d calls left out; %s", longest, found, v.Text)
+		})
+	}
+}
+
+// checkPhases compares the times of phases with those that the program printed.
+func checkPhases(t *testing.T, methods *mapping.Mapping, got *totals, text string) {
+	t.Helper()
+	measured := map[string]int64{}
+	for line := range strings.Lines(text) {
+		var name string
+		var nanos int64
+		if _, err := fmt.Sscan(line, &name, &nanos); err != nil {
+			t.Fatalf("the program printed %q", text)
+		}
+		measured[name] = nanos
+	}
+	for phase := range phases {
+		want := measured[phase]
+		id, ok := methodID(methods, phase)
+		if !ok || want == 0 {
+			t.Fatalf("no method %s, or no time of it in %q", phase, text)
+		}
+		// At both ends the program may wait for a processor between its own clock and a record, and the clock of the
+		// records may do so.
+		slack := max(int64(50*time.Millisecond), want/20) + 4*measured["latest"]
+		if d := got.nanos[id] - want; d < -slack || d > slack {
+			t.Errorf("%s took %v, the program measured %v", phase, time.Duration(got.nanos[id]), time.Duration(want))
+		}
+	}
+}
+
+// analyzed returns the stalls of a recording, the longest first, and how many calls were left out. It fails if a record
+// is lost, if a repair was needed, or if no call was left out: then the program made too few to test anything.
+func analyzed(t *testing.T, rec taken) (slow []*analysis.Stall, leftOut uint64) {
+	t.Helper()
+	rec.analyze(t, analysis.Options{
+		Stall: func(s *analysis.Stall) error { slow = append(slow, s); return nil },
+		End: func(r *analysis.Recording) error {
+			if r.Overwritten > 0 || r.Damage.LostChunks > 0 || !r.Damage.Closed {
+				t.Errorf("%d records are lost, and the damage is %+v", r.Overwritten, r.Damage)
+			}
+			r.Repairs.Unwound = 0 // Exceptions ended these calls, which needs no exit by default.
+			if r.Repairs != (trace.Repairs{}) {
+				t.Errorf("repairs were needed: %+v", r.Repairs)
+			}
+			return nil
+		},
+	})
+	for _, c := range readTotals(t, rec.file).chunks {
+		switch c := c.(type) {
+		case *trace.Window:
+			leftOut += c.Calls
+		case *trace.LeftOut:
+			for _, m := range c.Methods {
+				leftOut += m.Calls
+			}
+		}
+	}
+	if leftOut == 0 {
+		t.Error("no call was left out")
+	}
+	slices.SortStableFunc(slow, func(a, b *analysis.Stall) int { return int(b.Wall - a.Wall) })
+	return slow, leftOut
+}
+
+// TestCorpusPauseAmongCalls plants a pause among very many calls of a real program, which is recorded with default
+// options. The analysis must name the method that sleeps.
+func TestCorpusPauseAmongCalls(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no corpus in this run")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	jars, err := oracle.BuildRuntime(t.Context())
+	oracle.Require(t, err)
+	c, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planted{
+		program: program{name: "Groovy sleeps", jars: []string{"groovy-4.0.28"},
+			files: []string{"plant/Pause.java", "plant/pause.groovy"},
+			args:  []string{"groovy.ui.GroovyMain", "pause.groovy"}},
+		kind: analysis.KindSleep, method: "plant.Pause.rest",
+		path: []string{"plant.Pause.take", "plant.Pause.wind", "plant.Pause.rest"},
+	}
+	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "", c).record(t, jars.Core, nil))
+	if len(slow) == 0 {
+		t.Fatal("nothing was slow")
+	}
+	p.checkVerdict(t, slow[0])
+	t.Logf("measured: %d calls left out; %s", leftOut, slow[0].Verdict.Text)
+}
