@@ -68,7 +68,8 @@ func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, Options: o, lossy: m.lossy}
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })
 	slices.SortFunc(list, func(x, y *MethodTotal) int {
-		return cmp.Or(cmp.Compare(y.made, x.made), compareMethods(x.Method.key(), y.Method.key()),
+		return cmp.Or(cmp.Compare(y.made, x.made), cmp.Compare(y.Calls, x.Calls), cmp.Compare(y.Self, x.Self),
+			cmp.Compare(y.Total, x.Total), compareMethods(x.Method.key(), y.Method.key()),
 			cmp.Compare(x.Method.ID, y.Method.ID))
 	})
 	rest, enough := m.made, m.capacity*spare
