@@ -24,8 +24,8 @@ type builder struct {
 	sum     *Completeness
 }
 
-// rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last; the
-// latter is 0 if that is the first record of what comes next.
+// rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last;
+// the latter is 0 if that is the first record of what comes next.
 type rootNumber struct{ first, end uint64 }
 
 // lossBegin is where records begin to be missing.
@@ -39,7 +39,7 @@ func newBuilder(thread uint32, loops map[Method]bool) builder {
 	return builder{segment: Segment{Thread: thread}, top: -1, message: -1, loops: loops, sum: new(Completeness)}
 }
 
-// gapScope is what lies behind a gap, up to where it is settled which calls enclose it.
+// gapScope is what lies behind a gap, up to where it is known which calls enclose it.
 type gapScope struct {
 	on      bool
 	outer   int32      // the index of the innermost call that was open before, -1 if there was none
@@ -90,9 +90,9 @@ func (b *builder) build(events []event, h Handler) error {
 				begin: math.MinInt64, loss: b.loss, lost: b.lost}
 			b.loss, b.lost = lossBegin{}, 0
 		case eventRejoined:
-			b.settle(int(e.number), true)
-		case eventUnsettled:
-			b.settle(int(e.number), false)
+			b.decide(int(e.number), true)
+		case eventUndecided:
+			b.decide(int(e.number), false)
 		case eventDone:
 			if err := b.done(e.number, h); err != nil {
 				return err
@@ -151,16 +151,16 @@ func (b *builder) exit(marks Marks) {
 	b.top = c.Parent
 }
 
-// settle ends the scope: the first known calls that were open before the gap were open on both sides of it, and complete
-// says whether all calls are known that enclose what came behind it. The other calls that were open before end where the
-// gap begins. A call of MethodNotRecorded stands for the gap, and if other calls may enclose what came behind it, for
-// these too. It stays open then.
-func (b *builder) settle(known int, complete bool) {
+// decide ends the scope: the first known calls that were open before the gap were open on both sides of it, and
+// complete says whether all calls are known that enclose what came behind it. The other calls that were open before
+// end where the gap begins. A call of MethodNotRecorded stands for the gap, and if other calls may enclose what came
+// behind it, for these too. It stays open then.
+func (b *builder) decide(known int, complete bool) {
 	s := &b.scope
 	b.began()
 	b.sum.Lost += s.lost
 	if s.loss.known {
-		b.sum.Stretches++
+		b.sum.Runs++
 	}
 	outer := b.cut(known)
 	start, n := s.start, int32(len(s.entered))
@@ -267,7 +267,8 @@ func (b *builder) addRoots(unknown, complete bool, enclosed int) {
 	}
 }
 
-// done hands on the segments that are over: each call that no other encloses is one. The records up to end are theirs.
+// done hands on the segments that are over: each call that no other encloses is one. The records up to end are
+// theirs.
 func (b *builder) done(end uint64, h Handler) error {
 	calls, repairs := b.segment.Calls, b.segment.Repairs
 	for from, k := int32(0), 0; int(from) < len(calls); k++ {

@@ -7,7 +7,7 @@ package trace
 //
 //   - Times do not decrease.
 //   - An eventExit ends the innermost open call. There is one.
-//   - Between an eventGap and the eventRejoined or eventUnsettled that follows it, no call ends that was open before
+//   - Between an eventGap and the eventRejoined or eventUndecided that follows it, no call ends that was open before
 //     the gap. Each eventGap is followed by one of them before the next eventDone or eventPause, and before the next
 //     eventGap, unless nothing lies between the two gaps, which are one then.
 //   - An eventLostEntry comes only between the two, and an eventRejoined too, while no call is open that was entered
@@ -40,12 +40,13 @@ const (
 	eventLoss
 	// eventGap says that records are missing before the record number.
 	eventGap
-	// eventRejoined says which calls were open on both sides of the gap: the first number of those that were open before
-	// it. All calls that enclose what came behind the gap are known: these, and those of which an eventLostEntry came.
+	// eventRejoined says which calls were open on both sides of the gap: the first number of those that were open
+	// before it. All calls that enclose what came behind the gap are known: these, and those of which an
+	// eventLostEntry came.
 	eventRejoined
-	// eventUnsettled says that the first number of the calls that were open before the gap were open on both sides of
+	// eventUndecided says that the first number of the calls that were open before the gap were open on both sides of
 	// it. What came behind the gap may be enclosed by more calls, which were entered in the gap.
-	eventUnsettled
+	eventUndecided
 	// eventDone says that nothing to come encloses what came before. number is that of the first record behind it.
 	eventDone
 	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on.

@@ -7,11 +7,11 @@ import (
 )
 
 // MethodNotRecorded is no method of the program. A call of it stands for a time in which records of a thread are
-// missing: nothing is known about which calls there were. Like any call it has a place, and no other call has that time
-// as its own. There are two forms:
+// missing: nothing is known about which calls there were. Like any call it has a place, and no other call has that
+// time as its own. There are two forms:
 //
-//   - Without calls below it, it lasts from the last record before the gap to the first one behind it. Its callers were
-//     open all the time.
+//   - Without calls below it, it lasts from the last record before the gap to the first one behind it. Its callers
+//     were open all the time.
 //   - With calls below it, it also stands for callers whose entries are lost and whose exits did not come: the calls
 //     below it were called by them, or by the caller of the MethodNotRecorded itself. It lasts until its own caller
 //     ends or the next gap begins.
@@ -26,8 +26,8 @@ const NameNotRecorded = "(not recorded)"
 type Gap struct {
 	// Kind is what is missing.
 	Kind GapKind
-	// Begin and End are in nanoseconds of [Clock.NanoTime]: of a [GapLost] the times of the last record before it and of
-	// the first one behind it, of a [GapWindow] those of the window.
+	// Begin and End are in nanoseconds of [Clock.NanoTime]: of a [GapLost] the times of the last record before it and
+	// of the first one behind it, of a [GapWindow] those of the window.
 	Begin, End int64
 	// Records is how many records of a [GapLost] are missing, Calls how many calls were left out of a [GapWindow].
 	Records, Calls uint64
@@ -40,23 +40,23 @@ type GapKind uint8
 const (
 	// GapLost is a place where any records may be missing. A call of [MethodNotRecorded] stands there.
 	GapLost GapKind = iota
-	// GapWindow is a [Window]: only short calls are missing, each as a whole. The calls that enclose them are there with
-	// their times. Their own time within the window may be that of calls that are missing.
+	// GapWindow is a [Window]: only short calls are missing, each as a whole. The calls that enclose them are there
+	// with their times. Their own time within the window may be that of calls that are missing.
 	GapWindow
 )
 
-// Completeness says how much of what a program did is in a recording. [Replay] hands it to [Handler.Chunk] as the last
-// one. It is no chunk of the file: it sums up what the others say.
+// Completeness says how much of what a program did is in a recording. [Replay] hands it to [Handler.Chunk] as the
+// last one. It is no chunk of the file: it sums up what the others say.
 type Completeness struct {
 	// Recorded is how many records are there, Lost how many are known to be missing: overwritten on the device, or in
 	// chunks that are damaged. Both count entries and exits.
 	Recorded, Lost uint64
-	// Stretches is how many runs of records without a gap there are on all threads.
-	Stretches uint64
+	// Runs is how many runs of records without a gap there are on all threads.
+	Runs uint64
 	// NotRecorded is how long records were missing, on all threads together, in nanoseconds.
 	NotRecorded int64
-	// Windows is how many there were, WindowCalls how many short calls were left out in them, WindowNanos how long they
-	// were on all threads together.
+	// Windows is how many there were, WindowCalls how many short calls were left out in them, WindowNanos how long
+	// they were on all threads together.
 	Windows, WindowCalls uint64
 	WindowNanos          int64
 	// Gated has the methods that were switched off at some time, or whose calls were left out because they were, in

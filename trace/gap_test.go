@@ -52,7 +52,8 @@ func matches(replayed, truth []Method) bool {
 	return false
 }
 
-// losing returns the records without some runs of them, as a ring loses them that is overwritten, and which are missing.
+// losing returns the records without some runs of them, as a ring loses them that is overwritten, and which are
+// missing.
 func losing(r *rand.Rand, records []Record, runs, longest int) (parts []Chunk, missing []bool) {
 	missing = make([]bool, len(records))
 	for range runs {
@@ -108,12 +109,12 @@ func signs(r *rand.Rand, records []Record, parts []Chunk) (all []Chunk) {
 	return all
 }
 
-// TestLossesNeverLie loses runs of records of whole traces. At each moment what was replayed must be what was true, but
-// that it may say that something is not recorded: so no path leads across a gap that was not there, no method has own
-// time or total time that it has not, and what a method may have at most is enough.
+// TestLossesNeverLie loses runs of records of whole traces. At each moment what was replayed must be what was true,
+// but that it may say that something is not recorded: so no path leads across a gap that was not there, no method has
+// own time or total time that it has not, and what a method may have at most is enough.
 //
-// Invariant: Whatever records are lost, at each moment the calls that replay shows as open were open in this order; what
-// is not known is a call of MethodNotRecorded.
+// Invariant: Whatever records are lost, at each moment the calls that replay shows as open were open in this order;
+// what is not known is a call of MethodNotRecorded.
 func TestLossesNeverLie(t *testing.T) {
 	for _, g := range []program{
 		{methods: 1000, fanout: 4, depth: 15, message: 10, repeat: 1, step: 5},

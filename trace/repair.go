@@ -127,7 +127,7 @@ func (r *repairer) repair(keep int) {
 			}
 		}
 		if r.scope.on && r.scopeIsOver() {
-			r.settle(true)
+			r.decide(true)
 		}
 		if len(r.open) == 0 && !r.scope.on {
 			r.done(r.number)
@@ -142,11 +142,12 @@ func (r *repairer) repair(keep int) {
 	}
 }
 
-// plain makes events of the plain records from held[from] on, up to held[to], and returns the index of the first record
-// that is not plain. A record is plain if its time is in order, and if it is the entry of a call within another one, or
-// the exit of the innermost call, which is within another one; in a scope, within one that was entered in the scope. The loop of [repairer.repair] handles any record, and
-// makes the same events of plain ones. Nearly all records are plain, and this loop takes less time for them: it keeps
-// its state in local variables and calls no function.
+// plain makes events of the plain records from held[from] on, up to held[to], and returns the index of the first
+// record that is not plain. A record is plain if its time is in order, and if it is the entry of a call within
+// another one, or the exit of the innermost call, which is within another one; in a scope, within one that was
+// entered in the scope. The loop of [repairer.repair] handles any record, and makes the same events of plain ones.
+// Nearly all records are plain, and this loop takes less time for them: it keeps its state in local variables and
+// calls no function.
 func (r *repairer) plain(from, to int) int {
 	floor := 0
 	if r.scope.on {
@@ -241,7 +242,7 @@ func (r *repairer) finish(alive int64) {
 	for len(r.gaps) > 0 {
 		r.gap()
 	}
-	r.settleAtEnd()
+	r.decideAtEnd()
 	if len(r.open) > 0 {
 		r.now = max(r.now, alive)
 	}
@@ -270,7 +271,7 @@ func (r *repairer) gap() {
 		r.emit(eventGap, 0, 0, r.number)
 		return
 	}
-	r.settle(false)
+	r.decide(false)
 	if len(r.open) == 0 {
 		r.done(before)
 	}
@@ -286,7 +287,7 @@ func (r *repairer) gap() {
 
 // cut ends what has not ended, as the records end here.
 func (r *repairer) cut() {
-	r.settleAtEnd()
+	r.decideAtEnd()
 	for len(r.open) > 0 {
 		r.exit(MarkOpen)
 	}
@@ -301,7 +302,7 @@ func (r *repairer) done(number uint64) {
 
 // pause ends the segment while calls are open, which go on in the next one.
 func (r *repairer) pause(number uint64) {
-	r.settle(false)
+	r.decide(false)
 	r.calls, r.kept = len(r.open), len(r.open)
 	r.emit(eventPause, 0, 0, number)
 }
@@ -309,13 +310,13 @@ func (r *repairer) pause(number uint64) {
 // enter enters a call.
 func (r *repairer) enter(m Method, marks Marks) {
 	if m == MethodDispatch && (len(r.open) > 0 || r.scope.on) {
-		r.settleAtDispatch()
+		r.decideAtDispatch()
 		r.unwind(0)
 		r.done(r.number - 1)
 	}
 	if r.limits.messages.has(m) && r.scope.on && r.message >= 0 && r.known() <= r.message {
 		// The message before the gap may have ended there. So this is another one.
-		r.settle(false)
+		r.decide(false)
 	}
 	if r.message < 0 && r.limits.messages.has(m) {
 		r.beginMessage()
@@ -361,7 +362,7 @@ func (r *repairer) exit(marks Marks) {
 
 // beginMessage begins a message. The current record is its entry.
 func (r *repairer) beginMessage() {
-	r.settle(false)
+	r.decide(false)
 	r.message = len(r.open)
 	r.calls, r.kept = len(r.open), len(r.open)
 	r.emit(eventMessage, 0, 0, r.number-1)

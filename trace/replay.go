@@ -219,7 +219,7 @@ func (p *replay) thread(index uint32, first uint64) *thread {
 		t.builder.sum = &p.sum.all
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[index] = t
-		p.sum.all.Stretches++
+		p.sum.all.Runs++
 	}
 	return t
 }

@@ -2,13 +2,13 @@ package trace
 
 import "math"
 
-// repairScope is what lies behind a gap, up to where it is settled which calls enclose it.
+// repairScope is what lies behind a gap, up to where it is known which calls enclose it.
 //
-// An exit here that has no entry is of a call that was open before the gap, or of one that was entered in the gap. The
-// records do not show which: a call may have ended in the gap, and another one of the same method may have begun. Only
-// the outermost call may be known to be open on both sides of the gap, if the recording says by other means that the
-// message or the outermost call lasted from before the gap until behind it ([Alive], [StallChunk]). All other calls that
-// were open before the gap end there, and the exits behind it are of calls that were entered in it.
+// An exit here that has no entry is of a call that was open before the gap, or of one that was entered in the gap.
+// The records do not show which: a call may have ended in the gap, and another one of the same method may have begun.
+// Only the outermost call may be known to be open on both sides of the gap, if the recording says by other means that
+// the message or the outermost call lasted from before the gap until behind it ([Alive], [StallChunk]). All other
+// calls that were open before the gap end there, and the exits behind it are of calls that were entered in it.
 type repairScope struct {
 	on         bool
 	depth      int    // how many calls were open before
@@ -20,8 +20,8 @@ type repairScope struct {
 	outermost  bool   // it is one of the method that was the outermost one before the gap
 }
 
-// span is what another chunk says of a message or an outermost call: when it began, and until when it was open at least,
-// in nanoseconds.
+// span is what another chunk says of a message or an outermost call: when it began, and until when it was open at
+// least, in nanoseconds.
 type span struct {
 	begin, end       int64
 	ended            bool
@@ -31,8 +31,8 @@ type span struct {
 // waitsFor is how many records may be held because what comes behind them may say which call they end.
 const waitsFor = piece
 
-// maxSpans is how many spans are kept for each thread: those of calls before the gap at which the repair stands are not
-// needed.
+// maxSpans is how many spans are kept for each thread: those of calls before the gap at which the repair stands are
+// not needed.
 const maxSpans = 64
 
 // isOpen notes that a message or an outermost call was open for some time.
@@ -68,8 +68,8 @@ func (r *repairer) outermostKnown() bool {
 	return false
 }
 
-// endsOutermost reports whether the exit whose number comes before r.number ends the outermost call, of the same method,
-// that is known to have been open behind the gap. The exit may also be of a call that was entered in the gap.
+// endsOutermost reports whether the exit whose number comes before r.number ends the outermost call, of the same
+// method, that is known to have been open behind the gap. The exit may also be of a call that was entered in the gap.
 func (r *repairer) endsOutermost() bool {
 	for k := range r.spans {
 		if open := &r.spans[k]; !r.covers(open) {
@@ -112,8 +112,8 @@ func (r *repairer) recordedCalls(from, to int) (n int) {
 	return n
 }
 
-// openAcross returns the index of the open call that an exit of m may end. That is at, the innermost call of m, unless
-// that was open before the gap; then it is the outermost call if that is known to be open behind it, or -1.
+// openAcross returns the index of the open call that an exit of m may end. That is at, the innermost call of m,
+// unless that was open before the gap; then it is the outermost call if that is known to be open behind it, or -1.
 func (r *repairer) openAcross(at int, m Method) int {
 	if !r.scope.on || at < 0 || at >= r.scope.depth {
 		return at
@@ -124,8 +124,8 @@ func (r *repairer) openAcross(at int, m Method) int {
 	return -1
 }
 
-// waits reports whether held[i] cannot be repaired yet: it may end the call that was outermost before the gap, or ends
-// the scope, and a later chunk may say whether that call was open in the gap.
+// waits reports whether held[i] cannot be repaired yet: it may end the call that was outermost before the gap, or
+// ends the scope, and a later chunk may say whether that call was open in the gap.
 func (r *repairer) waits(i int, ticks int64) bool {
 	s := &r.scope
 	if !r.patient || s.depth == 0 || s.begin == math.MinInt64 || r.number < r.hurries {
@@ -150,28 +150,28 @@ func (r *repairer) waits(i int, ticks int64) bool {
 	return true
 }
 
-// rejoin settles the scope: the exit of the call at an index comes next, which was open before the gap. So all calls are
-// known that enclose what came behind the gap.
+// rejoin ends the scope: the exit of the call at an index comes next, which was open before the gap. So all calls
+// are known that enclose what came behind the gap.
 func (r *repairer) rejoin(at int) {
 	r.unwind(r.scope.depth)
-	r.settleWith(at+1, true)
+	r.decideWith(at+1, true)
 }
 
-// settle settles the scope with what is known. complete says whether all calls are known that enclose what came behind
-// the gap; no call is open then that was entered behind it.
-func (r *repairer) settle(complete bool) {
+// decide ends the scope with what is known. complete says whether all calls are known that enclose what came
+// behind the gap; no call is open then that was entered behind it.
+func (r *repairer) decide(complete bool) {
 	if r.scope.on {
-		r.settleWith(r.known(), complete)
+		r.decideWith(r.known(), complete)
 	}
 }
 
-func (r *repairer) settleWith(known int, complete bool) {
+func (r *repairer) decideWith(known int, complete bool) {
 	inner := r.open[r.scope.depth:]
 	if complete {
 		r.emit(eventRejoined, 0, 0, uint64(known))
 		r.open = r.open[:known]
 	} else {
-		r.emit(eventUnsettled, 0, 0, uint64(known))
+		r.emit(eventUndecided, 0, 0, uint64(known))
 		open := append(r.open[:known:known], openMethod{method: MethodNotRecorded, before: -1})
 		r.open = append(open, inner...)
 	}
@@ -185,19 +185,19 @@ func (r *repairer) settleWith(known int, complete bool) {
 	}
 }
 
-// settleAtDispatch settles the scope before a message begins: no call is open that was open before.
-func (r *repairer) settleAtDispatch() {
+// decideAtDispatch ends the scope before a message begins: no call is open that was open before.
+func (r *repairer) decideAtDispatch() {
 	if r.scope.on {
 		r.unwind(r.scope.depth)
-		r.settle(true)
+		r.decide(true)
 	}
 }
 
-// settleAtEnd settles the scope where the records end. If nothing is open that was entered behind the gap, and if
+// decideAtEnd ends the scope where the records end. If nothing is open that was entered behind the gap, and if
 // nothing shows that other calls enclose it, it is taken for complete.
-func (r *repairer) settleAtEnd() {
+func (r *repairer) decideAtEnd() {
 	if r.scope.on {
-		r.settle(len(r.open) == r.scope.depth && (r.scope.depth == 0 || r.scope.outermost))
+		r.decide(len(r.open) == r.scope.depth && (r.scope.depth == 0 || r.scope.outermost))
 	}
 }
 

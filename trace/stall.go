@@ -12,8 +12,8 @@ import (
 // it.
 type Stall struct {
 	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has
-	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is what the
-	// history says or 0.
+	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is
+	// what the history says or 0.
 	Report   StallChunk
 	Reported bool
 	// Ended is false if it was running when the recording ended; StallChunk.Wall is how long until then.
@@ -27,8 +27,8 @@ type Stall struct {
 	Tree Tree
 	// Repairs are those of its segment.
 	Repairs Repairs
-	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the device
-	// took the first call behind the gap for an outermost one.
+	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the
+	// device took the first call behind the gap for an outermost one.
 	CallersUnknown bool
 	// Clock is how the clocks stood when it was written; nil if that is not known.
 	Clock *Clock
@@ -41,8 +41,9 @@ type Stall struct {
 	Pending *Pending
 	// Before is what ran before it on its thread, the oldest first.
 	Before []Message
-	// Open has the calls that were open when the recording ended, the outermost first, and LastRecord is the time of the
-	// thread's last record, in [Clock.NanoTime]. Open is empty if the stall ended, or if the thread has later records.
+	// Open has the calls that were open when the recording ended, the outermost first, and LastRecord is the time of
+	// the thread's last record, in [Clock.NanoTime]. Open is empty if the stall ended, or if the thread has later
+	// records.
 	Open       []OpenAtEnd
 	LastRecord int64
 }
@@ -55,8 +56,8 @@ type OpenAtEnd struct {
 	Begin int64
 }
 
-// HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it. If the holder
-// waits for a lock too, the next one has its stack as Waiting.
+// HolderSample is a stack of a thread, and the stack of a waiting thread that was taken right before it. If the
+// holder waits for a lock too, the next one has its stack as Waiting.
 type HolderSample struct {
 	// Waiting is the stack of the waiting thread, Holder the other one.
 	Waiting, Holder *StackSample
@@ -260,9 +261,9 @@ func (t *threadEvidence) wait(k *openStall) {
 	t.waiting = slices.Insert(t.waiting, i, k)
 }
 
-// openBehindGap returns the call that is open where the records end, with all calls below it, of a segment in which it
-// is not known what encloses that call; nil if there is none. The call itself is as good as an outermost one: it had not
-// ended.
+// openBehindGap returns the call that is open where the records end, with all calls below it, of a segment in which
+// it is not known what encloses that call; nil if there is none. The call itself is as good as an outermost one: it
+// had not ended.
 func openBehindGap(s *Segment) *Segment {
 	if s.Calls[0].Method != MethodNotRecorded || s.Calls[0].Marks&MarkOpen == 0 {
 		return nil
@@ -354,8 +355,8 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 // mayBeOf reports whether a thread holds the lock, or whether it is not known which one does.
 func (l *LockWait) mayBeOf(thread uint32) bool { return l.Class == "" || l.Owned && l.Owner == thread }
 
-// give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too many
-// stalls wait.
+// give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too
+// many stalls wait.
 func (j *Joiner) give(t *threadEvidence) error {
 	for len(t.waiting) > 0 {
 		k := t.waiting[0]

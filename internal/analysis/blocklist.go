@@ -38,8 +38,8 @@ type Blocklist struct {
 	Methods []*MethodTotal
 	// Rules are the lines for tracegen.yml: "block: PATTERN" and "allow: PATTERN", in this order.
 	Rules []string
-	// Records is how many records there would not have been, of Of; Nanos how long the recordings were. Records that are
-	// lost or were left out are in both, estimated by those that are there if they have no counts of their own.
+	// Records is how many records there would not have been, of Of; Nanos how long the recordings were. Records that
+	// are lost or were left out are in both, estimated by those that are there if they have no counts of their own.
 	Records, Of uint64
 	Nanos       int64
 	// Options are the limits that were applied.
@@ -59,15 +59,19 @@ type Refusal struct {
 // Suggest picks the methods with many calls and little time. A rule matches a method of that name in nested classes
 // too: in whatever builds all may have, those are allowed again, unless they are to be blocked themselves.
 //
-// Recordings that have lost records show how often methods were called, but not which calls were long. So there a method
-// is chosen by its counts: one long call of many does not protect it, nor that it is on a hot path. Methods with less
-// than Share of the records are blocked too, the ones with the most records first, until the rest would have been
-// recorded without loss.
+// Recordings that have lost records show how often methods were called, but not which calls were long. So there a
+// method is chosen by its counts: one long call of many does not protect it, nor that it is on a hot path. Methods
+// with less than Share of the records are blocked too, the ones with the most records first, until the rest would
+// have been recorded without loss.
 func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	o = o.withDefaults()
 	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, Options: o, lossy: m.lossy}
-	list := slices.DeleteFunc(m.Sorted(OrderCalls), func(t *MethodTotal) bool { return t.made == 0 })
-	slices.SortStableFunc(list, func(x, y *MethodTotal) int { return cmp.Compare(y.made, x.made) })
+	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })
+	slices.SortFunc(list, func(x, y *MethodTotal) int {
+		return cmp.Or(cmp.Compare(y.made, x.made), cmp.Compare(y.Calls, x.Calls), cmp.Compare(y.Self, x.Self),
+			cmp.Compare(y.Total, x.Total), compareMethods(x.Method.key(), y.Method.key()),
+			cmp.Compare(x.Method.ID, y.Method.ID))
+	})
 	rest, enough := m.made, m.capacity*spare
 	for _, t := range list {
 		large := t.made >= o.Share*m.made
@@ -100,7 +104,7 @@ func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 		return "no rule matches it alone"
 	case t.Stalls > 0 && !lossy:
 		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "stall"))
-	case t.Longest >= o.Below.Nanoseconds() && (!lossy || t.Longest >= t.Total/2):
+	case t.Longest >= o.Below.Nanoseconds() && !lossy:
 		return "one call took " + millis(time.Duration(t.Longest))
 	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
 		return "a call takes " + millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"

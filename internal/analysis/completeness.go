@@ -12,25 +12,25 @@ import (
 )
 
 // Completeness says how much of what a program did is in a recording. Records that are lost make gaps: what happened
-// there is not known, and times are lower bounds. Calls that the runtime left out, because their method was off or in a
-// window, are counted, and their time is in their callers.
+// there is not known, and times are lower bounds. Calls that the runtime left out, because their method was off or in
+// a window, are counted, and their time is in their callers.
 type Completeness struct {
 	// Recorded is how many records are there, Lost how many are missing; both count entries and exits. LostShare is
 	// which share is missing, from 0 to 1.
 	Recorded  uint64  `json:"recorded"`
 	Lost      uint64  `json:"lost"`
 	LostShare float64 `json:"lostShare"`
-	// Stretches is how many runs of records without a gap there are on all threads, NotRecorded how long the gaps
+	// Runs is how many runs of records without a gap there are on all threads, NotRecorded how long the gaps
 	// between them are on all threads together.
-	Stretches   uint64        `json:"stretches"`
+	Runs        uint64        `json:"runs"`
 	NotRecorded time.Duration `json:"notRecordedNanos"`
-	// Windows is how many times short calls were left out because a thread made records too fast, WindowCalls how many
-	// calls, WindowTime how long these times were on all threads together.
+	// Windows is how many times short calls were left out because a thread made records too fast, WindowCalls how
+	// many calls, WindowTime how long these times were on all threads together.
 	Windows     uint64        `json:"windows"`
 	WindowCalls uint64        `json:"windowCalls"`
 	WindowTime  time.Duration `json:"windowNanos"`
-	// MethodsOff is how many methods the runtime switched off at some time, LeftOut how many of their calls it left out,
-	// and Off which methods these are, the one with the most such calls first.
+	// MethodsOff is how many methods the runtime switched off at some time, LeftOut how many of their calls it left
+	// out, and Off which methods these are, the one with the most such calls first.
 	MethodsOff int         `json:"methodsOff"`
 	LeftOut    uint64      `json:"leftOut"`
 	Off        []OffMethod `json:"off"`
@@ -54,7 +54,7 @@ const shownOff = 3
 
 // newCompleteness puts names to what a replay has summed up.
 func newCompleteness(c *trace.Completeness, names *Names, d trace.Damage) *Completeness {
-	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Stretches: c.Stretches,
+	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Runs: c.Runs,
 		NotRecorded: time.Duration(c.NotRecorded), Windows: c.Windows, WindowCalls: c.WindowCalls,
 		WindowTime: time.Duration(c.WindowNanos), MethodsOff: len(c.Gated), LeftOut: c.GatedCalls(),
 		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{}}
@@ -75,8 +75,8 @@ func (c *Completeness) Lines() []string {
 	}
 	var lines []string
 	if c.Lossy() {
-		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s: %s of %s records were lost. Times are "+
-			"lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Stretches, "stretch", "es"),
+		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were "+
+			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Runs, "run", "s"),
 			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {

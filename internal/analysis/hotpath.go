@@ -44,8 +44,8 @@ func hotPath(t *trace.Tree, names *Names) []Step {
 	return path
 }
 
-// longestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there is
-// none that took any time.
+// longestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there
+// is none that took any time.
 func longestChild(t *trace.Tree, parent int32) int32 {
 	longest, total := int32(0), int64(0)
 	for k := t.Nodes[parent].Child; k != 0; k = t.Nodes[k].Sibling {
@@ -56,8 +56,8 @@ func longestChild(t *trace.Tree, parent int32) int32 {
 	return longest
 }
 
-// pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out, and
-// what is not recorded.
+// pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out,
+// and what is not recorded.
 func pathKey(path []Step) string {
 	h := fnv.New64a()
 	for _, s := range path {

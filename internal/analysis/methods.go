@@ -22,8 +22,8 @@ type MethodTotal struct {
 	Longest int64 `json:"longestNanos"`
 	// Stalls is of how many stalls the method is on the hot path.
 	Stalls int `json:"stalls"`
-	// TotalAtMost and SelfAtMost are what Total and Self may be in truth, if records are missing, so that Total and Self
-	// are what they are at least; 0 if nothing is missing.
+	// TotalAtMost and SelfAtMost are what Total and Self may be in truth, if records are missing, so that Total and
+	// Self are what they are at least; 0 if nothing is missing.
 	TotalAtMost int64 `json:"totalAtMostNanos,omitempty"`
 	SelfAtMost  int64 `json:"selfAtMostNanos,omitempty"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
@@ -102,8 +102,8 @@ func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 	}
 }
 
-// scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied to
-// be that of the records that were made: those that are lost are of any methods.
+// scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied
+// to be that of the records that were made: those that are lost are of any methods.
 func (m *Methods) scale(r *Recording) float64 {
 	c := r.Completeness
 	if c == nil {
@@ -152,7 +152,7 @@ const (
 // the same recordings always make the same list.
 func (m *Methods) Sorted(by Order) []*MethodTotal {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool {
-		return t.Calls == 0 && t.Total == 0 && t.LeftOut == 0
+		return t.Calls == 0 && t.Total == 0
 	})
 	for _, t := range list {
 		if !t.lossy {
@@ -191,8 +191,8 @@ type threadTotals struct {
 	gaps      gapTotals
 }
 
-// gapTotals is what was not recorded: total is the time of calls of [trace.MethodNotRecorded], self what of it was in no
-// call below.
+// gapTotals is what was not recorded: total is the time of calls of [trace.MethodNotRecorded], self what of it was in
+// no call below.
 type gapTotals struct {
 	total, self int64
 	open        int // calls of it that are open

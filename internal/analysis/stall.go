@@ -22,8 +22,8 @@ type Stall struct {
 	Sequence uint64
 	// FirstRecord and EndRecord are the numbers of its thread's first record in it, and of the one after its last.
 	FirstRecord, EndRecord uint64
-	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero if
-	// it is not known.
+	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero
+	// if it is not known.
 	Begin time.Duration
 	Time  time.Time
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
@@ -47,9 +47,9 @@ type Stall struct {
 	Key, DeviceKey string
 	// Samples are the stacks that were taken of its thread meanwhile, the first one first.
 	Samples []StackSample
-	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited for
-	// then, or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread, the
-	// first first.
+	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited
+	// for then, or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread,
+	// the first first.
 	State, LockOwner string
 	Holder           []StackSample
 	// Before is what ran before it, the oldest first. It is known only if BeforeKnown is set.
@@ -213,8 +213,8 @@ func (r *Recording) lockOwner(s *trace.Stall) string {
 	return name + held
 }
 
-// notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or end
-// and its records.
+// notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or
+// end and its records.
 func notRecorded(s *trace.Stall) time.Duration {
 	nanos := int64(0)
 	for i := range s.Tree.Nodes {
@@ -238,8 +238,8 @@ func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample 
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
 
-// setBefore takes over the history. That there is none is known only of the first message of a recording of ours, which
-// says which records it has; reports of others have no history.
+// setBefore takes over the history. That there is none is known only of the first message of a recording of ours,
+// which says which records it has; reports of others have no history.
 func (s *Stall) setBefore(from *trace.Stall, by residual) {
 	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 &&
 		s.Recording.Meta["records"] != ""

@@ -20,7 +20,8 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			break
 		}
 		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s%s\n", bound(t.Self, t.SelfAtMost),
-			bound(t.Total, t.TotalAtMost), t.Calls, bound(t.Longest, t.longestAtMost()), t.Stalls, t.Method, markedText(t.Marked), leftOutText(t.LeftOut))
+			bound(t.Total, t.TotalAtMost), t.Calls, bound(t.Longest, t.longestAtMost()), t.Stalls, t.Method,
+			markedText(t.Marked), leftOutText(t.LeftOut))
 	}
 	return b.Flush()
 }
@@ -43,8 +44,8 @@ func bound(nanos, atMost int64) string {
 	return text
 }
 
-// longestAtMost returns how long the longest call may have been: longer than the one that is known if the calls together
-// may have been.
+// longestAtMost returns how long the longest call may have been: longer than the one that is known if the calls
+// together may have been.
 func (t *MethodTotal) longestAtMost() int64 { return t.Longest + max(0, t.TotalAtMost-t.Total) }
 
 func leftOutText(n uint64) string {

@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Text writes answers for people, recording by recording: it begins with what is missing from a recording, which is known
-// only when that has been read, and holds the text of its stalls until then.
+// Text writes answers for people, recording by recording: it begins with what is missing from a recording, which is
+// known only when that has been read, and holds the text of its stalls until then.
 type Text struct {
 	out io.Writer
 	// held has what was written to w and not to out yet.

@@ -67,7 +67,7 @@ func (d *demo) Replay(h trace.Handler) error {
 		frames = append(frames, f)
 	}
 	return errors.Join(err, h.Chunk(&trace.Frames{List: frames}), h.Chunk(&trace.Completeness{Recorded: 90000,
-		Lost: 30000, Stretches: 12, NotRecorded: 1100e6, Windows: 1, WindowCalls: 4000, WindowNanos: 500e6,
+		Lost: 30000, Runs: 12, NotRecorded: 1100e6, Windows: 1, WindowCalls: 4000, WindowNanos: 500e6,
 		Gated: []trace.GatedCalls{{Method: 19, LeftOut: 6000}}}))
 }
 
