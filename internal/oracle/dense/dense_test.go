@@ -83,7 +83,8 @@ func checkProgram(t *testing.T, p Program, c *corpus.Corpus) {
 		c := Compare(k, ours, jfr)
 		t.Logf("measured: %s: our first is %s.%s with %.1f %% (JFR %.1f %%), JFR's %s.%s with %.1f %%; mean difference of "+
 			"ten %.1f points, of JFR from itself %.1f; %d methods off; %.0f samples of %.0f broken", k,
-			c.First.Class, c.First.Name, c.FirstShare, c.FirstInJFR, c.FirstOfJFR.Class, c.FirstOfJFR.Name, c.BestInJFR, c.Rest, c.Noise, len(f.Off), jfr[0].Broken+
+			c.First.Class, c.First.Name, c.FirstShare, c.FirstInJFR, c.FirstOfJFR.Class, c.FirstOfJFR.Name, c.BestInJFR,
+			c.Rest, c.Noise, len(f.Off), jfr[0].Broken+
 				jfr[1].Broken, jfr[0].Total+jfr[1].Total)
 		// If JFR has lost the outer frames of many stacks, it does not have the truth.
 		whole := jfr[0].Broken+jfr[1].Broken < (jfr[0].Total+jfr[1].Total)/20
