@@ -89,7 +89,7 @@ func denseMain(ctx context.Context, args []string) error {
 }
 
 // denseWays are the ways of a round.
-var denseWays = []dense.Way{dense.Plain, dense.Idle, dense.Recording, dense.GateOff, dense.WithJFR}
+var denseWays = []dense.Way{dense.Plain, dense.NoOp, dense.Idle, dense.Recording, dense.GateOff, dense.WithJFR}
 
 // denseRounds says how often a program is run, and whether all ways of a round run at the same time. They do so on a
 // busy machine: then all have the same share of it.
@@ -245,8 +245,8 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 		}
 	}
 	fmt.Fprint(w, "\nCPU time of the whole process, by the system. Ratios are of medians.\n\n| program | plain s | "+
-		"instrumented, not recording | recording | recording, gate off | records | lost | left out by the gate | "+
-		"in windows | lost, gate off |\n|---|---|---|---|---|---|---|---|---|---|\n")
+		"no-op runtime | no output | recording | recording, gate off | records | lost | left out by the gate | "+
+		"in windows | lost, gate off |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
 		if r.failed != nil {
 			fmt.Fprintf(w, "| %s | failed |\n", r.name)
@@ -254,8 +254,8 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 		}
 		n := uint64(max(1, len(r.figures[dense.Recording])))
 		plain := r.cpu(dense.Plain)
-		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %.2f | %d | %d | %d | %d | %d |\n", r.name, plain,
-			r.cpu(dense.Idle)/plain, r.cpu(dense.Recording)/plain, r.cpu(dense.GateOff)/plain,
+		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %d | %d | %d | %d | %d |\n", r.name, plain,
+			r.cpu(dense.NoOp)/plain, r.cpu(dense.Idle)/plain, r.cpu(dense.Recording)/plain, r.cpu(dense.GateOff)/plain,
 			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Records })/n,
 			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Lost }),
 			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Gated })/n,
@@ -270,8 +270,8 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 		"methods off | of JFR's ten | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
 	for _, r := range results {
 		for _, c := range r.compared {
-			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n", r.name, c.Kind,
-				c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
+			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n",
+				r.name, c.Kind, c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
 				r.jfr[0].Total+r.jfr[1].Total, r.jfr[0].Broken+r.jfr[1].Broken)
 		}
 	}

@@ -134,6 +134,12 @@ The formats are
   json        the stalls and the table, for programs; docs/analyze.schema.json has the
               schema
 ` + exports.String() + `
+--from, --to, --thread, --stall and --min select a part of the recordings for every format.
+The formats that hold each call fold calls that are too short for a viewer, unless --all is
+given: neighbours become one event with their number and the sum of their times. Their size
+is estimated first; if it is more than --max-size, nothing is written. docs/analyze.md has
+the details.
+
 The times of messages are exact. The times of methods have the precision of the clock of
 the records, 5 ms by default, which the output shows. Sums of many short calls are more
 precise.
@@ -181,7 +187,8 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 		return misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
 	if a.block && a.selects() {
-		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and --min")
+		return misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and " +
+			"--min")
 	}
 	recordings, err := findRecordings(args)
 	if err != nil {
@@ -247,8 +254,8 @@ func (a *analyzing) names() (analysis.Options, error) {
 	return o, err
 }
 
-// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses if no
-// other recording is left, before anything is written. Standard input is checked when it is read.
+// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses
+// if no other recording is left, before anything is written. Standard input is checked when it is read.
 func (a *analyzing) checkBuilds(recordings []recording, mappings *analysis.Mappings) ([]recording, error) {
 	var kept []recording
 	var mismatches []error

@@ -161,8 +161,8 @@ func (p *passes) progress(what string) (advance func(done, total int64), done fu
 	return p.con.progress(what)
 }
 
-// isRegular reports whether w is a regular file. A terminal shows what is written to it, and so may a program that reads
-// a pipe.
+// isRegular reports whether w is a regular file. A terminal shows what is written to it, and so may a program that
+// reads a pipe.
 func isRegular(w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	if !isFile {
@@ -198,8 +198,8 @@ func (p *passes) locate() error {
 	return err
 }
 
-// estimate estimates the size of the export, prints it, and fails if it is too large. Package export knows the size of a
-// format that merges calls only when all is read, and reports it to checkSize then.
+// estimate estimates the size of the export, prints it, and fails if it is too large. Package export knows the size of
+// a format that merges calls only when all is read, and reports it to checkSize then.
 func (p *passes) estimate() error {
 	if !p.estimates() {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// selection holds the options that say which part of the recordings analyze shows. Package analysis applies them, before
-// any format is written.
+// selection holds the options that say which part of the recordings analyze shows. Package analysis applies them,
+// before any format is written.
 type selection struct {
 	from, to moment
 	threads  []string
@@ -38,8 +38,8 @@ func (s *selection) options() []option {
 			help: "show only the thread with this `NAME` or ID; can be repeated"},
 		option{name: "stall", flag: number(&s.stall, 0), help: "show only the stall with this `NUMBER` of the report"},
 		option{name: "min", flag: custom(&s.least),
-			help: "omit calls that took less than a `TIME` (5ms) or a share of the time shown (1%); in the format tree, " +
-				"a share omits paths"},
+			help: "omit calls that took less than a `TIME` (5ms) or a share of the time shown (1%); in the format " +
+				"tree, a share omits paths"},
 		option{name: "all", flag: yes(&s.all), help: "write each call, also those that are too short for a viewer"},
 		option{name: "max-size", flag: custom(&s.maxSize), help: "write nothing if the output would be larger"},
 	)

@@ -11,14 +11,14 @@ import (
 // folder shortens the calls of one recording: it cuts them to a range of time, leaves out calls that are shorter than
 // least, and folds calls that are shorter than resolution.
 //
-// A run is neighbours below one caller, or outermost calls of one thread, that are all shorter than the resolution, with
-// less than the resolution between two of them. Folding merges the calls of a run by path, with their number and the sum
-// of their times. A merged path whose sum reaches the resolution becomes one call of its method. All other calls of the
-// run become one more call, whose name says how many calls of how many methods it stands for. They are placed one behind
-// the other from the begin of the run on.
+// A run is neighbours below one caller, or outermost calls of one thread, that are all shorter than the resolution,
+// with less than the resolution between two of them. Folding merges the calls of a run by path, with their number and
+// the sum of their times. A merged path whose sum reaches the resolution becomes one call of its method. All other
+// calls of the run become one more call, whose name says how many calls of how many methods it stands for. They are
+// placed one behind the other from the begin of the run on.
 //
-// The sum of the times does not change, so that the self time of every caller stays what it was. A run of a single call
-// is not changed at all.
+// The sum of the times does not change, so that the self time of every caller stays what it was. A run of a single
+// call is not changed at all.
 type folder struct {
 	from, to          int64 // calls are cut to this range, in nanoseconds of trace.Clock.NanoTime
 	least, resolution int64 // nanoseconds
@@ -61,8 +61,8 @@ func newFolder(emit func(*trace.Segment) error, named func(trace.Method, string)
 // cuts reports whether there is a range of time.
 func (f *folder) cuts() bool { return f.from != math.MinInt64 || f.to != math.MaxInt64 }
 
-// cut returns the part of a call that lies in the range. It is false if there is none. The parts of a call that several
-// segments have stay together, as a part that ends at from or begins at to is out of the range.
+// cut returns the part of a call that lies in the range. It is false if there is none. The parts of a call that
+// several segments have stay together, as a part that ends at from or begins at to is out of the range.
 func (f *folder) cut(c *trace.Call) (trace.Call, bool) {
 	out := *c
 	if c.Begin >= f.to || c.End < f.from || c.End == f.from && (c.Begin < c.End || c.Marks&trace.MarkSuspended != 0) {

@@ -145,8 +145,8 @@ func selfOfKept(segments []*trace.Segment, resolution int64) []string {
 	return all
 }
 
-// TestFoldConservesTime folds random calls, and compares the own time of every call that stays, the time of each thread,
-// and the number of calls.
+// TestFoldConservesTime folds random calls, and compares the own time of every call that stays, the time of each
+// thread, and the number of calls.
 //
 // Invariant: Folding short calls changes neither the own time of a call that stays nor the sum of all times and calls.
 func TestFoldConservesTime(t *testing.T) {
@@ -159,13 +159,13 @@ func TestFoldConservesTime(t *testing.T) {
 			want, calls := wholeTime(segments)
 			got, gotCalls := wholeTime(out.segments)
 			if fmt.Sprint(want) != fmt.Sprint(got) || calls != gotCalls {
-				t.Fatalf("seed %d, resolution %d: times %v and %d calls became %v and %d", seed, resolution, want, calls,
-					got, gotCalls)
+				t.Fatalf("seed %d, resolution %d: times %v and %d calls became %v and %d", seed, resolution, want,
+					calls, got, gotCalls)
 			}
 			whole, kept := selfOfKept(segments, resolution), selfOfKept(out.segments, resolution)
 			if !slices.Equal(whole, kept) {
-				t.Fatalf("seed %d, resolution %d: own times of calls that stay:\n%v\nbecame\n%v", seed, resolution, whole,
-					kept)
+				t.Fatalf("seed %d, resolution %d: own times of calls that stay:\n%v\nbecame\n%v", seed, resolution,
+					whole, kept)
 			}
 			written := 0
 			for _, s := range out.segments {
@@ -213,7 +213,8 @@ func TestFoldNames(t *testing.T) {
 			if name == "" {
 				name = fmt.Sprint("method ", c.Method)
 			}
-			lines = append(lines, fmt.Sprintf("%s below %d: %d to %d, count %d", name, c.Parent, c.Begin, c.End, c.Count))
+			lines = append(lines, fmt.Sprintf("%s below %d: %d to %d, count %d", name, c.Parent, c.Begin, c.End,
+				c.Count))
 		}
 	}
 	want := []string{
@@ -229,7 +230,8 @@ func TestFoldNames(t *testing.T) {
 	}
 }
 
-// TestLeastAndRange leaves out short calls and cuts a range of time. A replay of the calls, one by one, says what stays.
+// TestLeastAndRange leaves out short calls and cuts a range of time. A replay of the calls, one by one, says what
+// stays.
 func TestLeastAndRange(t *testing.T) {
 	for seed := range uint64(25) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
@@ -273,8 +275,9 @@ func TestRangeOfParts(t *testing.T) {
 			{Method: 1, Parent: -1, Next: 2, Count: 1, Begin: begin, End: end, Marks: marks},
 			{Method: 2, Parent: 0, Next: 2, Count: 1, Begin: begin, End: end, Marks: marks}}}
 	}
-	segments := []*trace.Segment{part(0, 100, trace.MarkSuspended), part(100, 200, trace.MarkSuspended|trace.MarkResumed),
-		part(200, 200, trace.MarkSuspended|trace.MarkResumed), part(200, 300, trace.MarkResumed)}
+	both := trace.MarkSuspended | trace.MarkResumed
+	segments := []*trace.Segment{part(0, 100, trace.MarkSuspended), part(100, 200, both), part(200, 200, both),
+		part(200, 300, trace.MarkResumed)}
 	for from := int64(0); from <= 300; from += 50 {
 		for to := from + 50; to <= 350; to += 50 {
 			out := foldAll(t, func(f *folder) { f.from, f.to, f.resolution = from, to, 1000 }, segments)

@@ -11,9 +11,9 @@ import (
 
 // View says which part of a recording is shown. The zero value is all of it.
 //
-// Tables, trees and what [Options.Also] gets have the calls of the view. A call that overlaps the range of time is cut to
-// it. A stall, message or frame that overlaps the range is shown whole, so that its number, times and verdict are those
-// of the whole recording. What [Recording] says is about the whole recording as well.
+// Tables, trees and what [Options.Also] gets have the calls of the view. A call that overlaps the range of time is cut
+// to it. A stall, message or frame that overlaps the range is shown whole, so that its number, times and verdict are
+// those of the whole recording. What [Recording] says is about the whole recording as well.
 type View struct {
 	// From and To are the range of time: From is in it, To is not. A nil one does not limit it.
 	From, To *Moment
@@ -21,11 +21,11 @@ type View struct {
 	Threads []string
 	// Only is one stall of this recording: what its thread did while it lasted.
 	Only *Stall
-	// Least is in nanoseconds: calls, messages and stalls that took less are left out. The time of a call that is left out is its
-	// caller's own time. A call that replay hands on in parts is never left out.
+	// Least is in nanoseconds: calls, messages and stalls that took less are left out. The time of a call that is left
+	// out is its caller's own time. A call that replay hands on in parts is never left out.
 	Least int64
-	// Resolution is in nanoseconds: calls that took less are folded, see docs/analyze.md. 0 folds no call. It must be 0
-	// for a recording whose calls go to [Options.Methods] or [Options.Calls].
+	// Resolution is in nanoseconds: calls that took less are folded, see docs/analyze.md. 0 folds no call. It must be
+	// 0 for a recording whose calls go to [Options.Methods] or [Options.Calls].
 	Resolution int64
 }
 

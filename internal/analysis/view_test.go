@@ -47,7 +47,8 @@ func (s *seen) Segment(g *trace.Segment) error {
 	return nil
 }
 
-// twoThreads is a recording of a main thread with two stalls, and of a worker. Its origin is 0, and its clock 1 s later.
+// twoThreads is a recording of a main thread with two stalls, and of a worker. Its origin is 0, and its clock 1 s
+// later.
 const twoThreads = `
 meta slowMillis=700 tickNanos=1000000 clockPeriodMillis=0 records=all
 clock now=1000 wall=1700000000000

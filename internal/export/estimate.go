@@ -11,8 +11,8 @@ import (
 type Estimate struct {
 	// Bytes is the size of the output. It is less than twice the real size and more than half of it.
 	Bytes int64
-	// Events is how many calls will be written, each call that stands for several as one. Calls is how many calls these
-	// stand for.
+	// Events is how many calls will be written, each call that stands for several as one. Calls is how many calls
+	// these stand for.
 	Events, Calls uint64
 }
 
@@ -21,21 +21,22 @@ const (
 	sampledFirst = 1 << 17
 	// sampledShare is one part of how many of the later calls it exports.
 	sampledShare = 64
-	// sampledStretch is how many of them in a row are exported at least: what is deflated becomes smaller if its
+	// sampledRow is how many of them in a row are exported at least: what is deflated becomes smaller if its
 	// neighbours are like it.
-	sampledStretch = 1 << 12
+	sampledRow = 1 << 12
 )
 
 // Estimator is a Writer that writes nothing. It estimates the size of the export that a Writer makes of the same
-// recordings: it exports a sample of the calls and everything else, and counts the bytes. The sample is the first 131,072
-// calls, and a 64th part of the later ones, spread over all of them in whole segments. If there are no later ones, the
-// estimate is exact. There are two exports, of which one has no later calls: the difference is the size of the others.
+// recordings: it exports a sample of the calls and everything else, and counts the bytes. The sample is the first
+// 131,072 calls, and a 64th part of the later ones, spread over all of them in whole segments. If there are no later
+// ones, the estimate is exact. There are two exports, of which one has no later calls: the difference is the size of
+// the others.
 type Estimator struct {
 	Writer                 // of the sample
 	first                  Writer
 	size, firstSize        counter64
 	events, later, sampled uint64 // all calls, those after the first, and how many of these are in the sample
-	stretch                uint64 // of the sample, or 0
+	row                    uint64 // of the sample, or 0
 	calls                  uint64
 }
 
@@ -99,12 +100,12 @@ func (e *Estimator) Segment(s *trace.Segment) error {
 		return e.both(func(w Writer) error { return w.Segment(s) })
 	}
 	e.later += n
-	if e.stretch == 0 && e.sampled > e.later/sampledShare {
+	if e.row == 0 && e.sampled > e.later/sampledShare {
 		return nil
 	}
 	e.sampled += n
-	if e.stretch += n; e.stretch >= sampledStretch {
-		e.stretch = 0
+	if e.row += n; e.row >= sampledRow {
+		e.row = 0
 	}
 	return e.Writer.Segment(s)
 }
@@ -126,9 +127,12 @@ func (e *Estimator) Estimate() Estimate {
 
 // Limited writes to another writer until more than a number of bytes would be written. It then fails with Err.
 type Limited struct {
-	W    io.Writer
+	// W is what is written to.
+	W io.Writer
+	// Left is how many bytes may still be written.
 	Left int64
-	Err  error
+	// Err is the error behind them.
+	Err error
 }
 
 // Write implements io.Writer.

@@ -13,7 +13,7 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// longNames gives a long name to every method from 50 on.
+// longNames has a long name for every method from 50 on.
 type longNames struct{ naming }
 
 func (n longNames) Name(m trace.Method) (trace.Name, bool) {
@@ -24,8 +24,8 @@ func (n longNames) Name(m trace.Method) (trace.Name, bool) {
 		Method: "accept" + string('a'+rune(m%26)), Descriptor: "()V"}, true
 }
 
-// phases is a recording of 180,000 calls. The first 140,000 have few names and take no time; the others have long names
-// and take some time.
+// phases is a recording of 180,000 calls. The first 140,000 have few names and take no time; the others have long
+// names and take some time.
 func phases() []byte {
 	r := newRecorded("tickNanos", "1000", "process", "com.app")
 	r.clock(0, 1_795_000_000_000)
@@ -61,7 +61,8 @@ func analyzeInto(v export.Writer, view *analysis.View, names trace.Names, record
 	return v.Close()
 }
 
-// TestEstimate estimates the size of exports, of small and large recordings, with all calls and with short calls folded.
+// TestEstimate estimates the size of exports, of small and large recordings, with all calls and with short calls
+// folded.
 //
 // Invariant: The estimated size of an export is more than half of its size, and less than twice its size.
 func TestEstimate(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // Writer is an export that is being written. It is not safe for several goroutines.
 //
 // Recording, then what package analysis hands to it as [analysis.Options.Also], and each stall: so for each recording,
-// and Close behind the last one. What the facts of a recording say must be complete by the next call of Recording or of
-// Close.
+// and Close behind the last one. What the facts of a recording say must be complete by the next call of Recording or
+// of Close.
 type Writer interface {
 	trace.Handler
 	// Recording begins a recording: what follows is of it.

@@ -92,7 +92,8 @@ type pageMore struct {
 	Windows  [][][2]int64    `json:"windows"`  // by thread: when short calls were left out
 	Frames   []pageFrame     `json:"frames"`
 	Stalls   []*pageEvidence `json:"stalls"` // in the order of the head's
-	Off      [][2]uint64     `json:"off"`    // methods that were switched off, and how many of their calls were left out
+	Facts    [][2]string     `json:"facts"`
+	Off      [][2]uint64     `json:"off"` // methods that were switched off, and how many of their calls were left out
 }
 
 // pageThread is a thread, with what the time line shows of it.
@@ -136,7 +137,8 @@ func (p *page) begin(r *recording) error {
 		Name: cmp.Or(r.Name, r.process()), Timed: true, Clock: r.Uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off: max(tick, r.About().ClockPeriod()).Nanoseconds(), More: fmt.Sprintf("more-%d", len(p.Recordings)+1),
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, threads: map[*thread]*pageThread{},
-		more: pageMore{Frames: []pageFrame{}, Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
+		more: pageMore{Messages: [][]pageMessage{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
+			Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
 	}
 	p.Recordings = append(p.Recordings, p.now)
 	if banner := r.Banner(); banner != "" {
@@ -235,6 +237,9 @@ func (p *page) end(of *recording) error {
 		for _, o := range c.Off {
 			r.more.Off = append(r.more.Off, [2]uint64{uint64(p.methods.of(of, trace.Method(o.Method.ID), 0)), o.Calls})
 		}
+	}
+	for _, f := range of.facts() {
+		r.more.Facts = append(r.more.Facts, [2]string{f.key, f.text()})
 	}
 	r.About = about(of)
 	for _, text := range of.Warnings() {

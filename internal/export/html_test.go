@@ -29,6 +29,7 @@ type pageData struct {
 		More    string
 		About   []string
 		Threads []struct {
+			Index  uint32
 			Name   string
 			Calls  int
 			Events string
@@ -38,6 +39,8 @@ type pageData struct {
 			}
 		}
 		Stalls []struct {
+			Number        int
+			Thread        uint32
 			Begin, Wall   int64
 			What, Verdict string
 			Ended         bool
@@ -47,6 +50,8 @@ type pageData struct {
 			Windows  [][][2]int64
 			Stalls   []struct{ Before, Pending []string }
 			Off      [][2]uint64
+			Frames   []struct{}
+			Facts    [][2]string
 		}
 	}
 }

@@ -81,8 +81,8 @@ func FindReaders(ctx context.Context) (*Readers, error) {
 }
 
 // Ask makes a reader read a file, which is named by its absolute path, and decodes its answer into result. readers.mjs
-// implements the readers and documents their other arguments. If a reader does not answer within five minutes, the process
-// of all readers is ended, and this call and all later ones fail.
+// implements the readers and documents their other arguments. If a reader does not answer within five minutes, the
+// process of all readers is ended, and this call and all later ones fail.
 func (r *Readers) Ask(reader, file string, more map[string]any, result any) error {
 	request := map[string]any{"reader": reader, "file": file}
 	for k, v := range more {

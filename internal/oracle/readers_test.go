@@ -27,7 +27,8 @@ func TestReaderDeadline(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "firefox did not read a.json within 50ms") {
 		t.Errorf("error %v", err)
 	}
-	if err := r.Ask("perfetto", "b", nil, nil); err == nil || !strings.Contains(err.Error(), "not asked: firefox did not") {
+	err = r.Ask("perfetto", "b", nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "not asked: firefox did not") {
 		t.Errorf("error %v of the next reader", err)
 	}
 	if cmd.Wait() == nil {

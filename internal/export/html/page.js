@@ -166,7 +166,8 @@ class Page {
   /** Calls that stand for several methods have names of their own; merged views show all of them as one. */
   foldNames() {
     this.same = this.named.map((n, m) => (n.folded ? this.named.length : m));
-    if (this.named.some((n) => n.folded)) this.labels.push({ text: "(folded: short calls of several methods)", hue: -1 });
+    if (this.named.some((n) => n.folded))
+      this.labels.push({ text: "(folded: short calls of several methods)", hue: -1 });
   }
 
   /** Decodes what is shown, and then what is known of stalls and messages. */
@@ -179,6 +180,7 @@ class Page {
     if (!alive()) return;
     this.messages = more.messages;
     this.timeline.frames = more.frames;
+    $("facts").lastElementChild.replaceChildren(definitions(more.facts.map(([key, text]) => [factName(key), text])));
     this.timeline.draw();
     this.applySelection(state);
     document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -38,6 +38,13 @@ function markStall(list, k) {
   }
 }
 
+/** The key of a fact in words: "meta.versionName" is "version name". */
+function factName(key) {
+  return key
+    .replace(/^(meta|repairs|damage)\./, (_, group) => (group === "meta" ? "" : group + ": "))
+    .replace(/([a-z])([A-Z])/g, (_, a, b) => a + " " + b.toLowerCase());
+}
+
 const stallKinds = {
   RUNNABLE: "ready to run",
   BLOCKED: "blocked by a lock",

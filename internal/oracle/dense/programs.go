@@ -76,7 +76,7 @@ func Programs() []Program {
 			Args:  []string{"org.python.util.jython", "work.py"},
 		},
 		{
-			Name: "rhino", Jars: []string{"rhino-1.7.15"}, files: file("work.js"), Small: true,
+			Name: "rhino", Jars: []string{"rhino-1.7.15"}, files: file("work.js"),
 			Args: []string{"org.mozilla.javascript.tools.shell.Main", "-opt", "-1", "work.js"},
 		},
 		{

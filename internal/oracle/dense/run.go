@@ -27,11 +27,13 @@ import (
 // Way is a way to run a program.
 type Way string
 
-// The ways: the program without any change, the same with JFR, and the instrumented program, with a runtime that does
-// not record, one that records with default options, and one that records without a gate.
+// The ways: the program without any change, the same with JFR, and the instrumented program, with the runtime that does
+// nothing, with one that gets no output and so fills a ring for the first 10 s, with one that records with default
+// options, and with one that records without a gate.
 const (
 	Plain     Way = "plain"
 	WithJFR   Way = "jfr"
+	NoOp      Way = "no-op"
 	Idle      Way = "idle"
 	Recording Way = "recording"
 	GateOff   Way = "gate off"
@@ -46,6 +48,7 @@ type Prepared struct {
 	jdk                 oracle.JDK
 	dir                 string
 	plain, instrumented []string // class path
+	noOp                string   // the runtime that does nothing
 	args                []string
 	source              string
 	runs                atomic.Int32
@@ -87,7 +90,7 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, dir string) (*Pre
 	if err != nil {
 		return nil, err
 	}
-	r := &Prepared{Program: p, jdk: jdk, dir: dir}
+	r := &Prepared{Program: p, jdk: jdk, dir: dir, noOp: runtime.NoOp}
 	jars, err := c.Fetch(ctx, p.Jars...)
 	if err != nil {
 		return nil, err
@@ -153,6 +156,8 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 	switch way {
 	case Plain:
 		path = r.plain
+	case NoOp:
+		path = append(slices.Clone(path[:len(path)-1]), r.noOp)
 	case WithJFR:
 		path, run.File = r.plain, dir+".jfr"
 		flags = append(flags, oracle.JFRFlags(run.File)...)

@@ -2,6 +2,7 @@ package looper
 
 import (
 	"bufio"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (b bench) hang(t *testing.T, p platform) (dir string, life time.Duration) {
 	if err != nil {
 		t.Fatalf("the message did not begin:\n%s", &text)
 	}
-	time.Sleep(2500 * time.Millisecond)
+	b.waitUntilHung(t, dir)
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +92,27 @@ func (b bench) hang(t *testing.T, p platform) (dir string, life time.Duration) {
 		t.Fatal(err)
 	}
 	return dir, time.Duration(now.Nano() - begin)
+}
+
+// waitUntilHung waits until the recording of the running process shows a hang with a stack sample: how soon that is
+// depends on the machine.
+func (b bench) waitUntilHung(t *testing.T, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		for _, path := range recordingPaths(t, dir) {
+			if info, err := os.Stat(path); err != nil || info.Size() < 32 {
+				continue
+			}
+			for _, s := range b.stallsOf(t, path) {
+				if s.Hang != nil && !s.Hang.Calling && s.Hang.Of > 2 {
+					return
+				}
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("after two minutes the recording shows no hang")
+		}
+	}
 }
 
 func (b bench) stallsOf(t *testing.T, file string) (all []*analysis.Stall) {

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -102,14 +102,34 @@ type hungProcess struct {
 	before, after int64
 }
 
+// waitUntilHung waits until the recording of a running process shows that so many threads hang: how soon that is depends
+// on the machine.
+func waitUntilHung(t *testing.T, file string, threads int) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		facts, hung := factsOf(t, file), 0
+		for id, samples := range facts.samples {
+			if slices.ContainsFunc(samples, func(at int64) bool { return at > facts.records[id] && at <= facts.signs[id] }) &&
+				facts.signs[id]-facts.records[id] >= int64(700*time.Millisecond) {
+				hung++
+			}
+		}
+		if hung >= threads {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after two minutes %d threads hang, want %d", hung, threads)
+		}
+	}
+}
+
 // run starts the program, and ends it so long after it has printed that it is about to hang in all kinds.
 func (b hangBench) run(t *testing.T, how ending, after time.Duration, kinds []string, flags ...string) hungProcess {
 	t.Helper()
 	p := hungProcess{file: filepath.Join(t.TempDir(), "hang.tgd"), said: map[string]int64{}}
 	args := append(commonFlags[:len(commonFlags):len(commonFlags)], flags...)
 	if how == endExit {
-		// The time includes the start of the program.
-		args = append(args, fmt.Sprintf("-Dexit=%d", (after+2*time.Second).Milliseconds()))
+		args = append(args, "-Dexit=true")
 	}
 	args = append(append(args, "-Dtracegen.output="+p.file, "-cp", b.path, "Driver"), kinds...)
 	cmd := exec.CommandContext(t.Context(), b.jdk.Tool("java"), args...)
@@ -133,11 +153,12 @@ func (b hangBench) run(t *testing.T, how ending, after time.Duration, kinds []st
 	if len(p.said) < len(kinds)-1 {
 		t.Fatalf("the program printed only %v", p.said)
 	}
-	if how != endExit {
-		time.Sleep(after)
-		p.before = monotonic(t)
-	}
+	time.Sleep(after)
+	waitUntilHung(t, p.file, len(kinds)-1)
+	p.before = monotonic(t)
 	switch how {
+	case endExit:
+		_, err = in.Write([]byte("\n"))
 	case endTerm:
 		err = cmd.Process.Signal(syscall.SIGTERM)
 	case endKill:
@@ -225,11 +246,12 @@ func (b hangBench) analyze(t *testing.T, file string) (hangs map[string]reported
 	return hangs, string(output())
 }
 
-// fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of the
-// program. They are read from the chunks alone.
+// fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of
+// the program. They are read from the chunks alone.
 type fileFacts struct {
 	signs, records map[int64]int64
 	last           map[int64]trace.Record
+	samples        map[int64][]int64
 }
 
 func factsOf(t *testing.T, file string) fileFacts {
@@ -240,7 +262,7 @@ func factsOf(t *testing.T, file string) fileFacts {
 	}
 	defer r.Close()
 	ids := map[uint32]int64{}
-	facts := fileFacts{map[int64]int64{}, map[int64]int64{}, map[int64]trace.Record{}}
+	facts := fileFacts{map[int64]int64{}, map[int64]int64{}, map[int64]trace.Record{}, map[int64][]int64{}}
 	var base, tick int64
 	for {
 		c, err := r.Next()
@@ -265,6 +287,8 @@ func factsOf(t *testing.T, file string) fileFacts {
 				facts.last[ids[c.Thread]] = c.List[n-1]
 				facts.records[ids[c.Thread]] = base + c.List[n-1].Ticks()*tick
 			}
+		case *trace.StackSample:
+			facts.samples[ids[c.Thread]] = append(facts.samples[ids[c.Thread]], c.Nanos)
 		case *trace.Alive:
 			for _, o := range c.Open {
 				facts.signs[ids[o.Thread]] = c.Nanos
@@ -322,7 +346,9 @@ func (p *hungProcess) check(t *testing.T, b hangBench, kinds []string, slack tim
 			t.Errorf("%s: the last sign of life is %v after the end", kind, time.Duration(facts.signs[id]-p.after))
 		}
 		if off := least - reported; off > max(100*time.Millisecond, least/20) {
-			t.Logf("late: %s: %v is reported, %v less than the truth", kind, reported, off)
+			t.Logf("late: %s: %v is reported, %v less than the truth: the call began %v after it was printed, the last sign "+
+				"of life came %v before the end", kind, reported, off, time.Duration(facts.records[id]-p.said[kind]),
+				time.Duration(p.before-facts.signs[id]))
 		}
 		t.Logf("measured: %s on %s: truth %.3f s, reported %.3f s (%.1f %%), %d of %d samples", kind, got.Thread.Name,
 			least.Seconds(), reported.Seconds(), 100*reported.Seconds()/least.Seconds(), got.Hang.Samples, got.Hang.Of)

@@ -114,7 +114,11 @@ func (b hangBench) killOnce(t *testing.T, seed uint64) *analysis.Hang {
 	if err := checkReadable(t, file); err != nil {
 		t.Fatal(err)
 	}
-	return b.checkKill(t, file, readPhases(t, log), after)
+	hang := b.checkKill(t, file, readPhases(t, log), after)
+	if t.Failed() {
+		t.Logf("the last chunks, +METHOD and -METHOD with the microseconds since the begin: %s", b.lastChunks(t, file))
+	}
+	return hang
 }
 
 // waitForFile waits until a recording has begun: the recorder opens it on a thread of its own.
@@ -207,8 +211,52 @@ func (b hangBench) checkKill(t *testing.T, file string, phases []phase, after in
 	return hang
 }
 
-// isOutside reports whether the last record of the main thread shows that it was not in the method of a phase: the record
-// is the method's exit, or one of the methods around it.
+// lastChunks lists the last records, windows and signs of life of the main thread.
+func (b hangBench) lastChunks(t *testing.T, file string) string {
+	t.Helper()
+	m, err := mapping.Load(b.mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var all []string
+	var base int64
+	for {
+		c, err := r.Next()
+		if err != nil {
+			return strings.Join(all[max(0, len(all)-100):], " ")
+		}
+		switch c := c.(type) {
+		case *trace.Clock:
+			base = c.BaseNanos
+		case *trace.Records:
+			for _, record := range c.List {
+				if c.Thread == 0 {
+					e, _ := m.ByID(record.ID())
+					sign := map[bool]string{true: "+", false: "-"}[record.Entry()]
+					all = append(all, fmt.Sprintf("%s%s@%d", sign, e.Name, record.Ticks()))
+				}
+			}
+		case *trace.Gate:
+			all = append(all, fmt.Sprintf("%+v", *c))
+		case *trace.Window:
+			all = append(all, fmt.Sprintf("%+v", *c))
+		case *trace.StackSample:
+			if c.Thread == 0 {
+				all = append(all, fmt.Sprintf("sample@%d %s", (c.Nanos-base)/1000, c.Frames))
+			}
+		case *trace.Alive:
+			all = append(all, fmt.Sprintf("alive@%d", (c.Nanos-base)/1000))
+		}
+	}
+}
+
+// isOutside reports whether the last record of the main thread shows that it was not in the method of a phase: the
+// record is the method's exit, or one of the methods around it.
 func (b hangBench) isOutside(t *testing.T, last trace.Record, method string) bool {
 	t.Helper()
 	m, err := mapping.Load(b.mapping)

@@ -21,8 +21,8 @@ import (
 // stallingProgram stalls in every way that a program can, each in an outermost call of its own, and prints what it took
 // by clocks of its own: name, nanoseconds inside of the call and around it, and nanoseconds of CPU inside and around.
 //
-// A stall lasts for a number of beats of a thread that sleeps in between, as the recorder's threads do, and not for a
-// time: on a busy machine, where the recorder gets its turns late, the stall lasts longer.
+// A stall lasts for a number of checks of the recorder's thread, which parks after each, and not for a time. So it
+// lasts longer if that thread gets its turns late, or waits until the disk has written the stall before.
 const stallingProgram = `import java.lang.management.*;
 class Stalls {
     static final Object lock = new Object();
@@ -91,7 +91,12 @@ public class Driver {
     public static void main(String[] args) throws Exception {
         Thread beating = new Thread("beating") {
             public void run() {
-                for (;; beats++) try { Thread.sleep(20); } catch (InterruptedException e) { return; }
+                for (long recorder = 0;;) try {
+                    Thread.sleep(20);
+                    for (Thread t : recorder == 0 ? Thread.getAllStackTraces().keySet() : new java.util.HashSet<Thread>())
+                        if (t.getName().equals("tracegen-recorder")) recorder = t.getId();
+                    if (recorder != 0) beats = (int) clock.getThreadInfo(recorder).getWaitedCount();
+                } catch (InterruptedException e) { return; }
             }
         };
         beating.setDaemon(true);

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Hangs in ways that the arguments name, after the first one: on the main thread, or if the first argument is pool, each
  * on a thread of a pool. Right before each it prints its name and the time by System.nanoTime. If the property exit is
- * set, another thread calls System.exit after so many milliseconds, and prints the time right before.
+ * set, another thread calls System.exit as soon as it can read a byte, and prints the time right before.
  */
 public class Driver {
     static final class Left { }
@@ -152,16 +152,15 @@ public class Driver {
         t.start();
     }
 
-    static void exitsAfter(long millis) throws Exception {
-        Thread.sleep(millis);
+    static void exits() throws Exception {
+        System.in.read();
         said("exit");
         System.exit(0);
     }
 
     public static void main(String[] args) throws Exception {
-        Long exit = Long.getLong("exit");
-        if (exit != null) {
-            start("exit", () -> exitsAfter(exit));
+        if (Boolean.getBoolean("exit")) {
+            start("exit", () -> exits());
         }
         if (!args[0].equals("pool")) {
             hang(args[1]);

@@ -2,7 +2,7 @@ package plant;
 
 import java.lang.management.ManagementFactory;
 
-/** Sleeps three calls down, for as long as the program has run by then. */
+/** Sleeps three calls down, for twice as long as the program has run by then. */
 public class Pause {
     private static final long LEAST_MILLIS = 1500;
 
@@ -16,9 +16,9 @@ public class Pause {
         }
     }
 
-    /** On a busy machine the program takes longer to get here, and the pause must be the longest part of all. */
+    /** On a busy machine the program takes longer to get here, and the pause must be most of the time. */
     private static void rest() throws InterruptedException {
         long since = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
-        Thread.sleep(Math.max(LEAST_MILLIS, since));
+        Thread.sleep(Math.max(LEAST_MILLIS, 2 * since));
     }
 }

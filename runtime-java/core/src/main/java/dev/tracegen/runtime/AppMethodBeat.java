@@ -85,7 +85,7 @@ public final class AppMethodBeat {
                     }
                 } else {
                     char[] gate = ring.gate;
-                    if (id > 0 && id < gate.length && gate[id] != 0 && ring.dropsEntry(gate[id])) {
+                    if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsEntry(gate[id])) {
                         return;
                     }
                     long now = ring.now();
@@ -120,7 +120,7 @@ public final class AppMethodBeat {
                     }
                 } else {
                     char[] gate = ring.gate;
-                    if (id > 0 && id < gate.length && gate[id] != 0 && ring.dropsExit(gate[id])) {
+                    if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsExit(gate[id])) {
                         return;
                     }
                     long now = ring.now();

@@ -13,15 +13,15 @@ final class CallCounts {
 
     private int[] calls = new int[1024];
     private long[] nanos = new long[1024];
+
+    /** How many calls of each method are open on the thread whose records are added; 0 between two calls of add. */
+    private int[] open = new int[1024];
     private long total;
 
-    /** The open calls of one thread. */
+    /** The open calls of one thread. There may be a thousand threads, so it has no array with all methods. */
     static final class Open {
         private int[] ids = new int[64];
         private long[] begins = new long[64];
-
-        /** How many calls of each method are open. */
-        private int[] counts = new int[1024];
         private int depth;
 
         /** The total time of windows. A call that was open in one would seem to take longer than others. */
@@ -35,55 +35,59 @@ final class CallCounts {
 
     /** Adds records of a thread. The thread's open calls are forgotten if records are missing before them. */
     void add(ThreadTrace t, RecordCopy copy, long tickNanos) {
-        Open open = t.openCalls;
-        if (open == null || copy.overwritten > 0) {
-            open = new Open();
-            t.openCalls = open;
+        Open of = t.openCalls;
+        if (of == null || copy.overwritten > 0) {
+            of = new Open();
+            t.openCalls = of;
+        }
+        for (int k = 0; k < of.depth; k++) {
+            open[of.ids[k]]++;
         }
         for (long r : copy.records) {
             int id = (int) (r >>> Ring.ID_SHIFT) & 0xFFFFF;
-            long time = (r & Ring.TIME_MASK) * tickNanos - open.skipped;
-            if (id >= open.counts.length) {
-                open.counts = Arrays.copyOf(open.counts, id + 1 + id / 4);
-            }
+            long time = (r & Ring.TIME_MASK) * tickNanos - of.skipped;
             if (id >= calls.length) {
                 calls = Arrays.copyOf(calls, id + 1 + id / 4);
                 nanos = Arrays.copyOf(nanos, calls.length);
+                open = Arrays.copyOf(open, calls.length);
             }
             if (r < 0) {
-                enter(open, id, time);
-            } else if (open.beyond > 0) {
-                open.beyond--;
-            } else if (open.counts[id] > 0) {
-                exit(open, id, time);
+                enter(of, id, time);
+            } else if (of.beyond > 0) {
+                of.beyond--;
+            } else if (open[id] > 0) {
+                exit(of, id, time);
             }
+        }
+        for (int k = 0; k < of.depth; k++) {
+            open[of.ids[k]] = 0;
         }
     }
 
-    private void enter(Open open, int id, long time) {
+    private void enter(Open of, int id, long time) {
         calls[id]++;
         total++;
-        if (open.depth == MAX_DEPTH) {
-            open.beyond++;
+        if (of.depth == MAX_DEPTH) {
+            of.beyond++;
             return;
         }
-        if (open.depth == open.ids.length) {
-            open.ids = Arrays.copyOf(open.ids, 2 * open.depth);
-            open.begins = Arrays.copyOf(open.begins, 2 * open.depth);
+        if (of.depth == of.ids.length) {
+            of.ids = Arrays.copyOf(of.ids, 2 * of.depth);
+            of.begins = Arrays.copyOf(of.begins, 2 * of.depth);
         }
-        open.ids[open.depth] = id;
-        open.begins[open.depth++] = time;
-        open.counts[id]++;
+        of.ids[of.depth] = id;
+        of.begins[of.depth++] = time;
+        open[id]++;
     }
 
     /** Ends the innermost call of a method and the calls inside of it. */
-    private void exit(Open open, int id, long time) {
+    private void exit(Open of, int id, long time) {
         int ended;
         do {
-            open.depth--;
-            ended = open.ids[open.depth];
-            if (--open.counts[ended] == 0) {
-                nanos[ended] += Math.max(0, time - open.begins[open.depth]);
+            of.depth--;
+            ended = of.ids[of.depth];
+            if (--open[ended] == 0) {
+                nanos[ended] += Math.max(0, time - of.begins[of.depth]);
             }
         } while (ended != id);
     }

@@ -328,7 +328,8 @@ public final class Recorder {
                     updateFastPath();
                 }
             }
-            int slot = id < ring.gate.length ? ring.gate[id] : 0;
+            char[] gate = ring.gate;
+            int slot = gate != null && id < gate.length ? gate[id] : 0;
             if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
                 if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);

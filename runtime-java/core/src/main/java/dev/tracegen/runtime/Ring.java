@@ -69,11 +69,13 @@ final class Ring extends AtomicLongArray {
 
     private static final long WAIT_STEP_NANOS = 200000L;
 
-    private static final char[] NO_GATE = new char[0];
     private static final long[] NO_STATES = new long[0];
 
-    /** For each method ID the slot in {@link #states}; 0 if the method was never switched off. Written by the owner. */
-    char[] gate = NO_GATE;
+    /**
+     * For each method ID the slot in {@link #states}; 0 if the method was never switched off. Null as long as no
+     * method was: a check for null costs the calls less than one of the length. Written by the owner.
+     */
+    char[] gate;
 
     /** For each slot of the gate the state of its method on this thread, see {@link Gate}. Written by the owner. */
     volatile long[] states = NO_STATES;

@@ -3,7 +3,7 @@ package dev.tracegen.runtime;
 import static org.junit.jupiter.api.Assertions.fail;
 
 /**
- * Waits for conditions. A test must pass on a machine that gives it little of the CPU, so no test takes a pause for
+ * Waits for conditions. A test must pass on a machine where it has little of the CPU, so no test takes a pause for
  * long enough.
  */
 final class Await {

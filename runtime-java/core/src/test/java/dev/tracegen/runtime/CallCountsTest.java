@@ -1,0 +1,59 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The calls and times by which the gate decides. */
+class CallCountsTest {
+    private final Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform())
+            .ringRecords(1024));
+    private final CallCounts counts = new CallCounts();
+
+    @AfterEach
+    void stop() throws Exception {
+        Await.stop(recorder);
+    }
+
+    private ThreadTrace thread() {
+        return recorder.traceOf(new Thread());
+    }
+
+    private void add(ThreadTrace t, String records) {
+        counts.add(t, new RecordCopy(0, CallTreeTest.records(records), 0), 1);
+    }
+
+    /** Calls that are open at the end of a copy go on in the next one of the same thread, and only there. */
+    @Test
+    void threadsDoNotMix() {
+        ThreadTrace a = thread();
+        ThreadTrace b = thread();
+        add(a, "+1@0 +2@10");
+        add(b, "-1@5 +1@100 +3@100");
+        add(a, "-2@40 -1@50");
+        add(b, "-3@107 -1@120");
+        assertEquals(2, counts.calls(1));
+        assertEquals((50 + 20) / 2, counts.meanNanos(1));
+        assertEquals(30, counts.meanNanos(2));
+        assertEquals(7, counts.meanNanos(3));
+        assertEquals(4, counts.total());
+        assertArrayEquals(new int[] {1, 2, 3}, counts.mostCalled());
+    }
+
+    @Test
+    void recursionCountsItsTimeOnce() {
+        ThreadTrace t = thread();
+        add(t, "+1@0 +1@10 +7000@11");
+        add(t, "+1@12");
+        add(t, "-1@20 -7000@30 -1@30 -1@40");
+        assertEquals(3, counts.calls(1));
+        assertEquals(40 / 3, counts.meanNanos(1));
+        assertEquals(19, counts.meanNanos(7000));
+        // The exit of 2 is missing.
+        add(t, "+1@50 +2@60 -1@70");
+        assertEquals(10, counts.meanNanos(2));
+        assertEquals(60 / 4, counts.meanNanos(1));
+    }
+}
