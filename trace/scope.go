@@ -83,8 +83,8 @@ func (r *repairer) endsOutermost() bool {
 	return true
 }
 
-// known returns how many of the calls that were open before the gap are known to have been open behind it: the outermost
-// one, or the message and those that enclose it; or 0.
+// known returns how many of the calls that were open before the gap are known to have been open behind it: the
+// outermost one, or the message and those that enclose it; or 0.
 func (r *repairer) known() int {
 	// If a message has begun in the gap, all calls had ended.
 	if s := &r.scope; s.depth > 0 && !s.dispatch && r.open[r.outer()].method != MethodNotRecorded && r.outermostKnown() {

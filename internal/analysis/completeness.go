@@ -76,7 +76,8 @@ func (c *Completeness) Lines() []string {
 	var lines []string
 	if c.Lossy() {
 		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were "+
-			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare), several(c.Runs, "run", "s"),
+			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare),
+			several(c.Runs, "run", "s"),
 			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {

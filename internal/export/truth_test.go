@@ -332,7 +332,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 	}
 	all["pool"] = truthRecording{data: pool(), names: naming{}, stalls: 4}
 	all["no mapping"] = truthRecording{data: pool(), stalls: 4}
-	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 0}
+	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 1}
 	all["nothing slow"] = truthRecording{data: quick(), names: naming{}, stalls: 0}
 	all["overloads"] = overloaded(t)
 	all["no clock"] = truthRecording{data: clockless(), names: naming{}, stalls: 1}

@@ -102,8 +102,8 @@ type hungProcess struct {
 	before, after int64
 }
 
-// waitUntilHung waits until the recording of a running process shows that so many threads hang: how soon that is depends
-// on the machine.
+// waitUntilHung waits until the recording of a running process shows that so many threads hang: how soon that is
+// depends on the machine.
 func waitUntilHung(t *testing.T, file string, threads int) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
