@@ -12,7 +12,7 @@ import (
 var (
 	yamlBlock    = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 	indentedYAML = regexp.MustCompile(`(?m)(?:^    [a-z-]+: .*\n)*^    rules:\n(?:    .*\n)+`)
-	ruleLine     = regexp.MustCompile(`(?m)^ *- (?:\{ )?(?:block|allow):`)
+	ruleLine     = regexp.MustCompile(`(?m)^ *- (?:\{ )?(?:block|allow|message):`)
 	patternRow   = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 	linesOfTable = regexp.MustCompile(`(?s)\| pattern \| matches \|\n(.*?)\n\n`)
 	blockLine    = regexp.MustCompile("(?m)^\\| `(-keep[^`]+)` \\| `block: ([^`]+)` \\|$")

@@ -122,7 +122,7 @@ func TestManual(t *testing.T) {
 				t.Error(line)
 			}
 		}
-		shown, err := exec.Command("mandoc", "-T", "ascii", "-O", "width=200", page).Output()
+		shown, err := exec.Command("mandoc", "-T", "utf8", "-O", "width=200", page).Output()
 		if err != nil {
 			t.Errorf("%s: %v", page, err)
 		}
