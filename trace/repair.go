@@ -110,7 +110,7 @@ func (r *repairer) repair(keep int) {
 		m := Method(record.ID())
 		switch k := len(r.open) - 1; {
 		case record.Entry():
-			if m == MethodDispatch && len(r.open) > 0 && r.bogusDispatch(i) {
+			if m == MethodDispatch && len(r.open) > 0 && !r.limits.exact && r.bogusDispatch(i) {
 				r.repaired(repairStray, 1)
 			} else {
 				r.enter(m, marks)
@@ -424,18 +424,21 @@ func (r *repairer) find(m Method) int {
 // another record now, which must be handled again.
 func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
 	at := r.openAcross(r.find(m), m)
-	to, clear := r.ahead(i + 1)
-	g, cost := r.likely(m, at), costMissings
-	if clear {
-		g, cost = r.weigh(m, at, r.held[i+1:to])
-	}
-	if to > i+1 && r.held[i].Ticks() == r.held[i+1].Ticks() && costSwapped < cost {
-		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
-		if costSwapped+r.trial(len(r.open), r.held[i:to]) < cost {
-			r.repaired(repairSwapped, 1)
-			return true
+	g := r.likely(m, at)
+	if !r.limits.exact {
+		to, clear := r.ahead(i + 1)
+		cost := costMissings
+		if clear {
+			g, cost = r.weigh(m, at, r.held[i+1:to])
 		}
-		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
+		if to > i+1 && r.held[i].Ticks() == r.held[i+1].Ticks() && costSwapped < cost {
+			r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
+			if costSwapped+r.trial(len(r.open), r.held[i:to]) < cost {
+				r.repaired(repairSwapped, 1)
+				return true
+			}
+			r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
+		}
 	}
 	switch g {
 	case guessStray:

@@ -31,16 +31,18 @@ const (
 	batch = 512
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
-	// minorAlive is the first minor version in which the runtime writes signs of life.
+	// minorAlive is the first minor version in which the runtime writes signs of life. Its records are exact, too: each
+	// chunk has a checksum, and each record is as the thread made it. Only exits of calls that an exception left are
+	// missing, and what [GapLost] stands for.
 	minorAlive = 2
 	// longest is how much later than the one before a record may be that nothing behind it confirms: 30 days.
 	longest = 30 * 24 * 3600 * 1e9
 )
 
-// Replay reads a recording to its end and hands its calls to h. An error is the source's or h's. Damaged records are
-// repaired and counted in [Segment.Repairs]: a damaged record costs the calls that it is part of, and rarely one more.
-// If several calls of one method directly call each other, it cannot be decided which of them lacks a record; Replay
-// guesses.
+// Replay reads a recording to its end and hands its calls to h. An error is the source's or h's. Missing exits are
+// repaired and counted in [Segment.Repairs]. Before minor version 2 of the format, records may be damaged: a damaged
+// record costs the calls that it is part of, and rarely one more. If several calls of one method directly call each
+// other, it cannot be decided which of them lacks a record; Replay guesses.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error { return replayChunks(r, h, nil) }
@@ -56,6 +58,7 @@ func replayChunks(r chunks, h Handler, messages func(*Meta) []Method) error {
 	p := newReplay(h)
 	p.messages = messages
 	p.signs = r.Header().Minor >= minorAlive
+	p.limits.exact = p.signs
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -98,6 +101,7 @@ type limits struct {
 	calls      int       // how many calls a segment has at most before it is handed on in parts
 	messages   methodSet // methods whose calls are messages
 	device     bool      // they are messages for the device, too
+	exact      bool      // each record is as the thread made it, see [minorAlive]
 }
 
 // latest returns the last tick that has a time of its own. All later ones have the same time.

@@ -412,6 +412,9 @@ func (j *Joiner) withoutCalls(t *threadEvidence) error {
 	if t.alive.Message == p.Message && t.alive.Begin != 0 && t.alive.Begin <= s.Report.Begin {
 		s.Report.Begin, s.Report.Description, s.Report.State = t.alive.Begin, t.alive.Description, t.alive.State
 	}
+	if m, ok := DescribedMethod(s.Report.Description); ok && j.loops[m] {
+		return nil // as in report
+	}
 	last := t.samples[len(t.samples)-1].Nanos
 	if threshold := j.threshold(); threshold < math.MaxInt64 {
 		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold

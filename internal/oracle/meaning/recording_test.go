@@ -43,13 +43,14 @@ func TestCorpusRecording(t *testing.T) {
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
 	r := newRunner(t, programs[k], j, recorder, c)
 	want := r.original(t)
+	all := []string{"-Dtracegen.gate=off", "-Dtracegen.pressure=lose"} // nothing is left out
 	for _, row := range []struct {
 		name, class string
 		runtime     []string
 		flags       []string
 	}{
-		{"own", "", []string{jars.Core}, []string{"-Dtracegen.threads=all", "-Dtracegen.slow=20"}},
-		{"exact times", "", []string{jars.Core}, []string{"-Dtracegen.tick=us"}},
+		{"own", "", []string{jars.Core}, append([]string{"-Dtracegen.threads=all", "-Dtracegen.slow=20"}, all...)},
+		{"exact times", "", []string{jars.Core}, append([]string{"-Dtracegen.tick=us"}, all...)},
 		{"drop-in", "com/tencent/matrix/trace/core/AppMethodBeat", []string{jars.Core, jars.Matrix}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) { r.recorded(t, row.class, row.runtime, row.flags, want) })
