@@ -13,9 +13,9 @@ import (
 //   - It and the next record have changed places.
 //   - The entry of its call was lost in a gap.
 //
-// If each record is as the thread made it, no record was changed, and none has changed places. Then an exit of an open
-// call shows that the calls inside it are over, and no other reason is tried: taking one exception for an exchange of
-// records makes calls last too long.
+// If each record is as the thread made it, no record was changed, and none has changed places. Then an exit of an
+// open call shows that the calls inside it are over, and no other reason is tried: taking one exception for an exchange
+// of records makes calls last too long.
 //
 // Otherwise each reason is tried on the records that follow, up to where calls end that were open before: those show which reason
 // is right. The reason that leaves the least to be repaired is taken.
@@ -188,7 +188,8 @@ func (r *repairer) likely(m Method, at int) guess {
 		return guessMissing
 	case r.scope.on && top == r.scope.depth:
 		return guessTruncated
-	case top > 0 && !r.limits.exact && !(r.scope.on && top == r.scope.depth) && bits.OnesCount32(uint32(m^r.open[top-1].method)) == 1:
+	case top > 0 && !r.limits.exact && !(r.scope.on && top == r.scope.depth) &&
+		bits.OnesCount32(uint32(m^r.open[top-1].method)) == 1:
 		return guessRenamed
 	}
 	return guessStray
