@@ -17,8 +17,8 @@ import (
 // open call shows that the calls inside it are over, and no other reason is tried: taking one exception for an exchange
 // of records makes calls last too long.
 //
-// Otherwise each reason is tried on the records that follow, up to where calls end that were open before: those show which reason
-// is right. The reason that leaves the least to be repaired is taken.
+// Otherwise each reason is tried on the records that follow, up to where calls end that were open before: those show
+// which reason is right. The reason that leaves the least to be repaired is taken.
 
 // The costs decide which explanation of the same records is taken: the one whose repairs cost least together. They have
 // no unit. They were found by trial, with the tests TestDamagedRecords (10,500 made-up recordings with a known truth)
