@@ -160,6 +160,7 @@ type analyzer struct {
 	calls     *trace.Tree
 	early     []trace.Chunk // what came before the origin was known
 	complete  *trace.Completeness
+	unwound   unwound
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -202,6 +203,7 @@ func (a *analyzer) finish() error {
 	r := a.recording
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r.Names, r.Damage)
+		r.Completeness.UnwoundShare = a.unwound.share()
 	}
 	delete(r.met, trace.MethodNotRecorded)
 	r.Methods = len(r.met)
@@ -327,6 +329,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	}
 	r.end = max(r.end, s.End)
 	r.Repairs.Add(s.Repairs)
+	a.unwound.add(s)
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)

@@ -36,6 +36,9 @@ type Completeness struct {
 	Off        []OffMethod `json:"off"`
 	// LostChunks is how many parts of the file are missing or cannot be read.
 	LostChunks uint64 `json:"lostChunks"`
+	// UnwoundShare is which share of the time, from 0 to 1, is in calls that exceptions ended without an exit call:
+	// when they ended is not recorded.
+	UnwoundShare float64 `json:"unwoundShare"`
 
 	gated []trace.GatedCalls // as in Off
 }
@@ -96,6 +99,11 @@ func (c *Completeness) Lines() []string {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
 			"time is in their callers", were(c.WindowCalls, "short call", "s"), several(c.Windows, "window", "s"),
 			millis(c.WindowTime)))
+	}
+	if c.UnwoundShare >= largeUnwound {
+		lines = append(lines, fmt.Sprintf("%s of the time is in calls that exceptions ended: when is not recorded, so "+
+			"these calls may have been shorter, and what seems to be inside of them may have been called by their "+
+			"callers; instrument with --exits exact to know", sharePercent(c.UnwoundShare)))
 	}
 	return lines
 }
