@@ -112,6 +112,11 @@ func (n denseRounds) of(way dense.Way) int {
 // measure runs a program in rounds, so that a noisy minute of the machine affects all ways.
 func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Corpus, scratch string,
 	rounds denseRounds) error {
+	if scratch != "" {
+		if err := os.MkdirAll(scratch, 0o777); err != nil {
+			return err
+		}
+	}
 	dir, err := os.MkdirTemp(scratch, "tracegen-bench-")
 	if err != nil {
 		return err
