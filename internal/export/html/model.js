@@ -316,9 +316,9 @@ async function mergeCalls(threads, from, to, alive = () => true, same = null) {
 function methodTimes(tree, keep) {
   const times = new Map(),
     inside = new Map(),
-    todo = [...tree.children[0]];
-  while (todo.length) {
-    const k = todo.pop();
+    waiting = [...tree.children[0]];
+  while (waiting.length) {
+    const k = waiting.pop();
     if (k < 0) {
       // all below node -k have been visited
       inside.set(tree.method[-k], inside.get(tree.method[-k]) - 1);
@@ -342,8 +342,8 @@ function methodTimes(tree, keep) {
       if (!outer) t.outer.push(k);
     }
     inside.set(m, outer + 1);
-    todo.push(-k);
-    for (const child of tree.children[k]) todo.push(child);
+    waiting.push(-k);
+    for (const child of tree.children[k]) waiting.push(child);
   }
   return times;
 }
@@ -355,9 +355,9 @@ function methodTimes(tree, keep) {
 async function callersTree(tree, nodes, weight, least, alive) {
   const out = new Tree(),
     slices = new Slices();
-  const todo = [{ at: 0, nodes, origins: nodes, up: false }];
-  while (todo.length) {
-    const { at, nodes, origins, up } = todo.pop(),
+  const waiting = [{ at: 0, nodes, origins: nodes, up: false }];
+  while (waiting.length) {
+    const { at, nodes, origins, up } = waiting.pop(),
       groups = new Map();
     for (let j = 0; j < nodes.length; j++) {
       const n = up ? tree.parent[nodes[j]] : nodes[j];
@@ -372,7 +372,7 @@ async function callersTree(tree, nodes, weight, least, alive) {
         if (!alive()) return null;
       }
     }
-    for (const group of groups.values()) if (out.total[group.at] >= least) todo.push(group);
+    for (const group of groups.values()) if (out.total[group.at] >= least) waiting.push(group);
     if (slices.due()) {
       await slices.rest();
       if (!alive()) return null;
@@ -397,11 +397,11 @@ function callersOf(tree, times, alive = () => true) {
 async function calleesOf(tree, times, alive = () => true) {
   const out = new Tree(),
     slices = new Slices();
-  const todo = times.outer.map((k) => [k, 0]);
-  for (let n = 0; todo.length; n++) {
-    const [k, above] = todo.pop(),
+  const waiting = times.outer.map((k) => [k, 0]);
+  for (let n = 0; waiting.length; n++) {
+    const [k, above] = waiting.pop(),
       at = out.add(above, tree.method[k], tree.total[k], tree.calls[k]);
-    for (const child of tree.children[k]) todo.push([child, at]);
+    for (const child of tree.children[k]) waiting.push([child, at]);
     if (n % 4096 === 0 && slices.due()) {
       await slices.rest();
       if (!alive()) return null;
@@ -439,9 +439,9 @@ function layOut(tree) {
   const calls = new Calls(tree.length - 1),
     place = new Int32Array(tree.length),
     begin = new Float64Array(tree.length);
-  const todo = [0];
-  while (todo.length) {
-    const k = todo.pop();
+  const waiting = [0];
+  while (waiting.length) {
+    const k = waiting.pop();
     if (k) {
       const i = (place[k] = calls.length++),
         above = tree.parent[k];
@@ -460,7 +460,7 @@ function layOut(tree) {
       begin[child] = left;
       left += tree.total[child];
     }
-    for (let n = children.length - 1; n >= 0; n--) todo.push(children[n]);
+    for (let n = children.length - 1; n >= 0; n--) waiting.push(children[n]);
   }
   return calls;
 }

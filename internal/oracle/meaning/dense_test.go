@@ -21,23 +21,7 @@ import (
 const phasesProgram = `import java.util.Random;
 public class Driver {
     static long sum;
-    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-    static char digit(int k) { return (char) ('0' + k % 10); }
-    static void append(StringBuilder b, int k) { b.append(digit(k)); b.append(digit(k / 10)); }
-    static boolean less(int a, int b) { return a < b; }
-    static void swap(int[] a, int i, int j) { int t = a[i]; a[i] = a[j]; a[j] = t; }
-    static void quick(int[] a, int lo, int hi) {
-        if (lo >= hi) return;
-        int p = a[(lo + hi) >>> 1], i = lo, j = hi;
-        while (i <= j) {
-            while (less(a[i], p)) i++;
-            while (less(p, a[j])) j--;
-            if (i <= j) swap(a, i++, j--);
-        }
-        quick(a, lo, j);
-        quick(a, i, hi);
-    }
-
+` + manyCalls + `
     static void recursion(long nanos) {
         long t = System.nanoTime();
         while (System.nanoTime() - t < nanos) sum += fib(15);

@@ -18,12 +18,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// floodingProgram has three phases that make more calls than a recorder can write, and prints how long each took by
-// its own clock, in nanoseconds inside of the phase's method and around the call.
-const floodingProgram = `import java.util.Random;
-public class Driver {
-    static long sum, inside;
-    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+// manyCalls is the methods of a class that make very many calls: a recursion, texts, and a sort.
+const manyCalls = `    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
     static char digit(int k) { return (char) ('0' + k % 10); }
     static void append(StringBuilder b, int k) { b.append(digit(k)); b.append(digit(k / 10)); }
     static boolean less(int a, int b) { return a < b; }
@@ -39,7 +35,14 @@ public class Driver {
         quick(a, lo, j);
         quick(a, i, hi);
     }
+`
 
+// floodingProgram has three phases that make more calls than a recorder can write, and prints how long each took by
+// its own clock, in nanoseconds inside of the phase's method and around the call.
+const floodingProgram = `import java.util.Random;
+public class Driver {
+    static long sum, inside;
+` + manyCalls + `
     static void recursion() {
         long t = System.nanoTime();
         for (int k = 0; k < 30; k++) sum += fib(30);

@@ -140,7 +140,7 @@ class GateModelTest {
         for (String r : expected) {
             for (; next < changes.size() && changes.get(next).number <= number; next++) {
                 for (int id : changes.get(next).ids) {
-                    assertEquals(id < 0, now[Math.abs(id)], program + ": a change that is none");
+                    assertEquals(id < 0, now[Math.abs(id)], program + ": a method is switched to its own state");
                     now[Math.abs(id)] = id > 0;
                 }
             }
