@@ -42,15 +42,6 @@ public class Driver {
         said("sort", t);
     }
     static void said(String phase, long since) { System.out.println(phase + " " + (System.nanoTime() - since)); }
-
-    // How long a thread may have to wait for a processor: it should sleep for 5 ms, as the clock of the records does.
-    static volatile long latest;
-    static void watch() {
-        for (long t = System.nanoTime(); ; t = System.nanoTime()) {
-            java.util.concurrent.locks.LockSupport.parkNanos(5000000);
-            latest = Math.max(latest, System.nanoTime() - t - 5000000);
-        }
-    }
     public static void main(String[] args) {
         String longest = args[0];
         Thread watch = new Thread(Driver::watch);
