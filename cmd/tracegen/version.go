@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is the version of the sources. It is defined here only.
-const release = "0.1.0-dev"
+// release is the version of the sources. The poms of the Java parts have the same.
+const release = "0.1.0"
 
 // version returns the release and, if the build recorded it, the commit that the program was built from.
 func version() string {
