@@ -54,6 +54,7 @@ const (
 	byExplain
 	byStrip
 	byVerify
+	byRecord
 	offLimits
 
 	everyBuild = byInstrument | byScan | byAssign | byExplain
