@@ -97,7 +97,8 @@ func (i *instrument) methodOptions() []option {
 			file: fileRead, extensions: []string{"txt"},
 			help: "mapping `FILE` that R8 or ProGuard wrote when it renamed the inputs; rules, lists and the method " +
 				"mapping use the original names"},
-		option{name: "blocklist", flag: texts(&i.blocklists), commands: everyBuild | byRecord, omit: inNoRecord, file: fileRead,
+		option{name: "blocklist", flag: texts(&i.blocklists), commands: everyBuild | byRecord, omit: inNoRecord,
+			file: fileRead,
 			help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other " +
 				"rules; repeatable"},
 		option{name: "trivial", commands: classWork | byRecord, omit: inWriteKey, matrix: "matrix",
@@ -108,8 +109,10 @@ func (i *instrument) methodOptions() []option {
 			flag: oneOf(&i.forJVM, false, named[bool]{"android", false}, named[bool]{"jvm", true}),
 			help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},
 		option{name: "allow-huge", flag: yes(&i.allowHuge), commands: classWork | byRecord,
-			help:   "with --target jvm, trace these methods too",
-			helpIn: map[command]string{byRecord: "trace also methods that would grow past the size that HotSpot compiles"}},
+			help: "with --target jvm, trace these methods too",
+			helpIn: map[command]string{
+				byRecord: "trace also methods that would grow past the size that HotSpot compiles",
+			}},
 	)
 }
 
@@ -161,7 +164,7 @@ func (i *instrument) runOptions() []option {
 		compressionOption(&i.level),
 		option{name: "cache", flag: text(&i.caching.directory, ""), commands: byInstrument | byRecord,
 			config: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
-			file:      fileCache, extensions: onlyDirectories,
+			file: fileCache, extensions: onlyDirectories,
 			help: "keep results in `DIR`, and reuse them in later runs: outputs that would be the same are left " +
 				"alone or copied; the directory may be deleted at any time",
 			helpIn: map[command]string{byRecord: "keep instrumented programs in `DIR`, and reuse them in later runs " +

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/launch"
 	"github.com/tracegen/tracegen/internal/program"
@@ -97,7 +98,7 @@ type recorder struct {
 }
 
 func (r *recorder) options() options {
-	word := func(p *string, standard string, words ...string) *optionFlag {
+	word := func(p *string, standard string, words ...string) *pflag.Flag {
 		var values []named[string]
 		for _, w := range words {
 			values = append(values, named[string]{w, w})

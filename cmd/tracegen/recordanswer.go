@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/analysis"
@@ -106,4 +107,12 @@ func openInBrowser(page string) error {
 	case <-time.After(openTimeout):
 		return nil // some run as long as the browser does
 	}
+}
+
+// shellWord returns a word for a command that the user may type.
+func shellWord(word string) string {
+	if strings.ContainsAny(word, " \t'\"\\$&|;()<>*?") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
 }

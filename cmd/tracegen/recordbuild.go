@@ -168,10 +168,10 @@ func (r *recorder) key(containers []string) (cache.Key, error) {
 }
 
 // instrument instruments the program and puts it into the store. It returns the directory.
-func (r *recorder) instrument(ctx context.Context, store *program.Store, key cache.Key, containers []string) (dir string,
-	err error) {
+func (r *recorder) instrument(ctx context.Context, store *program.Store, key cache.Key, containers []string) (string,
+	error) {
 	began := time.Now()
-	dir, err = store.Begin()
+	dir, err := store.Begin()
 	if err != nil {
 		return "", err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/tracegen/tracegen/internal/launch"
 	"github.com/tracegen/tracegen/internal/program"
 	"github.com/tracegen/tracegen/mapping"
-	"github.com/tracegen/tracegen/trace"
 )
 
 // nameFiles names the recording, and checks before anything is done that its name and that of the mapping can be used.
@@ -56,8 +55,8 @@ func checkRecording(path string) error {
 		return fmt.Errorf("--output: %w", err)
 	}
 	defer f.Close()
-	magic := make([]byte, len(trace.Magic))
-	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != trace.Magic {
+	magic := make([]byte, len(recordingMagic))
+	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != recordingMagic {
 		return fmt.Errorf("%s exists and is not a recording: name another file by --output", path)
 	}
 	return nil
@@ -133,3 +132,6 @@ func (r *recorder) nothing(counts program.Counts) error {
 	return fmt.Errorf("nothing was recorded, although %d classes that were loaded are traced: none of their traced "+
 		"methods was called, or the runtime has printed why it could not record", counts.Replaced)
 }
+
+// recordingMagic is what a recording begins with (trace/FORMAT.md).
+const recordingMagic = "TGD1"

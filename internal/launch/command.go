@@ -24,6 +24,7 @@ var ErrNotJava = errors.New("is not the java program")
 
 // Command is a command line of java. It is immutable.
 type Command struct {
+	// Kind says how the program is named.
 	Kind Kind
 	// Program is the file of -jar, the main class, or the module.
 	Program string

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -17,7 +18,10 @@ import (
 )
 
 // Pair is an archive and its instrumented copy.
-type Pair struct{ Original, Rewritten string }
+type Pair struct {
+	// Original and Rewritten are the paths of both.
+	Original, Rewritten string
+}
 
 const (
 	classesMagic = "TGCLASS1"
@@ -75,7 +79,8 @@ func appendRows(rows []row, original, rewritten *input.Input) ([]row, error) {
 	for i := range entries {
 		before := entries[i].Zip
 		now := after[entries[i].Name]
-		if entries[i].Class < 0 || now == nil || now.CRC32 == before.CRC32 && now.Size == before.Size {
+		isClass := strings.HasSuffix(entries[i].Name, ".class")
+		if !isClass || now == nil || now.CRC32 == before.CRC32 && now.Size == before.Size {
 			continue
 		}
 		data, err := codec.Read(before, buffer)
