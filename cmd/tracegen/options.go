@@ -89,9 +89,9 @@ func (i *instrument) idOptions() []option {
 
 func (i *instrument) methodOptions() []option {
 	return grouped("Which methods",
-		option{name: "config", flag: text(&i.config, ""), commands: everyBuild | byRecord, config: offLimits, omit: inNoRecord,
-			withSlice: sliceAllows,
-			file:      fileRead, extensions: []string{"yml", "yaml"},
+		option{name: "config", flag: text(&i.config, ""), commands: everyBuild | byRecord, config: offLimits,
+			omit: inNoRecord, withSlice: sliceAllows,
+			file: fileRead, extensions: []string{"yml", "yaml"},
 			help: "read options and rules from `FILE` (default " + defaultConfig + " if it exists)"},
 		option{name: "r8-mapping", flag: text(&i.r8File, ""), commands: everyBuild | byRecord, omit: inNoRecord,
 			file: fileRead, extensions: []string{"txt"},
