@@ -66,7 +66,8 @@ func shows(document, output string) bool {
 
 func TestShownOutputIsCompared(t *testing.T) {
 	commands := shownCommands("text\n\n    $ a b\n    one\n\n    two\n\ntext\n    no output\n    $ c\n")
-	if len(commands) != 2 || commands[0].line != "a b" || commands[0].output != "one\n\ntwo\n" || commands[1].output != "" {
+	if len(commands) != 2 || commands[0].line != "a b" || commands[0].output != "one\n\ntwo\n" ||
+		commands[1].output != "" {
 		t.Errorf("%q", commands)
 	}
 	for _, c := range []struct {
