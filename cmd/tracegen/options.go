@@ -53,6 +53,9 @@ func (i *instrument) outputOptions() []option {
 			file: fileBeside, stdout: true, extensions: []string{"json"},
 			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even in " +
 				"a dry run"},
+		option{name: "digest", flag: text(&i.digest, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+			file: fileBeside, extensions: []string{"txt"},
+			help: "write the digest of the mapping to `FILE`, as one line"},
 		option{name: "slices", flag: text(&i.sliceDirectory, ""), commands: byAssign, config: offLimits,
 			omit: inNoRecord,
 			file: fileOutput, extensions: onlyDirectories,

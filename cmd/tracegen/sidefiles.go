@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
@@ -30,6 +31,10 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 		"--lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
 		"--skipped": content(run.WriteSkipped),
 		"--report":  content(run.WriteJSON),
+		"--digest": content(func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, result.Mapping.Digest())
+			return err
+		}),
 	}
 	var files []pipeline.File
 	for _, f := range i.sideFiles() {
