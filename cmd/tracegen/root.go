@@ -36,13 +36,22 @@ Exit codes:
 		}
 		return nil
 	}
-	root.RunE = func(*cobra.Command, []string) error { return misuse("no command given") }
+	showVersion := false
+	root.RunE = func(*cobra.Command, []string) error {
+		if showVersion {
+			return printVersion(con)
+		}
+		return misuse("no command given")
+	}
 	root.SetIn(con.in)
 	root.SetOut(con.out)
 	root.SetErr(con.err)
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(printUsage)
 
+	newOptions([]option{
+		{name: "version", flag: yes(&showVersion), help: "print the version"},
+	}).addTo(root, 0)
 	newOptions([]option{
 		{name: "log-format", flag: textOrJSON(&con.asJSON), help: "format of the messages on standard error"},
 	}, con.profiling.options()).addPersistent(root)
