@@ -56,7 +56,7 @@ func Open(ctx context.Context, location string, o Options) (*Archive, error) {
 		o.Warn = func(string) {}
 	}
 	a := &Archive{location: strings.TrimPrefix(location, schemeArchive), options: o}
-	if !strings.HasPrefix(a.location, schemeS3) {
+	if !IsRemote(a.location) {
 		if a.location == "" {
 			return nil, errors.New("the location of the archive is empty")
 		}
@@ -310,4 +310,14 @@ func (a *Archive) Trim() {
 			a.options.Warn(err.Error())
 		}
 	}
+}
+
+// AllDetails returns the details of several releases. It sends several requests at a time.
+func (a *Archive) AllDetails(ctx context.Context, list []Release) ([]*Details, error) {
+	all := make([]*Details, len(list))
+	err := each(ctx, len(list), func(ctx context.Context, i int) (err error) {
+		all[i], err = a.Details(ctx, list[i])
+		return err
+	})
+	return all, err
 }

@@ -40,6 +40,9 @@ func IsReference(text string) bool {
 	return strings.HasPrefix(text, schemeS3) || strings.HasPrefix(text, schemeArchive)
 }
 
+// IsRemote reports whether a location is in a bucket, so that using it needs the network.
+func IsRemote(location string) bool { return strings.HasPrefix(location, schemeS3) }
+
 // ParseReference parses the text of a reference.
 func ParseReference(text string) (Reference, error) {
 	fail := func(format string, args ...any) (Reference, error) {
@@ -56,7 +59,7 @@ func ParseReference(text string) (Reference, error) {
 				return fail("no archive is named; write %sDIRECTORY or s3://BUCKET/PREFIX, or set %s", schemeArchive, Variable)
 			}
 			location = strings.TrimPrefix(location, schemeArchive)
-			if whole, own, both := strings.Cut(location, "?"); both && strings.HasPrefix(location, schemeS3) {
+			if whole, own, both := strings.Cut(location, "?"); both && IsRemote(location) {
 				location, query = whole, strings.Trim(own+"&"+query, "&")
 			}
 		}
@@ -90,7 +93,7 @@ func ParseReference(text string) (Reference, error) {
 		case "optional":
 			r.Selects, r.Optional = true, true
 		case "endpoint", "region":
-			if !strings.HasPrefix(location, schemeS3) {
+			if !IsRemote(location) {
 				return fail("%s is for s3:// alone", key)
 			}
 			server.Set(key, value)

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 )
 
 // bucket is a store in a bucket, below a prefix.
@@ -37,7 +38,7 @@ func openBucket(ctx context.Context, name, prefix, endpoint, region string) (*bu
 	client := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
 		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = responseTimeout })
-	options := []func(*config.LoadOptions) error{config.WithHTTPClient(client)}
+	options := []func(*config.LoadOptions) error{config.WithHTTPClient(client), config.WithLogger(logging.Nop{})}
 	if region != "" {
 		options = append(options, config.WithRegion(region))
 	}
@@ -138,7 +139,11 @@ func explained(err error) error {
 		return fmt.Errorf("no connection: %w; check the network and AWS_ENDPOINT_URL, or have the mapping written to a "+
 			"file by `tracegen mappings pull` where the archive can be reached", network)
 	case errors.As(err, &api):
-		return apiError(api)
+		code := 0
+		if errors.As(err, &status) {
+			code = status.HTTPStatusCode()
+		}
+		return apiError(api, code)
 	case errors.As(err, &status):
 		return fmt.Errorf("the server answered with status %d: %w", status.HTTPStatusCode(), status.Err)
 	case strings.Contains(err.Error(), "failed to refresh cached credentials"),
@@ -148,8 +153,8 @@ func explained(err error) error {
 	return err
 }
 
-// apiError returns an error for an answer of the server.
-func apiError(api smithy.APIError) error {
+// apiError returns an error for an answer of the server with the HTTP status.
+func apiError(api smithy.APIError, status int) error {
 	what := api.ErrorCode()
 	if m := api.ErrorMessage(); m != "" {
 		what += ": " + m
@@ -159,12 +164,12 @@ func apiError(api smithy.APIError) error {
 		return fmt.Errorf("%s: %w", what, fs.ErrNotExist)
 	case "NoSuchBucket":
 		return fmt.Errorf("%s; create the bucket, or correct its name", what)
-	case "AccessDenied", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken",
-		"ExpiredTokenException", "InvalidToken":
-		return fmt.Errorf("%s; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE), and "+
-			"that they may list, read, and for a push write", what)
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
 		return fmt.Errorf("%s; set AWS_REGION to the region of the bucket", what)
+	}
+	if status == http.StatusForbidden || status == http.StatusUnauthorized || strings.Contains(api.ErrorCode(), "Token") {
+		return fmt.Errorf("%s; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE), and "+
+			"that they permit to list, to read, and for a push to write", what)
 	}
 	return errors.New(what)
 }
