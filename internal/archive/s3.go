@@ -167,7 +167,8 @@ func apiError(api smithy.APIError, status int) error {
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
 		return fmt.Errorf("%s; set AWS_REGION to the region of the bucket", what)
 	}
-	if status == http.StatusForbidden || status == http.StatusUnauthorized || strings.Contains(api.ErrorCode(), "Token") {
+	if status == http.StatusForbidden || status == http.StatusUnauthorized || strings.Contains(api.ErrorCode(), "Token") ||
+		strings.Contains(api.ErrorMessage(), "access key") {
 		return fmt.Errorf("%s; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE), and "+
 			"that they permit to list, to read, and for a push to write", what)
 	}

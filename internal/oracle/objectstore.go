@@ -51,16 +51,30 @@ func (l *log) text() string {
 	return l.String()
 }
 
+// FindObjectStore returns an error that wraps [ErrMissing] if the server is not installed.
+func FindObjectStore() error {
+	_, err := findVersity()
+	return err
+}
+
+func findVersity() (string, error) {
+	cache, err := CacheDir("versitygw-" + versityVersion)
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(cache, "versitygw")
+	if _, err := os.Stat(program); err != nil {
+		return "", fmt.Errorf("no S3 server in %s; `make deps` installs it: %w", cache, ErrMissing)
+	}
+	return program, nil
+}
+
 // StartObjectStore starts a server for the time of the test, with its files below the test's temporary directory. It
 // skips or fails the test as [Require] does if the server is not installed.
 func StartObjectStore(t testing.TB) *ObjectStore {
 	t.Helper()
-	cache, err := CacheDir("versitygw-" + versityVersion)
+	program, err := findVersity()
 	Require(t, err)
-	program := filepath.Join(cache, "versitygw")
-	if _, err := os.Stat(program); err != nil {
-		Require(t, fmt.Errorf("no S3 server in %s; `make deps` installs it: %w", program, ErrMissing))
-	}
 	for try := 1; ; try++ {
 		s, err := startObjectStore(t, program)
 		if err == nil {
