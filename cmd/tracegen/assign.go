@@ -63,7 +63,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 		return misuse("--fail-on growth and --fail-on calls need the rewritten classes: give them to instrument")
 	}
 	a.mapping, a.planned = a.output, true
-	if err := a.read(); err != nil {
+	if err := a.read(cmd.Context()); err != nil {
 		return err
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
@@ -77,7 +77,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	for _, arg := range list {
 		read = append(read, arg.path)
 	}
-	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {
+	if err := checkWritten(destination{}, a.written(), read, a.baseFile()); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)

@@ -71,7 +71,8 @@ func (i *instrument) idOptions() []option {
 			help: "take all decisions from the slice `FILE` that assign has written for the inputs"},
 		option{name: "base", flag: text(&i.base, ""), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileReplaced, extensions: []string{"txt"},
-			help: "mapping `FILE` of an earlier build; its methods keep their IDs"},
+			help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
+				"keep their IDs"},
 		option{name: "base-r8-mapping", flag: text(&i.baseR8, ""), commands: byInstrument | byAssign | byExplain,
 			omit: inNoRecord,
 			file: fileRead,
