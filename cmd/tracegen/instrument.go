@@ -287,6 +287,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 			KeepCompilable:   i.forJVM && !i.allowHuge,
 		},
 		FocusHooks:      i.focus,
+		Android:         !i.forJVM,
 		RuntimeExternal: i.runtimeExternal,
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
 		Base:            i.baseMapping,

@@ -84,6 +84,9 @@ func singleOutput(path, out string) (destination, error) {
 	return d, checkKind(path, out)
 }
 
+// archiveExtensions are those of files that are not made into directories without a slash at the end.
+var archiveExtensions = []string{".jar", ".zip", ".aar", ".class"}
+
 // outputsInDirectory returns the outputs of several inputs: files and directories in out with the names of the inputs.
 // Of inputs with the same name, the first keeps it, and the others get -2, -3 and so on before the extension, in their
 // order. Names that differ only in case count as the same, as they do on some file systems.
@@ -92,6 +95,10 @@ func outputsInDirectory(args []argument, out string) (destination, error) {
 		if _, err := os.Stat(out); err == nil {
 			return destination{}, misuse("--output %s is a file, but there are several inputs: name a directory, "+
 				"or give --merge", out)
+		}
+		if e := strings.ToLower(filepath.Ext(out)); !endsInSeparator(out) && slices.Contains(archiveExtensions, e) {
+			return destination{}, misuse("--output %s is the name of a file, but there are several inputs: give --merge "+
+				"to write one jar, or write %s/ if a directory of that name is meant", out, out)
 		}
 	}
 	names := make([]string, len(args))

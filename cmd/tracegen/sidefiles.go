@@ -46,6 +46,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		Packages:    result.Packages,
 		Skipped:     result.Skipped,
 		Warnings:    result.Warnings,
+		LeftOut:     result.LeftOut,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,
 		Planned:     i.planned,

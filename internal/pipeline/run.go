@@ -88,7 +88,7 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 			return nil, err
 		}
 		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
-			OriginalRuntime: original, Merged: merged})
+			OriginalRuntime: original, Merged: merged, Android: c.Android})
 	}
 	rules := filterOf(c.Filter, original, c.R8)
 	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
@@ -106,7 +106,7 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, AddRequires: c.AddRequires != "", R8: c.R8,
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged,
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged, Android: c.Android,
 		ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }

@@ -45,7 +45,9 @@ type Options struct {
 	Messages func(mapping.Identity) bool
 
 	// Merged are the containers that become one archive; empty if each input has its own output.
-	Merged    []*input.Container
+	Merged []*input.Container
+	// Android is set if the outputs are for Android, where module descriptors have no effect.
+	Android   bool
 	ClassPath ClassPath // where supertypes are looked for that are not among the inputs
 }
 
@@ -106,6 +108,8 @@ type Failure struct {
 type Draft struct {
 	ByNames
 	Warnings []string // about classes and decisions, in the order in which they came up
+	// LeftOut are the entries, but for directories, that a merged archive does not have, in input order.
+	LeftOut []LeftOut
 	// Introduced counts classes that came out wrong and are left as they were, PreExisting those that were wrong
 	// before.
 	Introduced, PreExisting int

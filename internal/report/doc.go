@@ -22,6 +22,7 @@
 //	guards     the enabled guards: guard, expected, actual (both for people), failed
 //	packages   by name: package, traced (methods with an ID), skipped, calls (inserted), addedBytes
 //	focus      by class: class, action (add or hook)
+//	leftOut    entries that --merge leaves out, in order: input, entry, first (the input whose entry is written)
 //	warnings   in the order in which they occurred
 //
 // A method counts as often as it occurs: a class in two inputs counts in both, though each method has one ID. But

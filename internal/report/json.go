@@ -23,7 +23,14 @@ type document struct {
 	Guards   []guardPart       `json:"guards"`
 	Packages any               `json:"packages"` // []packageCount, or []plannedCount
 	Focus    []focusPart       `json:"focus"`
+	LeftOut  []leftOutPart     `json:"leftOut"`
 	Warnings []string          `json:"warnings"`
+}
+
+type leftOutPart struct {
+	Input string `json:"input"`
+	Entry string `json:"entry"`
+	First string `json:"first"`
 }
 
 type mappingPart struct {
@@ -108,6 +115,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Guards:   []guardPart{}, // written as an empty list, not as null
 		Packages: r.packageParts(),
 		Focus:    []focusPart{},
+		LeftOut:  []leftOutPart{},
 		Warnings: printableAll(r.Warnings),
 	}
 	reasons := r.reasons()
@@ -119,6 +127,9 @@ func (r *Run) WriteJSON(w io.Writer) error {
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
+	}
+	for _, e := range r.LeftOut {
+		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, Printable(e.Entry), e.First})
 	}
 	return encode(w, d)
 }

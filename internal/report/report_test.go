@@ -80,6 +80,7 @@ func sampleRun(t *testing.T) *Run {
 			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed,
 				"a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
 		}),
+		LeftOut:  []pipeline.LeftOut{{Input: "b.jar", Entry: "META-INF/MANIFEST.MF", First: "a.jar"}},
 		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
 }
