@@ -148,6 +148,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 		return refusal(err)
 	}
 	comparison := fleet.Compare(old, new, renumbered(oldMappings, newMappings))
+	done()
 	return c.write(comparison)
 }
 

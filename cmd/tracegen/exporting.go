@@ -235,7 +235,7 @@ func (p *passes) checkSize(text string, bytes int64) error {
 			"take a format that merges calls (%s), or raise --max-size", p.format, text, &p.maxSize, options,
 			strings.Join(mergingFormats(), ", "))
 	}
-	p.con.log("", fmt.Sprintf("--format %s: %s", p.format, text))
+	p.con.inform("--format %s: %s", p.format, text)
 	return nil
 }
 

@@ -230,6 +230,7 @@ func (g *grouping) write(store *fleet.Store) error {
 // writeTo calls emit with standard output, or with a file that appears when it is complete.
 func writeTo(con *console, path string, emit func(io.Writer) error) error {
 	if path == standardOutput {
+		con.hideProgress()
 		return emit(con.out)
 	}
 	f, err := jar.CreateFile(path)

@@ -78,7 +78,7 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	i.printWarnings(result)
+	i.printWarnings(result, result.Warnings)
 	i.reported = i.reportOf(result)
 	return i.summarize()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
@@ -54,6 +55,9 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	}
 	for _, rule := range i.rules {
 		run.Rules = append(run.Rules, rule.String())
+	}
+	if w := run.BaseWarning(); w != "" && !i.disabled {
+		run.Warnings = append(slices.Clip(run.Warnings), w)
 	}
 	run.Guards = i.guards.check(run)
 	return run

@@ -70,6 +70,9 @@ type guardPart struct {
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
 	Failed   bool   `json:"failed"`
+	Limit    any    `json:"limit"`
+	Value    any    `json:"value"`
+	Unit     string `json:"unit"`
 }
 
 type focusPart struct {
@@ -123,7 +126,8 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
-		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed})
+		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed, g.Limit, g.Value,
+			g.Unit})
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
