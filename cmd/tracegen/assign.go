@@ -118,6 +118,9 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 		return err
 	}
 	defer undo()
+	if err := checkWritable(destination{}, a.written()); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()

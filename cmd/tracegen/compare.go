@@ -133,6 +133,9 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 		if err := checkNotRead([]target{{"--output", c.output}}, read); err != nil {
 			return err
 		}
+		if err := checkWritable(destination{}, []target{{"--output", c.output}}); err != nil {
+			return err
+		}
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()

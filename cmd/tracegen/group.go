@@ -106,6 +106,9 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		if err := checkNotRead(g.rows.targets(fileOutput), slices.Concat(files, g.rows.files(fileRead))); err != nil {
 			return err
 		}
+		if err := checkWritable(destination{}, g.rows.targets(fileOutput)); err != nil {
+			return err
+		}
 	}
 	store, err := fleet.OpenStore(g.store)
 	if err != nil {

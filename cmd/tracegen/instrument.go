@@ -129,6 +129,9 @@ func (i *instrument) run(cmd *cobra.Command) error {
 			return err
 		}
 		defer undo() // removes empty directories only, and so none after success
+		if err := checkWritable(i.destination, i.sideFiles()); err != nil {
+			return err
+		}
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()

@@ -264,6 +264,38 @@ func makeDirectories(files []target) (undo func(), err error) {
 	return undo, nil
 }
 
+// checkWritable fails if an output, or a file beside the outputs, cannot be written. It is called before work that takes
+// long. It creates a file in each directory and removes it: on some file systems only an attempt shows whether that is
+// possible. It expects that the directories exist.
+func checkWritable(d destination, sides []target) error {
+	tried := map[string]bool{}
+	for i, t := range slices.Concat(d.outputs(), sides) {
+		info, err := os.Stat(t.path)
+		switch {
+		case d.merge == "" && i < len(d.inputs) && isDirectory(d.inputs[i].Path) && !output.IsArchiveName(t.path):
+			if err == nil && !info.IsDir() {
+				return fmt.Errorf("%s: %s must be a directory, and there is a file of that name; choose another name",
+					t.what, t.path)
+			}
+			continue
+		case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+			continue // opening a pipe waits for its reader
+		case err != nil || info.Mode().IsRegular():
+			if dir := filepath.Dir(t.path); tried[dir] {
+				continue
+			} else {
+				tried[dir] = true
+			}
+		}
+		f, err := jar.CreateFile(t.path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.what, err)
+		}
+		f.Abort()
+	}
+	return nil
+}
+
 // target is a file or directory that is written, with its name in messages.
 type target struct{ what, path string }
 

@@ -65,6 +65,9 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer undo()
+	if err := checkWritable(destination{}, written); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := i.pipelineConfig()

@@ -129,7 +129,7 @@ func TestProgressIsErased(t *testing.T) {
 		{"verifying", "tracegen: 6 classes", []string{"verify", "out.jar"}},
 		{"deciding", "", []string{"explain", sample, "--method", "sample.Main#main"}},
 		{"comparing", "old: 1 recording", []string{"compare", "app.tgd", "app.tgd", "--mapping", "out.txt"}},
-		{"reading", "1 stall", []string{"group", "app.tgd", "--mapping", "out.txt", "--store", "fleet.db"}},
+		{"reading", "1 recording", []string{"group", "app.tgd", "--mapping", "out.txt", "--store", "fleet.db"}},
 	} {
 		for _, columns := range []int{60, 80, 200} {
 			os.Remove("fleet.db")

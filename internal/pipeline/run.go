@@ -40,10 +40,20 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	defer w.set.Close()
+	if !c.RuntimeExternal && !c.Disabled {
+		if err := w.checkRuntime(options.RuntimeClass); err != nil {
+			return nil, err
+		}
+	}
 	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
+	if c.checksTypes() {
+		if err := path.Open(); err != nil { // before the scan, which takes half of the time
+			return nil, err
+		}
+	}
 
 	draft, err := decide(ctx, &c, w, known, memory, path, options, original)
 	if err != nil {
@@ -77,16 +87,16 @@ func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFu
 // decide scans the classes and decides all that needs the whole, but IDs.
 func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory incremental.Memory,
 	path *typecheck.Opened, options inject.Options, original string) (*plan.Draft, error) {
+	merged, err := w.merged(c.Merge)
+	if err != nil {
+		return nil, err
+	}
 	if c.Disabled {
 		facts := make([]*scan.Class, len(w.set.Classes))
 		for n, at := range w.set.Classes {
 			facts[n] = scan.Undecided(at)
 		}
 		memory.KeepFacts(w.set, facts)
-		merged, err := w.merged(c.Merge)
-		if err != nil {
-			return nil, err
-		}
 		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
 			OriginalRuntime: original, Merged: merged, Android: c.Android})
 	}
@@ -95,10 +105,6 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		Lines: c.Lines}
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, known, scanning)
-	if err != nil {
-		return nil, err
-	}
-	merged, err := w.merged(c.Merge)
 	if err != nil {
 		return nil, err
 	}

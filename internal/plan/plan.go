@@ -135,9 +135,7 @@ type decided struct {
 // New decides about classes, whose facts are in input order.
 func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
-	if err := d.dropDuplicates(); err != nil {
-		return nil, err
-	}
+	d.dropDuplicates()
 	d.recallNames()
 	byName := make(map[string][]int, len(facts))
 	numbers := make([]int, len(facts))
@@ -174,7 +172,8 @@ func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 // Copy decides that all is written as it came, but what is left out because of its name.
 func Copy(facts []*scan.Class, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
-	return d, d.dropDuplicates()
+	d.dropDuplicates()
+	return d, nil
 }
 
 // AsScanned returns the draft in which nothing is decided that is not among the facts.
@@ -194,7 +193,8 @@ func Strip(facts []*scan.Class, o Options) (*Draft, error) {
 	}
 	d := newDraft(bare, o)
 	d.Warnings = warnings
-	return d, d.dropDuplicates()
+	d.dropDuplicates()
+	return d, nil
 }
 
 func newDraft(facts []*scan.Class, o Options) *Draft {

@@ -21,14 +21,11 @@ type LeftOut struct {
 }
 
 // dropDuplicates leaves out, of entries of one name that are merged, all but the first input's.
-func (d *Draft) dropDuplicates() error {
+func (d *Draft) dropDuplicates() {
 	first := make(map[string]*input.Container)
 	for _, c := range d.options.Merged {
 		for i := range c.Entries {
 			e := &c.Entries[i]
-			if e.Nested != nil {
-				return fmt.Errorf("%s: an .aar cannot be merged into a jar: all but its classes would be lost", c.Name)
-			}
 			name := d.EntryName(c, e)
 			winner, duplicate := first[name]
 			if !duplicate {
@@ -45,7 +42,6 @@ func (d *Draft) dropDuplicates() error {
 		}
 	}
 	d.warnLeftOut()
-	return nil
 }
 
 // warnLeftOut adds at most one warning for each kind of entry that was left out. Nearly every jar has a manifest, and
@@ -175,6 +171,13 @@ func (d *Draft) least(classes []int, compare func(a, b *scan.Class) int) *scan.C
 	return d.facts[slices.MinFunc(classes, func(a, b int) int { return compare(d.facts[a], d.facts[b]) })]
 }
 
+// MissingRuntime is the error for a runtime class, by its internal name, that is in none of the inputs.
+func MissingRuntime(name string) error {
+	return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, "+
+		"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
+		mapping.Text(name))
+}
+
 // protectRuntime checks the runtime class and takes out of tracing what it reaches.
 func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error {
 	name := d.options.Runtime
@@ -182,9 +185,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 		if d.options.RuntimeExternal {
 			return nil
 		}
-		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, "+
-			"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
-			mapping.Text(name))
+		return MissingRuntime(name)
 	}
 	for _, n := range byName[name] {
 		c := d.facts[n]
