@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/tracegen/tracegen/filter"
@@ -40,7 +41,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	defer w.set.Close()
-	if !c.RuntimeExternal && !c.Disabled {
+	if !c.RuntimeExternal && !c.Disabled && (c.BuiltIn == nil || options.RuntimeClass != original) {
 		if err := w.checkRuntime(options.RuntimeClass); err != nil {
 			return nil, err
 		}
@@ -59,6 +60,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if builtIn := w.builtIn; builtIn != nil {
+		c.Inputs = append(slices.Clip(c.Inputs), Input{Path: builtIn.Path, Output: c.BuiltIn.Output})
+		_, outputs = pathsOf(c.Inputs, c.Merge)
+		if err := output.CheckPaths(outputs, inputs); err != nil {
+			return nil, fmt.Errorf("%s: %w", builtIn.Path, err)
+		}
+	}
 	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
 	if err != nil {
 		return nil, err
@@ -67,6 +75,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		Workers: w.workers, Progress: w.progress.add}
 	round := &rounds{work: w, stage: stage, memory: memory, options: o,
 		jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
+	if w.builtIn != nil {
+		round.totals.builtIn = len(inputs)
+	}
 	rewrite := func(p *plan.Plan) (map[int]plan.Failure, error) { return round.write(ctx, p) }
 	planned, err := assignUntilStable(draft, rewrite)
 	if err != nil {
@@ -107,6 +118,14 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	facts, err := w.scan(ctx, known, scanning)
 	if err != nil {
 		return nil, err
+	}
+	if c.needsBuiltIn(facts, options.RuntimeClass, original) {
+		if facts, err = w.addBuiltIn(c, facts, scanning, memory); err != nil {
+			return nil, err
+		}
+		if merged, err = w.merged(c.Merge); err != nil {
+			return nil, err
+		}
 	}
 	memory.KeepFacts(w.set, facts)
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{

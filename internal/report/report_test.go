@@ -69,7 +69,7 @@ func sampleRun(t *testing.T) *Run {
 			inputResult("b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2),
 		},
 		Packages: []pipeline.PackageResult{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
-		Guards:   []Guard{{Name: "growth", Expected: "at most 5 %", Actual: "by 8 %", Failed: true, Limit: 5.0,
+		Guards: []Guard{{Name: "growth", Expected: "at most 5 %", Actual: "by 8 %", Failed: true, Limit: 5.0,
 			Value: 8.0, Unit: "percent"}},
 		Skipped: slices.Values([]pipeline.Skipped{
 			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial,
