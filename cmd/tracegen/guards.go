@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/report"
 )
 
@@ -127,7 +127,7 @@ func (g *guards) read() error {
 	if g.baseReport == "" {
 		return nil
 	}
-	f, err := os.Open(g.baseReport)
+	f, err := gz.Open(g.baseReport)
 	if err != nil {
 		return fmt.Errorf("--base-report: %w", err)
 	}

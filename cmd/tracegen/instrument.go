@@ -18,6 +18,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
@@ -225,7 +226,7 @@ func (i *instrument) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
-	data, err := os.ReadFile(i.r8File)
+	data, err := gz.ReadFile(i.r8File, maxText)
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}
