@@ -210,9 +210,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.output == standardOutput && a.binary() && isTerminal(a.con.out) {
 		return misuse("--format %s is binary and not for a terminal; name a file by --output", a.format)
 	}
-	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool {
-		return f == standardInput
-	})
+	read := slices.Concat(a.rows.files(fileRead), onDisk(files))
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}

@@ -53,7 +53,10 @@ Exit codes:
 		{name: "version", flag: yes(&showVersion), help: "print the version"},
 	}).addTo(root, 0)
 	newOptions([]option{
-		{name: "log-format", flag: textOrJSON(&con.asJSON), help: "format of the messages on standard error"},
+		{name: "log-format", help: "format of the messages on standard error; github is workflow commands of GitHub " +
+			"Actions, which become annotations",
+			flag: oneOf(&con.format, logText, named[logFormat]{"text", logText}, named[logFormat]{"json", logJSON},
+				named[logFormat]{"github", logGitHub})},
 	}, con.profiling.options()).addPersistent(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
