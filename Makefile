@@ -16,7 +16,7 @@ help:
 	@echo "golden   rewrite golden files; read the diff before committing it"
 	@echo "bench    tracegen and other tools, into bench/runs      (20 minutes; downloads 300 MB)"
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
-	@echo "runtime  the runtime's jars into runtime-java/dist         (needs a JDK and Maven)"
+	@echo "runtime  the runtime's jars, which the program embeds     (needs JDK 17 and Maven)"
 	@echo "screenshots  pictures of each view of the page, light, dark and narrow, in screenshots/"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 

@@ -71,6 +71,8 @@ func (t options) configurable() []string {
 // relativeTo returns the value of the option that stands in the configuration file as value.
 func (o *option) relativeTo(file, value string) string {
 	switch {
+	case o.word != "" && value == o.word:
+		return value
 	case o.list:
 		return relativeList(file, value)
 	case o.file != noFile:

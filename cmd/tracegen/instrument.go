@@ -44,6 +44,11 @@ itself. If there are several inputs, OUT is a directory. If two inputs have the
 same name, the output of the second gets -2 appended, and so on. INPUT=OUTPUT
 names the output of each input by itself, in place of --output.
 
+If the runtime class is in none of the inputs, instrument adds the runtime that is
+built into tracegen, and writes it beside OUT as tracegen-runtime.jar; with --merge
+into the one jar. --runtime-external, --runtime-class and --preset matrix say that
+the runtime is another one; nothing is added then.
+
 Outputs, mapping and lists appear together when all of them are complete;
 otherwise none appears. A file that is read may not be overwritten, with one
 exception: --base may name the mapping that is replaced.
@@ -104,7 +109,8 @@ func (i *instrument) locate(args []string) error {
 	if i.mapping == "" && i.sliceFile == "" {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
-	if err := checkWritten(i.destination, i.sideFiles(), i.readFiles(argfiles), i.base); err != nil {
+	i.filesRead = i.readFiles(argfiles)
+	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.base); err != nil {
 		return err
 	}
 	i.known, err = i.incremental(argfiles)
@@ -288,6 +294,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		},
 		FocusHooks:      i.focus,
 		RuntimeExternal: i.runtimeExternal,
+		BuiltIn:         i.builtIn(),
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
 		Base:            i.baseMapping,
 		Prune:           i.pruneBy,

@@ -141,7 +141,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 	inTree(t) // without tracegen.yml
 	// Fields of pipeline.Config that do not change classes, or change them only by decisions, which package incremental
 	// adds to the key of outputs; and those that are compared field by field above.
-	notInKeys := []string{"Filter", "Inject", "Files", "Order", "RuntimeExternal", "Jobs", "DryRun"}
+	notInKeys := []string{"Filter", "Inject", "Files", "Order", "RuntimeExternal", "BuiltIn", "Jobs", "DryRun"}
 	seenFilter, seenInject := map[string]bool{}, map[string]bool{}
 	for _, base := range []map[string]string{{}, {"target": "jvm"}} {
 		was := resolvedWith(t, base)

@@ -50,7 +50,7 @@ Exit codes:
 
 	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
 		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
-		newDiffCmd(con), newSymbolizeCmd(con), newVersionCmd(con))
+		newDiffCmd(con), newSymbolizeCmd(con), newRuntimeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	nameOwnCommands(root)
 	return root

@@ -30,6 +30,7 @@ type instrument struct {
 	output                          string
 	merge                           bool
 	mapping, lines, skipped, report string
+	digest                          string // --digest
 	sliceDirectory                  string // of assign
 
 	sliceFile string // --slice
@@ -76,6 +77,7 @@ type instrument struct {
 	r8          *r8.Mapping
 	r8Digest    string // of the file, or ""
 	destination destination
+	filesRead   []string    // beside the inputs and the base mapping
 	reported    *report.Run // nil until the result is known
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
@@ -18,6 +19,11 @@ func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, err
 // files makes the files beside the outputs. The pipeline calls it after all decisions and before the outputs appear, so
 // that no output appears if a list cannot be written.
 func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
+	if result.BuiltIn != nil {
+		if err := i.checkBuiltIn(result.BuiltIn); err != nil {
+			return nil, err
+		}
+	}
 	run := i.reportOf(result)
 	i.reported = run
 	contents := map[string]io.WriterTo{
@@ -25,6 +31,10 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 		"--lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
 		"--skipped": content(run.WriteSkipped),
 		"--report":  content(run.WriteJSON),
+		"--digest": content(func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, result.Mapping.Digest())
+			return err
+		}),
 	}
 	var files []pipeline.File
 	for _, f := range i.sideFiles() {
@@ -50,6 +60,9 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		PreExisting: result.PreExisting,
 		Planned:     i.planned,
 		DryRun:      i.dryRun,
+	}
+	if b := result.BuiltIn; b != nil {
+		run.Runtime = &report.Runtime{Input: b.Path, Output: b.Output, Version: release}
 	}
 	for _, rule := range i.rules {
 		run.Rules = append(run.Rules, rule.String())

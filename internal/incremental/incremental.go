@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,12 +34,14 @@ import (
 )
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
-// are called in this order: Recall, KeepFacts, then Reuse, Copy and Keep for each round of writing, HasFile, Depart,
-// Finish.
+// are called in this order: Recall, AddBuiltIn, KeepFacts, then Reuse, Copy and Keep for each round of writing,
+// HasFile, Depart, Finish.
 type Memory interface {
 	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
 	// others. The error is the context's.
 	Recall(ctx context.Context) ([]scan.Input, error)
+	// AddBuiltIn notes that the program adds an input of its own behind all others. It may be called after Recall.
+	AddBuiltIn(name string, data []byte)
 	// KeepFacts notes the facts of all inputs, by number of class.
 	KeepFacts(set *input.Set, facts []*scan.Class)
 	// Reuse stages outputs that an earlier run has written by the same decisions. It returns the record of each of
@@ -65,6 +68,9 @@ type None struct {
 
 // Recall implements [Memory].
 func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan.Input, n.Inputs), nil }
+
+// AddBuiltIn implements [Memory].
+func (None) AddBuiltIn(string, []byte) {}
 
 // KeepFacts implements [Memory].
 func (None) KeepFacts(*input.Set, []*scan.Class) {}
@@ -157,6 +163,7 @@ type knownInput struct {
 	known   bool         // content is
 	key     cache.Key    // of the facts
 	recall  bool         // the facts are from an earlier run
+	builtIn bool         // it is part of the program: it cannot change, and its facts are not kept
 	pending *cache.Entry // the facts of this run
 }
 
@@ -226,6 +233,13 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 		return make([]scan.Input, len(m.inputs)), nil
 	}
 	return m.loadFacts()
+}
+
+// AddBuiltIn implements [Memory].
+func (m *memory) AddBuiltIn(name string, data []byte) {
+	sum := sumOf(data)
+	m.run.Inputs = append(slices.Clip(m.run.Inputs), name)
+	m.inputs = append(m.inputs, knownInput{content: cache.KeyOf("built in", string(sum[:])), known: true, builtIn: true})
 }
 
 // kindOf returns what makes a difference between the same bytes under one name and another.
@@ -306,7 +320,7 @@ func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
 	failures := make([]error, len(m.inputs))
 	for i := range m.inputs {
 		in := &m.inputs[i]
-		if !in.known || in.recall {
+		if !in.known || in.recall || in.builtIn {
 			continue
 		}
 		group.Go(func() error {
@@ -331,7 +345,7 @@ func (m *memory) sameInputs(ctx context.Context) error {
 	var paths []string
 	var numbers []int
 	for i := range m.inputs {
-		if m.inputs[i].known && m.set.Inputs[i].Opened() {
+		if in := &m.inputs[i]; in.known && !in.builtIn && m.set.Inputs[i].Opened() {
 			paths, numbers = append(paths, m.run.Inputs[i]), append(numbers, i)
 		}
 	}

@@ -135,6 +135,23 @@ func Open(number int, path string) (*Input, error) {
 	return in, nil
 }
 
+// OpenArchive returns an input that is an archive in memory. Name stands for its path in messages; data must not change
+// while the input is in use. Entries with the names in without are left out.
+func OpenArchive(number int, name string, data []byte, without ...string) (*Input, error) {
+	c := &Container{Name: name, Input: number}
+	in := &Input{Path: name, Containers: []*Container{c}}
+	var err error
+	if c.Zip, err = jar.New(name, data); err != nil {
+		return nil, fmt.Errorf("cannot read input as a zip archive: %w", err)
+	}
+	in.archives = append(in.archives, c.Zip)
+	c.readZip()
+	c.Entries = slices.DeleteFunc(c.Entries, func(e Entry) bool { return slices.Contains(without, e.Name) })
+	in.addClasses(c)
+	in.opened.Store(true)
+	return in, nil
+}
+
 // Later returns an input whose containers and classes are known already. It is opened by [Input.Open], or when an entry
 // is read. Opening fails if the input holds other classes by then.
 func Later(path string, containers []*Container, classes []*Class) *Input {

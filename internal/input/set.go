@@ -19,13 +19,23 @@ type Set struct {
 
 // NewSet makes a set of inputs, and numbers their classes.
 func NewSet(inputs []*Input) *Set {
-	s := &Set{Inputs: inputs}
+	s := &Set{}
 	for _, in := range inputs {
-		in.First = len(s.Classes)
-		in.number()
-		s.Classes = append(s.Classes, in.Classes...)
+		s.Add(in)
 	}
 	return s
+}
+
+// Add adds an input. Its classes have the numbers behind those of all others. No other goroutine may use the set
+// meanwhile.
+func (s *Set) Add(in *Input) {
+	in.First = len(s.Classes)
+	in.number()
+	s.Inputs = append(s.Inputs, in)
+	s.Classes = append(s.Classes, in.Classes...)
+	if s.kept != nil {
+		s.kept = append(s.kept, make([][]byte, len(in.Classes))...)
+	}
 }
 
 // keptClasses is how many bytes of classes a set keeps, or none if they are more: some 5,000 classes, which are then

@@ -49,6 +49,13 @@ type Input struct {
 	Output string // file or directory to write; unused if all inputs are merged, and by operations that write none
 }
 
+// BuiltIn is the archive of a runtime that is part of the program.
+type BuiltIn struct {
+	Name   string // stands for its path in messages
+	Data   []byte
+	Output string // the file to write; unused if all inputs are merged, and by operations that write none
+}
+
 // Config says what [Run] does. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
 // the default.
 type Config struct {
@@ -61,6 +68,10 @@ type Config struct {
 
 	// RuntimeExternal says that the runtime class is not among the inputs on purpose.
 	RuntimeExternal bool
+
+	// BuiltIn is the runtime that the run adds behind the inputs if none of them holds the runtime class; nil adds
+	// none. It must hold the class under the name in Inject, not renamed.
+	BuiltIn *BuiltIn
 
 	// AddRequires names the module of the runtime class, which every module among the inputs that holds
 	// rewritten classes gets to require; "" changes no module-info, and warns.
@@ -125,6 +136,7 @@ const (
 type Result struct {
 	Mapping  *mapping.Mapping     // of every traced method, to the ID in the output; nil after [Scan] and [Instrument]
 	Inputs   []InputResult        // as in Config.Inputs
+	BuiltIn  *InputResult         // the built-in runtime, if the run added it; no other field counts it
 	Packages []PackageResult      // those with classes that changed, by name
 	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read
 	Warnings []string             // in input order

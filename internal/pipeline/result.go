@@ -23,6 +23,7 @@ type totals struct {
 	inputs  []output.InputRecord // of the last round, by input; empty if nothing is written
 	unknown map[string]bool      // of all rounds
 	faults  map[string]bool      // likewise: those that are tolerated
+	builtIn int                  // number of the built-in runtime, which is never the first input; 0 if there is none
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
@@ -52,6 +53,9 @@ func (t *totals) note(set *input.Set, number int, notes typecheck.Notes) {
 		t.faults[set.Classes[set.Inputs[number].First+class].Where()+": "+fault] = true
 	}
 }
+
+// isBuiltIn reports whether the input of that number is the built-in runtime.
+func (t *totals) isBuiltIn(input int) bool { return input > 0 && input == t.builtIn }
 
 // decided is what results are made from: a draft, a plan, or a slice.
 type decided interface {
@@ -84,6 +88,8 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 		in.ClassBytes += c.Size
 		if by.Changes(n) {
 			in.Rewritten++
+		}
+		if by.Changes(n) && !t.isBuiltIn(c.Container.Input) {
 			name := packageOf(by.ClassName(n))
 			packages[name] = PackageResult{name, packages[name].Calls, packages[name].Bytes}
 		}
@@ -91,6 +97,9 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 	for i, written := range t.inputs {
 		in := &result.Inputs[i]
 		in.ClassBytes, in.OutputBytes, in.Calls = written.ClassBytes, written.OutputBytes, written.Calls
+		if t.isBuiltIn(i) {
+			continue
+		}
 		for _, c := range written.Classes {
 			name := packageOf(by.ClassName(first[i] + c.Class))
 			packages[name] = PackageResult{name, packages[name].Calls + c.Calls, packages[name].Bytes + c.Grown}
@@ -100,6 +109,9 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 		b PackageResult) int {
 		return cmp.Compare(a.Package, b.Package)
 	})
+	if n := t.builtIn; n > 0 {
+		result.BuiltIn, result.Inputs = &result.Inputs[n], result.Inputs[:n:n]
+	}
 	return result
 }
 
@@ -115,14 +127,17 @@ func resultOf(d *plan.Draft, inputs []Input, merge string, t *totals) *Result {
 	}
 	result := countsOf(d, at, inputs, merge, t)
 	result.Introduced, result.PreExisting = d.Introduced, d.PreExisting
-	result.Skipped = func(yield func(Skipped) bool) { eachSkipped(d, inputs, yield) }
+	result.Skipped = func(yield func(Skipped) bool) { eachSkipped(d, inputs, t, yield) }
 	return result
 }
 
 // eachSkipped is [Result].Skipped. There may be as many as there are methods, so that no list is made of them.
-func eachSkipped(d *plan.Draft, inputs []Input, yield func(Skipped) bool) {
+func eachSkipped(d *plan.Draft, inputs []Input, t *totals, yield func(Skipped) bool) {
 	for n := range d.Len() {
 		c := d.Facts(n)
+		if t.isBuiltIn(c.At.Container.Input) {
+			continue
+		}
 		skipped := func(m mapping.Identity, by filter.Decision) Skipped {
 			return Skipped{
 				Input: inputs[c.At.Container.Input].Path, Entry: d.Path(n),

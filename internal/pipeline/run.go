@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/tracegen/tracegen/filter"
@@ -49,6 +50,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if builtIn := w.builtIn; builtIn != nil {
+		c.Inputs = append(slices.Clip(c.Inputs), Input{Path: builtIn.Path, Output: c.BuiltIn.Output})
+		_, outputs = pathsOf(c.Inputs, c.Merge)
+		if err := output.CheckPaths(outputs, inputs); err != nil {
+			return nil, fmt.Errorf("%s: %w", builtIn.Path, err)
+		}
+	}
 	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
 	if err != nil {
 		return nil, err
@@ -57,6 +65,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		Workers: w.workers, Progress: w.progress.add}
 	round := &rounds{work: w, stage: stage, memory: memory, options: o,
 		jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
+	if w.builtIn != nil {
+		round.totals.builtIn = len(inputs)
+	}
 	rewrite := func(p *plan.Plan) (map[int]plan.Failure, error) { return round.write(ctx, p) }
 	planned, err := assignUntilStable(draft, rewrite)
 	if err != nil {
@@ -97,6 +108,11 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	facts, err := w.scan(ctx, known, scanning)
 	if err != nil {
 		return nil, err
+	}
+	if c.needsBuiltIn(facts, options.RuntimeClass, original) {
+		if facts, err = w.addBuiltIn(c, facts, scanning, memory); err != nil {
+			return nil, err
+		}
 	}
 	merged, err := w.merged(c.Merge)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestScanRejections(t *testing.T) {
 		"META-INF/A.SF", []byte{}), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Inputs: []Input{{in, filepath.Join(dir, "one.jar")}}, RuntimeExternal: true,
+	c := Config{Inputs: []Input{{Path: in, Output: filepath.Join(dir, "one.jar")}}, RuntimeExternal: true,
 		Filter: filter.New(filter.Options{Trivial: filter.None}), Inject: inject.Options{Exits: inject.ExitsNormal}}
 	file := func(name string) []byte {
 		data, err := os.ReadFile(filepath.Join(dir, name))

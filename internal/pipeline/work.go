@@ -24,7 +24,8 @@ type work struct {
 	set      *input.Set
 	workers  int
 	progress *progress
-	warnings []string // about the inputs
+	warnings []string     // about the inputs
+	builtIn  *input.Input // the built-in runtime, if it was added; the last input then
 }
 
 // open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
@@ -255,6 +256,13 @@ func (p *progress) add(n int64) {
 		p.reported = p.done
 		p.report(p.done, p.total)
 	}
+}
+
+// grow notes that there are more bytes to work on.
+func (p *progress) grow(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += p.passes * n
 }
 
 // restart goes back, or forward, to where the last pass begins.

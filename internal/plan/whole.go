@@ -6,6 +6,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/internal/input"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/scan"
@@ -137,6 +138,18 @@ func (d *Draft) least(classes []int, compare func(a, b *scan.Class) int) *scan.C
 	return d.facts[slices.MinFunc(classes, func(a, b int) int { return compare(d.facts[a], d.facts[b]) })]
 }
 
+// toAddRuntime says where the runtime class comes from, as a part of an error.
+func toAddRuntime(class string) string {
+	switch class {
+	case contract.RuntimeClass:
+		return "write it with tracegen runtime -o DIR and scan DIR/tracegen-runtime.jar as a part of its own"
+	case contract.MatrixRuntimeClass:
+		return "add it, or tracegen's own: tracegen runtime -o DIR writes tracegen-runtime-matrix.jar, and " +
+			"tracegen-runtime.jar, which it needs"
+	}
+	return "add it"
+}
+
 // protectRuntime checks the runtime class and takes out of tracing what it reaches.
 func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error {
 	name := d.options.Runtime
@@ -144,9 +157,9 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 		if d.options.RuntimeExternal {
 			return nil
 		}
-		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; add it, "+
+		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; %s, "+
 			"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
-			mapping.Text(name))
+			mapping.Text(name), toAddRuntime(name))
 	}
 	for _, n := range byName[name] {
 		c := d.facts[n]

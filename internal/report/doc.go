@@ -16,7 +16,8 @@
 //	           base: the file of --base, if any
 //	inputs     in order: input, output, classes, rewritten, methods, traced, classBytes and outputClassBytes
 //	           (uncompressed, of all classes), calls (inserted), skipped (number of methods by reason)
-//	totals     the sums of these numbers
+//	runtime    input (a name), output and version of the built-in runtime, if the run added it; no number counts it
+//	totals     the sums of the numbers of inputs
 //	verification  introduced: number of rewritten classes that were rejected; preExisting: number of classes that were
 //	           left as they are because of pre-existing findings
 //	guards     the enabled guards: guard, expected, actual (both for people), failed

@@ -18,6 +18,7 @@ type document struct {
 	Rules    []string          `json:"rules"`
 	Mapping  mappingPart       `json:"mapping"`
 	Inputs   []inputPart       `json:"inputs"`
+	Runtime  *Runtime          `json:"runtime,omitempty"`
 	Totals   counts            `json:"totals"`
 	Verified verifiedPart      `json:"verification"`
 	Guards   []guardPart       `json:"guards"`
@@ -103,6 +104,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 			Methods: r.Mapping.Len(), Retired: r.retired(), Freed: r.freed(), Headroom: r.Mapping.Headroom(),
 		},
 		Inputs:   make([]inputPart, len(r.Inputs)),
+		Runtime:  r.Runtime,
 		Totals:   r.countsOf(r.total(), r.totalReasons()),
 		Verified: verifiedPart{r.Introduced, r.PreExisting},
 		Guards:   []guardPart{}, // written as an empty list, not as null

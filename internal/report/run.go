@@ -27,6 +27,8 @@ type Run struct {
 	Mapping, Base *mapping.Mapping
 	// Inputs are in the order of the command line.
 	Inputs []pipeline.InputResult
+	// Runtime is the built-in runtime, if the run added it, else nil. No number of the run counts it.
+	Runtime *Runtime
 	// Packages are the packages with rewritten classes, in any order.
 	Packages []pipeline.PackageResult
 	// Guards are the results of the enabled guards.
@@ -43,6 +45,13 @@ type Run struct {
 	Planned bool
 	// DryRun is true if nothing was written.
 	DryRun bool
+}
+
+// Runtime is the built-in runtime that a run added.
+type Runtime struct {
+	Input   string `json:"input"` // stands for its path
+	Output  string `json:"output"`
+	Version string `json:"version"`
 }
 
 // classOf returns the internal name of the class; for a class that could not be read, the name of its entry.

@@ -37,6 +37,9 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 			fmt.Fprintf(b, "%s -> %s: %s\n", Printable(in.Path), Printable(in.Output), work(in))
 		}
 	}
+	if r.Runtime != nil {
+		fmt.Fprintf(b, "runtime: built in, version %s -> %s\n", r.Runtime.Version, Printable(r.Runtime.Output))
+	}
 	total := r.total()
 	if len(r.Inputs) > 1 {
 		fmt.Fprintf(b, "total of %d inputs: %s\n", len(r.Inputs), work(total))
