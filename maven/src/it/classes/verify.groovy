@@ -13,6 +13,7 @@ new JarFile(new File(basedir, 'target/classes-1.0.jar')).withCloseable { jar ->
 }
 assert new File(basedir, 'target/tracegen/methodMapping.txt').text.contains('it.Main work (I)I')
 assert log.contains('the classes are instrumented already')
+assert log.contains('remove one of the two goals from the module')
 
 def recording = new File(basedir, 'target/app.tgd')
 def java = new File(System.getProperty('java.home'), 'bin/java').path
