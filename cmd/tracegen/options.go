@@ -53,6 +53,9 @@ func (i *instrument) outputOptions() []option {
 			file: fileBeside, stdout: true, extensions: []string{"json"},
 			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even in " +
 				"a dry run"},
+		option{name: "digest", flag: text(&i.digest, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+			file: fileBeside, extensions: []string{"txt"},
+			help: "write the digest of the mapping to `FILE`, as one line"},
 		option{name: "slices", flag: text(&i.sliceDirectory, ""), commands: byAssign, config: offLimits,
 			omit: inNoRecord,
 			file: fileOutput, extensions: onlyDirectories,
@@ -69,7 +72,8 @@ func (i *instrument) idOptions() []option {
 		option{name: "base", flag: text(&i.base, ""), commands: byInstrument | byAssign | byExplain | byRecord,
 			config: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileReplaced, extensions: []string{"txt"},
-			help: "mapping `FILE` of an earlier build; its methods keep their IDs"},
+			help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
+				"keep their IDs"},
 		option{name: "base-r8-mapping", flag: text(&i.baseR8, ""), commands: byInstrument | byAssign | byExplain,
 			omit: inNoRecord,
 			file: fileRead,

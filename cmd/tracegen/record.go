@@ -241,7 +241,7 @@ func failedProgram(end launch.End) error {
 // reportEnd says how the program ended, unless failedProgram does.
 func (r *recorder) reportEnd(end launch.End) {
 	if end.Interrupted && !r.con.quiet {
-		r.con.log("", fmt.Sprintf("the program was interrupted, and ended with exit code %d; analyzing", end.Code))
+		r.con.inform("the program was interrupted, and ended with exit code %d; analyzing", end.Code)
 	}
 }
 

@@ -35,10 +35,10 @@ func (r *recorder) analyze(ctx context.Context) error {
 		}
 	}
 	if !r.con.quiet {
-		r.con.log("", fmt.Sprintf("recorded: %s, with the mapping %s", r.recording, r.mapping))
+		r.con.inform("recorded: %s, with the mapping %s", r.recording, r.mapping)
 		if !r.open {
-			r.con.log("", fmt.Sprintf("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
-				shellWord(r.recording), shellWord(r.mapping), shellWord(stem(r.recording))))
+			r.con.inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
+				shellWord(r.recording), shellWord(r.mapping), shellWord(stem(r.recording)))
 		}
 	}
 	return failed
@@ -88,7 +88,7 @@ func (r *recorder) showPage(ctx context.Context) error {
 		return nil
 	}
 	if !r.con.quiet {
-		r.con.log("", "opened in the browser: "+page)
+		r.con.inform("opened in the browser: %s", page)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type programSummary struct {
 // prepare finds the instrumented program in the cache, or instruments it.
 func (r *recorder) prepare(ctx context.Context, containers []string) error {
 	i := &r.build
-	if err := r.resolveBuild(); err != nil {
+	if err := r.resolveBuild(ctx); err != nil {
 		return err
 	}
 	directory, err := r.cacheDirectory()
@@ -98,19 +98,19 @@ func (r *recorder) describe(reused bool) error {
 	if reused {
 		what = "reused, as nothing has changed"
 	}
-	r.con.log("", fmt.Sprintf("%s: %d of %d methods traced, in %d of %d classes of %d archives and directories", what,
-		s.Traced, s.Methods, s.Rewritten, s.Classes, s.Archives))
+	r.con.inform("%s: %d of %d methods traced, in %d of %d classes of %d archives and directories", what,
+		s.Traced, s.Methods, s.Rewritten, s.Classes, s.Archives)
 	return nil
 }
 
 // resolveBuild resolves the options of the build, and reads the files that they name.
-func (r *recorder) resolveBuild() error {
+func (r *recorder) resolveBuild(ctx context.Context) error {
 	i := &r.build
 	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	i.forJVM, i.values["target"] = true, "jvm"
-	if err := i.read(); err != nil {
+	if err := i.read(ctx); err != nil {
 		return err
 	}
 	for _, pattern := range r.messages {
