@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,4 +97,53 @@ func TestRecordKilled(t *testing.T) {
 	r := b.record(1, "--format", "table", "--", "java", "-cp", "killed", "Killed")
 	b.want(r.stdout, ` Killed\.spin`)
 	b.want(r.stderr, `^tracegen: the program ended with exit code 137 \(SIGKILL\)$`)
+}
+
+// pageCommand is a command of a document: a line that is indented by four blanks.
+var pageCommand = regexp.MustCompile(`(?m)^    (tracegen .*)$`)
+
+const exampleSource = `package com.example;
+public class Main { public static void main(String[] args) { new Server().handle(); for (String a : args) spin(a.length()); }` +
+	spin + `
+}
+class Server { void handle() { for (int i = 0; i < 5; i++) Main.spin(1000); } }`
+
+// TestRecordPage runs the commands of docs/record.md, in their order.
+//
+// Invariant: Every command of docs/record.md runs.
+func TestRecordPage(t *testing.T) {
+	b := newJavaBench(t)
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "record.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.compile("app", "", map[string]string{"Main.java": exampleSource})
+	b.compile("plug", "", map[string]string{"Plug.java": "class Plug { void m() { } }"})
+	b.compile("mods/com.example", "", map[string]string{"Main.java": exampleSource,
+		"module-info.java": "module com.example { }"})
+	b.archive("app.jar", "Main-Class: com.example.Main\r\n", "app")
+	b.archive("lib/app.jar", "", "app")
+	b.archive("plugins/plug.jar", "", "plug")
+	for name, text := range map[string]string{"bin/app": "exec java -cp lib/app.jar com.example.Main \"$@\"",
+		"stand-in/xdg-open": "exit 0", "stand-in/open": "exit 0"} {
+		if err := os.Chmod(b.write(name, "#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commands := pageCommand.FindAllStringSubmatch(string(page), -1)
+	if len(commands) < 10 {
+		t.Fatalf("only %d commands are found", len(commands))
+	}
+	for _, m := range commands {
+		r := b.run([]string{"PATH=" + b.path("stand-in") + ":" + filepath.Join(b.jdk.Home, "bin") + ":" + os.Getenv("PATH")},
+			"sh", "-c", m[1])
+		if r.code != 0 {
+			t.Errorf("%s: exit code %d\n%s%s", m[1], r.code, r.stdout, r.stderr)
+		}
+	}
+	for _, name := range []string{"app.tgd", "app.tgd.1", "app-mapping.txt", "app.html", "answer.json", "tracegen.yml"} {
+		if _, err := os.Stat(b.path(name)); err != nil {
+			t.Error(err)
+		}
+	}
 }

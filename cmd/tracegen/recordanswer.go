@@ -79,7 +79,9 @@ func (r *recorder) showMethods(ctx context.Context) error {
 // showPage writes the page and opens it in the browser. If there is no browser, the page's path is enough.
 func (r *recorder) showPage(ctx context.Context) error {
 	page := stem(r.recording) + ".html"
-	err := r.analysis("html", page).run(ctx, []string{r.recording})
+	a := r.analysis("html", page)
+	a.con = &console{in: r.con.in, out: io.Discard, err: io.Discard} // the first answer had the warnings
+	err := a.run(ctx, []string{r.recording})
 	if err != nil && !errors.As(err, new(checkFailed)) {
 		return err
 	}
