@@ -540,7 +540,7 @@ func TestManyNames(t *testing.T) {
 	eachStore(t, func(t *testing.T, a *Archive, files string) {
 		count := 10_000
 		if !a.store.local() {
-			count = 2_100
+			count = 1_200
 		}
 		if err := a.store.put(t.Context(), markName, []byte(mark)); err != nil {
 			t.Fatal(err)
