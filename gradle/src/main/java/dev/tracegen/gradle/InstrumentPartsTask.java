@@ -277,9 +277,10 @@ public abstract class InstrumentPartsTask extends TracegenTask {
 
         @Override
         public void execute() {
-            new ToolRunner(getExec(), Logging.getLogger(InstrumentPartsTask.class), getParameters().getExecutable().get(),
-                    getParameters().getDirectory().get())
-                    .run(getParameters().getSubject().get(), getParameters().getArguments().get());
+            Parameters parameters = getParameters();
+            new ToolRunner(getExec(), Logging.getLogger(InstrumentPartsTask.class), parameters.getExecutable().get(),
+                    parameters.getDirectory().get())
+                    .run(parameters.getSubject().get(), parameters.getArguments().get());
         }
     }
 }

@@ -112,7 +112,7 @@ final class JvmSupport {
 
         TaskProvider<RuntimeTask> runtimeTask = project.getTasks().register("tracegenRuntime", RuntimeTask.class,
                 task -> {
-                    task.setDescription("Writes the runtime that is built into tracegen, unless the class path has one.");
+                    task.setDescription("Writes the built-in runtime, unless the class path has one.");
                     task.use(binary);
                     task.from(extension);
                     task.getClasses().from(classes);
@@ -168,7 +168,7 @@ final class JvmSupport {
             c.setCanBeResolved(false);
         });
         project.getArtifacts().add(MAPPING, mapping, artifact -> {
-            artifact.setClassifier("mapping");
+            artifact.setClassifier("tracegen-mapping");
             artifact.setType("txt");
         });
         // Publications are created by the build file, so they are all there when it has been read.
@@ -177,7 +177,7 @@ final class JvmSupport {
                 p.getExtensions().getByType(PublishingExtension.class).getPublications()
                         .withType(MavenPublication.class).configureEach(publication -> publication.artifact(mapping,
                                 artifact -> {
-                                    artifact.setClassifier("mapping");
+                                    artifact.setClassifier("tracegen-mapping");
                                     artifact.setExtension("txt");
                                 }));
             }

@@ -67,8 +67,8 @@ final class ToolBinary {
 
     /** Returns the version of the binary, and fails if the repositories do not have it. */
     private static String resolve(Configuration tool, TracegenExtension extension) {
-        Collection<Throwable> failures = tool.getIncoming().artifactView(view -> view.setLenient(true)).getArtifacts()
-                .getFailures();
+        Collection<Throwable> failures = tool.getIncoming().artifactView(view -> view.setLenient(true))
+                .getArtifacts().getFailures();
         if (failures.isEmpty()) {
             return extension.getToolVersion().get();
         }
