@@ -79,8 +79,8 @@ final class ToolBinary {
             }
         }
         throw new GradleException("There is no tracegen binary for this machine. The plugin looks for dev.tracegen:"
-                + "tracegen:" + extension.getToolVersion().get() + ", classifier " + classifier() + ", extension exe, in"
-                + " the repositories of the project:" + text + "\nIf Gradle is offline, run it online once. If the"
+                + "tracegen:" + extension.getToolVersion().get() + ", classifier " + classifier() + ", extension exe,"
+                + " in the repositories of the project:" + text + "\nIf Gradle is offline, run it online once. If the"
                 + " repositories do not have this file, add one that has it, or name a binary: tracegen { executable ="
                 + " file('...') }.");
     }
