@@ -153,8 +153,11 @@ final class JvmSupport {
     private void jdk(ScanOptions options) {
         Provider<JavaLauncher> launcher = project.getExtensions().getByType(JavaToolchainService.class)
                 .launcherFor(project.getExtensions().getByType(JavaPluginExtension.class).getToolchain());
-        options.getJdkHome().set(launcher.map(l -> l.getMetadata().getInstallationPath().getAsFile().getPath()));
-        options.getJdkVersion().set(launcher.map(l -> l.getMetadata().getLanguageVersion().toString()));
+        // The configuration cache cannot keep the launcher's own provider among the parameters of a transform.
+        options.getJdkHome().set(project.provider(() ->
+                launcher.get().getMetadata().getInstallationPath().getAsFile().getPath()));
+        options.getJdkVersion().set(project.provider(() ->
+                launcher.get().getMetadata().getLanguageVersion().toString()));
     }
 
     private void publish(Provider<RegularFile> mapping) {
@@ -222,7 +225,9 @@ final class JvmSupport {
         task.setEnableAssertions(run.getEnableAssertions());
         task.setMinHeapSize(run.getMinHeapSize());
         task.setMaxHeapSize(run.getMaxHeapSize());
-        task.setStandardInput(run.getStandardInput());
+        if (run.getStandardInput() != null) {
+            task.setStandardInput(run.getStandardInput());
+        }
     }
 
     /** Reads the class path that a task has written. It is no lambda, so that the configuration cache can keep it. */

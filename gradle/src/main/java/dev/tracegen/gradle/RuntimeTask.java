@@ -80,7 +80,7 @@ public abstract class RuntimeTask extends TracegenTask {
             }
         }
         File all = new File(getTemporaryDir(), "runtime");
-        runner().run("the project", Arrays.asList("runtime", "--output=" + all));
+        runner().run("the project", Arrays.asList("runtime", "--quiet", "--output=" + all));
         getFiles().copy(spec -> spec.from(new File(all, Layout.RUNTIME)).into(directory));
     }
 

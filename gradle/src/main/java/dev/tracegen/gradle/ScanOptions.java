@@ -56,6 +56,11 @@ public abstract class ScanOptions {
     @PathSensitive(PathSensitivity.NONE)
     public abstract RegularFileProperty getConfig();
 
+    /** The files that {@link #getConfig()} includes. */
+    @InputFiles
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract ConfigurableFileCollection getIncluded();
+
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getBlocklist();
@@ -82,6 +87,7 @@ public abstract class ScanOptions {
         getRuntimeClass().set(options.getRuntimeClass());
         getArguments().set(options.getArguments().map(all -> Flags.of("scan", all)));
         getConfig().set(options.getConfig());
+        getIncluded().from(options.getConfig().map(new ConfigFile.Includes()));
         getBlocklist().from(options.getBlocklist());
         getClasspath().from(options.getClasspath());
     }
