@@ -115,8 +115,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 	tool := buildTool(t)
 	help := map[string]string{}
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "docs/rules.md", "docs/analyze.md",
-		"docs/instrument.md", "docs/recording.md", architecture} {
+	for _, doc := range documents(tree) {
 		text, _ := tree.text(doc)
 		for _, m := range shownCommand.FindAllStringSubmatch(text, -1) {
 			command, rest := m[1], m[2]

@@ -30,6 +30,7 @@ type instrument struct {
 	output                          string
 	merge                           bool
 	mapping, lines, skipped, report string
+	digest                          string // --digest
 	sliceDirectory                  string // of assign
 
 	sliceFile string // --slice

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
@@ -30,6 +32,10 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 		"--lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
 		"--skipped": content(run.WriteSkipped),
 		"--report":  content(run.WriteJSON),
+		"--digest": content(func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, result.Mapping.Digest())
+			return err
+		}),
 	}
 	var files []pipeline.File
 	for _, f := range i.sideFiles() {
@@ -51,6 +57,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		Packages:    result.Packages,
 		Skipped:     result.Skipped,
 		Warnings:    result.Warnings,
+		LeftOut:     result.LeftOut,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,
 		Planned:     i.planned,
@@ -61,6 +68,9 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	}
 	for _, rule := range i.rules {
 		run.Rules = append(run.Rules, rule.String())
+	}
+	if w := run.BaseWarning(); w != "" && !i.disabled {
+		run.Warnings = append(slices.Clip(run.Warnings), w)
 	}
 	run.Guards = i.guards.check(run)
 	return run
