@@ -71,7 +71,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 		return misuse("%s was scanned with another --r8-mapping or with none: give the same", a.parts[0].Path())
 	}
 	read := append(a.readFiles(argfiles), files...)
-	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {
+	if err := checkWritten(destination{}, a.allSides(a.written()), read, a.base); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)
@@ -113,7 +113,7 @@ func (a *assign) written() []target {
 }
 
 func (a *assign) carryOut(cmd *cobra.Command) error {
-	undo, err := makeDirectories(a.written())
+	undo, err := makeDirectories(a.allSides(a.written()))
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,11 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err := checkWritable(destination{}, a.written()); err != nil {
 		return err
 	}
+	done, err := a.openSummary()
+	if err != nil {
+		return err
+	}
+	defer done()
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()

@@ -111,7 +111,7 @@ func (i *instrument) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.base); err != nil {
+	if err := checkWritten(i.destination, i.allSides(i.sideFiles()), i.filesRead, i.base); err != nil {
 		return err
 	}
 	i.known, err = i.incremental(argfiles)
@@ -129,9 +129,14 @@ func (i *instrument) sideFiles() []target {
 	return i.rows.targets(fileBeside)
 }
 
+// allSides returns the files and that of --summary.
+func (i *instrument) allSides(files []target) []target {
+	return slices.Concat(files, i.rows.targets(fileAppended))
+}
+
 func (i *instrument) run(cmd *cobra.Command) error {
 	if !i.dryRun {
-		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
+		undo, err := makeDirectories(append(i.destination.outputs(), i.allSides(i.sideFiles())...))
 		if err != nil {
 			return err
 		}
@@ -139,6 +144,11 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		if err := checkWritable(i.destination, i.sideFiles()); err != nil {
 			return err
 		}
+		done, err := i.openSummary()
+		if err != nil {
+			return err
+		}
+		defer done()
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -183,6 +193,9 @@ const standardOutput = "-"
 func (i *instrument) summarize() error {
 	if i.con.format == logGitHub && i.reported.Mapping != nil {
 		i.con.notify("%s", i.reported.Notice())
+	}
+	if err := i.appendSummary(); err != nil {
+		return err
 	}
 	if i.report == standardOutput {
 		if err := i.reported.WriteJSON(i.con.out); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type instrument struct {
 	output                          string
 	merge                           bool
 	mapping, lines, skipped, report string
+	summary, sarif                  string
+	summaryFile                     *os.File // of --summary, while it is open
 	sliceDirectory                  string // of assign
 
 	sliceFile string // --slice
