@@ -34,11 +34,11 @@ func LoadLines(path string) (*Lines, error) {
 			"instrumented", err)
 	}
 	defer f.Close()
-	return readLines(path, io.LimitReader(f, maxSize))
+	return ParseLines(path, io.LimitReader(f, maxSize))
 }
 
-// readLines reads a table. name is the name of its file, for errors.
-func readLines(name string, r io.Reader) (*Lines, error) {
+// ParseLines reads a table that [Mapping.WriteLines] has written. name is the name of the file, for errors.
+func ParseLines(name string, r io.Reader) (*Lines, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	l := &Lines{byID: map[uint32]SourceLine{}}

@@ -11,7 +11,8 @@ import (
 // assign holds the options of the command, and its parts.
 type assign struct {
 	instrument
-	parts []*pipeline.Part
+	parts  []*pipeline.Part
+	slices map[*pipeline.Part]string // paths of PART.scan=SLICE; empty with --slices
 }
 
 func newAssignCmd(con *console) *cobra.Command {
@@ -24,13 +25,15 @@ decisions that need the whole app: the IDs of methods, which Activities report f
 changes, which rules on supertypes match, and which methods the runtime class
 reaches. It writes the mapping, and for each PART.scan a slice DIR/PART.slice. The
 slice holds the decisions on that part only. If a part has not changed and keeps its
-IDs, as it does with --base, its slice stays the same, byte for byte.
+IDs, as it does with --base, its slice stays the same, byte for byte. PART.scan=SLICE
+names the slice of each part by itself, in place of --slices.
 
 The scan files record the options of scan. They must come from the same version of
 tracegen, with the same options. Give --config and --blocklist as for scan, since
 assign needs the rules. @FILE stands for the scan files that FILE lists.`,
 		Example: `  tracegen assign *.scan --slices ids/ -o methodMapping.txt
-  tracegen assign @scans.txt --slices ids/ -o methodMapping.txt --base release/methodMapping.txt`,
+  tracegen assign @scans.txt --slices ids/ -o methodMapping.txt --base release/methodMapping.txt
+  tracegen assign feed.scan=feed.slice app.scan=app.slice -o methodMapping.txt`,
 		Args: atLeastOne("scan file"),
 	}
 	cmd.ValidArgsFunction = completeFiles("scan")
@@ -40,14 +43,14 @@ assign needs the rules. @FILE stands for the scan files that FILE lists.`,
 }
 
 func (a *assign) run(cmd *cobra.Command, args []string) error {
-	if a.output == "" || a.sliceDirectory == "" {
-		return misuse("--output or --slices is missing: name the mapping and the directory of the slices")
+	if a.output == "" {
+		return misuse("--output is missing: name the mapping")
 	}
-	files, argfiles, err := paths(args)
+	list, argfiles, err := parseArguments(args)
 	if err != nil {
 		return err
 	}
-	if err := a.load(files); err != nil {
+	if err := a.load(list); err != nil {
 		return err
 	}
 	if err := a.adoptOptions(a.originOptions(), a.parts[0].Origin()); err != nil {
@@ -60,7 +63,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 		return misuse("--fail-on growth and --fail-on calls need the rewritten classes: give them to instrument")
 	}
 	a.mapping, a.planned = a.output, true
-	if err := a.read(); err != nil {
+	if err := a.read(cmd.Context()); err != nil {
 		return err
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
@@ -70,8 +73,11 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	if there := a.parts[0].Origin().Options[r8Option]; a.r8Digest != there {
 		return misuse("%s was scanned with another --r8-mapping or with none: give the same", a.parts[0].Path())
 	}
-	read := append(a.readFiles(argfiles), files...)
-	if err := checkWritten(destination{}, a.allSides(a.written()), read, a.base); err != nil {
+	read := a.readFiles(argfiles)
+	for _, arg := range list {
+		read = append(read, arg.path)
+	}
+	if err := checkWritten(destination{}, a.allSides(a.written()), read, a.baseFile()); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)
@@ -84,18 +90,40 @@ func orNo(rules string) string {
 	return rules
 }
 
-func (a *assign) load(files []string) error {
-	for _, file := range files {
-		part, err := pipeline.LoadPart(file)
+// load reads the scan files. It fails if the slice of one is named by its argument and by --slices, or by neither.
+func (a *assign) load(list []argument) error {
+	if len(list) == 0 {
+		return misuse("the argument files list no scan file")
+	}
+	a.slices = make(map[*pipeline.Part]string)
+	for _, arg := range list {
+		switch {
+		case arg.output == "" && a.sliceDirectory == "":
+			return misuse("the slice of %s has no name: give --slices DIR, or %s=SLICE", arg.path, arg.path)
+		case arg.output != "" && a.sliceDirectory != "":
+			return misuse("%s=%s with --slices: give one of the two", arg.path, arg.output)
+		}
+		part, err := pipeline.LoadPart(arg.path)
 		if err != nil {
 			return err
 		}
-		if err := madeHere(file, part.Origin()); err != nil {
+		if err := madeHere(arg.path, part.Origin()); err != nil {
 			return err
 		}
 		a.parts = append(a.parts, part)
+		if arg.output != "" {
+			a.slices[part] = arg.output
+		}
 	}
 	return nil
+}
+
+// sliceOf returns the path of the slice of a part.
+func (a *assign) sliceOf(p *pipeline.Part) string {
+	if named, ok := a.slices[p]; ok {
+		return named
+	}
+	return filepath.Join(a.sliceDirectory, p.Name()+pipeline.SliceExtension)
 }
 
 // written returns all files that are written, the mapping first.
@@ -104,8 +132,7 @@ func (a *assign) written() []target {
 	seen := map[string]bool{}
 	for _, p := range a.parts {
 		if !seen[p.Name()] { // package pipeline refuses two parts of one name
-			files = append(files, target{"the slice of " + p.Path(),
-				filepath.Join(a.sliceDirectory, p.Name()+pipeline.SliceExtension)})
+			files = append(files, target{"the slice of " + p.Path(), a.sliceOf(p)})
 		}
 		seen[p.Name()] = true
 	}
@@ -133,7 +160,7 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
 		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
 		Prune: config.Prune, Order: config.Order, Messages: config.Messages,
-		ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(),
+		ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(), SliceFile: a.sliceOf,
 		Lines: config.Lines, Files: config.Files,
 	}, a.parts, a.sliceDirectory)
 	if err != nil {

@@ -29,14 +29,17 @@ func (c *classPath) options() []option {
 					"directories, separated as for java; repeatable",
 			}},
 		{name: "jdk", flag: text(&c.jdk, ""), commands: classWork | byVerify, omit: inNoRecord, withSlice: sliceAllows,
-			file: fileSearched, extensions: onlyDirectories,
-			help: "home `DIR` of the JDK in which classes are looked up (default that of JAVA_HOME, or of java on " +
-				"PATH)"},
+			file: fileSearched, word: noJDK, extensions: onlyDirectories,
+			help: "home `DIR` of the JDK in which classes are looked up, or its file lib/modules, or none for no " +
+				"JDK (default that of JAVA_HOME, or of java on PATH)"},
 		{name: "strict-classpath", flag: yes(&c.strict), commands: classWork | byVerify, omit: inScanKey,
 			withSlice: sliceAllows,
 			help:      "report each class that cannot be found as a finding"},
 	}
 }
+
+// noJDK is the value of --jdk by which classes are looked up in no JDK. A directory of this name is written ./none.
+const noJDK = "none"
 
 // files returns the paths of the class path.
 func (c *classPath) files() []string {
@@ -54,9 +57,12 @@ func (c *classPath) files() []string {
 // find returns where classes are looked up. Without --jdk, it finds the JDK that the user would run.
 func (c *classPath) find(con *console) pipeline.ClassPath {
 	found := pipeline.ClassPath{Paths: c.files(), JDK: c.jdk, Strict: c.strict}
-	if c.jdk == "" {
+	switch c.jdk {
+	case noJDK:
+		found.JDK = ""
+	case "":
 		found.JDK = installedJDK()
-		con.detail("JDK in which classes are looked up: %s", cmp.Or(found.JDK, "none"))
+		con.detail("JDK in which classes are looked up: %s", cmp.Or(found.JDK, noJDK))
 	}
 	return found
 }

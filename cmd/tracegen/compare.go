@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/fleet"
@@ -160,7 +161,8 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 func (c *comparing) sample(r *reading, recordings []recording, from string) (*fleet.Sample, *analysis.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
-	o, err := naming.openAll()
+	naming.flag = &pflag.Flag{Changed: from != "" || c.naming.flag.Changed}
+	o, err := naming.openAll(r.ctx, c.con)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -136,7 +136,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 	if len(recordings) == 0 {
 		return nil
 	}
-	o, err := g.naming.openAll()
+	o, err := g.naming.openAll(ctx, g.con)
 	if err != nil {
 		return err
 	}

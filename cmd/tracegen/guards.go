@@ -122,6 +122,18 @@ func (g *guards) checkBases(base string) error {
 	return nil
 }
 
+// withoutBase turns off the guards that compare with the base mapping, and returns their names.
+func (g *guards) withoutBase() (off []string) {
+	for _, name := range []string{"ratio", "digest"} {
+		if g.enabled(name) && (name != "digest" || g.expectDigest == "") {
+			off = append(off, name)
+		}
+	}
+	g.failOn = slices.DeleteFunc(g.failOn, func(name string) bool { return slices.Contains(off, name) })
+	g.minRatio.given = false
+	return off
+}
+
 // read reads the report that guards compare with.
 func (g *guards) read() error {
 	if g.baseReport == "" {

@@ -18,10 +18,10 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/archive"
 	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -83,7 +83,7 @@ names are relative to tracegen.yml.
 		if err := i.resolve(); err != nil {
 			return err
 		}
-		if err := i.read(); err != nil {
+		if err := i.read(cmd.Context()); err != nil {
 			return err
 		}
 		if err := i.locate(args); err != nil {
@@ -111,7 +111,7 @@ func (i *instrument) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.allSides(i.sideFiles()), i.filesRead, i.base); err != nil {
+	if err := checkWritten(i.destination, i.allSides(i.sideFiles()), i.filesRead, i.baseFile()); err != nil {
 		return err
 	}
 	i.known, err = i.incremental(argfiles)
@@ -132,6 +132,14 @@ func (i *instrument) sideFiles() []target {
 // allSides returns the files and that of --summary.
 func (i *instrument) allSides(files []target) []target {
 	return slices.Concat(files, i.rows.targets(fileAppended))
+}
+
+// baseFile returns the file of --base; "" if it names a release of an archive.
+func (i *instrument) baseFile() string {
+	if archive.IsReference(i.base) {
+		return ""
+	}
+	return i.base
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
@@ -252,23 +260,35 @@ func (i *instrument) readR8() error {
 }
 
 // read reads the rules and the files of earlier builds.
-func (i *instrument) read() error {
+func (i *instrument) read(ctx context.Context) error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
 	if err := i.guards.read(); err != nil || i.base == "" {
 		return err
 	}
-	base, err := mapping.Load(i.base)
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	base, err := loadMapping(ctx, i.con, i.base)
 	if err != nil {
 		return fmt.Errorf("--base: %w", err)
 	}
+	if base == nil {
+		// It is optional, and the archive has none.
+		i.base = ""
+		if off := i.guards.withoutBase(); len(off) > 0 {
+			i.con.warn("without a base mapping, these guards are not checked: %s", strings.Join(off, ", "))
+		}
+		return nil
+	}
 	for _, name := range i.prune {
-		m, err := mapping.Load(name)
+		m, err := loadMapping(ctx, i.con, name)
 		if err != nil {
 			return fmt.Errorf("--prune: %w", err)
 		}
-		i.pruneBy = append(i.pruneBy, m)
+		if m != nil {
+			i.pruneBy = append(i.pruneBy, m)
+		}
 	}
 	if i.baseR8 != "" {
 		by, err := r8.Load(i.baseR8)

@@ -38,8 +38,9 @@ type option struct {
 	matrix string
 
 	file   fileUse
-	list   bool // the value is a list of paths, separated as the system does it
-	stdout bool // "-" stands for standard output
+	list   bool   // the value is a list of paths, separated as the system does it
+	stdout bool   // "-" stands for standard output
+	word   string // a value that stands for itself and names no file; "" for none
 	// extensions are those of the files that shells complete; nil stands for any file.
 	extensions []string
 }
@@ -54,6 +55,7 @@ const (
 	byExplain
 	byStrip
 	byVerify
+	byRecord
 	offLimits
 
 	everyBuild = byInstrument | byScan | byAssign | byExplain
@@ -128,7 +130,7 @@ func (o *option) paths() []string {
 			one = filepath.SplitList(v)
 		}
 		for _, path := range one {
-			if path != "" && !(o.stdout && path == standardOutput) {
+			if path != "" && path != o.word && !(o.stdout && path == standardOutput) {
 				paths = append(paths, path)
 			}
 		}

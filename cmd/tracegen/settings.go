@@ -33,7 +33,8 @@ type instrument struct {
 	mapping, lines, skipped, report string
 	summary, sarif                  string
 	summaryFile                     *os.File // of --summary, while it is open
-	sliceDirectory                  string // of assign
+	digest                          string   // --digest
+	sliceDirectory                  string   // of assign
 
 	sliceFile string // --slice
 	base      string

@@ -37,6 +37,10 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 		"--skipped": content(run.WriteSkipped),
 		"--report":  content(run.WriteJSON),
 		"--sarif":   content(run.WriteSARIF),
+		"--digest": content(func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, result.Mapping.Digest())
+			return err
+		}),
 	}
 	var files []pipeline.File
 	for _, f := range i.sideFiles() {

@@ -26,6 +26,9 @@ type AssignConfig struct {
 	ClassPath    []string // where supertypes are looked for that rules name and no part has
 	SliceOptions []string // names of the options in the parts' origins that slices record
 
+	// SliceFile returns the path of the slice of a part. nil stands for the part's name in the directory.
+	SliceFile func(*Part) string
+
 	// What else decides about methods and IDs.
 	Filter          *filter.Filter
 	FocusHooks      bool
@@ -78,6 +81,9 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	var inputs []Input
 	for i, p := range parts {
 		file := filepath.Join(directory, p.name+SliceExtension)
+		if c.SliceFile != nil {
+			file = c.SliceFile(p)
+		}
 		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin,
 			c.SliceOptions)
 		if err := writeFile(stage, none, file, slice.seal()); err != nil {
@@ -108,7 +114,7 @@ func sortedParts(parts []*Part) ([]*Part, error) {
 	})
 	for i, p := range parts[1:] {
 		if p.name == parts[i].name {
-			return nil, fmt.Errorf("scan files %s and %s are of one name, and so would their slices be; rename one",
+			return nil, fmt.Errorf("scan files %s and %s are of one name, which names their inputs in lists; rename one",
 				parts[i].path, p.path)
 		}
 		if err := wire.CheckOrigin(parts[0].path, parts[0].origin, p.path, p.origin); err != nil {

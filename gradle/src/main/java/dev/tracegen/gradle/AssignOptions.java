@@ -1,0 +1,129 @@
+package dev.tracegen.gradle;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+import org.gradle.api.file.ConfigurableFileCollection;
+import org.gradle.api.file.RegularFileProperty;
+import org.gradle.api.provider.ListProperty;
+import org.gradle.api.provider.Property;
+import org.gradle.api.provider.SetProperty;
+import org.gradle.api.tasks.Input;
+import org.gradle.api.tasks.InputFile;
+import org.gradle.api.tasks.InputFiles;
+import org.gradle.api.tasks.Optional;
+import org.gradle.api.tasks.PathSensitive;
+import org.gradle.api.tasks.PathSensitivity;
+
+/** The options that decide about the whole, for {@code instrument} and {@code assign}. */
+public abstract class AssignOptions {
+    @InputFile
+    @Optional
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract RegularFileProperty getBase();
+
+    @InputFile
+    @Optional
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract RegularFileProperty getBaseR8Mapping();
+
+    @InputFiles
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract ConfigurableFileCollection getPrune();
+
+    @InputFile
+    @Optional
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract RegularFileProperty getBaseReport();
+
+    @Input
+    @Optional
+    public abstract Property<Boolean> getRuntimeExternal();
+
+    @Input
+    @Optional
+    public abstract SetProperty<String> getFailOn();
+
+    @Input
+    @Optional
+    public abstract Property<Double> getMaxGrowth();
+
+    @Input
+    @Optional
+    public abstract Property<Double> getMinMethodsRatio();
+
+    @Input
+    @Optional
+    public abstract Property<Double> getMaxCallsGrowth();
+
+    @Input
+    @Optional
+    public abstract Property<String> getExpectDigest();
+
+    /** All further options; each command takes its own. */
+    @Input
+    public abstract ListProperty<String> getArguments();
+
+    /** Takes the values of a variant. */
+    void from(TracegenOptions options) {
+        getBase().set(options.getBase());
+        getBaseR8Mapping().set(options.getBaseR8Mapping());
+        getPrune().from(options.getPrune());
+        getBaseReport().set(options.getBaseReport());
+        getRuntimeExternal().set(options.getRuntimeExternal());
+        getFailOn().set(options.getFailOn());
+        getMaxGrowth().set(options.getMaxGrowth());
+        getMinMethodsRatio().set(options.getMinMethodsRatio());
+        getMaxCallsGrowth().set(options.getMaxCallsGrowth());
+        getExpectDigest().set(options.getExpectDigest());
+        getArguments().set(options.getArguments());
+    }
+
+    /** Returns the arguments for {@code instrument}. */
+    List<String> instrument() {
+        List<String> list = common();
+        for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
+            list.add("--fail-on=" + guard);
+        }
+        Flags.add(list, "--max-growth", getMaxGrowth());
+        Flags.add(list, "--max-calls-growth", getMaxCallsGrowth());
+        if (getBaseReport().isPresent()) {
+            list.add("--base-report=" + getBaseReport().get());
+        }
+        list.addAll(Flags.of("instrument", getArguments().get()));
+        return list;
+    }
+
+    /** Returns the arguments for {@code assign}, which has no guards on sizes and calls. */
+    List<String> assign() {
+        List<String> list = common();
+        for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
+            if (!guard.equals("growth") && !guard.equals("calls")) {
+                list.add("--fail-on=" + guard);
+            }
+        }
+        list.addAll(Flags.of("assign", getArguments().get()));
+        return list;
+    }
+
+    private List<String> common() {
+        List<String> list = new ArrayList<>();
+        if (getBase().isPresent()) {
+            list.add("--base=" + getBase().get());
+        }
+        if (getBaseR8Mapping().isPresent()) {
+            list.add("--base-r8-mapping=" + getBaseR8Mapping().get());
+        }
+        for (File file : getPrune()) {
+            list.add("--prune=" + file);
+        }
+        if (getRuntimeExternal().getOrElse(false)) {
+            list.add("--runtime-external");
+        }
+        Flags.add(list, "--min-methods-ratio", getMinMethodsRatio());
+        Flags.add(list, "--expect-digest", getExpectDigest());
+        return list;
+    }
+}

@@ -1,0 +1,27 @@
+package dev.tracegen.gradle;
+
+import javax.inject.Inject;
+
+import org.gradle.api.Named;
+
+/**
+ * Settings for one Android variant, or for all variants of one build type. What is not set is taken from the extension.
+ */
+public abstract class TracegenVariant extends TracegenOptions implements Named {
+    private final String name;
+
+    /**
+     * Creates the settings.
+     *
+     * @param name the name of a variant ({@code fullRelease}) or of a build type ({@code release})
+     */
+    @Inject
+    public TracegenVariant(String name) {
+        this.name = name;
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+}

@@ -1,0 +1,163 @@
+package dev.tracegen.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import org.apache.maven.artifact.Artifact;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugins.annotations.Component;
+import org.apache.maven.plugins.annotations.Parameter;
+import org.apache.maven.project.MavenProjectHelper;
+import org.eclipse.aether.artifact.DefaultArtifact;
+
+/** The parameters of both goals that instrument, and the command that they run. */
+abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
+  /** The classifier of the mapping among the project's artifacts. */
+  static final String MAPPING_CLASSIFIER = "tracegen-mapping";
+
+  /** The file with options and rules; tracegen.yml beside the POM if it exists and no other is set. */
+  @Parameter(property = "tracegen.config")
+  private File config;
+
+  /** The method mapping of an earlier build. Its methods keep their IDs. */
+  @Parameter(property = "tracegen.base")
+  private File base;
+
+  /**
+   * A released version of this project. Its mapping, which was deployed with the classifier tracegen-mapping, is the
+   * base.
+   */
+  @Parameter(property = "tracegen.baseVersion")
+  private String baseVersion;
+
+  /** Which exits are reported: normal, throws, or exact. */
+  @Parameter(property = "tracegen.exits")
+  private String exits;
+
+  /** Which methods are too small to be traced: smart, matrix, or none. */
+  @Parameter(property = "tracegen.trivial")
+  private String trivial;
+
+  /** What is checked: full or equivalence. */
+  @Parameter(property = "tracegen.verify")
+  private String verify;
+
+  /** Guards that make the build fail: introduced, unverifiable, growth, ratio, calls, digest. */
+  @Parameter(property = "tracegen.failOn")
+  private List<String> failOn = Collections.emptyList();
+
+  /** More arguments of tracegen instrument. They come last. */
+  @Parameter(property = "tracegen.arguments")
+  private List<String> arguments = Collections.emptyList();
+
+  /** The cache that makes repeated builds quick. It may be deleted at any time. */
+  @Parameter(property = "tracegen.cache", defaultValue = "${project.build.directory}/tracegen/cache")
+  private File cache;
+
+  /** Whether the mapping, and the instrumented jar if there is one, become artifacts of the project. */
+  @Parameter(property = "tracegen.attach", defaultValue = "true")
+  boolean attach;
+
+  @Component private MavenProjectHelper projectHelper;
+
+  /**
+   * Runs tracegen instrument and attaches the mapping.
+   *
+   * @param inputs the inputs, the most important first
+   * @param output the output, as a directory with a slash at its end if each input has its own output in it
+   * @param classPath where classes are looked up that the inputs refer to
+   */
+  final void instrument(Tool tool, List<File> inputs, String output, Collection<File> classPath)
+      throws MojoExecutionException, MojoFailureException {
+    List<String> command = new ArrayList<>();
+    command.add("instrument");
+    command.add("@" + inputList(inputs));
+    option(command, "--output", output);
+    option(command, "--mapping", mappingFile());
+    option(command, "--report", new File(outputDirectory, "report.json"));
+    option(command, "--skipped", new File(outputDirectory, "skipped.tsv"));
+    option(command, "--cache", cache);
+    option(command, "--config", config);
+    option(command, "--base", baseMapping());
+    option(command, "--exits", exits);
+    option(command, "--trivial", trivial);
+    option(command, "--verify", verify);
+    for (String guard : failOn) {
+      option(command, "--fail-on", guard);
+    }
+    if (!classPath.isEmpty()) {
+      List<String> paths = new ArrayList<>();
+      classPath.forEach(f -> paths.add(f.getPath()));
+      option(command, "--classpath", String.join(File.pathSeparator, paths));
+    }
+    command.addAll(arguments);
+    tool.run(command);
+    if (attach) {
+      attach("txt", MAPPING_CLASSIFIER, mappingFile());
+    }
+  }
+
+  final void attach(String type, String classifier, File file) {
+    boolean attached = project.getAttachedArtifacts().stream()
+        .anyMatch(a -> classifier.equals(a.getClassifier()) && type.equals(a.getType()));
+    if (!attached) {
+      projectHelper.attachArtifact(project, type, classifier, file);
+    }
+  }
+
+  /**
+   * Returns the jar of the runtime: that of the project's dependencies, or else the one in the binary, which is written
+   * below the output directory.
+   */
+  final File runtime(Tool tool) throws MojoExecutionException, MojoFailureException {
+    for (Artifact a : project.getArtifacts()) {
+      if (isRuntime(a)) {
+        return a.getFile();
+      }
+    }
+    File directory = new File(outputDirectory, "runtime");
+    tool.run(java.util.Arrays.asList("runtime", "-o", directory.getPath()));
+    return new File(directory, "tracegen-runtime.jar");
+  }
+
+  static boolean isRuntime(Artifact a) {
+    return a.getGroupId().equals("dev.tracegen") && a.getArtifactId().equals("tracegen-runtime");
+  }
+
+  private File baseMapping() throws MojoExecutionException {
+    if (baseVersion == null || baseVersion.isEmpty()) {
+      return base;
+    }
+    if (base != null) {
+      throw new MojoExecutionException("both base and baseVersion are set: remove one of them");
+    }
+    return resolve(new DefaultArtifact(project.getGroupId(), project.getArtifactId(), MAPPING_CLASSIFIER, "txt",
+        baseVersion), "check baseVersion: that version of the project must have been deployed with its mapping");
+  }
+
+  private File inputList(List<File> inputs) throws MojoExecutionException {
+    List<String> paths = new ArrayList<>();
+    inputs.forEach(f -> paths.add(f.getPath()));
+    File list = new File(outputDirectory, "inputs.txt");
+    try {
+      Files.createDirectories(outputDirectory.toPath());
+      Files.write(list.toPath(), paths, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new MojoExecutionException("cannot write the list of inputs, " + list + ": " + e.getMessage(), e);
+    }
+    return list;
+  }
+
+  private static void option(List<String> command, String flag, Object value) {
+    if (value != null && !value.toString().isEmpty()) {
+      command.add(flag);
+      command.add(value.toString());
+    }
+  }
+}
