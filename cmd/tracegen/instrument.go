@@ -196,8 +196,8 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot be printed, it prints a warning,
-// as the work is done.
+// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot
+// be printed, it prints a warning, as the work is done.
 func (i *instrument) summarize() error {
 	if i.con.format == logGitHub && i.reported.Mapping != nil {
 		i.con.notify("%s", i.reported.Notice())

@@ -49,8 +49,8 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	return files, nil
 }
 
-// openSummary opens the file of --summary, so that it fails before the work. done closes the file, and removes it if the
-// run created it and wrote nothing.
+// openSummary opens the file of --summary, so that it fails before the work. done closes the file, and removes it if
+// the run created it and wrote nothing.
 func (i *instrument) openSummary() (done func(), err error) {
 	if i.summary == "" {
 		return func() {}, nil

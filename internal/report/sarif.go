@@ -65,7 +65,8 @@ func notInstrumented(reason filter.Reason) bool {
 	return false
 }
 
-// writeSARIF writes a document with the results. It sets their rule indices; describe returns the description of a rule.
+// writeSARIF writes a document with the results. It sets their rule indices; describe returns the description of a
+// rule.
 func writeSARIF(w io.Writer, version string, results []sarifResult, describe func(rule string) string) error {
 	driver := sarifDriver{Name: "tracegen", Version: version, Rules: []sarifRule{}}
 	var ids []string

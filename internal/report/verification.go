@@ -115,8 +115,8 @@ func (v *Verification) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the user
-// named, and the rule as its title.
+// Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the
+// user named, and the rule as its title.
 func (v *Verification) Messages() []Message {
 	var messages []Message
 	for _, f := range v.Findings {
