@@ -30,7 +30,7 @@ func TestLinesReadBack(t *testing.T) {
 	if err := m.WriteLines(&text, list); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readLines("lines.txt", &text)
+	got, err := ParseLines("lines.txt", &text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestLinesRefused(t *testing.T) {
 		{head + "17\tA%.java\t1\n", "l.txt:3: "},
 		{head + "17\tA.java\t-1\n", "l.txt:3: "},
 	} {
-		_, err := readLines("l.txt", strings.NewReader(c.text))
+		_, err := ParseLines("l.txt", strings.NewReader(c.text))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, new(*FormatError)) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
 		}

@@ -144,8 +144,8 @@ The times of messages are exact. The times of methods have the precision of the 
 the records, 5 ms by default, which the output shows. Sums of many short calls are more
 precise.
 
-A recording names its mapping. If --mapping is a directory, each recording gets the
-mapping that it names. A recording whose mapping is not given is skipped with a warning,
+A recording names its mapping. If --mapping is a directory or an archive, each recording
+gets the mapping that it names, and that of R8 from an archive. A recording whose mapping is not given is skipped with a warning,
 and the exit code is 1. If all recordings are skipped, analyze writes nothing. An ID that
 is not in the mapping is shown as an ID (#4711) and counted.
 
@@ -176,6 +176,7 @@ type analyzing struct {
 	maxLost  lostShare
 	lost     []error // recordings that lack more than maxLost
 	skipped  int     // recordings of other builds
+	stalls   int     // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
@@ -198,21 +199,19 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	files := filesOf(recordings)
-	o, err := a.names()
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	o, err := a.names(ctx)
 	if err != nil {
 		return err
 	}
 	if recordings, err = a.checkBuilds(recordings, o.Mappings); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
-	defer stop()
 	if a.output == standardOutput && a.binary() && isTerminal(a.con.out) {
 		return misuse("--format %s is binary and not for a terminal; name a file by --output", a.format)
 	}
-	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool {
-		return f == standardInput
-	})
+	read := slices.Concat(a.rows.files(fileRead), onDisk(files))
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
@@ -241,8 +240,8 @@ func (a *analyzing) binary() bool {
 }
 
 // names opens the mappings. Without --mapping, the default file may be missing.
-func (a *analyzing) names() (analysis.Options, error) {
-	o, missing, err := a.naming.open()
+func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
+	o, missing, err := a.naming.open(ctx, a.con)
 	if missing != nil && a.named {
 		return o, missing
 	}
@@ -345,7 +344,8 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysi
 		}, nil
 	case p.format == answersReport:
 		text := analysis.NewText(w)
-		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
+		o.Begin, o.End = text.Begin, text.End
+		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
 		return func(*analysis.Mappings) error { return nil }, nil
 	case p.format == answersTable:
 		o.Methods = new(analysis.Methods)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/archive"
 )
 
 const (
@@ -82,9 +83,9 @@ func (o *option) relativeTo(file, value string) string {
 }
 
 // relativeTo returns a path that is relative to the directory of file, as a path that is relative to the working
-// directory. It keeps a slash at the end, which marks a directory.
+// directory. It keeps a slash at the end, which marks a directory. The location of an archive stays as it is.
 func relativeTo(file, path string) string {
-	if filepath.IsAbs(path) || path == standardOutput {
+	if filepath.IsAbs(path) || path == standardOutput || archive.IsReference(path) {
 		return path
 	}
 	joined := filepath.Join(filepath.Dir(file), filepath.FromSlash(path))

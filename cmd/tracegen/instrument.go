@@ -18,9 +18,10 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -82,7 +83,7 @@ names are relative to tracegen.yml.
 		if err := i.resolve(); err != nil {
 			return err
 		}
-		if err := i.read(); err != nil {
+		if err := i.read(cmd.Context()); err != nil {
 			return err
 		}
 		if err := i.locate(args); err != nil {
@@ -110,7 +111,7 @@ func (i *instrument) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.base); err != nil {
+	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
 		return err
 	}
 	i.known, err = i.incremental(argfiles)
@@ -128,6 +129,14 @@ func (i *instrument) sideFiles() []target {
 	return i.rows.targets(fileBeside)
 }
 
+// baseFile returns the file of --base; "" if it names a release of an archive.
+func (i *instrument) baseFile() string {
+	if archive.IsReference(i.base) {
+		return ""
+	}
+	return i.base
+}
+
 func (i *instrument) run(cmd *cobra.Command) error {
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
@@ -135,6 +144,9 @@ func (i *instrument) run(cmd *cobra.Command) error {
 			return err
 		}
 		defer undo() // removes empty directories only, and so none after success
+		if err := checkWritable(i.destination, i.sideFiles()); err != nil {
+			return err
+		}
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -144,10 +156,10 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	i.printWarnings(result)
 	if i.reported == nil {
 		i.reported = i.reportOf(result)
 	}
+	i.printWarnings(result, i.reported.Warnings)
 	for _, fault := range result.Tolerated {
 		i.con.detail("pre-existing finding with the classes of this JDK, left as it is: %s", fault)
 	}
@@ -174,9 +186,12 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, or the report with --report -. If the summary cannot be printed, it prints a warning,
+// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot be printed, it prints a warning,
 // as the work is done.
 func (i *instrument) summarize() error {
+	if i.con.format == logGitHub && i.reported.Mapping != nil {
+		i.con.notify("%s", i.reported.Notice())
+	}
 	if i.report == standardOutput {
 		if err := i.reported.WriteJSON(i.con.out); err != nil {
 			return fmt.Errorf("--report: %w; all other files have been written", err)
@@ -219,7 +234,7 @@ func (i *instrument) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
-	data, err := os.ReadFile(i.r8File)
+	data, err := gz.ReadFile(i.r8File, maxText)
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}
@@ -232,23 +247,35 @@ func (i *instrument) readR8() error {
 }
 
 // read reads the rules and the files of earlier builds.
-func (i *instrument) read() error {
+func (i *instrument) read(ctx context.Context) error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
 	if err := i.guards.read(); err != nil || i.base == "" {
 		return err
 	}
-	base, err := mapping.Load(i.base)
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	base, err := loadMapping(ctx, i.con, i.base)
 	if err != nil {
 		return fmt.Errorf("--base: %w", err)
 	}
+	if base == nil {
+		// It is optional, and the archive has none.
+		i.base = ""
+		if off := i.guards.withoutBase(); len(off) > 0 {
+			i.con.warn("without a base mapping, these guards are not checked: %s", strings.Join(off, ", "))
+		}
+		return nil
+	}
 	for _, name := range i.prune {
-		m, err := mapping.Load(name)
+		m, err := loadMapping(ctx, i.con, name)
 		if err != nil {
 			return fmt.Errorf("--prune: %w", err)
 		}
-		i.pruneBy = append(i.pruneBy, m)
+		if m != nil {
+			i.pruneBy = append(i.pruneBy, m)
+		}
 	}
 	if i.baseR8 != "" {
 		by, err := r8.Load(i.baseR8)
@@ -293,6 +320,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 			KeepCompilable:   i.forJVM && !i.allowHuge,
 		},
 		FocusHooks:      i.focus,
+		Android:         !i.forJVM,
 		RuntimeExternal: i.runtimeExternal,
 		BuiltIn:         i.builtIn(),
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
@@ -362,8 +390,8 @@ func (i *instrument) adoptSlice(by pipeline.Origin) error {
 }
 
 // printWarnings prints the warnings of a run and, with -v, the classes that the type checker did not find.
-func (i *instrument) printWarnings(result *pipeline.Result) {
-	for _, w := range result.Warnings {
+func (i *instrument) printWarnings(result *pipeline.Result, warnings []string) {
+	for _, w := range warnings {
 		i.con.warn("%s", w)
 	}
 	if i.verify == pipeline.VerifyFull {

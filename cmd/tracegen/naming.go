@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/archive"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -18,13 +22,16 @@ type naming struct {
 	mapping, lines, r8 string // lines is for analyze alone
 	force              bool
 	messages           []string
+	flag               *pflag.Flag // of mapping
 }
 
 // options returns the rows of the options, and more rows, under one heading.
 func (n *naming) options(more ...option) []option {
+	n.flag = text(&n.mapping, defaultMapping)
 	return grouped("Names", append([]option{
-		{name: "mapping", flag: text(&n.mapping, defaultMapping), file: fileRead, extensions: []string{"txt"},
-			help: "method mapping `FILE`, or a directory with the mappings of many builds"},
+		{name: "mapping", flag: n.flag, file: fileRead, extensions: []string{"txt"},
+			help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
+				"mappings; without this option, the archive in " + archive.Variable + " if the default does not exist"},
 		{name: "r8-mapping", flag: text(&n.r8, ""), file: fileRead, extensions: []string{"txt"},
 			help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
 		{name: "force", flag: yes(&n.force),
@@ -43,7 +50,7 @@ func resultOption(p *string) option {
 
 // open opens the mappings. If the file of --mapping does not exist, missing is that error, and the options have no
 // mapping.
-func (n *naming) open() (o analysis.Options, missing, err error) {
+func (n *naming) open(ctx context.Context, con *console) (o analysis.Options, missing, err error) {
 	o.Force = n.force
 	for _, pattern := range n.messages {
 		rule, err := filter.ParseMessage(pattern, filter.Position{File: "--message"})
@@ -63,6 +70,15 @@ func (n *naming) open() (o analysis.Options, missing, err error) {
 			return o, nil, err
 		}
 	}
+	if !n.flag.Changed && os.Getenv(archive.Variable) != "" {
+		if _, err := os.Stat(n.mapping); err != nil {
+			n.mapping = "archive:"
+		}
+	}
+	if isArchive(n.mapping) {
+		o.Mappings, err = archivedMappings(ctx, con, n.mapping, lines)
+		return o, nil, err
+	}
 	o.Mappings, err = analysis.OpenMappings(n.mapping, lines)
 	if errors.Is(err, fs.ErrNotExist) {
 		o.Mappings = nil
@@ -73,8 +89,8 @@ func (n *naming) open() (o analysis.Options, missing, err error) {
 
 // openAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning
 // in its own build only.
-func (n *naming) openAll() (analysis.Options, error) {
-	o, missing, err := n.open()
+func (n *naming) openAll(ctx context.Context, con *console) (analysis.Options, error) {
+	o, missing, err := n.open(ctx, con)
 	if missing != nil {
 		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
 			"mappings by --mapping", missing)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/symbolize"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -21,7 +24,8 @@ func newSymbolizeCmd(con *console) *cobra.Command {
 		Use:   "symbolize [FILE]",
 		Short: "Add the names of methods to the IDs in any text",
 		Long: `symbolize copies FILE, or standard input, to standard output and adds the names of
-methods to the IDs in it. All other text stays the same, byte for byte.
+methods to the IDs in it. All other text stays the same, byte for byte. The files may be
+compressed (.gz); the output is not.
 
 It recognizes the reports of Matrix and of tracegen's runtime. Their records are
 "depth,ID,count,cost":
@@ -57,12 +61,12 @@ the method mapping are original names and are not retraced.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			y.named = cmd.Flags().Changed("mapping")
-			return y.run(con, append(args, "-")[0])
+			return y.run(cmd.Context(), con, append(args, "-")[0])
 		},
 	}
 	newOptions([]option{
 		{name: "mapping", flag: text(&y.mapping, defaultMapping), file: fileRead, extensions: []string{"txt"},
-			help: "method mapping `FILE`"},
+			help: "method mapping `FILE`, or a release of an archive, see tracegen help mappings"},
 		{name: "r8-mapping", flag: text(&y.r8, ""), file: fileRead, extensions: []string{"txt"},
 			help: "retrace stack traces by this mapping `FILE` of R8 or ProGuard"},
 		{name: "descriptors", flag: yes(&y.descriptors), help: "add the descriptor to each name"},
@@ -78,8 +82,8 @@ type symbolizing struct {
 }
 
 // run symbolizes one file; "-" is standard input.
-func (y *symbolizing) run(con *console, file string) error {
-	s, err := y.symbolizer(con)
+func (y *symbolizing) run(ctx context.Context, con *console, file string) error {
+	s, err := y.symbolizer(ctx, con)
 	if err != nil {
 		return err
 	}
@@ -93,6 +97,9 @@ func (y *symbolizing) run(con *console, file string) error {
 		in = f
 	} else {
 		file = "standard input"
+	}
+	if in, err = gz.NewReader(in); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	counts, err := s.Copy(con.out, readErrors{in, file})
 	if err != nil {
@@ -109,7 +116,7 @@ func (y *symbolizing) run(con *console, file string) error {
 }
 
 // symbolizer loads the mappings.
-func (y *symbolizing) symbolizer(con *console) (*symbolize.Symbolizer, error) {
+func (y *symbolizing) symbolizer(ctx context.Context, con *console) (*symbolize.Symbolizer, error) {
 	s := &symbolize.Symbolizer{Descriptors: y.descriptors}
 	var err error
 	if y.r8 != "" {
@@ -121,11 +128,35 @@ func (y *symbolizing) symbolizer(con *console) (*symbolize.Symbolizer, error) {
 				"superfluous", y.r8, v)
 		}
 	}
+	if archive.IsReference(y.mapping) {
+		return s, y.fetch(ctx, con, s)
+	}
 	s.Mapping, err = mapping.Load(y.mapping)
 	if errors.Is(err, fs.ErrNotExist) && y.r8 != "" && !y.named {
 		return s, nil // the default need not be there
 	}
 	return s, err
+}
+
+// fetch sets the mappings of the release that --mapping selects in an archive. --r8-mapping takes precedence over that
+// of the release.
+func (y *symbolizing) fetch(ctx context.Context, con *console, s *symbolize.Symbolizer) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	a, r, err := selectRelease(ctx, con, y.mapping)
+	if err != nil || r == nil {
+		return err
+	}
+	defer a.Trim()
+	b, err := fetchBuild(ctx, a, r)
+	if err != nil {
+		return err
+	}
+	s.Mapping = b.Mapping
+	if s.R8 == nil {
+		s.R8 = b.R8
+	}
+	return nil
 }
 
 // readErrors is a reader that names the file in its errors.

@@ -81,7 +81,7 @@ type Options struct {
 	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
 	Mappings *Mappings
 	Force    bool
-	// R8 translates what a device said in the names of its build; nil for none.
+	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
 	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
 	// and no others.
@@ -178,6 +178,9 @@ func (a *analyzer) start() error {
 		}
 		r.Names, r.Resolved = names, found
 		r.Forced = !found && stamped(r.Digest) && names.mapping != nil
+		if r.by.by == nil && !r.Forced {
+			r.by.by = names.r8
+		}
 	}
 	r.Names.forget()
 	if a.Methods != nil {

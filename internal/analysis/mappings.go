@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +11,40 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// Mappings is one mapping file, or a directory of them. It loads a mapping when it is first needed, and keeps it. It is
-// not safe for several goroutines.
+// Mappings is one mapping file, a directory of them, or an archive. It loads a mapping when it is first needed, and
+// keeps it. It is not safe for several goroutines.
 type Mappings struct {
 	path   string
-	single *mapping.Mapping  // of a file
+	single *Build            // of a file, or one release
 	files  map[string]string // of a directory: the digest, and the file that has it
+	fetch  func(digest string) (*Build, error)
+	absent map[string]bool // digests that fetch has not found
 	lines  *mapping.Lines
 	loaded map[string]*Names
+}
+
+// Build has the mapping of a build, and what else is known of it.
+type Build struct {
+	Mapping *mapping.Mapping
+	// Lines has the source lines of its methods, and R8 its mapping of R8; nil for none.
+	Lines *mapping.Lines
+	R8    *r8.Mapping
+}
+
+// BuildMappings returns the mapping of one build. name stands for it in errors.
+func BuildMappings(name string, of *Build) *Mappings {
+	return &Mappings{path: name, single: of, loaded: map[string]*Names{}}
+}
+
+// FetchMappings returns the mappings that fetch finds by their digests; it returns nil if there is none. It is called
+// once for each digest. name stands for where it searches, in errors.
+func FetchMappings(name string, fetch func(digest string) (*Build, error)) *Mappings {
+	return &Mappings{path: name, fetch: fetch, absent: map[string]bool{}, loaded: map[string]*Names{}}
 }
 
 // OpenMappings opens the mapping at path, or searches the directory for mappings: by the first lines of
@@ -31,12 +53,13 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 	m := &Mappings{path: path, lines: lines, loaded: map[string]*Names{}}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		m.single, err = mapping.Load(path)
-		if err == nil && lines != nil && lines.Digest() != m.single.Digest() {
+		loaded, err := mapping.Load(path)
+		if err == nil && lines != nil && lines.Digest() != loaded.Digest() {
 			err = fmt.Errorf("the source lines belong to mapping %s, and %s is mapping %s; give the file that was written "+
 				"with it",
-				lines.Digest(), path, m.single.Digest())
+				lines.Digest(), path, loaded.Digest())
 		}
+		m.single = &Build{Mapping: loaded}
 		return m, err
 	}
 	m.files = map[string]string{}
@@ -62,12 +85,20 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 
 // digestLine returns the digest that a mapping says it has; "" for other files.
 func digestLine(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
+	f, err := gz.Open(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
+	if err != nil {
+		return "", nil // a damaged file is no mapping
+	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(bufio.NewReader(f), 4096))
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(f, head)
+	head = head[:n]
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // a short file, or one that is cut off
+	}
 	if err != nil || !strings.HasPrefix(strings.TrimPrefix(string(head), "\ufeff"), "# tracegen-mapping ") {
 		return "", err
 	}
@@ -83,7 +114,8 @@ func digestLine(file string) (string, error) {
 type MismatchError struct {
 	// Recording is its name, and Digest the mapping that it says it is of.
 	Recording, Digest string
-	// Mapping is the file or directory that was searched, and Found the digest of what it has; empty for a directory.
+	// Mapping is the file, directory or archive that was searched, and Found the digest of what it has; empty for a
+	// directory and an archive.
 	Mapping, Found string
 }
 
@@ -107,35 +139,54 @@ func stamped(digest string) bool { return digest != "" && digest != mapping.Unst
 // then, and also if the recording does not say what it is of.
 func (m *Mappings) Find(recording, digest string, force bool) (names *Names, found bool, err error) {
 	mismatch := &MismatchError{Recording: recording, Digest: digest, Mapping: m.path}
-	switch {
-	case m.single != nil:
-		if found = m.single.Digest() == digest; found || force || !stamped(digest) {
+	if m.single != nil {
+		has := m.single.Mapping.Digest()
+		if found = has == digest; found || force || !stamped(digest) {
 			return m.names("", m.single), found, nil
 		}
-		mismatch.Found = m.single.Digest()
+		mismatch.Found = has
 		return nil, false, mismatch
-	case m.files[digest] != "":
+	}
+	if stamped(digest) {
 		if m.loaded[digest] != nil {
 			return m.loaded[digest], true, nil
 		}
-		loaded, err := mapping.Load(m.files[digest])
+		of, err := m.load(digest)
 		if err != nil {
 			return nil, false, err
 		}
-		return m.names(digest, loaded), true, nil
-	case force || !stamped(digest):
-		return m.names("", nil), false, nil
+		if of != nil {
+			return m.names(digest, of), true, nil
+		}
+		if !force {
+			return nil, false, mismatch
+		}
 	}
-	return nil, false, mismatch
+	return m.names("", &Build{}), false, nil
 }
 
-func (m *Mappings) names(key string, loaded *mapping.Mapping) *Names {
+// load loads the build with the digest; it returns nil if there is none.
+func (m *Mappings) load(digest string) (*Build, error) {
+	switch {
+	case m.fetch != nil && !m.absent[digest]:
+		of, err := m.fetch(digest)
+		m.absent[digest] = err == nil && of == nil
+		return of, err
+	case m.files[digest] != "":
+		loaded, err := mapping.Load(m.files[digest])
+		return &Build{Mapping: loaded}, err
+	}
+	return nil, nil
+}
+
+func (m *Mappings) names(key string, of *Build) *Names {
 	if m.loaded[key] == nil {
-		lines := m.lines
-		if lines != nil && (loaded == nil || loaded.Digest() != lines.Digest()) {
-			lines = nil
+		lines := of.Lines
+		if m.lines != nil && of.Mapping != nil && of.Mapping.Digest() == m.lines.Digest() {
+			lines = m.lines
 		}
-		m.loaded[key] = NewNames(loaded, lines)
+		m.loaded[key] = NewNames(of.Mapping, lines)
+		m.loaded[key].r8 = of.R8
 	}
 	return m.loaded[key]
 }
@@ -146,7 +197,7 @@ func (m *Mappings) Loaded() []*mapping.Mapping {
 		return nil
 	}
 	if m.single != nil {
-		return []*mapping.Mapping{m.single}
+		return []*mapping.Mapping{m.single.Mapping}
 	}
 	var list []*mapping.Mapping
 	for _, d := range slices.Sorted(maps.Keys(m.loaded)) {

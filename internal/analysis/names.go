@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -11,6 +12,7 @@ import (
 type Names struct {
 	mapping *mapping.Mapping // nil if there is none
 	lines   *mapping.Lines   // likewise
+	r8      *r8.Mapping      // likewise
 	other   trace.Names      // where names come from without a mapping; nil for none
 	known   map[trace.Method]trace.Name
 	unknown map[trace.Method]bool

@@ -1,0 +1,144 @@
+package oracle
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// versityVersion is the version of the S3 server. .ci/deps installs it.
+const versityVersion = "v1.8.0"
+
+// ObjectStore is a server that speaks S3, on a port of 127.0.0.1, with one empty bucket: versitygw, a program that
+// people use in production. It checks the signatures of requests.
+type ObjectStore struct {
+	Endpoint, Bucket     string
+	AccessKey, SecretKey string
+	// Dir has the objects of the bucket as files.
+	Dir string
+}
+
+// Env returns the environment variables by which clients find the server, in the form KEY=VALUE.
+func (s *ObjectStore) Env() []string {
+	return []string{"AWS_ENDPOINT_URL=" + s.Endpoint, "AWS_ACCESS_KEY_ID=" + s.AccessKey,
+		"AWS_SECRET_ACCESS_KEY=" + s.SecretKey, "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true"}
+}
+
+// log collects what a program prints.
+type log struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(p)
+}
+
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.String()
+}
+
+// FindObjectStore returns an error that wraps [ErrMissing] if the server is not installed.
+func FindObjectStore() error {
+	_, err := findVersity()
+	return err
+}
+
+func findVersity() (string, error) {
+	cache, err := CacheDir("versitygw-" + versityVersion)
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(cache, "versitygw")
+	if _, err := os.Stat(program); err != nil {
+		return "", fmt.Errorf("no S3 server in %s; `make deps` installs it: %w", cache, ErrMissing)
+	}
+	return program, nil
+}
+
+// StartObjectStore starts a server for the time of the test, with its files below the test's temporary directory. It
+// skips or fails the test as [Require] does if the server is not installed.
+func StartObjectStore(t testing.TB) *ObjectStore {
+	t.Helper()
+	program, err := findVersity()
+	Require(t, err)
+	for try := 1; ; try++ {
+		s, err := startObjectStore(t, program)
+		if err == nil {
+			return s
+		}
+		// Another program may have taken the port.
+		if try == 5 {
+			t.Fatalf("S3 server: %v", err)
+		}
+	}
+}
+
+func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
+	dir := t.TempDir()
+	s := &ObjectStore{Bucket: "mappings", AccessKey: "test", SecretKey: rand.Text()}
+	// The server refuses a directory of metadata whose path begins with that of the objects.
+	root, meta := filepath.Join(dir, "objects"), filepath.Join(dir, "metadata")
+	s.Dir = filepath.Join(root, s.Bucket)
+	for _, d := range []string{s.Dir, meta} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	l.Close()
+	s.Endpoint = "http://" + address
+	var out log
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, "--port", address, "--quiet", "posix", "--sidecar",
+		meta, root)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
+	cmd.Env = []string{"ROOT_ACCESS_KEY=" + s.AccessKey, "ROOT_SECRET_KEY=" + s.SecretKey, "HOME=" + dir,
+		"PATH=" + os.Getenv("PATH")}
+	if err := cmd.Start(); err != nil {
+		stop()
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+	// A minute is many times what it takes.
+	for deadline := time.Now().Add(time.Minute); ; {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			c.Close()
+			return s, nil
+		}
+		select {
+		case <-ended:
+			return nil, fmt.Errorf("it has ended: %s", strings.TrimSpace(out.text()))
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("it does not answer: %w: %s", err, strings.TrimSpace(out.text()))
+		}
+	}
+}
