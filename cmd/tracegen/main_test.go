@@ -135,7 +135,7 @@ func testedRoot() *cobra.Command {
 //
 // Invariant: Every flag has a help text, and a script uses it.
 func TestFlagsAreDocumentedAndTested(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	scripts, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
@@ -147,7 +147,7 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 		}
 		used.Write(text)
 	}
-	for _, cmd := range testedRoot().Commands() {
+	for _, cmd := range manPages(testedRoot())[1:] {
 		if cmd.Name() == "completion" || cmd.Name() == "help" {
 			continue // cobra's
 		}
