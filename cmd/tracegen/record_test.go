@@ -469,6 +469,33 @@ func TestRecordKeepsMappings(t *testing.T) {
 	b.want(r.stdout, ` app\.Main\.spin$`)
 }
 
+// TestRecordChangedClasses records a program whose class loader changes a class before it defines it: the class is not
+// traced, and that is said.
+func TestRecordChangedClasses(t *testing.T) {
+	b := newJavaBench(t)
+	b.compile("changing", "", map[string]string{"Start.java": `
+public class Start {
+    public static void main(String[] a) throws Exception {
+        byte[] file = Start.class.getResourceAsStream("/Changed.class").readAllBytes();
+        byte[] changed = new String(file, "ISO-8859-1").replace("before", "behind").getBytes("ISO-8859-1");
+        Class<?> c = new ClassLoader(null) {
+            Class<?> define() { return defineClass("Changed", changed, 0, changed.length); }
+        }.define();
+        System.out.println(c.getMethod("text", int.class).invoke(null, spin(3)));
+    }` + spin + `
+}`, "Changed.java": `
+public class Changed {
+    public static String text(int n) { String s = "before"; for (int i = 0; i < n; i++) s += i; return s; }
+}`})
+	r := b.record(0, "--format", "table", "--", "java", "-cp", "changing", "Start")
+	b.want(r.stdout, `^behind`, ` Start\.main$`)
+	b.want(r.stderr, `^tracegen: warning: 1 classes were changed before the JVM loaded them, and are not traced; `+
+		`the first is Changed$`)
+	if strings.Contains(r.stdout, " Changed.text") {
+		t.Errorf("the changed class is traced:\n%s", r.stdout)
+	}
+}
+
 // TestRecordStartScript records what a start script runs, whose archives --also names.
 func TestRecordStartScript(t *testing.T) {
 	b := newJavaBench(t)
