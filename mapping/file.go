@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tracegen/tracegen/internal/gz"
 )
 
 // File looks up methods in a mapping file without loading it. It returns what [Load] and [Mapping.Find] return, at a
@@ -57,9 +59,12 @@ func Open(path string) (*File, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxSize {
 		return file, nil // Find loads it, and returns the error
 	}
-	file.size = info.Size()
 	head := make([]byte, len(byteOrderMark)+len(versionPrefix))
 	n, _ := f.ReadAt(head, 0)
+	if gz.IsCompressed(head[:n]) {
+		return file, nil // it cannot be searched, and is loaded
+	}
+	file.size = info.Size()
 	file.ownFormat = bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte(byteOrderMark)), []byte(versionPrefix))
 	var last [1]byte
 	if _, err := f.ReadAt(last[:], file.size-1); err == nil {

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/gz"
 )
 
 // Lines is a table of the places of methods in their sources, as [Mapping.WriteLines] writes it. It is immutable.
@@ -27,13 +28,13 @@ func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
 
 // LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
-	f, err := os.Open(path)
+	f, err := gz.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was "+
 			"instrumented", err)
 	}
 	defer f.Close()
-	return ParseLines(path, f)
+	return ParseLines(path, io.LimitReader(f, maxSize))
 }
 
 // ParseLines reads a table that [Mapping.WriteLines] has written. name is the name of the file, for errors.

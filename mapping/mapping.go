@@ -282,6 +282,18 @@ func (m *Mapping) Freed(base *Mapping) int {
 	return freed
 }
 
+// Kept returns the number of methods that are living in both mappings, with the same ID.
+func (m *Mapping) Kept(base *Mapping) int {
+	kept := 0
+	var buf []byte
+	for i := range base.living {
+		if j := m.find(base.key(i, &buf)); j >= 0 && j < m.living && m.id(j) == base.id(i) {
+			kept++
+		}
+	}
+	return kept
+}
+
 // Digest returns the digest of the mapping: 16 lower-case hexadecimal digits. It is written into the runtime, and
 // every recording contains it.
 func (m *Mapping) Digest() string { return m.digest }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/gz"
 )
 
 // maxSize is the size in bytes above which a file is not read: ten times the size of a full mapping with long names.
@@ -34,7 +36,7 @@ func (e *FormatError) Error() string {
 // Unwrap returns the reason.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Load reads the mapping file at path. It fails with a [*FormatError] if the file is not a complete and consistent
+// Load reads the mapping file at path, which may be compressed with gzip. It fails with a [*FormatError] if the file is not a complete and consistent
 // mapping, and with an error that wraps fs.ErrNotExist if there is no file.
 func Load(path string) (*Mapping, error) {
 	f, err := os.Open(path)
@@ -52,9 +54,13 @@ func read(f *os.File, path string) (*Mapping, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
 		text.Grow(int(info.Size()))
 	}
-	n, err := io.Copy(&text, io.LimitReader(f, maxSize+1))
+	plain, err := gz.NewReader(f)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read mapping: %w", err)
+		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
+	}
+	n, err := io.Copy(&text, io.LimitReader(plain, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
 	}
 	if n > maxSize {
 		return nil, &FormatError{path, 0, errors.New("larger than 1 GiB: not a mapping; check the path")}

@@ -176,6 +176,7 @@ type analyzing struct {
 	maxLost  lostShare
 	lost     []error // recordings that lack more than maxLost
 	skipped  int     // recordings of other builds
+	stalls   int     // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
@@ -210,9 +211,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.output == standardOutput && a.binary() && isTerminal(a.con.out) {
 		return misuse("--format %s is binary and not for a terminal; name a file by --output", a.format)
 	}
-	read := slices.DeleteFunc(slices.Concat(a.rows.files(fileRead), files), func(f string) bool {
-		return f == standardInput
-	})
+	read := slices.Concat(a.rows.files(fileRead), onDisk(files))
 	if err := checkNotRead(a.rows.targets(fileOutput), read); err != nil {
 		return err
 	}
@@ -345,7 +344,8 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysi
 		}, nil
 	case p.format == answersReport:
 		text := analysis.NewText(w)
-		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
+		o.Begin, o.End = text.Begin, text.End
+		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
 		return func(*analysis.Mappings) error { return nil }, nil
 	case p.format == answersTable:
 		o.Methods = new(analysis.Methods)

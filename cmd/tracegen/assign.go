@@ -145,10 +145,13 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 		return err
 	}
 	defer undo()
+	if err := checkWritable(destination{}, a.written()); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()
-	result, err := pipeline.Assign(ctx, pipeline.AssignConfig{
+	_, err = pipeline.Assign(ctx, pipeline.AssignConfig{
 		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
 		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
 		Prune: config.Prune, Order: config.Order, Messages: config.Messages,
@@ -158,7 +161,7 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range result.Warnings {
+	for _, w := range a.reported.Warnings {
 		a.con.warn("%s", w)
 	}
 	if err := a.summarize(); err != nil {

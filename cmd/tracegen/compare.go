@@ -28,7 +28,8 @@ func newCompareCmd(con *console) *cobra.Command {
 reports which methods take more or less time, by how much and with which certainty, and
 which stalls are new, more frequent or gone. Methods are matched by their names, so that
 the builds may have different IDs. Methods that a compiler numbers (lambda$f$1) are
-matched by their code, if the mappings have it.
+matched by their code, if the mappings have it. Files may be compressed (.gz), and OLD or
+NEW may be - for standard input.
 
 compare compares the self time of a method per unit of work. The unit is a recording if
 each side has at least five, or else a message; on threads without a looper, it is an
@@ -107,11 +108,11 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	if c.top < 0 {
 		return misuse("--top %d: must not be negative", c.top)
 	}
+	if args[0] == standardInput && args[1] == standardInput {
+		return misuse("standard input can be read only once")
+	}
 	var sides [2][]recording
 	for i, arg := range args {
-		if arg == standardInput {
-			return misuse("compare does not read standard input; give a file or directory")
-		}
 		found, err := findRecordings([]string{arg})
 		if err != nil {
 			return err
@@ -126,12 +127,15 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	}
 	files := filesOf(slices.Concat(sides[0], sides[1]))
 	if c.output != standardOutput {
-		read := append(slices.Clone(files), cmp.Or(c.oldMapping, c.naming.mapping),
+		read := append(onDisk(files), cmp.Or(c.oldMapping, c.naming.mapping),
 			cmp.Or(c.newMapping, c.naming.mapping))
 		if c.naming.r8 != "" {
 			read = append(read, c.naming.r8)
 		}
 		if err := checkNotRead([]target{{"--output", c.output}}, read); err != nil {
+			return err
+		}
+		if err := checkWritable(destination{}, []target{{"--output", c.output}}); err != nil {
 			return err
 		}
 	}
@@ -149,6 +153,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 		return refusal(err)
 	}
 	comparison := fleet.Compare(old, new, renumbered(oldMappings, newMappings))
+	done()
 	return c.write(comparison)
 }
 
@@ -172,7 +177,7 @@ func (c *comparing) sample(r *reading, recordings []recording, from string) (*fl
 	var mismatch *analysis.MismatchError
 	for _, of := range recordings {
 		c.recordings++
-		err := r.analyze(of, nil, o)
+		err := r.analyze(of, c.con.in, o)
 		if errors.As(err, &mismatch) {
 			// Nothing of it was added to the sample.
 			c.skipped++

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -38,7 +39,9 @@ Methods are matched by class, name and descriptor. If OLD is the base of NEW, th
 no lines with ~ and !.
 
 diff also compares two reports that --report wrote. It prints the counts, options,
-rules, inputs and packages that differ: + for new, - for removed, ~ for changed.`,
+rules, inputs and packages that differ: + for new, - for removed, ~ for changed.
+
+The files may be compressed (.gz), and one of them may be - for standard input.`,
 		Example: `  tracegen diff 1.4/methodMapping.txt 1.5/methodMapping.txt
   tracegen diff old.txt new.txt --exit-code > changes.txt
   tracegen diff old.txt new.txt --format json | jq .removed[].old.class
@@ -50,7 +53,7 @@ rules, inputs and packages that differ: + for new, - for removed, ~ for changed.
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := compareFiles(args[0], args[1])
+			d, err := compareFiles(con, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -83,68 +86,74 @@ type difference interface {
 	printJSON(io.Writer) error
 }
 
-// compareFiles compares two mappings or two reports. The first byte of a file shows which of them it is.
-func compareFiles(old, new string) (difference, error) {
-	var isReport [2]bool
-	for i, path := range []string{old, new} {
-		var err error
-		if isReport[i], err = startsJSON(path); err != nil {
-			return nil, err
-		}
+// maxText is the size in bytes above which a mapping is not read, however much it is compressed.
+const maxText = 1 << 30
+
+// readText returns the content of a file, inflated if it is compressed, or of standard input, and its name in messages.
+func readText(con *console, file string) (name, text string, err error) {
+	if file != standardInput {
+		data, err := gz.ReadFile(file, maxText)
+		return file, string(data), err
 	}
+	name = "standard input"
+	in, err := gz.NewReader(con.in)
+	if err != nil {
+		return name, "", fmt.Errorf("%s: %w", name, err)
+	}
+	var all strings.Builder
+	if n, err := io.Copy(&all, io.LimitReader(in, maxText+1)); err != nil {
+		return name, "", fmt.Errorf("%s: %w", name, err)
+	} else if n > maxText {
+		return name, "", fmt.Errorf("%s: longer than %d MiB", name, maxText>>20)
+	}
+	return name, all.String(), nil
+}
+
+// compareFiles compares two mappings or two reports. The first byte of a file shows which of them it is: a report is a
+// JSON object, and a mapping does not begin as one.
+func compareFiles(con *console, old, new string) (difference, error) {
+	if old == standardInput && new == standardInput {
+		return nil, misuse("standard input can be read only once")
+	}
+	oldName, oldText, err := readText(con, old)
+	if err != nil {
+		return nil, err
+	}
+	newName, newText, err := readText(con, new)
+	if err != nil {
+		return nil, err
+	}
+	isReport := strings.HasPrefix(oldText, "{")
 	switch {
-	case isReport[0] != isReport[1]:
-		return nil, fmt.Errorf("one of %s and %s is a report, the other is not; give two mappings or two reports", old,
-			new)
-	case isReport[0]:
-		return compareReports(old, new)
-	}
-	a, err := mapping.Load(old)
-	if err != nil {
-		return nil, err
-	}
-	b, err := mapping.Load(new)
-	if err != nil {
-		return nil, err
-	}
-	return &comparison{old, new, a, b, mapping.Compare(a, b)}, nil
-}
-
-// startsJSON reports whether the file begins with a JSON object, as a mapping does not.
-func startsJSON(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	var first [1]byte
-	n, err := f.Read(first[:])
-	if err != nil && err != io.EOF {
-		return false, err
-	}
-	return n == 1 && first[0] == '{', nil
-}
-
-func compareReports(old, new string) (difference, error) {
-	var saved [2]*report.Saved
-	for i, path := range []string{old, new} {
-		var err error
-		if saved[i], err = readSaved(path); err != nil {
+	case isReport != strings.HasPrefix(newText, "{"):
+		return nil, fmt.Errorf("one of %s and %s is a report, the other is not; give two mappings or two reports", oldName,
+			newName)
+	case isReport:
+		a, err := readSaved(oldName, oldText)
+		if err != nil {
 			return nil, err
 		}
+		b, err := readSaved(newName, newText)
+		if err != nil {
+			return nil, err
+		}
+		return reportDifference{oldName, newName, report.Compare(a, b)}, nil
 	}
-	return reportDifference{old, new, report.Compare(saved[0], saved[1])}, nil
-}
-
-func readSaved(path string) (*report.Saved, error) {
-	f, err := os.Open(path)
+	a, err := mapping.Parse(oldName, oldText)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	saved, err := report.ReadSaved(f)
+	b, err := mapping.Parse(newName, newText)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
+	}
+	return &comparison{oldName, newName, a, b, mapping.Compare(a, b)}, nil
+}
+
+func readSaved(name, text string) (*report.Saved, error) {
+	saved, err := report.ReadSaved(strings.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return saved, nil
 }

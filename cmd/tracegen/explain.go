@@ -148,7 +148,7 @@ func (e *explainer) print(explained *pipeline.Explained) error {
 		if near := explanation.Near(e.methods[k], explained.Names); len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
-		e.con.log("", text)
+		e.con.inform("%s", text)
 	}
 	if missing > 0 {
 		return checkFailed{fmt.Errorf("%d of %d patterns match no method", missing, len(e.patterns))}

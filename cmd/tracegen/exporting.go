@@ -58,16 +58,11 @@ func (a *analyzing) newPasses(ctx context.Context, recordings []recording, o ana
 	again := a.estimates() || a.stall > 0 || a.least.Share > 0
 	for _, of := range recordings {
 		if of.name == standardInput && again {
-			f, err := os.CreateTemp("", "tracegen-")
+			f, remove, err := spool(ctx, a.con.in)
 			if err != nil {
 				return nil, close, err
 			}
-			close = func() { f.Close(); os.Remove(f.Name()) }
-			if _, err := io.Copy(f, watched{a.con.in, ctx, func(int) {}}); err != nil {
-				close()
-				return nil, close, fmt.Errorf("standard input: %w", err)
-			}
-			p.in, p.copied = f, f
+			p.in, p.copied, close = f, f, remove
 		}
 	}
 	return p, close, nil
@@ -235,7 +230,7 @@ func (p *passes) checkSize(text string, bytes int64) error {
 			"take a format that merges calls (%s), or raise --max-size", p.format, text, &p.maxSize, options,
 			strings.Join(mergingFormats(), ", "))
 	}
-	p.con.log("", fmt.Sprintf("--format %s: %s", p.format, text))
+	p.con.inform("--format %s: %s", p.format, text)
 	return nil
 }
 

@@ -44,6 +44,8 @@ With --store, group keeps the results in FILE, a small database. Later runs add 
 to it, and skip those that it has already, which they recognize by content. Without a
 RECORDING, group reports the content of the store.
 
+A RECORDING is a file, - for standard input, or a directory. Files may be compressed (.gz).
+
 --export parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
   tracegen group today/ --mapping mappings/ --store fleet.db --top 5
@@ -86,9 +88,6 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && g.store == "" {
 		return misuse("no recording and no --store given")
 	}
-	if slices.Contains(args, standardInput) {
-		return misuse("group reads recordings twice, so that it cannot read standard input; give a file")
-	}
 	if g.export != "" && g.output == standardOutput && isTerminal(g.con.out) {
 		return misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
 	}
@@ -103,7 +102,10 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	}
 	files := filesOf(recordings)
 	if g.output != standardOutput {
-		if err := checkNotRead(g.rows.targets(fileOutput), slices.Concat(files, g.rows.files(fileRead))); err != nil {
+		if err := checkNotRead(g.rows.targets(fileOutput), slices.Concat(onDisk(files), g.rows.files(fileRead))); err != nil {
+			return err
+		}
+		if err := checkWritable(destination{}, g.rows.targets(fileOutput)); err != nil {
 			return err
 		}
 	}
@@ -174,7 +176,16 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 // entry reads a recording; it returns nil if the store has the recording.
 func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysis.Options) (*fleet.Entry, error) {
 	hash := sha256.New()
+	var in io.ReadSeeker // standard input
 	for _, file := range of.files {
+		if file == standardInput {
+			copied, remove, err := spool(r.ctx, g.con.in)
+			if err != nil {
+				return nil, err
+			}
+			defer remove()
+			in, file = copied, copied.Name()
+		}
 		f, err := os.Open(file)
 		if err != nil {
 			return nil, err
@@ -206,7 +217,12 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 		}
 		return nil
 	}
-	return entry, r.analyze(of, nil, o)
+	if in != nil {
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	return entry, r.analyze(of, in, o)
 }
 
 // write writes the groups, or the rows, of all stalls in the store.
@@ -230,6 +246,7 @@ func (g *grouping) write(store *fleet.Store) error {
 // writeTo calls emit with standard output, or with a file that appears when it is complete.
 func writeTo(con *console, path string, emit func(io.Writer) error) error {
 	if path == standardOutput {
+		con.hideProgress()
 		return emit(con.out)
 	}
 	f, err := jar.CreateFile(path)

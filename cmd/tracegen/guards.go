@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/report"
 )
 
@@ -20,6 +20,7 @@ type guards struct {
 	failOn       failOn
 	maxGrowth    limit // percent of the bytes of class files
 	minRatio     limit // of the base's methods
+	minShare     limit // likewise
 	maxCalls     limit // percent of the calls of the base report
 	expectDigest string
 	baseReport   string
@@ -30,22 +31,27 @@ type guards struct {
 func (g *guards) options() []option {
 	g.maxGrowth = limit{value: 25, unit: "PERCENT"}
 	g.minRatio = limit{value: 0.9, unit: "R"}
+	g.minShare = limit{value: report.LeastBaseShare, unit: "R"}
 	g.maxCalls = limit{value: 5, unit: "PERCENT"}
 	return grouped("Guards (setting a limit enables its guard)",
 		option{name: "fail-on", flag: custom(&g.failOn), commands: byInstrument | byAssign, omit: inNoRecord,
 			help: "enable a guard: after everything has been written, exit with 1 if a rewritten class was rejected " +
 				"(introduced), if any class was left as it is because a check failed (unverifiable), or if a limit " +
-				"is exceeded, the default unless it is set (growth, ratio, calls, digest); repeatable",
+				"is exceeded, the default unless it is set (growth, ratio, base, calls, digest); repeatable",
 			helpIn: map[command]string{
 				byAssign: "enable a guard: after everything has been written, exit with 1 if any class is left as " +
 					"it is because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, " +
-					"digest); repeatable",
+					"base, digest); repeatable",
 			}},
 		option{name: "max-growth", flag: custom(&g.maxGrowth), commands: byInstrument, omit: inNoRecord,
 			help: "largest allowed growth of the class files (default 25)"},
 		option{name: "min-methods-ratio", flag: custom(&g.minRatio), commands: byInstrument | byAssign,
 			omit: inNoRecord,
 			help: "smallest allowed number of traced methods, as a ratio to those of --base (default 0.9)"},
+		option{name: "min-base-share", flag: custom(&g.minShare), commands: byInstrument | byAssign,
+			omit: inNoRecord,
+			help: "smallest allowed share of the methods of --base that are traced (default 0.5); a mapping of another " +
+				"app has few of them"},
 		option{name: "max-calls-growth", flag: custom(&g.maxCalls), commands: byInstrument, omit: inNoRecord,
 			help: "largest allowed number of calls that a package gains since --base-report, in percent of all " +
 				"calls of that build (default 5)"},
@@ -75,6 +81,8 @@ var allGuards = []guard{
 		func(g *guards, run *report.Run) report.Guard { return run.GuardGrowth(g.maxGrowth.value) }},
 	{"ratio", func(g *guards) bool { return g.minRatio.given },
 		func(g *guards, run *report.Run) report.Guard { return run.GuardRatio(g.minRatio.value) }},
+	{"base", func(g *guards) bool { return g.minShare.given },
+		func(g *guards, run *report.Run) report.Guard { return run.GuardBase(g.minShare.value) }},
 	{"calls", func(g *guards) bool { return g.maxCalls.given },
 		func(g *guards, run *report.Run) report.Guard { return run.GuardCalls(g.maxCalls.value, g.baseline) }},
 	{"digest", func(g *guards) bool { return g.expectDigest != "" },
@@ -100,6 +108,8 @@ func (g *guards) checkBases(base string) error {
 	switch {
 	case g.enabled("ratio") && base == "":
 		return misuse("--min-methods-ratio and --fail-on ratio compare with a base mapping: give --base")
+	case g.enabled("base") && base == "":
+		return misuse("--min-base-share and --fail-on base compare with a base mapping: give --base")
 	case g.enabled("digest") && g.expectDigest == "" && base == "":
 		return misuse("--fail-on digest compares with a digest: give --expect-digest or --base")
 	case g.enabled("calls") && g.baseReport == "":
@@ -129,7 +139,7 @@ func (g *guards) read() error {
 	if g.baseReport == "" {
 		return nil
 	}
-	f, err := os.Open(g.baseReport)
+	f, err := gz.Open(g.baseReport)
 	if err != nil {
 		return fmt.Errorf("--base-report: %w", err)
 	}
@@ -155,7 +165,7 @@ func failedGuards(guards []report.Guard) error {
 	var failed []error
 	for _, g := range guards {
 		if g.Failed {
-			failed = append(failed, errors.New(g.String()))
+			failed = append(failed, guardError{g})
 		}
 	}
 	if len(failed) == 0 {
@@ -163,6 +173,12 @@ func failedGuards(guards []report.Guard) error {
 	}
 	return checkFailed{errors.Join(failed...)}
 }
+
+// guardError is the error of a guard that failed.
+type guardError struct{ report.Guard }
+
+// Error implements error.
+func (e guardError) Error() string { return e.String() }
 
 // failOn is the flag that enables guards by name.
 type failOn []string

@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -143,6 +144,9 @@ func (i *instrument) run(cmd *cobra.Command) error {
 			return err
 		}
 		defer undo() // removes empty directories only, and so none after success
+		if err := checkWritable(i.destination, i.sideFiles()); err != nil {
+			return err
+		}
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -152,10 +156,10 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	i.printWarnings(result)
 	if i.reported == nil {
 		i.reported = i.reportOf(result)
 	}
+	i.printWarnings(result, i.reported.Warnings)
 	for _, fault := range result.Tolerated {
 		i.con.detail("pre-existing finding with the classes of this JDK, left as it is: %s", fault)
 	}
@@ -182,9 +186,12 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, or the report with --report -. If the summary cannot be printed, it prints a warning,
+// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot be printed, it prints a warning,
 // as the work is done.
 func (i *instrument) summarize() error {
+	if i.con.format == logGitHub && i.reported.Mapping != nil {
+		i.con.notify("%s", i.reported.Notice())
+	}
 	if i.report == standardOutput {
 		if err := i.reported.WriteJSON(i.con.out); err != nil {
 			return fmt.Errorf("--report: %w; all other files have been written", err)
@@ -227,7 +234,7 @@ func (i *instrument) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
-	data, err := os.ReadFile(i.r8File)
+	data, err := gz.ReadFile(i.r8File, maxText)
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}
@@ -313,6 +320,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 			KeepCompilable:   i.forJVM && !i.allowHuge,
 		},
 		FocusHooks:      i.focus,
+		Android:         !i.forJVM,
 		RuntimeExternal: i.runtimeExternal,
 		BuiltIn:         i.builtIn(),
 		AddRequires:     classfile.EncodeMUTF8(i.addRequires),
@@ -382,8 +390,8 @@ func (i *instrument) adoptSlice(by pipeline.Origin) error {
 }
 
 // printWarnings prints the warnings of a run and, with -v, the classes that the type checker did not find.
-func (i *instrument) printWarnings(result *pipeline.Result) {
-	for _, w := range result.Warnings {
+func (i *instrument) printWarnings(result *pipeline.Result, warnings []string) {
+	for _, w := range warnings {
 		i.con.warn("%s", w)
 	}
 	if i.verify == pipeline.VerifyFull {

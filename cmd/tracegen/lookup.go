@@ -146,7 +146,7 @@ func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	}
 	if !found {
 		l.missing++
-		l.con.log("", fmt.Sprintf("nothing matches %s", text))
+		l.con.inform("nothing matches %s", text)
 	}
 	return nil
 }

@@ -66,16 +66,17 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	switch {
 	case err == nil:
+		con.endGroup()
 		return exitDone
 	case errors.As(err, new(checkFailed)):
-		con.log("", err.Error())
+		con.fail(err)
 		return exitCheckFailed
 	case errors.Is(err, context.Canceled):
-		con.log("error", "interrupted; nothing was written")
+		con.fail(errors.New("interrupted; nothing was written"))
 	case errors.As(err, new(usageError)):
-		con.log("error", fmt.Sprintf("%v (see %s --help)", err, cmd.CommandPath()))
+		con.fail(fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 	default:
-		con.log("error", err.Error())
+		con.fail(err)
 	}
 	return exitFailed
 }

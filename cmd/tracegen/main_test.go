@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/internal/report"
 )
 
 // TestInterrupted checks that an interrupted run fails and leaves nothing behind.
@@ -98,19 +100,19 @@ func TestResultsCannotBePrinted(t *testing.T) {
 func TestMessagesArePrintable(t *testing.T) {
 	cases := []struct {
 		con     console
-		level   string
+		level   report.Level
 		message string
 		want    string
 	}{
 		{console{}, "error", "a\x1b[2Jb", "tracegen: a%1B[2Jb\n"},
 		{console{}, "warning", "two\nlines\r\n", "tracegen: warning: two\ntracegen: warning: lines\n"},
-		{console{}, "", "\n\nx", "tracegen: x\n"},
-		{console{asJSON: true}, "", "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
+		{console{}, report.LevelInfo, "\n\nx", "tracegen: x\n"},
+		{console{format: logJSON}, report.LevelInfo, "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
 	}
 	for _, c := range cases {
 		var b bytes.Buffer
 		c.con.err = &b
-		c.con.log(c.level, c.message)
+		c.con.print(report.Message{Level: c.level, Text: c.message})
 		if b.String() != c.want {
 			t.Errorf("%q: got %q, want %q", c.message, &b, c.want)
 		}

@@ -55,6 +55,7 @@ const (
 	byExplain
 	byStrip
 	byVerify
+	byRecord
 	offLimits
 
 	everyBuild = byInstrument | byScan | byAssign | byExplain

@@ -69,7 +69,8 @@ func (i *instrument) idOptions() []option {
 			withSlice: sliceAllows,
 			file:      fileRead, extensions: []string{"slice"},
 			help: "take all decisions from the slice `FILE` that assign has written for the inputs"},
-		option{name: "base", flag: text(&i.base, ""), commands: byInstrument | byAssign | byExplain, omit: inNoRecord,
+		option{name: "base", flag: text(&i.base, ""), commands: byInstrument | byAssign | byExplain | byRecord,
+			config: byInstrument | byAssign | byExplain, omit: inNoRecord,
 			file: fileReplaced, extensions: []string{"txt"},
 			help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
 				"keep their IDs"},
@@ -92,26 +93,30 @@ func (i *instrument) idOptions() []option {
 
 func (i *instrument) methodOptions() []option {
 	return grouped("Which methods",
-		option{name: "config", flag: text(&i.config, ""), commands: everyBuild, config: offLimits, omit: inNoRecord,
-			withSlice: sliceAllows,
-			file:      fileRead, extensions: []string{"yml", "yaml"},
+		option{name: "config", flag: text(&i.config, ""), commands: everyBuild | byRecord, config: offLimits,
+			omit: inNoRecord, withSlice: sliceAllows,
+			file: fileRead, extensions: []string{"yml", "yaml"},
 			help: "read options and rules from `FILE` (default " + defaultConfig + " if it exists)"},
-		option{name: "r8-mapping", flag: text(&i.r8File, ""), commands: everyBuild, omit: inNoRecord,
+		option{name: "r8-mapping", flag: text(&i.r8File, ""), commands: everyBuild | byRecord, omit: inNoRecord,
 			file: fileRead, extensions: []string{"txt"},
 			help: "mapping `FILE` that R8 or ProGuard wrote when it renamed the inputs; rules, lists and the method " +
 				"mapping use the original names"},
-		option{name: "blocklist", flag: texts(&i.blocklists), commands: everyBuild, omit: inNoRecord, file: fileRead,
+		option{name: "blocklist", flag: texts(&i.blocklists), commands: everyBuild | byRecord, omit: inNoRecord,
+			file: fileRead,
 			help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other " +
 				"rules; repeatable"},
-		option{name: "trivial", commands: classWork, omit: inWriteKey, matrix: "matrix",
+		option{name: "trivial", commands: classWork | byRecord, omit: inWriteKey, matrix: "matrix",
 			flag: oneOf(&i.trivial, filter.Smart, named[filter.TrivialMode]{"smart", filter.Smart},
 				named[filter.TrivialMode]{"matrix", filter.Matrix}, named[filter.TrivialMode]{"none", filter.None}),
 			help: "which methods are too small to be traced"},
 		option{name: "target", commands: classWork,
 			flag: oneOf(&i.forJVM, false, named[bool]{"android", false}, named[bool]{"jvm", true}),
 			help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},
-		option{name: "allow-huge", flag: yes(&i.allowHuge), commands: classWork,
-			help: "with --target jvm, trace these methods too"},
+		option{name: "allow-huge", flag: yes(&i.allowHuge), commands: classWork | byRecord,
+			help: "with --target jvm, trace these methods too",
+			helpIn: map[command]string{
+				byRecord: "trace also methods that would grow past the size that HotSpot compiles",
+			}},
 	)
 }
 
@@ -134,7 +139,7 @@ func (i *instrument) callOptions() []option {
 			omit: inKeys,
 			help: "the runtime class is provided elsewhere: do not add the built-in runtime"},
 		addRequires,
-		option{name: "exits", commands: classWork, withSlice: sliceAgrees,
+		option{name: "exits", commands: classWork | byRecord, withSlice: sliceAgrees,
 			flag: oneOf(&i.exits, inject.ExitsThrows, byName(inject.ExitModes())...),
 			help: "which exits to report: returns (normal), also throws that the method does not catch (throws), or " +
 				"all exits (exact)"},
@@ -148,7 +153,7 @@ func (i *instrument) callOptions() []option {
 }
 
 func (i *instrument) verifyOptions() []option {
-	level := option{name: "verify", commands: classWork, omit: inScanKey, withSlice: sliceAllows,
+	level := option{name: "verify", commands: classWork | byRecord, omit: inScanKey, withSlice: sliceAllows,
 		flag: oneOf(&i.verify, pipeline.VerifyFull, named[pipeline.VerifyLevel]{"full", pipeline.VerifyFull},
 			named[pipeline.VerifyLevel]{"equivalence", pipeline.VerifyEquivalence}),
 		help: "check that each rewritten class is the original plus calls, and that a JVM links it (full), or only " +
@@ -161,21 +166,23 @@ func (i *instrument) runOptions() []option {
 	return grouped("Run",
 		jobsOption(&i.jobs),
 		compressionOption(&i.level),
-		option{name: "cache", flag: text(&i.caching.directory, ""), commands: byInstrument, omit: inNoRecord,
-			withSlice: sliceAllows,
-			file:      fileCache, extensions: onlyDirectories,
+		option{name: "cache", flag: text(&i.caching.directory, ""), commands: byInstrument | byRecord,
+			config: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
+			file: fileCache, extensions: onlyDirectories,
 			help: "keep results in `DIR`, and reuse them in later runs: outputs that would be the same are left " +
-				"alone or copied; the directory may be deleted at any time"},
-		option{name: "cache-size", flag: custom(&i.caching.size), commands: byInstrument, omit: inNoRecord,
-			withSlice: sliceAllows,
+				"alone or copied; the directory may be deleted at any time",
+			helpIn: map[command]string{byRecord: "keep instrumented programs in `DIR`, and reuse them in later runs " +
+				"(default tracegen/record below the user's cache directory); it may be deleted at any time"}},
+		option{name: "cache-size", flag: custom(&i.caching.size), commands: byInstrument | byRecord,
+			config: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
 			help: "limit of the size of the cache; entries that have not been used for the longest time are removed " +
 				"first"},
 		option{name: "dry-run", flag: yes(&i.dryRun), commands: byInstrument, omit: inNoRecord, withSlice: sliceAllows,
 			help: "do everything, but write nothing"},
 		option{name: "disabled", flag: yes(&i.disabled), commands: byInstrument, omit: inScanKey,
 			help: "copy the inputs unchanged, and write an empty mapping"},
-		quietOption(i.con, byInstrument|byScan|byAssign),
-		option{name: "verbose", short: "v", flag: yes(&i.con.verbose), commands: everyBuild, omit: inNoRecord,
+		quietOption(i.con, byInstrument|byScan|byAssign|byRecord),
+		option{name: "verbose", short: "v", flag: yes(&i.con.verbose), commands: everyBuild | byRecord, omit: inNoRecord,
 			withSlice: sliceAllows,
 			help:      "print more details, and each input even if there are many"},
 	)
@@ -200,7 +207,7 @@ func runtimeClassOption(p *string, help string) option {
 }
 
 func jobsOption(p *int) option {
-	return option{name: "jobs", short: "j", flag: number(p, 0), commands: classWork | byStrip | byVerify,
+	return option{name: "jobs", short: "j", flag: number(p, 0), commands: classWork | byStrip | byVerify | byRecord,
 		omit: inNoRecord, withSlice: sliceAllows,
 		help: "process `N` classes at a time; 0 is one per processor"}
 }

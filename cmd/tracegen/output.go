@@ -84,6 +84,9 @@ func singleOutput(path, out string) (destination, error) {
 	return d, checkKind(path, out)
 }
 
+// archiveExtensions are those of files that are not made into directories without a slash at the end.
+var archiveExtensions = []string{".jar", ".zip", ".aar", ".class"}
+
 // outputsInDirectory returns the outputs of several inputs: files and directories in out with the names of the inputs.
 // Of inputs with the same name, the first keeps it, and the others get -2, -3 and so on before the extension, in their
 // order. Names that differ only in case count as the same, as they do on some file systems.
@@ -92,6 +95,10 @@ func outputsInDirectory(args []argument, out string) (destination, error) {
 		if _, err := os.Stat(out); err == nil {
 			return destination{}, misuse("--output %s is a file, but there are several inputs: name a directory, "+
 				"or give --merge", out)
+		}
+		if e := strings.ToLower(filepath.Ext(out)); !endsInSeparator(out) && slices.Contains(archiveExtensions, e) {
+			return destination{}, misuse("--output %s is the name of a file, but there are several inputs: give --merge "+
+				"to write one jar, or write %s/ if a directory of that name is meant", out, out)
 		}
 	}
 	names := make([]string, len(args))
@@ -255,6 +262,38 @@ func makeDirectories(files []target) (undo func(), err error) {
 		}
 	}
 	return undo, nil
+}
+
+// checkWritable fails if an output, or a file beside the outputs, cannot be written. It is called before work that takes
+// long. It creates a file in each directory and removes it: on some file systems only an attempt shows whether that is
+// possible. It expects that the directories exist.
+func checkWritable(d destination, sides []target) error {
+	tried := map[string]bool{}
+	for i, t := range slices.Concat(d.outputs(), sides) {
+		info, err := os.Stat(t.path)
+		switch {
+		case d.merge == "" && i < len(d.inputs) && isDirectory(d.inputs[i].Path) && !output.IsArchiveName(t.path):
+			if err == nil && !info.IsDir() {
+				return fmt.Errorf("%s: %s must be a directory, and there is a file of that name; choose another name",
+					t.what, t.path)
+			}
+			continue
+		case err == nil && !info.IsDir() && !info.Mode().IsRegular():
+			continue // opening a pipe waits for its reader
+		case err != nil || info.Mode().IsRegular():
+			if dir := filepath.Dir(t.path); tried[dir] {
+				continue
+			} else {
+				tried[dir] = true
+			}
+		}
+		f, err := jar.CreateFile(t.path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.what, err)
+		}
+		f.Abort()
+	}
+	return nil
 }
 
 // target is a file or directory that is written, with its name in messages.

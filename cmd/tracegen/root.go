@@ -36,7 +36,13 @@ Exit codes:
 		}
 		return nil
 	}
-	root.RunE = func(*cobra.Command, []string) error { return misuse("no command given") }
+	showVersion := false
+	root.RunE = func(*cobra.Command, []string) error {
+		if showVersion {
+			return printVersion(con)
+		}
+		return misuse("no command given")
+	}
 	root.SetIn(con.in)
 	root.SetOut(con.out)
 	root.SetErr(con.err)
@@ -44,12 +50,18 @@ Exit codes:
 	root.SetUsageFunc(printUsage)
 
 	newOptions([]option{
-		{name: "log-format", flag: textOrJSON(&con.asJSON), help: "format of the messages on standard error"},
+		{name: "version", flag: yes(&showVersion), help: "print the version"},
+	}).addTo(root, 0)
+	newOptions([]option{
+		{name: "log-format", help: "format of the messages on standard error; github is workflow commands of GitHub " +
+			"Actions, which become annotations",
+			flag: oneOf(&con.format, logText, named[logFormat]{"text", logText}, named[logFormat]{"json", logJSON},
+				named[logFormat]{"github", logGitHub})},
 	}, con.profiling.options()).addPersistent(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
-	root.AddCommand(newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con), newVerifyCmd(con),
-		newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
+	root.AddCommand(newRecordCmd(con), newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con),
+		newVerifyCmd(con), newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
 		newDiffCmd(con), newSymbolizeCmd(con), newMappingsCmd(con), newRuntimeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	nameOwnCommands(root)

@@ -65,6 +65,9 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer undo()
+	if err := checkWritable(destination{}, written); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := i.pipelineConfig()
@@ -78,7 +81,7 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	i.printWarnings(result)
+	i.printWarnings(result, result.Warnings)
 	i.reported = i.reportOf(result)
 	return i.summarize()
 }

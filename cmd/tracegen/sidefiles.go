@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
@@ -56,6 +57,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		Packages:    result.Packages,
 		Skipped:     result.Skipped,
 		Warnings:    result.Warnings,
+		LeftOut:     result.LeftOut,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,
 		Planned:     i.planned,
@@ -66,6 +68,9 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 	}
 	for _, rule := range i.rules {
 		run.Rules = append(run.Rules, rule.String())
+	}
+	if w := run.BaseWarning(); w != "" && !i.disabled {
+		run.Warnings = append(slices.Clip(run.Warnings), w)
 	}
 	run.Guards = i.guards.check(run)
 	return run

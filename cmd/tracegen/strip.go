@@ -95,6 +95,9 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 		return err
 	}
 	defer undo()
+	if err := checkWritable(destination{inputs: config.Inputs}, nil); err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	advance, done := s.con.progress("stripping")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/symbolize"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -23,7 +24,8 @@ func newSymbolizeCmd(con *console) *cobra.Command {
 		Use:   "symbolize [FILE]",
 		Short: "Add the names of methods to the IDs in any text",
 		Long: `symbolize copies FILE, or standard input, to standard output and adds the names of
-methods to the IDs in it. All other text stays the same, byte for byte.
+methods to the IDs in it. All other text stays the same, byte for byte. The files may be
+compressed (.gz); the output is not.
 
 It recognizes the reports of Matrix and of tracegen's runtime. Their records are
 "depth,ID,count,cost":
@@ -95,6 +97,9 @@ func (y *symbolizing) run(ctx context.Context, con *console, file string) error 
 		in = f
 	} else {
 		file = "standard input"
+	}
+	if in, err = gz.NewReader(in); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	counts, err := s.Copy(con.out, readErrors{in, file})
 	if err != nil {

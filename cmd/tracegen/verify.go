@@ -119,11 +119,16 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 	if err := v.print(found); err != nil {
 		return err
 	}
+	if v.con.format == logGitHub {
+		for _, m := range found.Messages() {
+			v.con.print(m)
+		}
+	}
 	if found.Bad() {
 		return checkFailed{errors.New(found.Summary())}
 	}
 	if !v.con.quiet {
-		v.con.log("", found.Summary())
+		v.con.notify("%s", found.Summary())
 	}
 	return nil
 }

@@ -37,10 +37,12 @@ func newVersionCmd(con *console) *cobra.Command {
 		Args:    noArguments,
 
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS,
-				runtime.GOARCH)
-			return err
-		},
+		RunE:              func(*cobra.Command, []string) error { return printVersion(con) },
 	}
+}
+
+// printVersion prints the version of the program, and that of Go, with the platform.
+func printVersion(con *console) error {
+	_, err := fmt.Fprintf(con.out, "tracegen %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -85,12 +85,20 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 
 // digestLine returns the digest that a mapping says it has; "" for other files.
 func digestLine(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
+	f, err := gz.Open(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
+	if err != nil {
+		return "", nil // a damaged file is no mapping
+	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(bufio.NewReader(f), 4096))
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(f, head)
+	head = head[:n]
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // a short file, or one that is cut off
+	}
 	if err != nil || !strings.HasPrefix(strings.TrimPrefix(string(head), "\ufeff"), "# tracegen-mapping ") {
 		return "", err
 	}

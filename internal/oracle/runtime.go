@@ -68,6 +68,28 @@ func MavenRuntime(ctx context.Context, dir string, args ...string) error {
 	if err != nil {
 		return fmt.Errorf("no mvn on PATH to build the runtime: %w", ErrMissing)
 	}
+	if err := copyRuntime(dir); err != nil {
+		return err
+	}
+	return run(ctx, filepath.Join(dir, "runtime-java"), mvn, append([]string{"-B", "-q"}, args...)...)
+}
+
+// MakeRuntime copies runtime-java below dir and runs its script build there, on the JDK in home. The script writes the
+// files of package runtimejars into out.
+func MakeRuntime(ctx context.Context, dir, out, home string) error {
+	for _, program := range []string{"bash", "mvn"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("no %s on PATH to build the runtime: %w", program, ErrMissing)
+		}
+	}
+	if err := copyRuntime(dir); err != nil {
+		return err
+	}
+	return run(ctx, filepath.Join(dir, "runtime-java"), "env", "JAVA_HOME="+home, "bash", "build", out)
+}
+
+// copyRuntime copies runtime-java, and the files that its tests read, below dir.
+func copyRuntime(dir string) error {
 	root, err := repository()
 	if err != nil {
 		return err
@@ -76,17 +98,13 @@ func MavenRuntime(ctx context.Context, dir string, args ...string) error {
 	if err := os.CopyFS(filepath.Join(dir, vectors), os.DirFS(filepath.Join(root, vectors))); err != nil {
 		return err
 	}
-	err = eachRuntimeFile(filepath.Join(root, "runtime-java"), func(name string, data []byte) error {
+	return eachRuntimeFile(filepath.Join(root, "runtime-java"), func(name string, data []byte) error {
 		to := filepath.Join(dir, "runtime-java", name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return err
 		}
 		return os.WriteFile(to, data, 0o644)
 	})
-	if err != nil {
-		return err
-	}
-	return run(ctx, filepath.Join(dir, "runtime-java"), mvn, append([]string{"-B", "-q"}, args...)...)
 }
 
 func hashRuntime(dir string) (string, error) {

@@ -28,15 +28,15 @@ func Jobs(containers []*input.Container, paths []string, merged string) []Job {
 	jobs := make([]Job, len(containers))
 	for i, c := range containers {
 		jobs[i] = Job{[]int{i}, paths[i], c.Kind}
-		if c.Kind == input.Directory && isArchiveName(paths[i]) {
+		if c.Kind == input.Directory && IsArchiveName(paths[i]) {
 			jobs[i].Kind = input.Archive
 		}
 	}
 	return jobs
 }
 
-// isArchiveName reports whether a directory that is written to that path becomes an archive.
-func isArchiveName(name string) bool {
+// IsArchiveName reports whether a directory that is written to that path becomes an archive.
+func IsArchiveName(name string) bool {
 	extension := strings.ToLower(filepath.Ext(name))
 	return extension == ".jar" || extension == ".zip"
 }

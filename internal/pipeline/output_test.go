@@ -573,9 +573,16 @@ func TestMerge(t *testing.T) {
 				"app/B.g": "duplicate-class"}) {
 				t.Errorf("listed %v", got)
 			}
-			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name") ||
-				!warned(result, "b.jar!META-INF/MANIFEST.MF") {
+			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name", "in all: 1 classes") ||
+				warned(result, "b.jar!META-INF/MANIFEST.MF") {
 				t.Errorf("warnings %q", result.Warnings)
+			}
+			var left []string
+			for _, e := range result.LeftOut {
+				left = append(left, filepath.Base(e.Input)+"!"+e.Entry+" "+filepath.Base(e.First))
+			}
+			if got := strings.Join(left, ", "); got != "b.jar!META-INF/MANIFEST.MF a.jar, b.jar!app/B.class a.jar" {
+				t.Errorf("left out: %s", got)
 			}
 			for _, r := range result.Inputs {
 				if r.Output != c.Merge {

@@ -38,6 +38,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/incremental"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/typecheck"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -65,6 +66,9 @@ type Config struct {
 	Filter     *filter.Filter // nil traces whatever is not trivial
 	Inject     inject.Options
 	FocusHooks bool // let Activities report focus changes
+
+	// Android is set if the outputs are for Android: a module descriptor that Merge leaves out is no warning then.
+	Android bool
 
 	// RuntimeExternal says that the runtime class is not among the inputs on purpose.
 	RuntimeExternal bool
@@ -140,6 +144,7 @@ type Result struct {
 	Packages []PackageResult      // those with classes that changed, by name
 	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read
 	Warnings []string             // in input order
+	LeftOut  []LeftOut            // entries that a merged output does not have, in input order
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
 
 	Introduced  int      // classes that came out wrong and stay as they were: a fault of tracegen
@@ -147,6 +152,9 @@ type Result struct {
 	Unknown     []string // classes that the type checker could not find, sorted, in internal form
 	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK
 }
+
+// LeftOut is an entry that is not written, because an earlier input of the merged output has an entry of that name.
+type LeftOut = plan.LeftOut
 
 // InputResult counts what was done with one input.
 type InputResult struct {

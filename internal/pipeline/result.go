@@ -126,7 +126,7 @@ func resultOf(d *plan.Draft, inputs []Input, merge string, t *totals) *Result {
 		at[n] = d.Facts(n).At
 	}
 	result := countsOf(d, at, inputs, merge, t)
-	result.Introduced, result.PreExisting = d.Introduced, d.PreExisting
+	result.Introduced, result.PreExisting, result.LeftOut = d.Introduced, d.PreExisting, d.LeftOut
 	result.Skipped = func(yield func(Skipped) bool) { eachSkipped(d, inputs, t, yield) }
 	return result
 }

@@ -41,10 +41,20 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	defer w.set.Close()
+	if !c.RuntimeExternal && !c.Disabled && (c.BuiltIn == nil || options.RuntimeClass != original) {
+		if err := w.checkRuntime(options.RuntimeClass); err != nil {
+			return nil, err
+		}
+	}
 	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
+	if c.checksTypes() {
+		if err := path.Open(); err != nil { // before the scan, which takes half of the time
+			return nil, err
+		}
+	}
 
 	draft, err := decide(ctx, &c, w, known, memory, path, options, original)
 	if err != nil {
@@ -88,18 +98,18 @@ func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFu
 // decide scans the classes and decides all that needs the whole, but IDs.
 func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory incremental.Memory,
 	path *typecheck.Opened, options inject.Options, original string) (*plan.Draft, error) {
+	merged, err := w.merged(c.Merge)
+	if err != nil {
+		return nil, err
+	}
 	if c.Disabled {
 		facts := make([]*scan.Class, len(w.set.Classes))
 		for n, at := range w.set.Classes {
 			facts[n] = scan.Undecided(at)
 		}
 		memory.KeepFacts(w.set, facts)
-		merged, err := w.merged(c.Merge)
-		if err != nil {
-			return nil, err
-		}
 		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
-			OriginalRuntime: original, Merged: merged})
+			OriginalRuntime: original, Merged: merged, Android: c.Android})
 	}
 	rules := filterOf(c.Filter, original, c.R8)
 	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
@@ -113,16 +123,15 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		if facts, err = w.addBuiltIn(c, facts, scanning, memory); err != nil {
 			return nil, err
 		}
-	}
-	merged, err := w.merged(c.Merge)
-	if err != nil {
-		return nil, err
+		if merged, err = w.merged(c.Merge); err != nil {
+			return nil, err
+		}
 	}
 	memory.KeepFacts(w.set, facts)
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, AddRequires: c.AddRequires != "", R8: c.R8,
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged,
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged, Android: c.Android,
 		ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }

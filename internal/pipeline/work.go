@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -102,7 +103,26 @@ func (w *work) merged(into string) ([]*input.Container, error) {
 			return nil, err
 		}
 	}
+	for _, c := range w.set.Containers() {
+		for i := range c.Entries {
+			if c.Entries[i].Nested != nil {
+				return nil, fmt.Errorf("%s: an .aar cannot be merged into a jar: all but its classes would be lost", c.Name)
+			}
+		}
+	}
 	return w.set.Containers(), nil
+}
+
+// checkRuntime returns an error if no class file among the inputs can be that of the runtime class, by its internal
+// name. It looks at the names of entries alone, before any class is read: the plan decides by the classes.
+func (w *work) checkRuntime(name string) error {
+	file := path.Base(name) + ".class"
+	for _, c := range w.set.Classes {
+		if c.Container.Kind == input.ClassFile || path.Base(c.Name) == file {
+			return nil
+		}
+	}
+	return plan.MissingRuntime(name)
 }
 
 // each calls work with the number of every class up to end, from several goroutines: each makes its own by start, and

@@ -45,7 +45,9 @@ type Options struct {
 	Messages func(mapping.Identity) bool
 
 	// Merged are the containers that become one archive; empty if each input has its own output.
-	Merged    []*input.Container
+	Merged []*input.Container
+	// Android is set if the outputs are for Android, where module descriptors have no effect.
+	Android   bool
 	ClassPath ClassPath // where supertypes are looked for that are not among the inputs
 }
 
@@ -106,6 +108,8 @@ type Failure struct {
 type Draft struct {
 	ByNames
 	Warnings []string // about classes and decisions, in the order in which they came up
+	// LeftOut are the entries, but for directories, that a merged archive does not have, in input order.
+	LeftOut []LeftOut
 	// Introduced counts classes that came out wrong and are left as they were, PreExisting those that were wrong
 	// before.
 	Introduced, PreExisting int
@@ -131,9 +135,7 @@ type decided struct {
 // New decides about classes, whose facts are in input order.
 func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
-	if err := d.dropDuplicates(); err != nil {
-		return nil, err
-	}
+	d.dropDuplicates()
 	d.recallNames()
 	byName := make(map[string][]int, len(facts))
 	numbers := make([]int, len(facts))
@@ -170,7 +172,8 @@ func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 // Copy decides that all is written as it came, but what is left out because of its name.
 func Copy(facts []*scan.Class, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
-	return d, d.dropDuplicates()
+	d.dropDuplicates()
+	return d, nil
 }
 
 // AsScanned returns the draft in which nothing is decided that is not among the facts.
@@ -190,7 +193,8 @@ func Strip(facts []*scan.Class, o Options) (*Draft, error) {
 	}
 	d := newDraft(bare, o)
 	d.Warnings = warnings
-	return d, d.dropDuplicates()
+	d.dropDuplicates()
+	return d, nil
 }
 
 func newDraft(facts []*scan.Class, o Options) *Draft {

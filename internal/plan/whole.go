@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/tracegen/tracegen/filter"
@@ -13,15 +14,19 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// LeftOut is an entry that is not written, because an earlier input of the merged archive has an entry of that name.
+type LeftOut struct {
+	Input string // the path of the input with the entry
+	Entry string // the name of the entry in the merged archive
+	First string // the path of the input whose entry is written
+}
+
 // dropDuplicates leaves out, of entries of one name that are merged, all but the first input's.
-func (d *Draft) dropDuplicates() error {
+func (d *Draft) dropDuplicates() {
 	first := make(map[string]*input.Container)
 	for _, c := range d.options.Merged {
 		for i := range c.Entries {
 			e := &c.Entries[i]
-			if e.Nested != nil {
-				return fmt.Errorf("%s: an .aar cannot be merged into a jar: all but its classes would be lost", c.Name)
-			}
 			name := d.EntryName(c, e)
 			winner, duplicate := first[name]
 			if !duplicate {
@@ -33,11 +38,40 @@ func (d *Draft) dropDuplicates() error {
 			}
 			d.drop(e, winner)
 			if !e.IsDirectory() {
-				d.warn("%s: left out, as %s has an entry of that name", c.Where(&input.Entry{Name: name}), winner.Name)
+				d.LeftOut = append(d.LeftOut, LeftOut{d.options.Inputs[c.Input], name, d.options.Inputs[winner.Input]})
 			}
 		}
 	}
-	return nil
+	d.warnLeftOut()
+}
+
+// warnLeftOut adds at most one warning for each kind of entry that was left out. Nearly every jar has a manifest, and
+// the merged jar has that of the first, as those of other tools for merging do. A module descriptor has no effect on
+// Android. Elsewhere a jar is one module, so that the others of a merged jar are lost.
+func (d *Draft) warnLeftOut() {
+	var modules, classes, others []LeftOut
+	for _, e := range d.LeftOut {
+		switch base := path.Base(e.Entry); {
+		case jar.IsManifest(e.Entry):
+		case base == "module-info.class":
+			modules = append(modules, e)
+		case path.Ext(base) == ".class":
+			classes = append(classes, e)
+		default:
+			others = append(others, e)
+		}
+	}
+	warn := func(list []LeftOut, what string) {
+		if len(list) > 0 {
+			d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d %s (--report lists them)",
+				list[0].Input, list[0].Entry, list[0].First, len(list), what)
+		}
+	}
+	if !d.options.Android {
+		warn(modules, "module descriptors, as a jar is one module")
+	}
+	warn(classes, "classes")
+	warn(others, "files that are not classes")
 }
 
 func (d *Draft) drop(e *input.Entry, winner *input.Container) {
@@ -150,6 +184,13 @@ func toAddRuntime(class string) string {
 	return "add it"
 }
 
+// MissingRuntime is the error for a runtime class, by its internal name, that is in none of the inputs.
+func MissingRuntime(name string) error {
+	return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; %s, "+
+		"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
+		mapping.Text(name), toAddRuntime(name))
+}
+
 // protectRuntime checks the runtime class and takes out of tracing what it reaches.
 func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error {
 	name := d.options.Runtime
@@ -157,9 +198,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 		if d.options.RuntimeExternal {
 			return nil
 		}
-		return fmt.Errorf("runtime class %s is in none of the inputs: the instrumented code could not run; %s, "+
-			"name another by --runtime-class, or set --runtime-external if it is provided elsewhere",
-			mapping.Text(name), toAddRuntime(name))
+		return MissingRuntime(name)
 	}
 	for _, n := range byName[name] {
 		c := d.facts[n]

@@ -20,9 +20,11 @@
 //	totals     the sums of the numbers of inputs
 //	verification  introduced: number of rewritten classes that were rejected; preExisting: number of classes that were
 //	           left as they are because of pre-existing findings
-//	guards     the enabled guards: guard, expected, actual (both for people), failed
+//	guards     the enabled guards: guard, expected, actual (both for people), failed, limit and value (numbers, or
+//	           digests), unit (percent, ratio, classes, "classes and methods", or digest)
 //	packages   by name: package, traced (methods with an ID), skipped, calls (inserted), addedBytes
 //	focus      by class: class, action (add or hook)
+//	leftOut    entries that --merge leaves out, in order: input, entry, first (the input whose entry is written)
 //	warnings   in the order in which they occurred
 //
 // A method counts as often as it occurs: a class in two inputs counts in both, though each method has one ID. But

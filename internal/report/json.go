@@ -24,7 +24,14 @@ type document struct {
 	Guards   []guardPart       `json:"guards"`
 	Packages any               `json:"packages"` // []packageCount, or []plannedCount
 	Focus    []focusPart       `json:"focus"`
+	LeftOut  []leftOutPart     `json:"leftOut"`
 	Warnings []string          `json:"warnings"`
+}
+
+type leftOutPart struct {
+	Input string `json:"input"`
+	Entry string `json:"entry"`
+	First string `json:"first"`
 }
 
 type mappingPart struct {
@@ -64,6 +71,9 @@ type guardPart struct {
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
 	Failed   bool   `json:"failed"`
+	Limit    any    `json:"limit"`
+	Value    any    `json:"value"`
+	Unit     string `json:"unit"`
 }
 
 type focusPart struct {
@@ -110,6 +120,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Guards:   []guardPart{}, // written as an empty list, not as null
 		Packages: r.packageParts(),
 		Focus:    []focusPart{},
+		LeftOut:  []leftOutPart{},
 		Warnings: printableAll(r.Warnings),
 	}
 	reasons := r.reasons()
@@ -117,10 +128,14 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
-		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed})
+		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed, g.Limit, g.Value,
+			g.Unit})
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
+	}
+	for _, e := range r.LeftOut {
+		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, Printable(e.Entry), e.First})
 	}
 	return encode(w, d)
 }

@@ -69,7 +69,8 @@ func sampleRun(t *testing.T) *Run {
 			inputResult("b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2),
 		},
 		Packages: []pipeline.PackageResult{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
-		Guards:   []Guard{{"growth", "at most 5 %", "by 8 %", true}},
+		Guards: []Guard{{Name: "growth", Expected: "at most 5 %", Actual: "by 8 %", Failed: true, Limit: 5.0,
+			Value: 8.0, Unit: "percent"}},
 		Skipped: slices.Values([]pipeline.Skipped{
 			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial,
 				""),
@@ -80,6 +81,7 @@ func sampleRun(t *testing.T) *Run {
 			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed,
 				"a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
 		}),
+		LeftOut:  []pipeline.LeftOut{{Input: "b.jar", Entry: "META-INF/MANIFEST.MF", First: "a.jar"}},
 		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
 }

@@ -37,6 +37,8 @@ type Run struct {
 	Skipped iter.Seq[pipeline.Skipped]
 	// Warnings are the warnings of the run.
 	Warnings []string
+	// LeftOut are the entries that a merged output does not have, in input order.
+	LeftOut []pipeline.LeftOut
 	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were
 	// left as they are because of pre-existing findings.
 	Introduced, PreExisting int

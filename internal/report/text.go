@@ -69,6 +69,13 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	return b.Flush()
 }
 
+// Notice returns the most important numbers of a run with a mapping in one line.
+func (r *Run) Notice() string {
+	t := r.total()
+	return fmt.Sprintf("%d of %s are traced; mapping %s, digest %s", t.Traced, count(t.Methods, "method", "methods"),
+		r.MappingFile, r.Mapping.Digest())
+}
+
 // retiredIDs returns the numbers of retired and freed IDs that are not 0.
 func (r *Run) retiredIDs() string {
 	text := ""

@@ -116,6 +116,23 @@ func (v *Verification) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
+// Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the user
+// named, and the rule as its title.
+func (v *Verification) Messages() []Message {
+	var messages []Message
+	for _, f := range v.Findings {
+		if f.Note || f.PreExisting {
+			continue
+		}
+		text := f.String()
+		if f.Entry != "" {
+			text = f.Entry + ": " + text
+		}
+		messages = append(messages, Message{Level: LevelError, Text: text, Title: f.Rule, File: f.Path})
+	}
+	return messages
+}
+
 type verificationDocument struct {
 	Schema   int           `json:"schema"`
 	Version  string        `json:"version"`

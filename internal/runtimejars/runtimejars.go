@@ -19,6 +19,7 @@ const (
 	AndroidName = "tracegen-runtime-android.aar"
 	NoOpName    = "tracegen-runtime-noop.jar"
 	MatrixName  = "tracegen-runtime-matrix.jar"
+	AgentName   = "tracegen-agent.jar"
 )
 
 var (
@@ -30,6 +31,8 @@ var (
 	noOp []byte
 	//go:embed tracegen-runtime-matrix.jar
 	matrix []byte
+	//go:embed tracegen-agent.jar
+	agent []byte
 )
 
 // File is one of the files. Its data must not be changed.
@@ -44,7 +47,13 @@ func Core() File {
 	return File{CoreName, "AppMethodBeat, the recorder, recording on a plain JVM", core}
 }
 
-// All returns all files, the core first.
+// Agent returns the Java agent with which `tracegen record` runs programs. It is not one of [All], because no other
+// program needs it.
+func Agent() File {
+	return File{AgentName, "replaces classes by those that tracegen record has instrumented", agent}
+}
+
+// All returns all files that become part of programs, the core first.
 func All() []File {
 	return []File{
 		Core(),

@@ -3,9 +3,10 @@ package r8
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/gz"
 )
 
 // Mapping translates residual names and lines of a shrunk program to original ones. It is immutable. The zero value
@@ -83,9 +84,9 @@ func (l *line) sameRange(m *line) bool { return l.ranged() && l.from == m.from &
 // synthesized reports whether a compiler made the method, so that it has no original.
 func (l *line) synthesized() bool { return l.info != nil && (l.info.synthesized || l.info.outline) }
 
-// Load reads the mapping file at path; for errors see [Parse].
+// Load reads the mapping file at path, which may be compressed with gzip; for errors see [Parse].
 func Load(path string) (*Mapping, error) {
-	f, err := os.Open(path)
+	f, err := gz.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read R8 mapping: %w; give the mapping.txt that R8 or ProGuard wrote", err)
 	}

@@ -1,11 +1,196 @@
 package dev.tracegen.gradle;
 
-import org.gradle.api.Project;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 
-/** Instruments the variants of Android apps and dynamic features. */
+import com.android.build.api.artifact.ScopedArtifact;
+import com.android.build.api.artifact.SingleArtifact;
+import com.android.build.api.dsl.ApplicationBuildType;
+import com.android.build.api.dsl.ApplicationExtension;
+import com.android.build.api.dsl.DynamicFeatureExtension;
+import com.android.build.api.variant.AndroidComponentsExtension;
+import com.android.build.api.variant.ApplicationAndroidComponentsExtension;
+import com.android.build.api.variant.DynamicFeatureAndroidComponentsExtension;
+import com.android.build.api.variant.ScopedArtifacts;
+import com.android.build.api.variant.Variant;
+import org.gradle.api.Action;
+import org.gradle.api.Project;
+import org.gradle.api.artifacts.Configuration;
+import org.gradle.api.attributes.Attribute;
+import org.gradle.api.attributes.Usage;
+import org.gradle.api.file.Directory;
+import org.gradle.api.file.RegularFile;
+import org.gradle.api.provider.Provider;
+import org.gradle.api.tasks.TaskProvider;
+
+/**
+ * Instruments the variants of Android apps and dynamic features. It uses the interface {@code androidComponents} of the
+ * Android Gradle plugin as it is since 7.4, and nothing that 9.x has removed.
+ *
+ * <p>For each variant, a task takes the classes of the scope ALL (those of the module, of other modules and of
+ * libraries) and returns one jar. D8 or R8 reads this jar. So names are those of the sources, and what R8 does with
+ * the calls is as for any other code.
+ */
 final class AndroidSupport {
-    private AndroidSupport() {}
+    /** The variant that a published mapping is of. */
+    static final Attribute<String> VARIANT = Attribute.of("dev.tracegen.variant", String.class);
+    /** The usage of the configurations that publish mappings. */
+    static final String MAPPING_USAGE = "tracegen-mapping";
+
+    private final Project project;
+    private final TracegenExtension extension;
+    private final ToolBinary binary;
+    private final Set<String> debuggable = new HashSet<>();
+
+    private AndroidSupport(Project project, TracegenExtension extension, ToolBinary binary) {
+        this.project = project;
+        this.extension = extension;
+        this.binary = binary;
+    }
 
     /** Is called once, after an Android plugin was applied. */
-    static void apply(Project project, TracegenExtension extension, ToolBinary binary) {}
+    static void apply(Project project, TracegenExtension extension, ToolBinary binary) {
+        AndroidSupport support = new AndroidSupport(project, extension, binary);
+        ApplicationAndroidComponentsExtension app =
+                project.getExtensions().findByType(ApplicationAndroidComponentsExtension.class);
+        if (app != null) {
+            app.finalizeDsl(android -> {
+                support.readDebuggable(android);
+                support.register(app);
+            });
+        }
+        DynamicFeatureAndroidComponentsExtension feature =
+                project.getExtensions().findByType(DynamicFeatureAndroidComponentsExtension.class);
+        if (feature != null) {
+            feature.finalizeDsl(android -> {
+                support.readDebuggable(android);
+                support.register(feature);
+            });
+        }
+    }
+
+    private void readDebuggable(ApplicationExtension android) {
+        for (ApplicationBuildType type : android.getBuildTypes()) {
+            if (type.isDebuggable()) {
+                debuggable.add(type.getName());
+            }
+        }
+    }
+
+    /** Takes the build type debug: until 9.x, the build types of features do not say whether they are debuggable. */
+    private void readDebuggable(DynamicFeatureExtension android) {
+        debuggable.add("debug");
+    }
+
+    /**
+     * Registers for all variants. The Android Gradle plugin calls those who register in the order in which they did.
+     * It calls finalizeDsl after all build scripts were evaluated, so this transformation comes after those of other
+     * plugins, and their classes are instrumented too.
+     */
+    private <V extends Variant> void register(AndroidComponentsExtension<?, ?, V> components) {
+        Provider<List<RegularFile>> bootClasspath = components.getSdkComponents().getBootClasspath();
+        Action<V> configure = variant -> configure(variant, bootClasspath);
+        components.onVariants(components.selector().all(), configure);
+    }
+
+    private void configure(Variant variant, Provider<List<RegularFile>> bootClasspath) {
+        TracegenOptions options = optionsOf(variant);
+        if (!options.getEnabled().getOrElse(isEnabled(variant))) {
+            addRuntime(variant, options, "tracegen-runtime-noop");
+            return;
+        }
+        addRuntime(variant, options, "tracegen-runtime-android");
+        Provider<Directory> directory =
+                project.getLayout().getBuildDirectory().dir("outputs/tracegen/" + variant.getName());
+        TaskProvider<InstrumentClassesTask> task = project.getTasks().register(
+                "tracegen" + capitalized(variant.getName()), InstrumentClassesTask.class, t -> {
+                    t.setDescription("Instruments the classes of the variant " + variant.getName() + ".");
+                    t.use(binary);
+                    t.from(options, directory);
+                    t.getCompression().set(options.getCompression().orElse("store"));
+                    t.getProjectDirectory().set(project.getRootDir());
+                    t.getScanOptions().getClasspath().from(bootClasspath);
+                });
+        variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
+                ScopedArtifact.CLASSES.INSTANCE, InstrumentClassesTask::getJars,
+                InstrumentClassesTask::getDirectories, InstrumentClassesTask::getOutput);
+        Provider<RegularFile> mapping = task.flatMap(InstrumentTask::getMapping);
+        publish(variant, mapping);
+        collect(variant, mapping, directory);
+    }
+
+    private boolean isEnabled(Variant variant) {
+        return extension.getEnabled().getOrElse(!debuggable.contains(variant.getBuildType()));
+    }
+
+    /** Returns the settings of the variant: those of its name, of a flavour, of its build type, or of all. */
+    private TracegenOptions optionsOf(Variant variant) {
+        List<String> names = new ArrayList<>();
+        names.add(variant.getName());
+        names.add(variant.getFlavorName());
+        variant.getProductFlavors().forEach(flavor -> names.add(flavor.getSecond()));
+        names.add(variant.getBuildType());
+        for (String name : names) {
+            TracegenVariant found = name == null ? null : extension.getVariants().findByName(name);
+            if (found != null) {
+                return found;
+            }
+        }
+        return extension;
+    }
+
+    /** Adds the runtime, or its no-op twin, so that code that calls its API compiles in every variant. */
+    private void addRuntime(Variant variant, TracegenOptions options, String artifact) {
+        Configuration implementation = project.getConfigurations().findByName(variant.getName() + "Implementation");
+        if (implementation == null) {
+            implementation = variant.getRuntimeConfiguration();
+        }
+        implementation.getDependencies().addAllLater(project.getObjects()
+                .listProperty(org.gradle.api.artifacts.Dependency.class).value(project.provider(() -> {
+                    List<org.gradle.api.artifacts.Dependency> list = new ArrayList<>();
+                    boolean own = options.getRuntimeExternal().getOrElse(false)
+                            || options.getRuntimeClass().isPresent()
+                            || options.getPreset().getOrElse("android").equals("matrix");
+                    if (!own && options.getRuntimeDependency().getOrElse(true)) {
+                        list.add(project.getDependencies().create(
+                                "dev.tracegen:" + artifact + ":" + extension.getToolVersion().get()));
+                    }
+                    return list;
+                })));
+    }
+
+    /** Publishes the mapping in a configuration from which other projects and plugins can take it. */
+    private void publish(Variant variant, Provider<RegularFile> mapping) {
+        project.getConfigurations().create("tracegen" + capitalized(variant.getName()) + "MappingElements", c -> {
+            c.setDescription("The method mapping of the variant " + variant.getName() + ".");
+            c.setVisible(false);
+            c.setCanBeResolved(false);
+            c.setCanBeConsumed(true);
+            c.getAttributes().attribute(Usage.USAGE_ATTRIBUTE,
+                    project.getObjects().named(Usage.class, MAPPING_USAGE));
+            c.getAttributes().attribute(VARIANT, variant.getName());
+            c.getOutgoing().artifact(mapping, a -> a.setType(MAPPING_USAGE));
+        });
+    }
+
+    /** Registers the task that puts the mapping beside that of R8. */
+    private void collect(Variant variant, Provider<RegularFile> mapping, Provider<Directory> directory) {
+        project.getTasks().register("collectTracegen" + capitalized(variant.getName()) + "Mapping",
+                CollectMappingTask.class, t -> {
+                    t.setGroup(TracegenPlugin.GROUP);
+                    t.setDescription("Copies the mappings of the variant " + variant.getName() + " into one directory.");
+                    t.getMapping().set(mapping);
+                    // R8's mapping is copied to build/outputs only when the app is packaged. A task that reads it from
+                    // there without this input may take that of the last build.
+                    t.getR8Mapping().set(variant.getArtifacts().get(SingleArtifact.OBFUSCATION_MAPPING_FILE.INSTANCE));
+                    t.getDirectory().set(directory.map(d -> d.dir("mappings")));
+                });
+    }
+
+    static String capitalized(String name) {
+        return name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+    }
 }

@@ -2,7 +2,6 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +49,15 @@ public abstract class InstrumentTask extends TracegenTask {
     public abstract Property<String> getCompression();
 
     /**
+     * Whether the inputs are copied unchanged, with an empty mapping.
+     *
+     * @return the property
+     */
+    @Input
+    @Optional
+    public abstract Property<Boolean> getDisabled();
+
+    /**
      * The method mapping that is written.
      *
      * @return the file
@@ -88,25 +96,30 @@ public abstract class InstrumentTask extends TracegenTask {
      * Runs {@code tracegen instrument}.
      *
      * @param subject what is instrumented, for messages: "the class path of main"
-     * @param inputs existing jars and directories, in the order of the class path
-     * @param output the arguments that name the output: {@code --output=...}, perhaps {@code --merge}
+     * @param inputs the paths of existing jars and directories, in the order of the class path, each with the path of
+     *     its output, or with "" if {@code output} names that of all
+     * @param output further arguments, which name the output if the inputs do not: {@code --output=...},
+     *     {@code --merge}
      */
-    protected void instrument(String subject, Collection<File> inputs, List<String> output) {
+    protected void instrument(String subject, Map<String, String> inputs, List<String> output) {
         List<String> arguments = new ArrayList<>();
         ToolRunner runner = runner();
-        List<String> paths = new ArrayList<>();
+        List<String> lines = new ArrayList<>();
         Map<String, String> names = new LinkedHashMap<>();
-        for (File input : inputs) {
-            paths.add(input.getPath());
-            names.put(input.getPath(), input.getName());
-        }
+        inputs.forEach((from, to) -> {
+            lines.add(to.isEmpty() ? from : from + "=" + to);
+            names.put(from, new File(from).getName());
+        });
         arguments.add("instrument");
-        arguments.add(runner.argumentFile("inputs.txt", paths));
+        arguments.add(runner.argumentFile("inputs.txt", lines));
         arguments.addAll(output);
         arguments.add("--mapping=" + getMapping().get());
         arguments.add("--report=" + getReport().get());
         arguments.add("--skipped=" + getSkipped().get());
         Flags.add(arguments, "--compression", getCompression());
+        if (getDisabled().getOrElse(false)) {
+            arguments.add("--disabled");
+        }
         arguments.addAll(getScanOptions().arguments());
         arguments.addAll(getAssignOptions().instrument());
         try {

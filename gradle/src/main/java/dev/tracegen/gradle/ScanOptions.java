@@ -95,7 +95,7 @@ public abstract class ScanOptions {
         Flags.add(list, "--verify", getVerify());
         Flags.add(list, "--target", getTarget());
         Flags.add(list, "--runtime-class", getRuntimeClass());
-        list.addAll(classpath());
+        list.addAll(classpath(true));
         list.addAll(getArguments().get());
         return list;
     }
@@ -112,14 +112,18 @@ public abstract class ScanOptions {
         return list;
     }
 
-    /** Returns the arguments that say where classes are found. */
-    List<String> classpath() {
+    /**
+     * Returns the arguments that say where classes are found.
+     *
+     * @param jdk whether the command takes {@code --jdk}
+     */
+    List<String> classpath(boolean jdk) {
         List<String> list = new ArrayList<>();
         if (!getClasspath().isEmpty()) {
             list.add("--classpath=" + getClasspath().getFiles().stream().map(File::getPath)
                     .collect(Collectors.joining(File.pathSeparator)));
         }
-        if (getJdkHome().isPresent()) {
+        if (jdk && getJdkHome().isPresent()) {
             list.add("--jdk=" + getJdkHome().get());
         }
         return list;

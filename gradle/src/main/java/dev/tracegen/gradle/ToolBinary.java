@@ -1,5 +1,6 @@
 package dev.tracegen.gradle;
 
+import java.io.File;
 import java.util.Locale;
 
 import org.gradle.api.GradleException;
@@ -8,6 +9,7 @@ import org.gradle.api.artifacts.Configuration;
 import org.gradle.api.artifacts.type.ArtifactTypeDefinition;
 import org.gradle.api.file.FileCollection;
 import org.gradle.api.provider.Provider;
+import org.gradle.api.specs.Spec;
 
 /**
  * The tracegen binary of a project: a file that the user names, or an artifact of a Maven repository.
@@ -63,14 +65,14 @@ final class ToolBinary {
         return files;
     }
 
+    /** Returns the binary if its content is an input, otherwise nothing. Whatever builds the binary is kept. */
+    FileCollection content() {
+        return files.filter(new IfTrue(byContent));
+    }
+
     /** Returns the version of the binary, or a constant if the user names a file. */
     Provider<String> key() {
         return key;
-    }
-
-    /** Returns whether the content of the binary is an input of tasks. */
-    Provider<Boolean> byContent() {
-        return byContent;
     }
 
     /** Returns the classifier of this machine's platform, as the Maven plugin os-maven-plugin writes it. */
@@ -90,5 +92,19 @@ final class ToolBinary {
                     + ". Build one with `go build ./cmd/tracegen`, and set tracegen { executable = file('...') }.");
         }
         return first + "-" + second;
+    }
+
+    /** Accepts all files or none. It is no lambda, so that the configuration cache can keep it. */
+    private static final class IfTrue implements Spec<File> {
+        private final Provider<Boolean> condition;
+
+        IfTrue(Provider<Boolean> condition) {
+            this.condition = condition;
+        }
+
+        @Override
+        public boolean isSatisfiedBy(File file) {
+            return condition.get();
+        }
     }
 }

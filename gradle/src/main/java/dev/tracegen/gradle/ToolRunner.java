@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -27,6 +26,7 @@ final class ToolRunner {
     private final Logger logger;
     private final File executable;
     private final File directory;
+    private LogLevel level = LogLevel.INFO;
 
     /**
      * Creates a runner.
@@ -51,7 +51,7 @@ final class ToolRunner {
         command.add(executable.getPath());
         command.addAll(arguments);
         command.add("--log-format=json");
-        Messages messages = new Messages(logger);
+        Messages messages = new Messages(logger, level);
         Lines out = new Lines(messages::summary);
         Lines err = new Lines(messages::message);
         ExecResult result;
@@ -83,6 +83,17 @@ final class ToolRunner {
         }
     }
 
+    /** Makes the runner show all of what the binary prints. */
+    ToolRunner loud() {
+        level = LogLevel.LIFECYCLE;
+        return this;
+    }
+
+    /** Returns the binary. */
+    File executable() {
+        return executable;
+    }
+
     /** Writes an argument file, and returns the argument for it. */
     String argumentFile(String name, Collection<String> lines) {
         File file = new File(directory, name);
@@ -103,7 +114,8 @@ final class ToolRunner {
     void scan(File part, File scanFile, ScanOptions options) {
         List<String> arguments = new ArrayList<>();
         arguments.add("scan");
-        arguments.add(argumentFile("part.txt", Collections.singleton(part.getPath())));
+        // Not an argument file: a transform has no directory for it. The path is absolute, so it is no option.
+        arguments.add(part.getPath());
         arguments.add("--output=" + scanFile);
         arguments.add("--quiet");
         arguments.addAll(options.arguments());
@@ -120,16 +132,18 @@ final class ToolRunner {
     /** The messages of one run. */
     private static final class Messages {
         private final Logger logger;
+        private final LogLevel level;
         private final List<String> reasons = new ArrayList<>();
         private final List<String> details = new ArrayList<>();
 
-        Messages(Logger logger) {
+        Messages(Logger logger, LogLevel level) {
             this.logger = logger;
+            this.level = level;
         }
 
         /** Takes a line of the tool's standard output. */
         void summary(String line) {
-            logger.log(line.startsWith("mapping: ") ? LogLevel.LIFECYCLE : LogLevel.INFO, line);
+            logger.log(line.startsWith("mapping: ") ? LogLevel.LIFECYCLE : level, line);
         }
 
         /** Takes a line of the tool's standard error: a message, or text of the system. */

@@ -34,7 +34,15 @@ public abstract class TracegenExtension extends TracegenOptions {
     public abstract Property<Boolean> getShareCacheAcrossPlatforms();
 
     /**
-     * Settings of single variants.
+     * Whether the mapping of a JVM program is published with its publications of the plugin {@code maven-publish}, with
+     * the classifier {@code mapping}. The default is false.
+     *
+     * @return the property
+     */
+    public abstract Property<Boolean> getPublishMapping();
+
+    /**
+     * Settings of single Android variants.
      *
      * @return the container
      */

@@ -132,6 +132,15 @@ public abstract class TracegenOptions {
     public abstract Property<Boolean> getRuntimeExternal();
 
     /**
+     * Whether the runtime becomes a dependency of Android variants: {@code tracegen-runtime-android} of those that are
+     * instrumented, {@code tracegen-runtime-noop} of the others. The default is true. None is added if
+     * {@link #getRuntimeExternal()}, {@link #getRuntimeClass()} or the preset {@code matrix} is set.
+     *
+     * @return the property
+     */
+    public abstract Property<Boolean> getRuntimeDependency();
+
+    /**
      * Guards with their default limits: {@code introduced}, {@code unverifiable}, {@code growth}, {@code ratio},
      * {@code calls}, {@code digest}. A guard that fails fails the build after all outputs are written.
      *
@@ -205,6 +214,7 @@ public abstract class TracegenOptions {
         getTarget().convention(other.getTarget());
         getRuntimeClass().convention(other.getRuntimeClass());
         getRuntimeExternal().convention(other.getRuntimeExternal());
+        getRuntimeDependency().convention(other.getRuntimeDependency());
         getFailOn().convention(other.getFailOn());
         getMaxGrowth().convention(other.getMaxGrowth());
         getMinMethodsRatio().convention(other.getMinMethodsRatio());

@@ -21,6 +21,7 @@ public class TracegenPlugin implements Plugin<Project> {
         extension.getIncremental().convention(false);
         extension.getRuntimeExternal().convention(false);
         extension.getShareCacheAcrossPlatforms().convention(false);
+        extension.getPublishMapping().convention(false);
         extension.getConfig().convention(project.getLayout().file(project.provider(() -> {
             for (Project p : new Project[] {project, project.getRootProject()}) {
                 if (p.file("tracegen.yml").isFile()) {

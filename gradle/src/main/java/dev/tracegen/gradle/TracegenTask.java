@@ -1,7 +1,6 @@
 package dev.tracegen.gradle;
 
 import java.io.File;
-import java.util.Collections;
 import java.util.Set;
 
 import javax.inject.Inject;
@@ -56,9 +55,8 @@ public abstract class TracegenTask extends DefaultTask {
 
     /** Sets the binary. */
     void use(ToolBinary binary) {
-        setGroup(TracegenPlugin.GROUP);
         getExecutable().from(binary.files());
-        getExecutableContent().from(binary.byContent().map(yes -> yes ? binary.files() : Collections.emptyList()));
+        getExecutableContent().from(binary.content());
         // An internal property adds no dependency.
         dependsOn(binary.files());
         getToolKey().set(binary.key());

@@ -18,14 +18,14 @@
  * work is divided, as docs/instrument.md describes for distributed builds:
  *
  * <ol>
- * <li>{@code ScanTransform}, a cacheable artifact transform, scans each dependency;
- * {@code ScanTask} scans the classes of the module and the runtime.</li>
- * <li>{@code AssignTask} reads all scan files, and writes the mapping and a slice for each part.</li>
- * <li>{@code InstrumentPartsTask} instruments the parts whose slice or content has changed.</li>
+ * <li>{@link dev.tracegen.gradle.ScanTransform}, a cacheable artifact transform, scans each dependency;
+ * {@link dev.tracegen.gradle.ScanTask} scans the classes of the module and the runtime.</li>
+ * <li>{@link dev.tracegen.gradle.AssignTask} reads all scan files, and writes the mapping and a slice for each part.</li>
+ * <li>{@link dev.tracegen.gradle.InstrumentPartsTask} instruments the parts whose slice or content has changed.</li>
  * </ol>
  *
  * <p>A part is one jar or one directory of classes. Its scan file has the name {@code STEM-KEY.scan}, and its slice the
- * name {@code STEM-KEY.slice}. {@code PartKey} computes KEY from the names, sizes and CRC-32 of the
+ * name {@code STEM-KEY.slice}. {@link dev.tracegen.gradle.PartKey} computes KEY from the names, sizes and CRC-32 of the
  * entries that tracegen reads. Because of that a task that has a jar finds its slice, whatever the order of its inputs
  * is and whichever way the jar came (as an artifact of a configuration, or from the Android Gradle plugin). If Gradle
  * takes a scan file from the build cache that was made of a jar with other times or another order of entries, the key

@@ -4,7 +4,9 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -70,15 +72,16 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
    * Runs tracegen instrument and attaches the mapping.
    *
    * @param inputs the inputs, the most important first
-   * @param output the output, as a directory with a slash at its end if each input has its own output in it
+   * @param output the directory of outputs
    * @param classPath where classes are looked up that the inputs refer to
    */
-  final void instrument(Tool tool, List<File> inputs, String output, Collection<File> classPath)
+  final void instrument(Tool tool, List<File> inputs, File output, Collection<File> classPath)
       throws MojoExecutionException, MojoFailureException {
     List<String> command = new ArrayList<>();
     command.add("instrument");
-    command.add("@" + inputList(inputs));
-    option(command, "--output", output);
+    command.add("@" + path(inputList(inputs)));
+    // With several inputs, the output of each is in the directory. The output of a directory is the directory itself.
+    option(command, "--output", path(output) + (inputs.size() > 1 ? File.separator : ""));
     option(command, "--mapping", mappingFile());
     option(command, "--report", new File(outputDirectory, "report.json"));
     option(command, "--skipped", new File(outputDirectory, "skipped.tsv"));
@@ -93,11 +96,11 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
     }
     if (!classPath.isEmpty()) {
       List<String> paths = new ArrayList<>();
-      classPath.forEach(f -> paths.add(f.getPath()));
+      classPath.forEach(f -> paths.add(path(f)));
       option(command, "--classpath", String.join(File.pathSeparator, paths));
     }
     command.addAll(arguments);
-    tool.run(command);
+    tool.run(command, getLog()::info);
     if (attach) {
       attach("txt", MAPPING_CLASSIFIER, mappingFile());
     }
@@ -122,8 +125,13 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
       }
     }
     File directory = new File(outputDirectory, "runtime");
-    tool.run(java.util.Arrays.asList("runtime", "-o", directory.getPath()));
+    tool.run(Arrays.asList("runtime", "-o", directory.getPath()), getLog()::debug);
     return new File(directory, "tracegen-runtime.jar");
+  }
+
+  /** Returns the directory into which instrument-classes writes. */
+  final File instrumentedClasses() {
+    return new File(outputDirectory, "classes");
   }
 
   static boolean isRuntime(Artifact a) {
@@ -143,7 +151,7 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
 
   private File inputList(List<File> inputs) throws MojoExecutionException {
     List<String> paths = new ArrayList<>();
-    inputs.forEach(f -> paths.add(f.getPath()));
+    inputs.forEach(f -> paths.add(path(f)));
     File list = new File(outputDirectory, "inputs.txt");
     try {
       Files.createDirectories(outputDirectory.toPath());
@@ -154,10 +162,25 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
     return list;
   }
 
-  private static void option(List<String> command, String flag, Object value) {
-    if (value != null && !value.toString().isEmpty()) {
+  /**
+   * Returns the name of a file for the binary, which runs in the directory of the project. A file below this directory
+   * has a relative name, so that reports do not depend on where the project is.
+   */
+  private String path(File file) {
+    Path directory = project.getBasedir().toPath();
+    return file.toPath().startsWith(directory) ? directory.relativize(file.toPath()).toString() : file.getPath();
+  }
+
+  private void option(List<String> command, String flag, File file) {
+    if (file != null) {
+      option(command, flag, path(file));
+    }
+  }
+
+  private static void option(List<String> command, String flag, String value) {
+    if (value != null && !value.isEmpty()) {
       command.add(flag);
-      command.add(value.toString());
+      command.add(value);
     }
   }
 }

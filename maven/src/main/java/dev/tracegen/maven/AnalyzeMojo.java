@@ -39,10 +39,10 @@ public final class AnalyzeMojo extends AbstractTracegenMojo {
         Arrays.asList("analyze", recording.getPath(), "--mapping", mappingFile().getPath()));
     command.addAll(analyzeArguments);
     Tool tool = tool();
-    tool.run(command);
+    tool.run(command, getLog()::info);
     File page = new File(outputDirectory, "report.html");
     command.addAll(Arrays.asList("--format", "html", "--output", page.getPath()));
-    tool.run(command);
+    tool.run(command, getLog()::info);
     getLog().info("the page is " + page);
   }
 }

@@ -30,7 +30,7 @@ public final class InstrumentClassesMojo extends AbstractInstrumentMojo {
   @Override
   void run() throws MojoExecutionException, MojoFailureException {
     File classes = new File(project.getBuild().getOutputDirectory());
-    File instrumented = new File(outputDirectory, "classes");
+    File instrumented = instrumentedClasses();
     if (classes.equals(instrumented)) {
       getLog().info("the classes are instrumented already");
       return;
@@ -47,7 +47,8 @@ public final class InstrumentClassesMojo extends AbstractInstrumentMojo {
       tree.addDirectory(classes.toPath());
       tree.writeTo(input);
     } catch (IOException e) {
-      throw new MojoExecutionException("cannot copy the classes and the runtime to " + input + ": " + e.getMessage(), e);
+      throw new MojoExecutionException(
+          "cannot copy the classes and the runtime to " + input + ": " + e.getMessage(), e);
     }
     List<File> classPath = new ArrayList<>();
     for (Artifact a : project.getArtifacts()) {
@@ -55,7 +56,7 @@ public final class InstrumentClassesMojo extends AbstractInstrumentMojo {
         classPath.add(a.getFile());
       }
     }
-    instrument(tool, Collections.singletonList(input.toFile()), instrumented.getPath(), classPath);
+    instrument(tool, Collections.singletonList(input.toFile()), instrumented, classPath);
     project.getBuild().setOutputDirectory(instrumented.getPath());
     // Other modules of the build find the classes here if they are not packaged.
     if (classes.equals(project.getArtifact().getFile())) {

@@ -39,6 +39,10 @@ public final class InstrumentMojo extends AbstractInstrumentMojo {
       getLog().info("the project has the packaging pom: there is nothing to instrument");
       return;
     }
+    if (project.getBuild().getOutputDirectory().equals(instrumentedClasses().getPath())) {
+      throw new MojoExecutionException("the goal instrument-classes has instrumented the classes of this jar already:"
+          + " remove one of the two goals from the module");
+    }
     File main = project.getArtifact().getFile();
     if (main == null || !main.isFile()) {
       throw new MojoExecutionException("the project has no jar yet: bind the goal instrument to the phase package,"
@@ -56,14 +60,15 @@ public final class InstrumentMojo extends AbstractInstrumentMojo {
       if (!atRunTime || !includeDependencies) {
         classPath.add(a.getFile());
       } else if (a.getFile().isDirectory()) {
-        throw new MojoExecutionException(a + " is a module of this build that is not packaged: run at least mvn package");
+        throw new MojoExecutionException(
+            a + " is a module of this build that is not packaged: run at least mvn package");
       } else {
         inputs.add(a.getFile());
       }
     }
     inputs.add(runtime(tool));
     File app = new File(outputDirectory, "app");
-    instrument(tool, new ArrayList<>(inputs), app + File.separator, classPath);
+    instrument(tool, new ArrayList<>(inputs), app, classPath);
     if (attach) {
       attach("jar", "instrumented", new File(app, main.getName()));
     }

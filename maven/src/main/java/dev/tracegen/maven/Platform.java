@@ -7,8 +7,8 @@ final class Platform {
   private Platform() {}
 
   /**
-   * Returns the classifier that os-maven-plugin writes, for instance linux-x86_64, or null if no binary is published for
-   * the platform.
+   * Returns the classifier that os-maven-plugin writes, for instance linux-x86_64, or null if no binary is published
+   * for the platform.
    *
    * @param osName the system property os.name
    * @param osArch the system property os.arch

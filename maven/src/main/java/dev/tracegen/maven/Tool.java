@@ -11,6 +11,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.plugin.logging.Log;
@@ -32,13 +33,14 @@ final class Tool {
   }
 
   /**
-   * Runs a command and waits for its end. Its output is logged as information.
+   * Runs a command and waits for its end.
    *
    * @param command the command and its arguments
+   * @param output receives each line of the command's output
    * @throws MojoFailureException if the exit code is 1: everything was written, and a check failed
    * @throws MojoExecutionException if the binary cannot be run, or fails in another way: nothing was written
    */
-  void run(List<String> command) throws MojoExecutionException, MojoFailureException {
+  void run(List<String> command, Consumer<String> output) throws MojoExecutionException, MojoFailureException {
     List<String> line = new ArrayList<>();
     line.add(executable.getPath());
     line.addAll(command);
@@ -48,7 +50,7 @@ final class Tool {
     Messages messages = new Messages(log);
     int code;
     try {
-      code = execute(line, messages);
+      code = execute(line, output, messages);
     } catch (IOException e) {
       throw new MojoExecutionException("cannot run " + executable + ": " + e.getMessage()
           + "; set the parameter executable (-Dtracegen.executable) to a tracegen binary for this machine", e);
@@ -65,14 +67,15 @@ final class Tool {
     }
   }
 
-  private int execute(List<String> line, Messages messages) throws IOException, InterruptedException {
+  private int execute(List<String> line, Consumer<String> out, Messages messages)
+      throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(line).directory(directory);
     // The JDK that runs Maven, in which classes are looked up, whatever is on PATH.
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     Process process = builder.start();
     try {
       process.getOutputStream().close();
-      Thread output = new Thread(() -> eachLine(process.getInputStream(), log::info), "tracegen output");
+      Thread output = new Thread(() -> eachLine(process.getInputStream(), out), "tracegen output");
       output.start();
       eachLine(process.getErrorStream(), messages::add);
       output.join();
@@ -82,14 +85,10 @@ final class Tool {
     }
   }
 
-  private interface LineReader {
-    void line(String text);
-  }
-
-  private void eachLine(InputStream in, LineReader reader) {
+  private void eachLine(InputStream in, Consumer<String> reader) {
     try (BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
       for (String text = lines.readLine(); text != null; text = lines.readLine()) {
-        reader.line(text);
+        reader.accept(text);
       }
     } catch (IOException e) {
       log.warn("cannot read the output of tracegen: " + e.getMessage());

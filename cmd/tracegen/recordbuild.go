@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/launch"
+	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/program"
+	"github.com/tracegen/tracegen/internal/runtimejars"
+)
+
+// The files of an instrumented program.
+const (
+	classesName = "classes.tgclasses"
+	runtimeName = "tracegen-runtime.jar"
+	agentName   = "tracegen-agent.jar"
+	summaryName = "summary.json"
+)
+
+// programSummary is what record says about an instrumented program.
+type programSummary struct {
+	Archives   int      `json:"archives"`
+	Classes    int      `json:"classes"`
+	Rewritten  int      `json:"rewritten"`
+	Methods    int      `json:"methods"`
+	Traced     int      `json:"traced"`
+	Introduced int      `json:"introduced"`
+	Messages   []string `json:"messages"` // IDs of methods whose calls are messages
+	Warnings   []string `json:"warnings"`
+}
+
+// prepare finds the instrumented program in the cache, or instruments it.
+func (r *recorder) prepare(ctx context.Context, containers []string) error {
+	i := &r.build
+	if err := r.resolveBuild(ctx); err != nil {
+		return err
+	}
+	directory, err := r.cacheDirectory()
+	if err != nil {
+		return err
+	}
+	store, err := program.OpenStore(filepath.Join(directory, "programs"), int64(i.caching.size)/2)
+	if err != nil {
+		return err
+	}
+	key, err := r.key(containers)
+	if err != nil {
+		return err
+	}
+	reused := false
+	if r.kept, reused = store.Find(key); !reused {
+		ctx, stop := interruptible(ctx)
+		defer stop()
+		i.caching.directory = filepath.Join(directory, "classes")
+		i.caching.size /= 2
+		if r.kept, err = r.instrument(ctx, store, key, containers); err != nil {
+			return err
+		}
+		if err := store.Trim(); err != nil {
+			r.con.warn("%v", err)
+		}
+	}
+	return r.describe(reused)
+}
+
+// describe reads the summary of the program, and prints it.
+func (r *recorder) describe(reused bool) error {
+	data, err := os.ReadFile(filepath.Join(r.kept, summaryName))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &r.summary); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(r.kept, summaryName), err)
+	}
+	s := &r.summary
+	for _, w := range s.Warnings {
+		r.con.detail("%s", w)
+	}
+	if s.Introduced > 0 {
+		r.con.warn("%d classes failed a check after they were rewritten, and are not traced; please report this",
+			s.Introduced)
+	}
+	if r.con.quiet {
+		return nil
+	}
+	what := "instrumented"
+	if reused {
+		what = "reused, as nothing has changed"
+	}
+	r.con.inform("%s: %d of %d methods traced, in %d of %d classes of %d archives and directories", what,
+		s.Traced, s.Methods, s.Rewritten, s.Classes, s.Archives)
+	return nil
+}
+
+// resolveBuild resolves the options of the build, and reads the files that they name.
+func (r *recorder) resolveBuild(ctx context.Context) error {
+	i := &r.build
+	if err := i.resolveOptions(); err != nil {
+		return err
+	}
+	i.forJVM, i.values["target"] = true, "jvm"
+	if err := i.read(ctx); err != nil {
+		return err
+	}
+	for _, pattern := range r.messages {
+		rule, err := filter.ParseMessage(pattern, filter.Position{File: "--message"})
+		if err != nil {
+			return misuse("%w", err)
+		}
+		i.rules = append(i.rules, rule)
+	}
+	if r.command == nil {
+		i.classPath.jdk = installedJDK()
+		return nil
+	}
+	home, err := launch.Home(r.args[0])
+	if err != nil {
+		return err
+	}
+	i.classPath.jdk = home
+	return nil
+}
+
+// cacheDirectory returns the directory of the cache.
+func (r *recorder) cacheDirectory() (string, error) {
+	if r.build.caching.directory != "" {
+		return r.build.caching.directory, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no directory for the cache: %w; name one by --cache", err)
+	}
+	return filepath.Join(dir, "tracegen", "record"), nil
+}
+
+// key returns the key of the program in the cache.
+func (r *recorder) key(containers []string) (cache.Key, error) {
+	i := &r.build
+	tool, err := executableSum()
+	if err != nil {
+		return cache.Key{}, err
+	}
+	base := ""
+	if i.base != "" {
+		data, err := os.ReadFile(i.base)
+		if err != nil {
+			return cache.Key{}, fmt.Errorf("--base: %w", err)
+		}
+		base = fmt.Sprintf("%x", sha256.Sum256(data))
+	}
+	// Which JDK it is decides what the type check finds.
+	jdk := i.classPath.jdk
+	if info, err := os.Stat(filepath.Join(jdk, "lib", "modules")); err == nil {
+		jdk += fmt.Sprint(" ", info.Size(), " ", info.ModTime().UnixNano())
+	}
+	return program.KeyOf(containers, tool, i.scanKey(), i.writeKey(), base, jdk)
+}
+
+// instrument instruments the program and puts it into the store. It returns the directory.
+func (r *recorder) instrument(ctx context.Context, store *program.Store, key cache.Key, containers []string) (string,
+	error) {
+	began := time.Now()
+	dir, err := store.Begin()
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir) // has another name after success
+	work, err := store.Begin()
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(work)
+	gathered, err := program.Gather(containers, work)
+	if err != nil {
+		return "", err
+	}
+	for _, skipped := range gathered.Skipped {
+		r.con.warn("not instrumented: %v", skipped)
+	}
+	runtime := filepath.Join(work, runtimeName)
+	if err := os.WriteFile(runtime, runtimejars.Core().Data, 0o666); err != nil {
+		return "", err
+	}
+	pairs, err := r.rewrite(ctx, dir, work, runtime, gathered.Archives)
+	if err != nil {
+		return "", err
+	}
+	if _, err := program.WriteClasses(filepath.Join(dir, classesName), pairs); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(dir, agentName), runtimejars.Agent().Data, 0o666); err != nil {
+		return "", err
+	}
+	if again, err := r.key(containers); err != nil || again != key {
+		return "", errors.Join(err, errors.New("the program has changed while tracegen was reading it; run it again"))
+	}
+	r.con.detail("instrumented in %.1f s; %d archives were in others", time.Since(began).Seconds(), gathered.Nested)
+	return store.Commit(key, dir)
+}
+
+// rewrite instruments the archives into work, and writes the runtime, the mapping and the summary into dir.
+func (r *recorder) rewrite(ctx context.Context, dir, work, runtime string, archives []string) ([]program.Pair, error) {
+	i := &r.build
+	var pairs []program.Pair
+	for n, archive := range archives {
+		out := filepath.Join(work, "out-"+strconv.Itoa(n)+".jar")
+		pairs = append(pairs, program.Pair{Original: archive, Rewritten: out})
+		i.destination.inputs = append(i.destination.inputs, pipeline.Input{Path: archive, Output: out})
+	}
+	i.destination.inputs = append(i.destination.inputs,
+		pipeline.Input{Path: runtime, Output: filepath.Join(dir, runtimeName)})
+	i.mapping = filepath.Join(dir, defaultMapping)
+	var err error
+	if i.known, err = i.incremental(nil); err != nil {
+		return nil, err
+	}
+	advance, done := r.con.progress("instrumenting")
+	result, err := i.instrument(ctx, advance)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	s := programSummary{Archives: len(archives), Introduced: result.Introduced, Warnings: result.Warnings}
+	for _, in := range result.Inputs[:len(archives)] {
+		s.Classes += in.Classes
+		s.Rewritten += in.Rewritten
+		s.Methods += in.Methods
+		s.Traced += in.Traced
+	}
+	for id := range slices.Values(result.Mapping.Messages()) {
+		s.Messages = append(s.Messages, strconv.FormatUint(uint64(id), 10))
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return pairs, os.WriteFile(filepath.Join(dir, summaryName), data, 0o666)
+}

@@ -1,0 +1,134 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// errQuote is the error of a text in which a quotation mark has no partner.
+var errQuote = errors.New("a quotation mark is not closed")
+
+// splitArgfile divides the content of an argument file of java into arguments. White space separates them; a # at
+// the start of an argument begins a comment that ends with the line; quotation marks group, and a backslash between
+// them escapes the next character or joins lines.
+func splitArgfile(text string) (args []string, err error) {
+	var arg strings.Builder
+	inside, quote := false, byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0 && c == '\\' && i+1 < len(text):
+			i++
+			i = unescape(&arg, text, i)
+		case quote != 0 && (c == '\n' || c == '\r'):
+			return nil, errQuote
+		case quote != 0:
+			arg.WriteByte(c)
+		case c == '\'' || c == '"':
+			inside, quote = true, c
+		case isSpace(c):
+			if inside {
+				args = append(args, arg.String())
+			}
+			arg.Reset()
+			inside = false
+		case c == '#' && !inside:
+			for i+1 < len(text) && text[i+1] != '\n' && text[i+1] != '\r' {
+				i++
+			}
+		default:
+			inside = true
+			arg.WriteByte(c)
+		}
+	}
+	if quote != 0 {
+		return nil, errQuote
+	}
+	if inside {
+		args = append(args, arg.String())
+	}
+	return args, nil
+}
+
+// unescape writes what the character at text[i] means behind a backslash, and returns the position of the last
+// character that it used: a backslash at the end of a line also skips the white space that the next line begins with.
+func unescape(arg *strings.Builder, text string, i int) int {
+	switch c := text[i]; c {
+	case 'n':
+		arg.WriteByte('\n')
+	case 'r':
+		arg.WriteByte('\r')
+	case 't':
+		arg.WriteByte('\t')
+	case 'f':
+		arg.WriteByte('\f')
+	case '\n', '\r':
+		for i+1 < len(text) && isSpace(text[i+1]) {
+			i++
+		}
+	default:
+		arg.WriteByte(c)
+	}
+	return i
+}
+
+// splitVariable divides the value of JDK_JAVA_OPTIONS into arguments. Quotation marks group; nothing is escaped.
+func splitVariable(text string) (args []string, err error) {
+	var arg strings.Builder
+	inside, quote := false, byte(0)
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			arg.WriteByte(c)
+		case c == '\'' || c == '"':
+			inside, quote = true, c
+		case isSpace(c):
+			if inside {
+				args = append(args, arg.String())
+			}
+			arg.Reset()
+			inside = false
+		default:
+			inside = true
+			arg.WriteByte(c)
+		}
+	}
+	if quote != 0 {
+		return nil, errQuote
+	}
+	if inside {
+		args = append(args, arg.String())
+	}
+	return args, nil
+}
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// readArgfile reads the argument file that the argument @name stands for. A relative name is relative to dir.
+func readArgfile(dir, name string) ([]string, error) {
+	data, err := os.ReadFile(below(dir, name))
+	if err != nil {
+		return nil, fmt.Errorf("argument file of java: %w", err)
+	}
+	args, err := splitArgfile(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("argument file of java %s: %w", name, err)
+	}
+	return args, nil
+}
+
+// below returns a path that is relative to dir, as a path that is relative to the working directory.
+func below(dir, path string) string {
+	if filepath.IsAbs(path) || dir == "" {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
