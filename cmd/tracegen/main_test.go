@@ -188,7 +188,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		cmd.PersistentFlags().VisitAll(add)
 	}
 	// Flags of other programs.
-	known["add-reads"] = true
+	known["add-reads"], known["class-path"], known["patch-module"] = true, true, true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
 	// The flags on a line that shows another program are that program's.
 	other := regexp.MustCompile("(?m)^.*\\b(?:gradle|gradlew|[Bb]azel|mvn|java|gh|goreleaser)\\b.* --.*$")
