@@ -46,7 +46,8 @@ def _scans_aspect_impl(target, ctx):
 
     # Apps with other options need other scans of the same jar.
     options = {name: getattr(ctx.attr, name) for name in CLASS_OPTIONS}
-    directory = "_tracegen/" + ("-".join([v for v in options.values() if v]) or "default")
+    given = [name + "-" + value for name, value in options.items() if value]
+    directory = "_tracegen/" + ("-".join(given) or "default")
     settings = flag_settings(ctx.attr)
     scans = [struct(jar = jar, scan = scan(ctx, directory, jar, settings, options)) for jar in _jars_of(target)]
     return [TracegenScansInfo(scans = depset(scans, transitive = below))]

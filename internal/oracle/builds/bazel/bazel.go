@@ -1,12 +1,12 @@
 // Package bazel runs the rules in bazel/ and the example in examples/bazel with a real Bazel.
 //
-// A [Workspace] is a copy of both below a temporary directory, with jars and a binary of tracegen. A [Client] is a Bazel
-// server of its own, with all its files below a directory. Its builds log every action that was run or found in a
-// cache; [Client.Build] returns them. A [Worker] is Bazel's own remote executor and remote cache on a port of this
+// A [Workspace] is a copy of both below a temporary directory, with jars and a binary of tracegen. A [Client] is a
+// Bazel server of its own, with all its files below a directory. Its builds log every action that was run or found in
+// a cache; [Client.Build] returns them. A [Worker] is Bazel's own remote executor and remote cache on a port of this
 // machine, compiled from Debian's source package.
 //
-// There is no network: Bazel 4 loads its default toolchains of C++ and Java whenever it looks for a toolchain, and these
-// load rules_cc and rules_java. Both are replaced by files that name Bazel's built-in rules.
+// There is no network: Bazel 4 loads its default toolchains of C++ and Java whenever it looks for a toolchain, and
+// these load rules_cc and rules_java. Both are replaced by files that name Bazel's built-in rules.
 package bazel
 
 import (
@@ -30,8 +30,8 @@ import (
 func Find() (string, error) {
 	path, err := exec.LookPath("bazel")
 	if err != nil {
-		return "", fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may not): %w",
-			oracle.ErrMissing)
+		return "", fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may "+
+			"not): %w", oracle.ErrMissing)
 	}
 	return path, nil
 }
@@ -99,9 +99,10 @@ func (w *Workspace) path(name string) string { return filepath.Join(w.Dir, filep
 
 // stubs are the files that replace rules_cc and rules_java.
 var stubs = map[string]string{
-	"rules_cc/WORKSPACE":   "",
-	"rules_cc/cc/BUILD":    "",
-	"rules_cc/cc/defs.bzl": native("cc_binary cc_import cc_library cc_proto_library cc_test cc_toolchain cc_toolchain_suite objc_library"),
+	"rules_cc/WORKSPACE": "",
+	"rules_cc/cc/BUILD":  "",
+	"rules_cc/cc/defs.bzl": native("cc_binary cc_import cc_library cc_proto_library cc_test cc_toolchain " +
+		"cc_toolchain_suite objc_library"),
 
 	"rules_java/WORKSPACE":     "",
 	"rules_java/java/BUILD":    "",
@@ -131,12 +132,11 @@ func NewClient(bazel string, w *Workspace, root string) *Client {
 
 // Action is one action that a build ran or found in a cache. Actions that are up to date are not in the log.
 type Action struct {
-	Mnemonic string   `json:"mnemonic"`
-	Runner   string   `json:"runner"` // "linux-sandbox", "remote", "disk cache hit", "remote cache hit", ...
-	Cached   bool     `json:"remoteCacheHit"`
-	Outputs  []string `json:"listedOutputs"`
-	Command  []string `json:"commandArgs"`
-	Env      []struct {
+	Mnemonic string   `json:"mnemonic"`    // such as TracegenScan
+	Runner   string   `json:"runner"`      // "linux-sandbox", "remote", "disk cache hit", "remote cache hit", ...
+	Command  []string `json:"commandArgs"` // the program first
+	// Env are the variables of its environment.
+	Env []struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	} `json:"environmentVariables"`
@@ -229,7 +229,6 @@ func (c *Client) run(ctx context.Context, args ...string) ([]byte, error) {
 		"--max_idle_secs=300"}
 	cmd := exec.CommandContext(ctx, c.bazel, append(startup, args...)...)
 	cmd.Dir = c.workspace.Dir
-	// With JAVA_HOME, an action that looks for a JDK by itself would find one.
 	cmd.Env = append(os.Environ(), "HOME="+c.root, "TMPDIR="+os.TempDir())
 	return cmd.CombinedOutput()
 }
