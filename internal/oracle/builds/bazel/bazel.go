@@ -161,11 +161,16 @@ func (a Actions) Count() string {
 	return strings.Join(list, ", ")
 }
 
-// By returns how many actions each runner had, sorted by name.
+// By returns how many actions each runner had, such as "remote: 3", sorted by name. All caches are one runner: Bazel 4
+// calls a hit in the disk cache one in the remote cache.
 func (a Actions) By() string {
 	counts := map[string]int{}
 	for _, action := range a {
-		counts[action.Runner]++
+		runner := action.Runner
+		if strings.HasSuffix(runner, "cache hit") {
+			runner = "cache hit"
+		}
+		counts[runner]++
 	}
 	var list []string
 	for name, n := range counts {
