@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
+import org.gradle.api.GradleException;
 import org.gradle.api.file.ConfigurableFileCollection;
 import org.gradle.api.file.RegularFileProperty;
 import org.gradle.api.provider.ListProperty;
@@ -98,6 +99,10 @@ public abstract class AssignOptions {
 
     /** Returns the arguments for {@code assign}, which has no guards on sizes and calls. */
     List<String> assign() {
+        if (getMaxGrowth().isPresent() || getMaxCallsGrowth().isPresent() || getBaseReport().isPresent()) {
+            throw new GradleException("tracegen { maxGrowth, maxCallsGrowth, baseReport } need sizes and calls, which"
+                    + " are not known when IDs are assigned. Set incremental = false for this build, or remove them.");
+        }
         List<String> list = common();
         for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
             if (!guard.equals("growth") && !guard.equals("calls")) {

@@ -4,54 +4,127 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.gradle.api.GradleException;
+import org.gradle.api.Transformer;
+import org.gradle.api.file.RegularFile;
 
-/** Checks a {@code tracegen.yml}. */
+/**
+ * Finds the names of other files in a {@code tracegen.yml}. Gradle must see when these files change: those that are
+ * included are inputs, and those that options name are refused. The plugin does not need to understand all of YAML:
+ * tracegen reports what is wrong with the file.
+ */
 final class ConfigFile {
     /** The options of {@code tracegen.yml} that name files, at the start of a line. */
-    private static final Pattern NAMES_FILE = Pattern.compile("^(?:\"|')?(base|base-r8-mapping|r8-mapping|prune"
-            + "|blocklist|base-report|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)"
-            + "(?:\"|')?\\s*:.*");
+    private static final Pattern NAMES_FILE = Pattern.compile("^[\"']?(base|base-r8-mapping|r8-mapping|prune|blocklist"
+            + "|base-report|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
+    private static final Pattern INCLUDE = Pattern.compile("^[\"']?include[\"']?\\s*:(.*)");
+    private static final Pattern ITEM = Pattern.compile("^\\s*-\\s+(.*)");
 
     private ConfigFile() {}
 
-    /**
-     * Returns the file, and fails if it names another file: Gradle would not see that the other one changes, and would
-     * not run the task again.
-     */
+    /** Returns the file, and fails if one of its options names another file. */
     static File check(File file) {
-        List<String> lines;
-        try {
-            lines = Files.readAllLines(file.toPath(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new GradleException("Cannot read " + file + ": " + e.getMessage(), e);
-        }
         int number = 0;
-        for (String line : lines) {
+        for (String line : lines(file)) {
             number++;
             Matcher matcher = NAMES_FILE.matcher(line);
             if (matcher.matches()) {
                 throw new GradleException(file + ":" + number + ": `" + matcher.group(1) + "` names a file. Gradle does"
-                        + " not see when that file changes. Set it in the build file instead: tracegen { "
-                        + property(matcher.group(1)) + " }.");
+                        + " not see when that file changes. " + instead(matcher.group(1)));
             }
         }
         return file;
     }
 
-    private static String property(String option) {
+    /** Returns whether a file sets an option. */
+    static boolean sets(File file, String option) {
+        Pattern key = Pattern.compile("^[\"']?" + Pattern.quote(option) + "[\"']?\\s*:.*");
+        return lines(file).stream().anyMatch(line -> key.matcher(line).matches());
+    }
+
+    private static String instead(String option) {
         switch (option) {
-            case "base": return "base = file('...')";
-            case "base-report": return "baseReport = file('...')";
-            case "base-r8-mapping": return "baseR8Mapping = file('...')";
-            case "prune": return "prune.from('...')";
-            case "blocklist": return "blocklist.from('...')";
-            case "classpath": return "classpath.from('...')";
-            default: return "... }, or remove the line: the plugin sets this option { ";
+            case "base": return "Set it in the build file: tracegen { base = file('...') }.";
+            case "base-report": return "Set it in the build file: tracegen { baseReport = file('...') }.";
+            case "base-r8-mapping": return "Set it in the build file: tracegen { baseR8Mapping = file('...') }.";
+            case "prune": return "Set it in the build file: tracegen { prune.from('...') }.";
+            case "blocklist": return "Set it in the build file: tracegen { blocklist.from('...') }.";
+            case "classpath": return "Set it in the build file: tracegen { classpath.from('...') }.";
+            default: return "Remove the line: the plugin sets this option.";
+        }
+    }
+
+    /** Returns the files that a file includes, and those that they include. */
+    static Set<File> includes(File file) {
+        Set<File> found = new LinkedHashSet<>();
+        addIncludes(file, found);
+        return found;
+    }
+
+    private static void addIncludes(File file, Set<File> found) {
+        if (!file.isFile()) {
+            return;
+        }
+        List<String> names = new ArrayList<>();
+        boolean inside = false;
+        for (String line : lines(file)) {
+            Matcher include = INCLUDE.matcher(line);
+            Matcher item = ITEM.matcher(line);
+            if (include.matches()) {
+                inside = true;
+                String value = text(include.group(1));
+                if (value.startsWith("[") && value.endsWith("]")) {
+                    value = value.substring(1, value.length() - 1);
+                }
+                for (String name : value.split(",")) {
+                    names.add(text(name));
+                }
+            } else if (inside && item.matches()) {
+                names.add(text(item.group(1)));
+            } else if (!line.trim().isEmpty() && !line.trim().startsWith("#")) {
+                inside = false;
+            }
+        }
+        for (String name : names) {
+            if (!name.isEmpty()) {
+                File other = new File(name).isAbsolute() ? new File(name) : new File(file.getParentFile(), name);
+                if (found.add(other)) {
+                    addIncludes(other, found);
+                }
+            }
+        }
+    }
+
+    /** Returns a value without its comment, quotes and spaces. */
+    private static String text(String value) {
+        String text = value.replaceAll("(^|\\s)#.*$", "").trim();
+        if (text.length() >= 2 && (text.startsWith("\"") && text.endsWith("\"")
+                || text.startsWith("'") && text.endsWith("'"))) {
+            text = text.substring(1, text.length() - 1);
+        }
+        return text;
+    }
+
+    private static List<String> lines(File file) {
+        try {
+            return Files.readAllLines(file.toPath(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new GradleException("Cannot read " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Returns the included files. It is no lambda, so that the configuration cache can keep it. */
+    static final class Includes implements Transformer<Set<File>, RegularFile> {
+        @Override
+        public Set<File> transform(RegularFile file) {
+            return includes(file.getAsFile());
         }
     }
 }

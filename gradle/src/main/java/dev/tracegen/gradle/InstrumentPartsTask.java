@@ -235,26 +235,52 @@ public abstract class InstrumentPartsTask extends TracegenTask {
     }
 
     /** What one process gets. */
-    interface Parameters extends WorkParameters {
+    public interface Parameters extends WorkParameters {
+        /**
+         * The binary.
+         *
+         * @return the file
+         */
         Property<File> getExecutable();
 
+        /**
+         * The working directory.
+         *
+         * @return the directory
+         */
         Property<File> getDirectory();
 
+        /**
+         * What is instrumented, for messages.
+         *
+         * @return the name
+         */
         Property<String> getSubject();
 
+        /**
+         * The command and its arguments.
+         *
+         * @return the arguments
+         */
         ListProperty<String> getArguments();
     }
 
     /** One process. */
-    abstract static class Work implements WorkAction<Parameters> {
+    public abstract static class Work implements WorkAction<Parameters> {
+        /**
+         * Runs processes.
+         *
+         * @return the service
+         */
         @Inject
         protected abstract ExecOperations getExec();
 
         @Override
         public void execute() {
-            new ToolRunner(getExec(), Logging.getLogger(InstrumentPartsTask.class), getParameters().getExecutable().get(),
-                    getParameters().getDirectory().get())
-                    .run(getParameters().getSubject().get(), getParameters().getArguments().get());
+            Parameters parameters = getParameters();
+            new ToolRunner(getExec(), Logging.getLogger(InstrumentPartsTask.class), parameters.getExecutable().get(),
+                    parameters.getDirectory().get())
+                    .run(parameters.getSubject().get(), parameters.getArguments().get());
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -128,6 +129,19 @@ public abstract class InstrumentTask extends TracegenTask {
             // Also a build that a guard fails has a report.
             Relocation.shorten(getReport().get().getAsFile(), names, getProjectDirectory().get());
         }
+    }
+
+    /**
+     * Runs {@code tracegen instrument} with one output.
+     *
+     * @param subject what is instrumented, for messages
+     * @param inputs existing jars and directories, in the order of the class path
+     * @param output the arguments that name the output: {@code --output=...}, perhaps {@code --merge}
+     */
+    protected void instrument(String subject, Collection<File> inputs, List<String> output) {
+        Map<String, String> paths = new LinkedHashMap<>();
+        inputs.forEach(input -> paths.put(input.getPath(), ""));
+        instrument(subject, paths, output);
     }
 
     /** The directory to which file names in reports are relative. */

@@ -1,6 +1,7 @@
 package dev.tracegen.gradle;
 
 import java.io.File;
+import java.util.Collection;
 import java.util.Locale;
 
 import org.gradle.api.GradleException;
@@ -49,15 +50,39 @@ final class ToolBinary {
             t.getFrom().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, PACKED);
             t.getTo().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, EXECUTABLE);
         });
-        FileCollection resolved = tool.getIncoming().artifactView(view -> view.getAttributes()
-                .attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, EXECUTABLE)).getFiles();
+        // A failure is reported by the key, with the way out.
+        FileCollection resolved = tool.getIncoming().artifactView(view -> {
+            view.setLenient(true);
+            view.getAttributes().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, EXECUTABLE);
+        }).getFiles();
         FileCollection files = project.files(extension.getExecutable().map(f -> (Object) f).orElse(
                 project.provider(() -> (Object) resolved)));
         Provider<Boolean> given = extension.getExecutable().map(f -> true).orElse(false);
-        Provider<String> key = given.zip(extension.getToolVersion(), (g, v) -> g ? "a file" : v);
+        // If the configuration cache stores the task, this is evaluated before: a failure is not stored.
+        Provider<String> key = project.provider(() -> given.get() ? "a file" : resolve(tool, extension));
         Provider<Boolean> byContent = given.zip(extension.getShareCacheAcrossPlatforms(),
                 (g, share) -> g || !share);
         return new ToolBinary(files, key, byContent);
+    }
+
+    /** Returns the version of the binary, and fails if the repositories do not have it. */
+    private static String resolve(Configuration tool, TracegenExtension extension) {
+        Collection<Throwable> failures = tool.getIncoming().artifactView(view -> view.setLenient(true))
+                .getArtifacts().getFailures();
+        if (failures.isEmpty()) {
+            return extension.getToolVersion().get();
+        }
+        StringBuilder text = new StringBuilder();
+        for (Throwable failure : failures) {
+            for (Throwable e = failure; e != null; e = e.getCause()) {
+                text.append("\n  ").append(e.getMessage());
+            }
+        }
+        throw new GradleException("There is no tracegen binary for this machine. The plugin looks for dev.tracegen:"
+                + "tracegen:" + extension.getToolVersion().get() + ", classifier " + classifier() + ", extension exe,"
+                + " in the repositories of the project:" + text + "\nIf Gradle is offline, run it online once. If the"
+                + " repositories do not have this file, add one that has it, or name a binary: tracegen { executable ="
+                + " file('...') }.");
     }
 
     /** Returns the binary: one file, and the tasks and transforms that make it. */
