@@ -20,10 +20,13 @@ FLAGS = {
 }
 
 def flag_settings(attributes):
-    """Returns the settings that the flags of the build name.
+    """Reads the settings that the flags of the build name.
 
     Args:
       attributes: ctx.attr of a rule or aspect with FLAGS.
+
+    Returns:
+      the struct of settings_of.
     """
     return settings_of(
         config = attributes._config[DefaultInfo].files.to_list(),

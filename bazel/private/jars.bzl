@@ -71,8 +71,8 @@ def _parts(ctx, jars, settings, shared, options):
     """Returns the parts of the app: a struct with jar, scan and slice for each jar."""
     known = {}
     if shared:
-        scans = [t[TracegenScansInfo].scans for t in ctx.attr.deps + ctx.attr.jars + [ctx.attr.runtime] if
-                 TracegenScansInfo in t]
+        targets = ctx.attr.deps + ctx.attr.jars + [ctx.attr.runtime]
+        scans = [t[TracegenScansInfo].scans for t in targets if TracegenScansInfo in t]
         known = {s.jar: s.scan for s in depset(transitive = scans).to_list()}
     parts = []
     for jar in jars:
