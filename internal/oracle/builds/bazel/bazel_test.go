@@ -175,7 +175,8 @@ func TestExample(t *testing.T) {
 	for _, command := range documented(t) {
 		build(t, c, command...)
 	}
-	build(t, c, "//:traced_jars", "//:run_shop", "//:mapping", "--output_groups=default,skipped,digest,mapping")
+	build(t, c, "//:traced_jars", "--output_groups=default,skipped,digest,mapping")
+	build(t, c, "//:run_shop", "//:mapping")
 	compare(t, c, "traced_jars", "jars/shop.jar", "jars/text.jar", "--exits", "exact", "--config", "tracegen.yml")
 	run := exec.CommandContext(t.Context(), c.OutputPath("run_shop"))
 	out, err := run.CombinedOutput()
