@@ -19,6 +19,9 @@ const repository = "../../../.."
 // apps are the targets that share scans: two apps of four jars, of which they have two in common, and the runtime.
 var apps = []string{"//:traced_shop", "//:traced_admin", "--output_groups=default,mapping,skipped,digest"}
 
+// allActions are those of a first build of the apps.
+const allActions = "2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5 TracegenScan"
+
 // builds skips the test unless TRACEGEN_BUILDS is one of the values.
 func builds(t *testing.T, values ...string) {
 	t.Helper()
@@ -152,8 +155,7 @@ func TestExample(t *testing.T) {
 	c := client(t, bazel, w)
 
 	first := build(t, c, apps...)
-	want(t, "first build of two apps", first.Count(),
-		"2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5 TracegenScan")
+	want(t, "first build of two apps", first.Count(), allActions)
 	for _, a := range first {
 		checkHermetic(t, a)
 	}
@@ -210,13 +212,13 @@ func TestCaches(t *testing.T) {
 	bazel, w := setUp(t)
 	c := client(t, bazel, w)
 	cached := append([]string{"--disk_cache=" + t.TempDir()}, apps...)
-	all := build(t, c, cached...)
+	want(t, "disk cache, empty", build(t, c, cached...).Count(), allActions)
 	if err := c.Clean(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := build(t, c, cached...)
 	want(t, "disk cache, after clean", again.By(), "cache hit: 16")
-	want(t, "disk cache, after clean", again.Count(), all.Count())
+	want(t, "disk cache, after clean", again.Count(), allActions)
 
 	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "some", "where"))
 	if err != nil {
@@ -224,6 +226,7 @@ func TestCaches(t *testing.T) {
 	}
 	moved := build(t, client(t, bazel, elsewhere), cached...)
 	want(t, "disk cache, another directory and another server", moved.By(), "cache hit: 16")
+	want(t, "disk cache, another directory and another server", moved.Count(), allActions)
 
 	// A JDK is an input, and does not change the outputs.
 	before, err := c.Output("traced_shop.tracegen/jars/feed.jar")
@@ -256,7 +259,9 @@ func TestRemote(t *testing.T) {
 	remote := append([]string{"--remote_executor=" + worker.Address, "--spawn_strategy=remote"}, apps...)
 
 	first := client(t, bazel, w)
-	want(t, "remote executor, first build", build(t, first, remote...).By(), "remote: 16")
+	actions := build(t, first, remote...)
+	want(t, "remote executor, first build", actions.By(), "remote: 16")
+	want(t, "remote executor, first build", actions.Count(), allActions)
 	compare(t, first, "traced_shop", "jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml",
 		"--base", "release/methodMapping.txt")
 
@@ -265,7 +270,9 @@ func TestRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := client(t, bazel, elsewhere)
-	want(t, "remote executor, second client", build(t, second, remote...).By(), "cache hit: 16")
+	actions = build(t, second, remote...)
+	want(t, "remote executor, second client", actions.By(), "cache hit: 16")
+	want(t, "remote executor, second client", actions.Count(), allActions)
 
 	changeBody(t, elsewhere)
 	changed := build(t, second, remote...)
