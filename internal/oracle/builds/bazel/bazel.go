@@ -26,12 +26,23 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// Find returns the bazel on PATH. The error wraps [oracle.ErrMissing] if there is none.
-func Find() (string, error) {
+// Find returns the bazel on PATH. The error wraps [oracle.ErrMissing] if there is none, or if it is not Bazel 4: others
+// get rules_cc and rules_java from the network.
+func Find(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("bazel")
 	if err != nil {
 		return "", fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may "+
 			"not): %w", oracle.ErrMissing)
+	}
+	out, err := exec.CommandContext(ctx, path, "--nohome_rc", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", path, err)
+	}
+	// Debian's Bazel 4.2.3 does not have its version.
+	version := strings.TrimSpace(strings.TrimPrefix(string(out), "bazel"))
+	if version != "no_version" && !strings.HasPrefix(version, "4.") {
+		return "", fmt.Errorf("%s is Bazel %s, not 4 (Debian's package bazel-bootstrap): %w", path, version,
+			oracle.ErrMissing)
 	}
 	return path, nil
 }

@@ -36,7 +36,7 @@ func builds(t *testing.T, values ...string) {
 // setUp returns the program and a workspace.
 func setUp(t *testing.T) (bazel string, w *Workspace) {
 	t.Helper()
-	bazel, err := Find()
+	bazel, err := Find(t.Context())
 	oracle.Require(t, err)
 	root, err := filepath.Abs(repository)
 	if err != nil {
