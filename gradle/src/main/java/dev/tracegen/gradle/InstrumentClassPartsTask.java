@@ -30,6 +30,7 @@ import org.gradle.api.tasks.InputFiles;
 import org.gradle.api.tasks.Internal;
 import org.gradle.api.tasks.Nested;
 import org.gradle.api.tasks.Optional;
+import org.gradle.api.tasks.OutputDirectory;
 import org.gradle.api.tasks.OutputFile;
 import org.gradle.api.tasks.PathSensitive;
 import org.gradle.api.tasks.PathSensitivity;
@@ -71,6 +72,23 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getScans();
+
+    /**
+     * The scan files of dynamic features, whose methods get IDs of the same mapping.
+     *
+     * @return the files
+     */
+    @InputFiles
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract ConfigurableFileCollection getFeatureScans();
+
+    /**
+     * The directory of the slices of dynamic features.
+     *
+     * @return the directory
+     */
+    @OutputDirectory
+    public abstract DirectoryProperty getFeatureSlices();
 
     /**
      * The options that decide about classes one by one.
@@ -177,7 +195,16 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         }
         Map<String, File> scans = scans(keys, new File(work, "scans"));
         File slices = new File(work, "slices");
-        assign(scans.values(), slices);
+        List<File> parts = new ArrayList<>(scans.values());
+        List<File> features = new ArrayList<>(getFeatureScans().getAsFileTree().getFiles());
+        parts.addAll(features);
+        assign(parts, slices);
+        getFiles().sync(spec -> {
+            spec.into(getFeatureSlices());
+            for (File scan : features) {
+                spec.from(new File(slices, scan.getName().replaceFirst("\\.scan$", ".slice")));
+            }
+        });
         List<String> pieces = instrument(keys, slices, new File(work, "directories"));
         merge(pieces);
     }
