@@ -20,8 +20,10 @@ import org.gradle.api.Action;
 import org.gradle.api.Project;
 import org.gradle.api.artifacts.Configuration;
 import org.gradle.api.attributes.Attribute;
+import org.gradle.api.artifacts.type.ArtifactTypeDefinition;
 import org.gradle.api.attributes.Usage;
 import org.gradle.api.file.Directory;
+import org.gradle.api.file.FileCollection;
 import org.gradle.api.file.RegularFile;
 import org.gradle.api.provider.Provider;
 import org.gradle.api.tasks.TaskProvider;
@@ -37,6 +39,8 @@ import org.gradle.api.tasks.TaskProvider;
 final class AndroidSupport {
     /** The variant that a published mapping is of. */
     static final Attribute<String> VARIANT = Attribute.of("dev.tracegen.variant", String.class);
+    /** The type in which the Android Gradle plugin takes the classes of dependencies. */
+    private static final String CLASSES_JAR = "android-classes-jar";
     /** The usage of the configurations that publish mappings. */
     static final String MAPPING_USAGE = "tracegen-mapping";
 
@@ -105,21 +109,72 @@ final class AndroidSupport {
         addRuntime(variant, options, "tracegen-runtime-android");
         Provider<Directory> directory =
                 project.getLayout().getBuildDirectory().dir("outputs/tracegen/" + variant.getName());
-        TaskProvider<InstrumentClassesTask> task = project.getTasks().register(
-                "tracegen" + capitalized(variant.getName()), InstrumentClassesTask.class, t -> {
-                    t.setDescription("Instruments the classes of the variant " + variant.getName() + ".");
+        Provider<RegularFile> mapping = options.getIncremental().get()
+                ? inParts(variant, options, directory, bootClasspath)
+                : atOnce(variant, options, directory, bootClasspath);
+        publish(variant, mapping);
+        collect(variant, mapping, directory);
+    }
+
+    /** Registers the task that instruments everything by one run, and returns the mapping that it writes. */
+    private Provider<RegularFile> atOnce(Variant variant, TracegenOptions options, Provider<Directory> directory,
+            Provider<List<RegularFile>> bootClasspath) {
+        TaskProvider<InstrumentClassesTask> task = project.getTasks().register(taskName(variant),
+                InstrumentClassesTask.class, t -> {
+                    t.setDescription(description(variant));
                     t.use(binary);
                     t.from(options, directory);
                     t.getCompression().set(options.getCompression().orElse("store"));
-                    t.getProjectDirectory().set(project.getRootDir());
                     t.getScanOptions().getClasspath().from(bootClasspath);
                 });
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentClassesTask::getJars,
                 InstrumentClassesTask::getDirectories, InstrumentClassesTask::getOutput);
-        Provider<RegularFile> mapping = task.flatMap(InstrumentTask::getMapping);
-        publish(variant, mapping);
-        collect(variant, mapping, directory);
+        return task.flatMap(InstrumentTask::getMapping);
+    }
+
+    /** Registers a transform that scans each dependency, and the task that instruments what has changed. */
+    private Provider<RegularFile> inParts(Variant variant, TracegenOptions options, Provider<Directory> directory,
+            Provider<List<RegularFile>> bootClasspath) {
+        // Variants may have different options, so each has a type of its own.
+        String type = ScanTransform.TYPE + "-" + variant.getName();
+        project.getDependencies().registerTransform(ScanTransform.class, t -> {
+            t.getFrom().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, CLASSES_JAR);
+            t.getTo().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, type);
+            t.parameters(p -> {
+                p.getExecutable().from(binary.files());
+                p.getExecutableContent().from(binary.content());
+                p.getToolKey().set(binary.key());
+                p.getOptions().from(options);
+                p.getOptions().getClasspath().from(bootClasspath);
+            });
+        });
+        FileCollection scans = variant.getRuntimeConfiguration().getIncoming().artifactView(view -> view.getAttributes()
+                .attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, type)).getFiles();
+        TaskProvider<InstrumentClassPartsTask> task = project.getTasks().register(taskName(variant),
+                InstrumentClassPartsTask.class, t -> {
+                    t.setDescription(description(variant));
+                    t.use(binary);
+                    t.from(options, directory);
+                    t.getCompression().set(options.getCompression().orElse("store"));
+                    t.getProjectDirectory().set(project.getRootDir());
+                    t.getScanOptions().getClasspath().from(bootClasspath);
+                    t.getScans().from(scans);
+                    t.getParts().set(project.getLayout().getBuildDirectory()
+                            .dir("intermediates/tracegen/" + variant.getName() + "/parts"));
+                });
+        variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
+                ScopedArtifact.CLASSES.INSTANCE, InstrumentClassPartsTask::getJars,
+                InstrumentClassPartsTask::getDirectories, InstrumentClassPartsTask::getOutput);
+        return task.flatMap(InstrumentClassPartsTask::getMapping);
+    }
+
+    private static String taskName(Variant variant) {
+        return "tracegen" + capitalized(variant.getName());
+    }
+
+    private static String description(Variant variant) {
+        return "Instruments the classes of the variant " + variant.getName() + ".";
     }
 
     private boolean isEnabled(Variant variant) {

@@ -3,7 +3,9 @@ package dev.tracegen.gradle;
 import java.io.File;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import org.gradle.api.file.Directory;
 import org.gradle.api.file.RegularFile;
@@ -43,7 +45,11 @@ public abstract class InstrumentClassesTask extends InstrumentTask {
 
     @TaskAction
     void instrument() {
-        instrument("the variant's classes", inputs(getJars().get(), getDirectories().get()),
+        Map<String, String> inputs = new LinkedHashMap<>();
+        for (File input : inputs(getJars().get(), getDirectories().get())) {
+            inputs.put(input.getPath(), "");
+        }
+        instrument("the variant's classes", inputs,
                 Arrays.asList("--merge", "--output=" + getOutput().get()));
     }
 
