@@ -4,12 +4,13 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test race fuzz corpus golden bench check sample runtime screenshots clean
+.PHONY: help build man deps test builds race fuzz corpus golden bench check sample runtime screenshots clean
 
 help:
 	@echo "build    ./tracegen"
 	@echo "man      a manual page of each command, in man/"
 	@echo "test     all tests, on a small part of the corpus        (some minutes)"
+	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel (an hour; downloads 2 GB)"
 	@echo "race     all tests but the long ones, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
 	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
@@ -31,7 +32,11 @@ deps:
 	@.ci/deps
 
 test: deps
-	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} .ci/gotest -timeout 18m ./...
+	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} TRACEGEN_BUILDS=$${TRACEGEN_BUILDS:-small} .ci/gotest -timeout 18m ./...
+
+# TRACEGEN_BUILDS_RUN is a pattern of tests. One package at a time: a build uses all processors.
+builds: deps
+	TRACEGEN_BUILDS=full .ci/gotest -p 1 -timeout 90m -run "$${TRACEGEN_BUILDS_RUN:-.}" ./internal/oracle/builds/...
 
 race: deps
 	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-off} .ci/gotest -race -short -timeout 15m ./...

@@ -100,7 +100,7 @@ func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 }
 
 var (
-	shownCommand = regexp.MustCompile(`(?m)^    (?:\$ )?(?:go run \./cmd/tracegen|tracegen) ([a-z]+)([^#\n]*)`)
+	shownCommand = regexp.MustCompile(`(?m)^    (?:\$ )?(?:go run \./cmd/tracegen|tracegen) ((?:mappings )?[a-z]+)([^#\n]*)`)
 	shownFlag    = regexp.MustCompile(`(?:^|\s)(--?[a-z][a-z0-9-]*)`)
 )
 
@@ -120,7 +120,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 		for _, m := range shownCommand.FindAllStringSubmatch(text, -1) {
 			command, rest := m[1], m[2]
 			if _, asked := help[command]; !asked {
-				out, err := exec.Command(tool, command, "--help").CombinedOutput()
+				out, err := exec.Command(tool, append(strings.Fields(command), "--help")...).CombinedOutput()
 				if err != nil {
 					t.Errorf("%s: tracegen %s --help: %v\n%s", doc, command, err, out)
 				}

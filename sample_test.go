@@ -122,6 +122,89 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 	}
 }
 
+// useSection is the heading of the README's first use, whose first block of commands with tracegen is run.
+const useSection = "## Use it\n"
+
+// TestReadmeUseRuns runs the lines with which the README begins to use tracegen, as they stand, with tracegen on PATH,
+// in a directory with a program app.jar whose main class has the name in the README.
+//
+// Invariant: The first lines of the README run as they stand.
+func TestReadmeUseRuns(t *testing.T) {
+	needJava(t)
+	for _, tool := range []string{"javac", "jar", "sh"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			oracle.Require(t, fmt.Errorf("no %s on PATH: %w", tool, oracle.ErrMissing))
+		}
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, use, _ := strings.Cut(string(readme), useSection)
+	block := firstBlock(use, "    tracegen instrument ")
+	if len(block) < 3 {
+		t.Fatalf("%q in README.md has no block of commands that begins with tracegen instrument: %q", useSection, block)
+	}
+	dir := t.TempDir()
+	path := filepath.Dir(buildTool(t)) + string(os.PathListSeparator) + os.Getenv("PATH")
+	run := func(line string) string {
+		command := exec.Command("sh", "-c", line)
+		command.Dir = dir
+		command.Env = append(os.Environ(), "PATH="+path, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+		said, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, said)
+		}
+		return string(said)
+	}
+	source := filepath.Join(dir, "Main.java")
+	if err := os.WriteFile(source, []byte(readmeProgram), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run("javac -d classes Main.java && jar cfe app.jar com.example.Main -C classes .")
+	for _, commands := range [][]string{firstBlock(use, "    tracegen record "), block} {
+		line, said := "", ""
+		for _, line = range commands {
+			said = run(line)
+		}
+		if !strings.Contains(said, "com.example.Main.work") {
+			t.Errorf("%q does not name the method that made the program slow:\n%s", line, said)
+		}
+	}
+}
+
+// readmeProgram is slow in one method.
+const readmeProgram = `package com.example;
+
+public class Main {
+    public static void main(String[] args) throws InterruptedException {
+        work(1500);
+    }
+
+    static void work(long millis) throws InterruptedException {
+        Thread.sleep(millis);
+    }
+}
+`
+
+// firstBlock returns the lines of the first block of code that has a line with the prefix, without indentation.
+func firstBlock(text, prefix string) []string {
+	var block []string
+	wanted := false
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "    ") {
+			if wanted {
+				break
+			}
+			block = nil
+			continue
+		}
+		wanted = wanted || strings.HasPrefix(line, prefix)
+		block = append(block, strings.TrimSpace(line))
+	}
+	return block
+}
+
 func needJava(t *testing.T) string {
 	t.Helper()
 	java, err := exec.LookPath("java")

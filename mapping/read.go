@@ -36,8 +36,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the reason.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Load reads the mapping file at path, which may be compressed with gzip. It fails with a [*FormatError] if the file is not a complete and consistent
-// mapping, and with an error that wraps fs.ErrNotExist if there is no file.
+// Load reads the mapping file at path, which may be compressed with gzip. It fails with a [*FormatError] if the file is
+// not a complete and consistent mapping, and with an error that wraps fs.ErrNotExist if there is no file.
 func Load(path string) (*Mapping, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -164,8 +164,9 @@ def assign(ctx, parts, outputs, settings, base, prune, flags):
         arguments = [args, list],
         inputs = [p.scan for p in parts] + [settings.config] + settings.config_data + settings.classpath +
                  ([base] if base else []) + prune,
-        outputs = [p.slice for p in parts] +
-                  [outputs.mapping, outputs.report, outputs.skipped, outputs.lines, outputs.digest],
+        # Bazel names the argument file by the first output.
+        outputs = [outputs.mapping, outputs.report, outputs.skipped, outputs.lines, outputs.digest] +
+                  [p.slice for p in parts],
     )
 
 def instrument(ctx, jar, slice, out, settings, none, options, compression):

@@ -1,6 +1,6 @@
 """The aspect that scans the jars of Java targets, once for all apps that contain them."""
 
-load("@tracegen_bazel_version//:symbols.bzl", "JavaProviderInfo")
+load("//:java_info.bzl", "JavaProviderInfo")
 load(":actions.bzl", "CLASS_OPTIONS", "TOOLCHAIN", "scan", "settings_of")
 
 TracegenScansInfo = provider(

@@ -1,6 +1,6 @@
 """The rule that instruments the jars of an app."""
 
-load("@tracegen_bazel_version//:symbols.bzl", "JavaProviderInfo")
+load("//:java_info.bzl", "JavaProviderInfo")
 load(":actions.bzl", "CLASS_OPTIONS", "TOOLCHAIN", "assign", "instrument", "scan", "settings_of")
 load(":aspect.bzl", "FLAGS", "TracegenScansInfo", "flag_settings", "scans_aspect")
 

@@ -89,7 +89,7 @@ func selectRelease(ctx context.Context, con *console, value string) (*archive.Ar
 		return nil, nil, err
 	}
 	r, err := a.Find(ctx, ref.Selector)
-	if errors.Is(err, archive.ErrNone) && ref.Optional {
+	if ref.Optional && isAbsent(err) {
 		con.warn("%v; continuing without it", err)
 		return a, nil, nil
 	}
@@ -98,6 +98,9 @@ func selectRelease(ctx context.Context, con *console, value string) (*archive.Ar
 	}
 	return a, &r, nil
 }
+
+// isAbsent reports whether an error says that an archive, or a release of it, does not exist.
+func isAbsent(err error) bool { return errors.Is(err, archive.ErrNone) || errors.Is(err, archive.ErrNoArchive) }
 
 // location returns the location of a reference, with its scheme, which openArchive looks at.
 func location(value string, ref archive.Reference) string {
@@ -124,8 +127,8 @@ func releaseText(r *archive.Release) string {
 	return text + "pushed " + r.Pushed.Format("2006-01-02 15:04:05 UTC")
 }
 
-// loadMapping loads a mapping: of a file, or of the release of an archive that a reference selects. It returns nil if the
-// reference is optional and there is none.
+// loadMapping loads a mapping: of a file, or of the release of an archive that a reference selects. It returns nil if
+// the reference is optional and there is none.
 func loadMapping(ctx context.Context, con *console, value string) (*mapping.Mapping, error) {
 	if !archive.IsReference(value) {
 		return mapping.Load(value)
@@ -175,7 +178,8 @@ func fetchBuild(ctx context.Context, a *archive.Archive, r *archive.Release) (*a
 
 // archivedMappings returns the mappings of an archive: the one that the reference selects, or else all, which are found
 // by the digests of recordings. lines may be nil.
-func archivedMappings(ctx context.Context, con *console, value string, lines *mapping.Lines) (*analysis.Mappings, error) {
+func archivedMappings(ctx context.Context, con *console, value string,
+	lines *mapping.Lines) (*analysis.Mappings, error) {
 	ref, err := archiveReference(value)
 	if err != nil {
 		return nil, err
@@ -233,8 +237,8 @@ func newestWith(ctx context.Context, con *console, a *archive.Archive, digest st
 		if i == 0 {
 			first = sum
 		} else if sum != first {
-			con.warn("%s has %d releases with mapping %s, which differ in R8's mapping; using the latest (%s); select another "+
-				"by ?version=", a.Location(), len(list), digest, releaseText(&list[0]))
+			con.warn("%s has %d releases with mapping %s, which differ in R8's mapping; using the latest (%s); select "+
+				"another by ?version=", a.Location(), len(list), digest, releaseText(&list[0]))
 			break
 		}
 	}

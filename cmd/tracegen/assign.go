@@ -77,7 +77,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	for _, arg := range list {
 		read = append(read, arg.path)
 	}
-	if err := checkWritten(destination{}, a.written(), read, a.baseFile()); err != nil {
+	if err := checkWritten(destination{}, a.allSides(a.written()), read, a.baseFile()); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)
@@ -140,7 +140,7 @@ func (a *assign) written() []target {
 }
 
 func (a *assign) carryOut(cmd *cobra.Command) error {
-	undo, err := makeDirectories(a.written())
+	undo, err := makeDirectories(a.allSides(a.written()))
 	if err != nil {
 		return err
 	}
@@ -148,6 +148,11 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err := checkWritable(destination{}, a.written()); err != nil {
 		return err
 	}
+	done, err := a.openSummary()
+	if err != nil {
+		return err
+	}
+	defer done()
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	config := a.pipelineConfig()

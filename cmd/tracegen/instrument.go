@@ -111,7 +111,7 @@ func (i *instrument) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, defaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
+	if err := checkWritten(i.destination, i.allSides(i.sideFiles()), i.filesRead, i.baseFile()); err != nil {
 		return err
 	}
 	i.known, err = i.incremental(argfiles)
@@ -129,6 +129,11 @@ func (i *instrument) sideFiles() []target {
 	return i.rows.targets(fileBeside)
 }
 
+// allSides returns the files and that of --summary.
+func (i *instrument) allSides(files []target) []target {
+	return slices.Concat(files, i.rows.targets(fileAppended))
+}
+
 // baseFile returns the file of --base; "" if it names a release of an archive.
 func (i *instrument) baseFile() string {
 	if archive.IsReference(i.base) {
@@ -139,7 +144,7 @@ func (i *instrument) baseFile() string {
 
 func (i *instrument) run(cmd *cobra.Command) error {
 	if !i.dryRun {
-		undo, err := makeDirectories(append(i.destination.outputs(), i.sideFiles()...))
+		undo, err := makeDirectories(append(i.destination.outputs(), i.allSides(i.sideFiles())...))
 		if err != nil {
 			return err
 		}
@@ -147,6 +152,11 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		if err := checkWritable(i.destination, i.sideFiles()); err != nil {
 			return err
 		}
+		done, err := i.openSummary()
+		if err != nil {
+			return err
+		}
+		defer done()
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -186,11 +196,14 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot be printed, it prints a warning,
-// as the work is done.
+// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot
+// be printed, it prints a warning, as the work is done.
 func (i *instrument) summarize() error {
 	if i.con.format == logGitHub && i.reported.Mapping != nil {
 		i.con.notify("%s", i.reported.Notice())
+	}
+	if err := i.appendSummary(); err != nil {
+		return err
 	}
 	if i.report == standardOutput {
 		if err := i.reported.WriteJSON(i.con.out); err != nil {

@@ -26,11 +26,7 @@ func newManCmd(root *cobra.Command) *cobra.Command {
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(_ *cobra.Command, args []string) error {
-			pages := append([]*cobra.Command{root}, root.Commands()...)
-			for _, cmd := range pages {
-				if cmd != root && !cmd.IsAvailableCommand() {
-					continue
-				}
+			for _, cmd := range manPages(root) {
 				path := filepath.Join(args[0], manName(cmd)+".1")
 				if err := os.WriteFile(path, manPage(cmd), 0o666); err != nil {
 					return fmt.Errorf("manual page: %w", err)
@@ -39,6 +35,17 @@ func newManCmd(root *cobra.Command) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// manPages returns the commands that have a page. The shells that completion has a command for are on its page.
+func manPages(cmd *cobra.Command) []*cobra.Command {
+	pages := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && cmd.Name() != "completion" {
+			pages = append(pages, manPages(sub)...)
+		}
+	}
+	return pages
 }
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

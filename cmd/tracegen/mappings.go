@@ -279,11 +279,11 @@ func (p *pulling) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r, err := a.Find(ctx, s)
+	if p.optional && isAbsent(err) {
+		p.con.warn("%v; nothing was written", err)
+		return nil
+	}
 	if errors.Is(err, archive.ErrNone) {
-		if p.optional {
-			p.con.warn("%v; nothing was written", err)
-			return nil
-		}
 		return checkFailed{err}
 	}
 	if err != nil {

@@ -98,6 +98,7 @@ const (
 	fileReplaced         // is read; --mapping may overwrite it
 	fileSearched         // files and directories in which classes are looked up
 	fileBeside           // is written beside the outputs
+	fileAppended         // is appended to, after everything else
 	fileOutput           // the output, or the directory of the outputs
 	fileCache            // the directory of the cache
 )

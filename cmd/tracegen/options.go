@@ -53,6 +53,12 @@ func (i *instrument) outputOptions() []option {
 			file: fileBeside, stdout: true, extensions: []string{"json"},
 			help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even in " +
 				"a dry run"},
+		option{name: "summary", flag: text(&i.summary, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+			file: fileAppended, extensions: []string{"md"},
+			help: "append a summary in Markdown to `FILE`, as $GITHUB_STEP_SUMMARY, also if a guard fails"},
+		option{name: "sarif", flag: text(&i.sarif, ""), commands: byInstrument | byAssign, omit: inNoRecord,
+			file: fileBeside, extensions: []string{"sarif"},
+			help: "write failed guards, and classes and methods that cannot be instrumented, to `FILE` (SARIF 2.1.0)"},
 		option{name: "digest", flag: text(&i.digest, ""), commands: byInstrument | byAssign, omit: inNoRecord,
 			file: fileBeside, extensions: []string{"txt"},
 			help: "write the digest of the mapping to `FILE`, as one line"},

@@ -264,9 +264,9 @@ func makeDirectories(files []target) (undo func(), err error) {
 	return undo, nil
 }
 
-// checkWritable fails if an output, or a file beside the outputs, cannot be written. It is called before work that takes
-// long. It creates a file in each directory and removes it: on some file systems only an attempt shows whether that is
-// possible. It expects that the directories exist.
+// checkWritable fails if an output, or a file beside the outputs, cannot be written. It is called before work that
+// takes long. It creates a file in each directory and removes it: on some file systems only an attempt shows whether
+// that is possible. It expects that the directories exist.
 func checkWritable(d destination, sides []target) error {
 	tried := map[string]bool{}
 	for i, t := range slices.Concat(d.outputs(), sides) {

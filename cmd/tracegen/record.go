@@ -231,7 +231,11 @@ func failedProgram(end launch.End) error {
 	if end.Code == 0 || end.Interrupted {
 		return nil
 	}
-	return checkFailed{fmt.Errorf("the program ended with exit code %d", end.Code)}
+	signal := ""
+	if end.Signal != "" {
+		signal = " (" + end.Signal + ")"
+	}
+	return checkFailed{fmt.Errorf("the program ended with exit code %d%s", end.Code, signal)}
 }
 
 // reportEnd says how the program ended, unless failedProgram does.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -56,19 +58,30 @@ func (r *recorder) analysis(format, output string) *analyzing {
 func (r *recorder) showMethods(ctx context.Context) error {
 	fmt.Fprintf(r.con.out, "Nothing took %s or more: --slow lowers this threshold. The methods with the most time:\n\n",
 		time.Duration(r.slow))
+	var table bytes.Buffer
 	a := r.analysis(answersTable, standardOutput)
+	a.con = &console{in: r.con.in, out: &table, err: io.Discard} // the first answer had the warnings
 	a.sort, a.top = analysis.OrderTotal, shownMethods
-	err := a.run(ctx, []string{r.recording})
-	if errors.As(err, new(checkFailed)) {
-		return nil // the first run has reported it
+	if err := a.run(ctx, []string{r.recording}); err != nil && !errors.As(err, new(checkFailed)) {
+		return err
 	}
-	return err
+	for line := range strings.Lines(table.String()) {
+		if strings.HasPrefix(line, "!!!") {
+			continue
+		}
+		if _, err := io.WriteString(r.con.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // showPage writes the page and opens it in the browser. If there is no browser, the page's path is enough.
 func (r *recorder) showPage(ctx context.Context) error {
 	page := stem(r.recording) + ".html"
-	err := r.analysis("html", page).run(ctx, []string{r.recording})
+	a := r.analysis("html", page)
+	a.con = &console{in: r.con.in, out: io.Discard, err: io.Discard} // the first answer had the warnings
+	err := a.run(ctx, []string{r.recording})
 	if err != nil && !errors.As(err, new(checkFailed)) {
 		return err
 	}

@@ -129,6 +129,10 @@ func (r *recorder) resolveBuild(ctx context.Context) error {
 		return err
 	}
 	i.classPath.jdk = home
+	if !launch.TakesAgents(home) {
+		return fmt.Errorf("the Java in %s has no module java.instrument, which record needs: use another java, or add "+
+			"the module to the list of jlink --add-modules", home)
+	}
 	return nil
 }
 

@@ -60,7 +60,8 @@ Exit codes:
 	}, con.profiling.options()).addPersistent(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
-	root.AddCommand(newRecordCmd(con), newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con), newStripCmd(con),
+	root.AddCommand(newInitCmd(con), newRecordCmd(con), newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con),
+		newStripCmd(con),
 		newVerifyCmd(con), newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
 		newDiffCmd(con), newSymbolizeCmd(con), newMappingsCmd(con), newRuntimeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))

@@ -22,9 +22,9 @@ import (
 const builtInName = "built-in " + runtimejars.CoreName
 
 // builtIn returns the runtime that instrument and explain add if no input holds it. It returns nil if the runtime is
-// another one, or if no class will call it.
+// another one. Package pipeline adds none to copies.
 func (i *instrument) builtIn() *pipeline.BuiltIn {
-	if i.runtimeExternal || i.disabled || i.runtime != contract.RuntimeClass || i.as&(byInstrument|byExplain) == 0 {
+	if i.runtimeExternal || i.runtime != contract.RuntimeClass || i.as&(byInstrument|byExplain) == 0 {
 		return nil
 	}
 	return &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.Core().Data,

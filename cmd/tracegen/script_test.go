@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
@@ -48,18 +49,45 @@ func TestMain(m *testing.M) {
 //
 // and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
 func TestScripts(t *testing.T) {
+	testscript.Run(t, scripts(t, "testdata/script", nil))
+}
+
+// TestArchiveScripts runs scripts with an archive in a directory, and in a bucket of a server.
+//
+// Invariant: Recordings and builds find their mappings in an archive by themselves, in a directory and in a bucket.
+func TestArchiveScripts(t *testing.T) {
+	t.Run("directory", func(t *testing.T) {
+		testscript.Run(t, scripts(t, "testdata/archive", func(env *testscript.Env) {
+			env.Setenv("TRACEGEN_ARCHIVE", filepath.Join(env.WorkDir, "archive"))
+		}))
+	})
+	t.Run("bucket", func(t *testing.T) {
+		s := oracle.StartObjectStore(t)
+		testscript.Run(t, scripts(t, "testdata/archive", func(env *testscript.Env) {
+			env.Vars = append(env.Vars, s.Env()...)
+			env.Setenv("TRACEGEN_ARCHIVE", "s3://"+s.Bucket+"/app")
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
+		}))
+	})
+}
+
+// scripts returns the parameters for the scripts of a directory. more changes the environment; it may be nil.
+func scripts(t *testing.T, dir string, more func(*testscript.Env)) testscript.Params {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	return testscript.Params{
+		Dir:                 dir,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLE", filepath.Join(root, "testdata", "sample", "sample.jar"))
 			env.Setenv("CLASSES", filepath.Join(root, "testdata", "classes", "bin"))
+			if more != nil {
+				more(env)
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -73,7 +101,7 @@ func TestScripts(t *testing.T) {
 			"tape":     scriptTape,
 			"notemp":   scriptNoTemp,
 		},
-	})
+	}
 }
 
 func wantArguments(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {

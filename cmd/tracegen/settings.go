@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -30,8 +31,10 @@ type instrument struct {
 	output                          string
 	merge                           bool
 	mapping, lines, skipped, report string
-	digest                          string // --digest
-	sliceDirectory                  string // of assign
+	summary, sarif                  string
+	summaryFile                     *os.File // of --summary, while it is open
+	digest                          string   // --digest
+	sliceDirectory                  string   // of assign
 
 	sliceFile string // --slice
 	base      string

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
@@ -32,6 +36,7 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 		"--lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
 		"--skipped": content(run.WriteSkipped),
 		"--report":  content(run.WriteJSON),
+		"--sarif":   content(run.WriteSARIF),
 		"--digest": content(func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, result.Mapping.Digest())
 			return err
@@ -42,6 +47,45 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 		files = append(files, pipeline.File{Path: f.path, Content: contents[f.what]})
 	}
 	return files, nil
+}
+
+// openSummary opens the file of --summary, so that it fails before the work. done closes the file, and removes it if
+// the run created it and wrote nothing.
+func (i *instrument) openSummary() (done func(), err error) {
+	if i.summary == "" {
+		return func() {}, nil
+	}
+	_, err = os.Stat(i.summary)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	f, err := os.OpenFile(i.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("--summary: %w", err)
+	}
+	i.summaryFile = f
+	return func() {
+		info, err := f.Stat()
+		f.Close()
+		if isNew && err == nil && info.Size() == 0 {
+			os.Remove(i.summary)
+		}
+	}, nil
+}
+
+// appendSummary appends the summary of the run to the file of --summary, after everything else was written. A build has
+// one such file for all its steps.
+func (i *instrument) appendSummary() error {
+	if i.summaryFile == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	err := i.reported.WriteMarkdown(&text)
+	if err == nil {
+		_, err = i.summaryFile.Write(text.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("--summary: %w; all other files have been written", err)
+	}
+	return nil
 }
 
 // reportOf returns the report of a run with the result.

@@ -30,8 +30,12 @@ type Options struct {
 	Warn func(message string)
 }
 
-// ErrNone is wrapped by the error of an operation for which the archive has no release.
-var ErrNone = errors.New("not in the archive")
+var (
+	// ErrNone is wrapped by the error of an operation for which the archive has no release.
+	ErrNone = errors.New("not in the archive")
+	// ErrNoArchive is wrapped by the error of an operation on an archive that does not exist.
+	ErrNoArchive = errors.New("there is no archive; check the location, or make one by `tracegen mappings push`")
+)
 
 // DamagedError reports a file of an archive that is not as it was written, or is missing.
 type DamagedError struct {
@@ -93,7 +97,7 @@ const parallel = 16
 func (a *Archive) exists(ctx context.Context) error {
 	found, err := checkMark(ctx, a.store)
 	if err == nil && !found {
-		err = fmt.Errorf("there is no archive; check the location, or make one by `tracegen mappings push`: %w", ErrNone)
+		err = ErrNoArchive
 	}
 	return a.failed(err)
 }
@@ -164,8 +168,8 @@ func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return g.Wait()
 }
 
-// Find returns the latest release that the selector selects. The error wraps ErrNone if there is none. If a short digest
-// selects releases with several digests, Find fails.
+// Find returns the latest release that the selector selects. The error wraps ErrNone if there is none. If a short
+// digest selects releases with several digests, Find fails.
 func (a *Archive) Find(ctx context.Context, s Selector) (Release, error) {
 	list, err := a.List(ctx, s)
 	if err != nil {

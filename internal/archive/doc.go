@@ -11,8 +11,8 @@
 //	releases/DIGEST~TIME~ID~SUM~VERSION~VARIANT.json
 //	                                     a release: JSON, see manifest
 //
-// All that a list needs stands in the names of releases, so that a list of 10,000 releases takes ten requests. DIGEST is
-// that of the mapping. TIME is when the release was pushed (UTC). ID is a hash of what the release consists of, without
+// All that a list needs stands in the names of releases, so that a list of 10,000 releases takes ten requests. DIGEST
+// is that of the mapping. TIME is when the release was pushed (UTC). ID is a hash of what the release consists of, without
 // the time and the form of storage: pushing a release again finds the same ID and adds nothing. SUM is a hash of the
 // JSON, by which damage is noticed. In VERSION and VARIANT, bytes other than letters, digits, '.', '-', '_' and '+' are
 // written =XX.
@@ -31,8 +31,8 @@
 //
 // There is no file that two processes change: objects are named by their content, and a release is a new name. A
 // release is written last, when all its objects are stored, so that a reader never sees a part of one, and what a
-// killed push leaves is not used by a reader. Two pushes at the same time both succeed. A file of a directory is written
-// under a temporary name, synced, and renamed; a bucket shows an object only when all of it has arrived.
+// killed push leaves is not used by a reader. Two pushes at the same time both succeed. A file of a directory is
+// written under a temporary name, synced, and renamed; a bucket shows an object only when all of it has arrived.
 //
 // Everything is checked when it is read: an object by its name, a release by SUM, a file by the SHA-256 in the release,
 // a mapping by its own digest. The error for what is damaged ([DamagedError]) names the object. To push the release

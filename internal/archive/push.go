@@ -15,8 +15,12 @@ import (
 
 // Build is what is pushed.
 type Build struct {
-	Version, Variant, Commit string
-	Labels                   map[string]string
+	// Version and Variant are parts of the release's name. They, Commit and Labels may be empty.
+	Version, Variant string
+	// Commit is the commit of the sources.
+	Commit string
+	// Labels are what releases can be selected by beside version and variant.
+	Labels map[string]string
 	// Time is when it is pushed. The latest release is the one with the latest time.
 	Time time.Time
 	// Files has the content of files by kind. There must be a mapping.
@@ -27,6 +31,7 @@ type Build struct {
 
 // Pushed is the result of a push.
 type Pushed struct {
+	// Release is the release that was added, or that the archive had.
 	Release Release
 	// Added is false if the archive had the release already, undamaged.
 	Added bool
@@ -313,8 +318,8 @@ func (a *Archive) Remove(ctx context.Context, list []Release) error {
 	})
 }
 
-// Clean removes the objects that no release needs, and returns their number. No push may run meanwhile: the objects of a
-// release that is not yet written are not needed by any.
+// Clean removes the objects that no release needs, and returns their number. No push may run meanwhile: the objects of
+// a release that is not yet written are not needed by any.
 func (a *Archive) Clean(ctx context.Context) (removed int, err error) {
 	list, err := a.List(ctx, Selector{})
 	if err != nil {

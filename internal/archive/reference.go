@@ -147,8 +147,8 @@ func parseBucket(location string) (bucketLocation, error) {
 	}
 	u, err := url.Parse(b.endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return b, errors.New("the endpoint must have the form https://HOST, without credentials; set these by the variables " +
-			"AWS_*")
+		return b, errors.New("the endpoint must have the form https://HOST, without credentials; set these by the " +
+			"variables AWS_*")
 	}
 	return b, nil
 }

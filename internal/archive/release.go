@@ -41,14 +41,16 @@ type Release struct {
 
 // Details are what the file of a release contains beyond its name.
 type Details struct {
+	// Commit and Labels are as they were pushed.
 	Commit string
 	Labels map[string]string
-	Files  []File
+	// Files are in the order of Kinds.
+	Files []File
 }
 
 // File is a file of a release.
 type File struct {
-	Kind Kind
+	Kind Kind  // the mapping, or what belongs to it
 	Size int64 // in bytes, uncompressed
 	// Stored is the number of bytes of the object that this file alone needs: its difference to an earlier file, or all
 	// of it. It is 0 if an earlier release has the same file.

@@ -21,7 +21,9 @@ const versityVersion = "v1.8.0"
 // ObjectStore is a server that speaks S3, on a port of 127.0.0.1, with one empty bucket: versitygw, a program that
 // people use in production. It checks the signatures of requests.
 type ObjectStore struct {
-	Endpoint, Bucket     string
+	// Endpoint is the URL of the server, and Bucket the name of its bucket.
+	Endpoint, Bucket string
+	// AccessKey and SecretKey are the credentials that it accepts.
 	AccessKey, SecretKey string
 	// Dir has the objects of the bucket as files.
 	Dir string

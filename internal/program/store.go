@@ -94,14 +94,16 @@ func (s *Store) Commit(key cache.Key, dir string) (final string, err error) {
 		return "", fmt.Errorf("cache: %w", err)
 	}
 	final = filepath.Join(s.dir, key.String())
-	err = os.Rename(dir, final)
-	if err == nil {
-		return final, nil
+	if err = os.Rename(dir, final); err != nil {
+		if found, ok := s.Find(key); ok {
+			return found, os.RemoveAll(dir)
+		}
+		err = os.Rename(dir, final) // Find has removed a damaged one
 	}
-	if found, ok := s.Find(key); ok {
-		return found, os.RemoveAll(dir)
+	if err != nil {
+		return "", fmt.Errorf("cache: %w", err)
 	}
-	return "", fmt.Errorf("cache: %w", err)
+	return final, nil
 }
 
 // Trim removes the programs that have not been used for the longest time, until the store has at most its limit, and

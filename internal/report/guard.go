@@ -79,8 +79,8 @@ func (r *Run) GuardDigest(digest string) Guard {
 }
 
 // LeastBaseShare is the share of a base mapping's methods below which it is probably that of another app. A build that
-// has less than half of them retires more IDs than it keeps. Apps that have only libraries in common are often below it,
-// and successive releases of one app are far above it.
+// has less than half of them retires more IDs than it keeps. Apps that have only libraries in common are often below
+// it, and successive releases of one app are far above it.
 const LeastBaseShare = 0.5
 
 // baseShare returns how many of the methods of the base mapping are traced, as a number and as a share of them. The

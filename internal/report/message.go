@@ -23,6 +23,7 @@ const (
 
 // Message is a message of a command for people, or for the program that started it.
 type Message struct {
+	// Level decides how the message is marked.
 	Level Level
 	// Text may have several lines.
 	Text string
@@ -118,8 +119,8 @@ func (m Message) WriteGitHub(w io.Writer) error {
 	return err
 }
 
-// writeLog writes the message as text that contains no workflow command. A command in the old form may stand anywhere in
-// a line. The name of the program in front of each line prevents the present form, which starts a line.
+// writeLog writes the message as text that contains no workflow command. A command in the old form may stand anywhere
+// in a line. The name of the program in front of each line prevents the present form, which starts a line.
 func (m Message) writeLog(w io.Writer) error {
 	m.Text = strings.ReplaceAll(m.Text, "##[", "## [")
 	return m.WriteText(w)

@@ -35,14 +35,19 @@ func TestSARIFSchema(t *testing.T) {
 		}
 		return schema.Validate(instance)
 	}
-	for _, v := range []*Verification{sampleVerification(), {Version: "1"}} {
+	clean := sampleRun(t)
+	clean.Guards, clean.Skipped = nil, nil
+	for name, v := range map[string]interface{ WriteSARIF(io.Writer) error }{
+		"findings": sampleVerification(), "no findings": &Verification{Version: "1"},
+		"run": sampleRun(t), "run without results": clean,
+	} {
 		var written bytes.Buffer
 		if err := v.WriteSARIF(&written); err != nil {
 			t.Fatal(err)
 		}
 		good := written.String()
 		if err := validate(strings.NewReader(good)); err != nil {
-			t.Errorf("%d findings: %v", len(v.Findings), err)
+			t.Errorf("%s: %v", name, err)
 		}
 		// The schema is able to object.
 		bad := strings.Replace(good, `"version"`, `"vershun"`, 1)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
@@ -116,8 +115,8 @@ func (v *Verification) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the user
-// named, and the rule as its title.
+// Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the
+// user named, and the rule as its title.
 func (v *Verification) Messages() []Message {
 	var messages []Message
 	for _, f := range v.Findings {
@@ -230,7 +229,7 @@ type (
 	}
 	sarifLocation struct { // 3.28
 		PhysicalLocation sarifPhysical  `json:"physicalLocation"`
-		LogicalLocations []sarifLogical `json:"logicalLocations"`
+		LogicalLocations []sarifLogical `json:"logicalLocations,omitempty"`
 	}
 	sarifPhysical struct { // 3.29
 		ArtifactLocation sarifArtifact `json:"artifactLocation"`
@@ -253,19 +252,8 @@ type (
 // finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the
 // entry.
 func (v *Verification) WriteSARIF(w io.Writer) error {
-	driver := sarifDriver{Name: "tracegen", Version: v.Version, Rules: []sarifRule{}}
-	var ids []string
-	for _, f := range v.Findings {
-		ids = append(ids, f.Rule)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	for _, id := range ids {
-		driver.Rules = append(driver.Rules, sarifRule{id, sarifText{ruleText(id)}})
-	}
 	results := make([]sarifResult, len(v.Findings))
 	for i, f := range v.Findings {
-		index, _ := slices.BinarySearch(ids, f.Rule)
 		logical := sarifLogical{mapping.Text(f.Class), "type"}
 		if f.Method != "" {
 			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor),
@@ -277,7 +265,7 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 			message = f.Entry + ": " + message
 		}
 		results[i] = sarifResult{
-			RuleID: f.Rule, RuleIndex: index, Level: level(f), BaselineState: state,
+			RuleID: f.Rule, Level: level(f), BaselineState: state,
 			Message: sarifText{Printable(message)},
 			Locations: []sarifLocation{{
 				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},
@@ -286,11 +274,7 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 			Properties: sarifProperties{Printable(f.Entry), offset(f), Printable(f.Frame)},
 		}
 	}
-	return encode(w, sarifLog{
-		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
-		Version: "2.1.0",
-		Runs:    []sarifRun{{sarifTool{driver}, results}},
-	})
+	return writeSARIF(w, v.Version, results, ruleText)
 }
 
 // ruleText returns the description of a rule.

@@ -30,7 +30,7 @@ func TestFilesComeFromTheSources(t *testing.T) {
 	home := needJDK(t)
 	out := t.TempDir()
 	oracle.Require(t, oracle.MakeRuntime(t.Context(), t.TempDir(), out, home))
-	for _, f := range runtimejars.All() {
+	for _, f := range append(runtimejars.All(), runtimejars.Agent()) {
 		built, err := os.ReadFile(filepath.Join(out, f.Name))
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func content(t *testing.T, f *zip.File) []byte {
 
 // TestFilesNameNoBuild checks what a build on another machine, or at another time, would change.
 func TestFilesNameNoBuild(t *testing.T) {
-	for _, f := range runtimejars.All() {
+	for _, f := range append(runtimejars.All(), runtimejars.Agent()) {
 		for _, e := range entries(t, f.Name, f.Data) {
 			if y := e.Modified.Format("2006-01-02 15:04:05"); y != "2026-01-01 00:00:00" {
 				t.Errorf("%s!%s: time %s", f.Name, e.Name, y)

@@ -459,6 +459,11 @@ func (b *building) writeCore(fetched map[string]bool) error {
 }
 
 func copyRaw(w *zip.Writer, f *zip.File) error {
+	if strings.HasSuffix(f.Name, "/") {
+		// Java writes a compressed nothing for a directory, which this library refuses.
+		_, err := w.Create(f.Name)
+		return err
+	}
 	header := f.FileHeader
 	to, err := w.CreateRaw(&header)
 	if err != nil {

@@ -83,8 +83,9 @@ func (g Gradle) Build(t testing.TB, dir string, args ...string) Result {
 	return r
 }
 
-func (g Gradle) run(ctx context.Context, dir string, args ...string) (Result, error) {
-	java := []string{}
+// Command returns the command that runs a build in a directory.
+func (g Gradle) Command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
+	var java []string
 	for _, name := range []string{"java.base/java.util", "java.base/java.lang", "java.base/java.lang.invoke",
 		"java.base/java.nio.charset", "java.base/java.net", "java.base/java.util.concurrent.atomic",
 		"java.prefs/java.util.prefs"} {
@@ -98,7 +99,7 @@ func (g Gradle) run(ctx context.Context, dir string, args ...string) (Result, er
 	} else {
 		jars, err := bootPath(filepath.Join(g.Dir, "lib"))
 		if err != nil {
-			return Result{}, err
+			return nil, err
 		}
 		java = append(java, "--add-exports=jdk.compiler/com.sun.tools.javac.api=ALL-UNNAMED",
 			"--add-exports=jdk.compiler/com.sun.tools.javac.util=ALL-UNNAMED", "-Xmx768m",
@@ -108,9 +109,17 @@ func (g Gradle) run(ctx context.Context, dir string, args ...string) (Result, er
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GRADLE_USER_HOME="+g.UserHome, "JAVA_HOME="+g.java.Home, "GRADLE_OPTS=",
 		"LC_ALL=C.UTF-8")
+	return cmd, nil
+}
+
+func (g Gradle) run(ctx context.Context, dir string, args ...string) (Result, error) {
+	cmd, err := g.Command(ctx, dir, args...)
+	if err != nil {
+		return Result{}, err
+	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	err = cmd.Run()
 	r := Result{Output: out.String(), Tasks: map[string]string{}}
 	for _, m := range taskLine.FindAllStringSubmatch(r.Output, -1) {
 		r.Tasks[m[1]] = m[2]

@@ -105,8 +105,8 @@ func want(t *testing.T, r builds.Result, outcome string, tasks ...string) {
 	}
 }
 
-// outputs returns the hashes of the instrumented class path and of the mapping, by name. Entries of jars are hashed with
-// their content and order, and without their times: Gradle's jars have the time of their build.
+// outputs returns the hashes of the instrumented class path and of the mapping, by name. Entries of jars are hashed
+// with their content and order, and without their times: Gradle's jars have the time of their build.
 func (p *project) outputs() map[string]string {
 	p.t.Helper()
 	sums := map[string]string{}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/builds"
 )
 
 const root = "../../../.."
@@ -29,17 +30,10 @@ const root = "../../../.."
 // buildLimit ends a command that hangs. A loaded machine needs a small part of it.
 const buildLimit = 15 * time.Minute
 
-// size returns small or full, and skips the test if no builds shall be run.
-func size(t *testing.T) string {
+// require skips the test unless TRACEGEN_BUILDS demands at least as much and the tools are there.
+func require(t *testing.T, atLeast string) {
 	t.Helper()
-	set := os.Getenv("TRACEGEN_BUILDS")
-	switch set {
-	case "small", "full":
-	case "", "off":
-		t.Skipf("skipped: builds with Maven are run if TRACEGEN_BUILDS is small or full; it is %q", set)
-	default:
-		t.Fatalf("TRACEGEN_BUILDS is %q, want off, small or full", set)
-	}
+	builds.Require(t, atLeast)
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: release/maven-repository is a script for bash")
 	}
@@ -48,8 +42,10 @@ func size(t *testing.T) string {
 			oracle.Require(t, fmt.Errorf("no %s on PATH: %w", tool, oracle.ErrMissing))
 		}
 	}
-	return set
 }
+
+// full is whether TRACEGEN_BUILDS demands everything.
+func full() bool { return os.Getenv("TRACEGEN_BUILDS") == builds.Full }
 
 // run runs a command and returns what it printed. If it fails, the test ends with the last lines.
 func run(t *testing.T, dir string, env []string, name string, args ...string) string {
@@ -129,17 +125,17 @@ func copySources(t *testing.T, from, to string) {
 // Invariant: The Maven plugin instruments a jar with its dependencies, and what it writes runs, is installed with the
 // project, and is not written again if nothing has changed.
 func TestInvoker(t *testing.T) {
-	builds := size(t)
+	require(t, builds.Small)
 	dir := t.TempDir()
 	copySources(t, "maven", dir)
 	args := []string{"-B", "-ntp", "verify", "-Dtracegen.repository=" + repository(t),
 		"-Dit.localRepository=" + localRepository(t)}
-	if builds == "small" {
+	if !full() {
 		args = append(args, "-Dinvoker.test=parent,simple-jar")
 	}
 	out := run(t, dir, nil, "mvn", args...)
 	want := 2
-	if builds == "full" {
+	if full() {
 		projects, err := filepath.Glob(filepath.Join(root, "maven/src/it/*/pom.xml"))
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +178,7 @@ var blanks = regexp.MustCompile(`\s+`)
 //
 // Invariant: Every snippet of docs/maven.md is a part of examples/maven-app, and every command there runs.
 func TestDocumentIsTheExample(t *testing.T) {
-	size(t)
+	require(t, builds.Small)
 	dir := t.TempDir()
 	app := filepath.Join(dir, "app")
 	copySources(t, "examples/maven-app", app)
@@ -271,8 +267,9 @@ var (
 //
 // Invariant: Every published POM has what Maven Central wants, and every published file its checksums.
 func TestRepository(t *testing.T) {
+	require(t, builds.Small)
 	var flags []string
-	if size(t) == "full" {
+	if full() {
 		flags = []string{"--all"}
 	}
 	dir := filepath.Join(repository(t, flags...), "dev", "tracegen")
@@ -413,9 +410,7 @@ func pomFaults(t *testing.T, path string) []string {
 //
 // Invariant: The same sources make the same published files, except for the times in maven-metadata.xml.
 func TestRepositoryIsReproducible(t *testing.T) {
-	if size(t) != "full" {
-		t.Skip("skipped: builds everything again; TRACEGEN_BUILDS is not full")
-	}
+	require(t, builds.Full)
 	one := repository(t, "--all")
 	goCache := strings.TrimSpace(run(t, ".", nil, "go", "env", "GOCACHE"))
 	two := filepath.Join(t.TempDir(), "repository")

@@ -12,6 +12,13 @@ public final class AppMethodBeat {
 
     private static int written;
 
+    static {
+        if (System.getProperty("tracegen.output") != null) {
+            System.err.println("sample: tracegen.output has no effect: this program has a small recorder of its own, "
+                    + "which writes no file; tracegen instrument adds one that does to programs without a recorder");
+        }
+    }
+
     private AppMethodBeat() {
     }
 

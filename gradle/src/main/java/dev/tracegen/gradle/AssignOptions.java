@@ -100,8 +100,8 @@ public abstract class AssignOptions {
     /** Returns the arguments for {@code assign}, which has no guards on sizes and calls. */
     List<String> assign() {
         if (getMaxGrowth().isPresent() || getMaxCallsGrowth().isPresent() || getBaseReport().isPresent()) {
-            throw new GradleException("tracegen { maxGrowth, maxCallsGrowth, baseReport } need sizes and calls, which are"
-                    + " not known when IDs are assigned. Set incremental = false for this build, or remove them.");
+            throw new GradleException("tracegen { maxGrowth, maxCallsGrowth, baseReport } need sizes and calls, which"
+                    + " are not known when IDs are assigned. Set incremental = false for this build, or remove them.");
         }
         List<String> list = common();
         for (String guard : getFailOn().getOrElse(Collections.emptySet())) {

@@ -43,6 +43,12 @@ final class ConfigFile {
         return file;
     }
 
+    /** Returns whether a file sets an option. */
+    static boolean sets(File file, String option) {
+        Pattern key = Pattern.compile("^[\"']?" + Pattern.quote(option) + "[\"']?\\s*:.*");
+        return lines(file).stream().anyMatch(line -> key.matcher(line).matches());
+    }
+
     private static String instead(String option) {
         switch (option) {
             case "base": return "Set it in the build file: tracegen { base = file('...') }.";

@@ -54,8 +54,6 @@ final class JvmSupport {
 
     private void apply() {
         extension.getEnabled().convention(true);
-        extension.getTarget().convention("jvm");
-        extension.getExits().convention("exact");
 
         TaskProvider<Jar> jar = project.getTasks().named(main.getJarTaskName(), Jar.class);
         Configuration runtime = project.getConfigurations().getByName(main.getRuntimeClasspathConfigurationName());
@@ -85,7 +83,7 @@ final class JvmSupport {
             task.setDescription("Instruments the main jar and its runtime class path by one run.");
             task.use(binary);
             task.from(extension, directory);
-            jdk(task.getScanOptions());
+            jvm(task.getScanOptions());
             task.getClasses().from(classes);
             task.getLibraries().set(directory.map(d -> d.dir("libs")));
             task.getDisabled().set(extension.getEnabled().map(enabled -> !enabled));
@@ -103,7 +101,7 @@ final class JvmSupport {
                     p.getExecutableContent().from(binary.content());
                     p.getToolKey().set(binary.key());
                     p.getOptions().from(extension);
-                    jdk(p.getOptions());
+                    jvm(p.getOptions());
                 });
             });
         }
@@ -112,7 +110,7 @@ final class JvmSupport {
 
         TaskProvider<RuntimeTask> runtimeTask = project.getTasks().register("tracegenRuntime", RuntimeTask.class,
                 task -> {
-                    task.setDescription("Writes the runtime that is built into tracegen, unless the class path has one.");
+                    task.setDescription("Writes the built-in runtime, unless the class path has one.");
                     task.use(binary);
                     task.from(extension);
                     task.getClasses().from(classes);
@@ -124,7 +122,7 @@ final class JvmSupport {
             task.use(binary);
             task.getParts().from(jar.flatMap(Jar::getArchiveFile), runtimeJar);
             task.getScanOptions().from(extension);
-            jdk(task.getScanOptions());
+            jvm(task.getScanOptions());
             task.getScans().set(directory.map(d -> d.dir("scans")));
         });
         return project.getTasks().register("tracegenAssign", AssignTask.class, task -> {
@@ -142,15 +140,18 @@ final class JvmSupport {
             task.getClasses().from(classes, runtimeJar);
             task.getSlices().set(assign.flatMap(AssignTask::getSlices));
             task.getScanOptions().from(extension);
-            jdk(task.getScanOptions());
+            jvm(task.getScanOptions());
             task.getCompression().set(extension.getCompression());
             task.getLibraries().set(directory.map(d -> d.dir("libs")));
-            task.getStateFile().set(new File(task.getTemporaryDir(), "state.properties"));
+            task.getStateFile().set(directory.map(d -> d.file("parts.txt")));
         });
     }
 
-    /** Sets the JDK of the project's toolchain. */
-    private void jdk(ScanOptions options) {
+    /** Sets the JDK of the project's toolchain, and what is best for JVM programs. */
+    private void jvm(ScanOptions options) {
+        options.getDefaults().put("target", "jvm");
+        // Many programs use exceptions in their usual course.
+        options.getDefaults().put("exits", "exact");
         Provider<JavaLauncher> launcher = project.getExtensions().getByType(JavaToolchainService.class)
                 .launcherFor(project.getExtensions().getByType(JavaPluginExtension.class).getToolchain());
         // The configuration cache cannot keep the launcher's own provider among the parameters of a transform.
@@ -168,7 +169,7 @@ final class JvmSupport {
             c.setCanBeResolved(false);
         });
         project.getArtifacts().add(MAPPING, mapping, artifact -> {
-            artifact.setClassifier("mapping");
+            artifact.setClassifier("tracegen-mapping");
             artifact.setType("txt");
         });
         // Publications are created by the build file, so they are all there when it has been read.
@@ -177,7 +178,7 @@ final class JvmSupport {
                 p.getExtensions().getByType(PublishingExtension.class).getPublications()
                         .withType(MavenPublication.class).configureEach(publication -> publication.artifact(mapping,
                                 artifact -> {
-                                    artifact.setClassifier("mapping");
+                                    artifact.setClassifier("tracegen-mapping");
                                     artifact.setExtension("txt");
                                 }));
             }

@@ -62,7 +62,8 @@ public abstract class RuntimeTask extends TracegenTask {
     /** Takes the values of a variant. */
     void from(TracegenOptions options) {
         Provider<Boolean> own = options.getPreset().orElse("android").zip(
-                options.getRuntimeClass().map(c -> false).orElse(true), (preset, none) -> none && preset.equals("android"));
+                options.getRuntimeClass().map(c -> false).orElse(true),
+                (preset, none) -> none && preset.equals("android"));
         getBuiltIn().set(options.getRuntimeExternal().zip(own, (external, yes) -> yes && !external));
     }
 

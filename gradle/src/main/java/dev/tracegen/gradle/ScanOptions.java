@@ -3,11 +3,14 @@ package dev.tracegen.gradle;
 import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import org.gradle.api.file.ConfigurableFileCollection;
 import org.gradle.api.file.RegularFileProperty;
 import org.gradle.api.provider.ListProperty;
+import org.gradle.api.provider.MapProperty;
 import org.gradle.api.provider.Property;
 import org.gradle.api.tasks.CompileClasspath;
 import org.gradle.api.tasks.Input;
@@ -46,6 +49,10 @@ public abstract class ScanOptions {
     @Input
     @Optional
     public abstract Property<String> getRuntimeClass();
+
+    /** Values of options, by their names, for those that are set neither here nor in {@link #getConfig()}. */
+    @Input
+    public abstract MapProperty<String, String> getDefaults();
 
     /** Further options that {@code scan} has too. */
     @Input
@@ -101,6 +108,14 @@ public abstract class ScanOptions {
         Flags.add(list, "--verify", getVerify());
         Flags.add(list, "--target", getTarget());
         Flags.add(list, "--runtime-class", getRuntimeClass());
+        for (Map.Entry<String, String> option : new TreeMap<>(getDefaults().get()).entrySet()) {
+            String flag = "--" + option.getKey() + "=";
+            boolean set = list.stream().anyMatch(argument -> argument.startsWith(flag))
+                    || getConfig().isPresent() && ConfigFile.sets(getConfig().get().getAsFile(), option.getKey());
+            if (!set) {
+                list.add(flag + option.getValue());
+            }
+        }
         list.addAll(classpath(true));
         list.addAll(getArguments().get());
         return list;

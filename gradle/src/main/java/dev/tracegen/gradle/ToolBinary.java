@@ -67,8 +67,8 @@ final class ToolBinary {
 
     /** Returns the version of the binary, and fails if the repositories do not have it. */
     private static String resolve(Configuration tool, TracegenExtension extension) {
-        Collection<Throwable> failures = tool.getIncoming().artifactView(view -> view.setLenient(true)).getArtifacts()
-                .getFailures();
+        Collection<Throwable> failures = tool.getIncoming().artifactView(view -> view.setLenient(true))
+                .getArtifacts().getFailures();
         if (failures.isEmpty()) {
             return extension.getToolVersion().get();
         }
@@ -79,8 +79,8 @@ final class ToolBinary {
             }
         }
         throw new GradleException("There is no tracegen binary for this machine. The plugin looks for dev.tracegen:"
-                + "tracegen:" + extension.getToolVersion().get() + ", classifier " + classifier() + ", extension exe, in"
-                + " the repositories of the project:" + text + "\nIf Gradle is offline, run it online once. If the"
+                + "tracegen:" + extension.getToolVersion().get() + ", classifier " + classifier() + ", extension exe,"
+                + " in the repositories of the project:" + text + "\nIf Gradle is offline, run it online once. If the"
                 + " repositories do not have this file, add one that has it, or name a binary: tracegen { executable ="
                 + " file('...') }.");
     }

@@ -65,8 +65,9 @@ final class ToolRunner {
             });
         } catch (RuntimeException e) {
             throw new GradleException("Cannot run " + executable + " (" + rootMessage(e) + "). It must be a tracegen"
-                    + " binary for this machine (" + System.getProperty("os.name") + ", " + System.getProperty("os.arch")
-                    + "). To use another one, set tracegen { executable = file('...') }.", e);
+                    + " binary for this machine (" + System.getProperty("os.name") + ", "
+                    + System.getProperty("os.arch") + "). To use another one, set"
+                    + " tracegen { executable = file('...') }.", e);
         }
         out.end();
         err.end();

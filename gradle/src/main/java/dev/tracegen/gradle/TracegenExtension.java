@@ -35,7 +35,7 @@ public abstract class TracegenExtension extends TracegenOptions {
 
     /**
      * Whether the mapping of a JVM program is published with its publications of the plugin {@code maven-publish}, with
-     * the classifier {@code mapping}. The default is false.
+     * the classifier {@code tracegen-mapping}. The default is false.
      *
      * @return the property
      */

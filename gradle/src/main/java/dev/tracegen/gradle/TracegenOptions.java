@@ -82,8 +82,8 @@ public abstract class TracegenOptions {
     public abstract ConfigurableFileCollection getClasspath();
 
     /**
-     * Which exits are reported: {@code normal}, {@code throws} or {@code exact}. The default is {@code exact} for JVM
-     * programs, and {@code throws} for Android.
+     * Which exits are reported: {@code normal}, {@code throws} or {@code exact}. If {@code tracegen.yml} does not say,
+     * it is {@code exact} for JVM programs, and {@code throws} for Android.
      *
      * @return the property
      */
@@ -111,7 +111,8 @@ public abstract class TracegenOptions {
     public abstract Property<String> getVerify();
 
     /**
-     * What the classes are made for: {@code android} or {@code jvm}. The default is set by the kind of project.
+     * What the classes are made for: {@code android} or {@code jvm}. If {@code tracegen.yml} does not say, the kind of
+     * project decides.
      *
      * @return the property
      */

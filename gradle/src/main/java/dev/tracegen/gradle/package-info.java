@@ -8,8 +8,8 @@
  * {@link dev.tracegen.gradle.AndroidSupport} when an Android plugin is. Only AndroidSupport and the classes that it
  * names refer to classes of the Android Gradle plugin: they are not loaded in a build without it.
  *
- * <p>{@link dev.tracegen.gradle.ToolBinary} finds the binary. {@link dev.tracegen.gradle.ToolRunner} runs it, passes its
- * messages to Gradle's log, and makes an exception of a failure. All tasks extend
+ * <p>{@link dev.tracegen.gradle.ToolBinary} finds the binary. {@link dev.tracegen.gradle.ToolRunner} runs it, passes
+ * its messages to Gradle's log, and makes an exception of a failure. All tasks extend
  * {@link dev.tracegen.gradle.TracegenTask}.
  *
  * <h2>Two ways to the same outputs</h2>
@@ -20,7 +20,8 @@
  * <ol>
  * <li>{@link dev.tracegen.gradle.ScanTransform}, a cacheable artifact transform, scans each dependency;
  * {@link dev.tracegen.gradle.ScanTask} scans the classes of the module and the runtime.</li>
- * <li>{@link dev.tracegen.gradle.AssignTask} reads all scan files, and writes the mapping and a slice for each part.</li>
+ * <li>{@link dev.tracegen.gradle.AssignTask} reads all scan files, and writes the mapping and a slice for each
+ * part.</li>
  * <li>{@link dev.tracegen.gradle.InstrumentPartsTask} instruments the parts whose slice or content has changed.</li>
  * </ol>
  *

@@ -1,6 +1,11 @@
 package dev.tracegen.runtime;
 
 import java.io.File;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
 
 /**
  * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
@@ -31,13 +36,81 @@ final class JvmMode {
     /** How long the exit of the program waits until the recording is written. */
     private static final long EXIT_TIMEOUT_MILLIS = 20000;
 
+    private static final String PREFIX = "tracegen.";
+
+    /** Properties whose values {@link RecorderOptions#set} takes. */
     private static final String[] KEYS = {"threads", "slow", "tick", "ring", "gate", "pressure"};
+
+    private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file"};
+
+    /** A name with as many faults is not taken for a misspelled one. */
+    private static final int FAULTS = 4;
 
     private JvmMode() {
     }
 
-    /** Returns the options that the properties set, null if there is no output. */
+    /**
+     * Returns a line about each property that begins with {@code tracegen.} and does not exist, with the nearest name
+     * that does.
+     */
+    static List<String> misspelled(Collection<String> properties) {
+        List<String> known = new ArrayList<String>(Arrays.asList(KEYS));
+        known.addAll(Arrays.asList(OTHER_KEYS));
+        List<String> lines = new ArrayList<String>();
+        for (String name : properties) {
+            if (!name.startsWith(PREFIX) || known.contains(name.substring(PREFIX.length()))) {
+                continue;
+            }
+            String nearest = null;
+            int least = FAULTS;
+            for (String key : known) {
+                int faults = faults(name.substring(PREFIX.length()), key);
+                if (faults < least && faults < key.length()) {
+                    nearest = key;
+                    least = faults;
+                }
+            }
+            lines.add("there is no property " + name + ", and it has no effect"
+                    + (nearest == null ? "" : "; did you mean " + PREFIX + nearest + "?"));
+        }
+        Collections.sort(lines);
+        return lines;
+    }
+
+    /** Returns how many characters must be inserted, removed or replaced to make one name of the other. */
+    private static int faults(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j < row.length; j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j < row.length; j++) {
+                int above = row[j];
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(above, row[j - 1]));
+                diagonal = above;
+            }
+        }
+        return row[b.length()];
+    }
+
+    private static void logMisspelled() {
+        Collection<String> properties;
+        try {
+            properties = System.getProperties().stringPropertyNames();
+        } catch (SecurityException e) {
+            return;
+        }
+        for (String line : misspelled(properties)) {
+            new JvmPlatform().log(line);
+        }
+    }
+
+    /** Returns the options that the properties set, null if there is no output. Logs properties that do not exist. */
     static RecorderOptions options() {
+        logMisspelled();
         String output = property("output");
         if (output == null || output.length() == 0) {
             return null;
@@ -52,7 +125,7 @@ final class JvmMode {
                     o.set(key, value);
                 }
             } catch (IllegalArgumentException e) {
-                o.platform.log("tracegen." + key + "=" + value + ": " + e.getMessage() + "; the default is used");
+                o.platform.log(PREFIX + key + "=" + value + ": " + e.getMessage() + "; the default is used");
             }
         }
         String mapping = property("mapping");
@@ -73,7 +146,7 @@ final class JvmMode {
 
     private static String property(String name) {
         try {
-            return System.getProperty("tracegen." + name);
+            return System.getProperty(PREFIX + name);
         } catch (SecurityException e) {
             return null;
         }

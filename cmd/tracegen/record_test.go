@@ -1,0 +1,513 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// javaBench is a directory with Java programs that a test compiles and records.
+type javaBench struct {
+	*testing.T
+	jdk oracle.JDK
+	dir string
+	env []string
+}
+
+func newJavaBench(t *testing.T) *javaBench {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: -short")
+	}
+	jdk, err := oracle.FindJDK(11)
+	oracle.Require(t, err)
+	b := &javaBench{T: t, jdk: jdk, dir: t.TempDir()}
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "CLASSPATH", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "XDG_CACHE_HOME":
+		default:
+			b.env = append(b.env, v)
+		}
+	}
+	b.env = append(b.env, "PATH="+filepath.Join(jdk.Home, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"),
+		"XDG_CACHE_HOME="+filepath.Join(b.dir, "cache"), "TMPDIR="+b.mkdir("tmp"))
+	return b
+}
+
+func (b *javaBench) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+
+func (b *javaBench) mkdir(name string) string {
+	b.Helper()
+	if err := os.MkdirAll(b.path(name), 0o777); err != nil {
+		b.Fatal(err)
+	}
+	return b.path(name)
+}
+
+func (b *javaBench) write(name, text string) string {
+	b.Helper()
+	b.mkdir(filepath.ToSlash(filepath.Dir(name)))
+	if err := os.WriteFile(b.path(name), []byte(text), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	return b.path(name)
+}
+
+func (b *javaBench) read(name string) string {
+	b.Helper()
+	data, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(data)
+}
+
+// compile compiles sources, by file name, into the directory out. path is the class path, or "".
+func (b *javaBench) compile(out, path string, sources map[string]string) {
+	b.Helper()
+	args := []string{"-d", b.mkdir(out)}
+	if path != "" {
+		args = append(args, "-cp", path)
+	}
+	for name, text := range sources {
+		args = append(args, b.write("src/"+out+"/"+name, text))
+	}
+	b.tool("javac", args...)
+}
+
+// tool runs a program of the JDK.
+func (b *javaBench) tool(name string, args ...string) string {
+	b.Helper()
+	cmd := exec.Command(b.jdk.Tool(name), args...)
+	cmd.Dir, cmd.Env = b.dir, b.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	return string(out)
+}
+
+// archive packs the files below a directory, in the order of names. The manifest is the first entry. Archives are not
+// compressed, as Spring Boot needs them.
+func (b *javaBench) archive(name, manifest, from string) {
+	b.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	add := func(name, text string) {
+		method := zip.Deflate
+		if strings.HasSuffix(name, ".jar") || strings.HasSuffix(name, "/") {
+			method = zip.Store
+		}
+		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		if err == nil {
+			_, err = e.Write([]byte(text))
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	add("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n"+manifest+"\r\n")
+	err := filepath.WalkDir(b.path(from), func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(b.path(from), path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." {
+				add(filepath.ToSlash(name)+"/", "") // Spring Boot's loader needs it
+			}
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		add(filepath.ToSlash(name), string(data))
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.write(name, out.String())
+}
+
+// result is how a command ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs a command in the directory, with variables added to the environment.
+func (b *javaBench) run(env []string, name string, args ...string) result {
+	b.Helper()
+	cmd := exec.CommandContext(context.Background(), name, args...)
+	cmd.Dir, cmd.Env = b.dir, append(b.env, env...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		b.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// record runs tracegen record, and wants an exit code.
+func (b *javaBench) record(code int, args ...string) result {
+	b.Helper()
+	return b.recordWith(nil, code, args...)
+}
+
+func (b *javaBench) recordWith(env []string, code int, args ...string) result {
+	b.Helper()
+	r := b.run(env, "tracegen", append([]string{"record"}, args...)...)
+	if r.code != code {
+		b.Fatalf("tracegen record %q: exit code %d, want %d\n%s%s", args, r.code, code, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// want checks that a text has lines that match.
+func (b *javaBench) want(text string, patterns ...string) {
+	b.Helper()
+	for _, p := range patterns {
+		if !regexp.MustCompile("(?m)" + p).MatchString(text) {
+			b.Errorf("no line matches %s in\n%s", p, text)
+		}
+	}
+}
+
+// The programs do nothing of value; their methods are big enough to be traced.
+const (
+	spin = `
+    static int spin(int n) { int s = 0; for (int i = 0; i < n; i++) { s += i % 7; if (s > 1000) s -= n; } return s; }`
+	mainSource = `package app;
+import java.io.*; import java.util.*;
+public class Main {
+    public static void main(String[] args) throws Exception {
+        System.out.println("class path " + System.getProperty("java.class.path"));
+        System.out.println("arguments " + Arrays.toString(args) + " in " + new File("").getAbsolutePath());
+        System.out.println("source " + Main.class.getProtectionDomain().getCodeSource().getLocation());
+        System.out.println("package " + Main.class.getPackage().getImplementationVersion());
+        System.out.println("signers " + (Main.class.getSigners() == null ? 0 : Main.class.getSigners().length));
+        try (InputStream in = Main.class.getResourceAsStream("/text.txt")) {
+            System.out.println("resource " + new String(in.readAllBytes()));
+        }
+        for (Runnable r : ServiceLoader.load(Runnable.class)) r.run();
+        System.out.println(util.Util.answer(spin(1000)) + " " + new BufferedReader(new InputStreamReader(System.in)).readLine());
+        if (args.length > 0 && args[0].equals("fail")) throw new IllegalStateException("as asked for");
+        if (args.length > 0 && args[0].equals("exit")) System.exit(Integer.parseInt(args[1]));
+    }` + spin + `
+}`
+	utilSource = `package util;
+public class Util implements Runnable {
+    public static String answer(int n) { return "util " + (spin(n) == 0 ? "zero" : "some") + Version.name(); }
+    public void run() { System.out.println("service " + (spin(5) >= 0)); }` + spin + `
+}`
+	versionSource = `package util;
+class Version { static String name() { int n = 0; for (int i = 0; i < 10; i++) n += i; return " base " + n; } }`
+)
+
+// program makes app.jar, whose manifest names lib/util.jar, which has a service and a class of its own for newer JDKs.
+func (b *javaBench) program() {
+	b.Helper()
+	b.compile("util", "", map[string]string{"Util.java": utilSource, "Version.java": versionSource})
+	b.compile("newer", "", map[string]string{"Version.java": strings.ReplaceAll(versionSource, " base ", " newer ")})
+	b.mkdir("util/META-INF/versions/9/util")
+	if err := os.Rename(b.path("newer/util/Version.class"), b.path("util/META-INF/versions/9/util/Version.class")); err != nil {
+		b.Fatal(err)
+	}
+	b.write("util/META-INF/services/java.lang.Runnable", "util.Util\n")
+	b.archive("lib/util.jar", "Multi-Release: true\r\n", "util")
+	b.compile("app", b.path("lib/util.jar"), map[string]string{"Main.java": mainSource})
+	b.write("app/text.txt", "a text")
+	b.archive("app.jar", "Main-Class: app.Main\r\nImplementation-Version: 7\r\n"+
+		"Class-Path: lib/missing.jar lib/util.jar\r\n", "app")
+}
+
+// TestRecordJar records a signed archive whose manifest names another. The program sees what it sees without tracegen,
+// and its archives are not touched. The second run reuses everything, and so does a third without the right to write.
+//
+// Invariant: A recorded program has its own archives, class path, resources, services and code sources.
+func TestRecordJar(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.tool("keytool", "-genkeypair", "-keystore", b.path("keys"), "-storepass", "secret", "-alias", "me", "-dname", "CN=me",
+		"-keyalg", "EC")
+	b.tool("jarsigner", "-keystore", b.path("keys"), "-storepass", "secret", b.path("app.jar"), "me")
+	before := b.read("app.jar") + b.read("lib/util.jar")
+
+	plain := b.run(nil, "java", "-Xmx64m", "-jar", "app.jar", "an argument", "")
+	b.want(plain.stdout, `^service true$`, `^resource a text$`, `^util some newer 45 null$`, `^signers 1$`)
+	r := b.record(0, "--answer", "answer.txt", "--format", "table", "--", "java", "-Xmx64m", "-jar", "app.jar",
+		"an argument", "")
+	if r.stdout != plain.stdout {
+		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
+	}
+	b.want(r.stderr, `^tracegen: instrumented: \d+ of \d+ methods traced, in 4 of 4 classes of 2 archives`,
+		`^tracegen: recorded: app\.tgd, with the mapping app-mapping\.txt$`)
+	b.want(b.read("answer.txt"), ` app\.Main\.main$`, ` app\.Main\.spin$`, ` util\.Util\.answer$`, ` util\.Util\.spin$`,
+		` util\.Util\.run$`, ` util\.Version\.name$`)
+	if after := b.read("app.jar") + b.read("lib/util.jar"); after != before {
+		t.Error("an archive of the program has changed")
+	}
+
+	r = b.record(0, "--answer", "again.txt", "--", "java", "-jar", "app.jar")
+	b.want(r.stderr, `^tracegen: reused, as nothing has changed: `)
+	b.want(b.read("app.tgd")[:4]+b.read("app.tgd.1")[:4], "^TGD1TGD1$")
+
+	// One class of one archive changes: what is known of the other is used.
+	b.write("util/more.txt", "more")
+	b.archive("lib/util.jar", "Multi-Release: true\r\n", "util")
+	r = b.record(0, "-v", "--answer", "again.txt", "--", "java", "-jar", "app.jar")
+	b.want(r.stderr, `^tracegen: instrumented: `, `^tracegen: cache: .* [12] copied`)
+}
+
+// TestRecordClassPath records programs whose classes come from directories, wildcards and a variable.
+func TestRecordClassPath(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.write("args", "-cp \"app"+string(filepath.ListSeparator)+"lib/*\"\n  app.Main # the program\n from-file")
+	list := strings.Join([]string{"missing", "app", "lib/*"}, string(filepath.ListSeparator))
+	for name, c := range map[string]struct {
+		env, args []string
+		want      string
+	}{
+		"-cp":              {args: []string{"-cp", list, "app.Main", "x"}, want: `^arguments \[x\]`},
+		"--class-path":     {args: []string{"--class-path=" + list, "app.Main"}, want: `^arguments \[\]`},
+		"CLASSPATH":        {env: []string{"CLASSPATH=" + list}, args: []string{"app.Main"}, want: `^arguments \[\]`},
+		"argument file":    {args: []string{"@args", "-x"}, want: `^arguments \[from-file, -x\]`},
+		"JDK_JAVA_OPTIONS": {env: []string{"JDK_JAVA_OPTIONS=-cp " + list}, args: []string{"app.Main"}, want: `^arguments`},
+	} {
+		args := append([]string{"java"}, c.args...)
+		plain := b.run(c.env, "java", c.args...)
+		answer := strings.NewReplacer(" ", "", "-", "").Replace(name) + ".txt"
+		r := b.recordWith(c.env, 0, append([]string{"--format", "table", "--answer", answer, "--"}, args...)...)
+		if r.stdout != plain.stdout {
+			t.Errorf("%s: the program prints\n%swithout tracegen\n%s", name, r.stdout, plain.stdout)
+		}
+		b.want(r.stdout, c.want)
+		b.want(b.read(answer), ` app\.Main\.main$`, ` util\.Util\.answer$`)
+	}
+	if _, err := os.Stat(b.path("Main.tgd")); err != nil {
+		t.Error(err) // the name of the main class
+	}
+}
+
+// TestRecordModule records a module of a module path.
+func TestRecordModule(t *testing.T) {
+	b := newJavaBench(t)
+	b.compile("mods/m", "", map[string]string{"module-info.java": "module m { exports m.api; }", "Main.java": `package m.api;
+public class Main { public static void main(String[] a) { System.out.println(spin(10) + Main.class.getModule().getName()); }` +
+		spin + `
+}`})
+	r := b.record(0, "--format", "table", "--", "java", "-p", "mods", "-m", "m/m.api.Main")
+	b.want(r.stdout, `m$`, ` m\.api\.Main\.spin$`)
+	if _, err := os.Stat(b.path("m.tgd")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRecordSpringBoot records an archive that holds others, with Spring Boot's own loader.
+func TestRecordSpringBoot(t *testing.T) {
+	b := newJavaBench(t)
+	loader := oracle.Artifact{Group: "org.springframework.boot", Name: "spring-boot-loader", Version: "3.3.5", Type: "jar"}
+	dir, err := oracle.CacheDir("maven")
+	oracle.Require(t, err)
+	oracle.Require(t, oracle.FetchMaven(t.Context(), dir, []oracle.Artifact{loader}))
+	if b.jdk.Feature < 17 {
+		t.Skip("skipped: this loader needs Java 17")
+	}
+	b.program()
+	boot := b.mkdir("boot")
+	cmd := exec.Command(b.jdk.Tool("jar"), "xf", filepath.Join(dir, loader.File()))
+	cmd.Dir = boot
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.RemoveAll(filepath.Join(boot, "META-INF")); err != nil {
+		t.Fatal(err)
+	}
+	b.mkdir("boot/BOOT-INF/lib")
+	if err := os.CopyFS(b.path("boot/BOOT-INF/classes"), os.DirFS(b.path("app"))); err != nil {
+		t.Fatal(err)
+	}
+	b.write("boot/BOOT-INF/lib/util.jar", b.read("lib/util.jar"))
+	b.archive("fat.jar", "Main-Class: org.springframework.boot.loader.launch.JarLauncher\r\nStart-Class: app.Main\r\n"+
+		"Spring-Boot-Classes: BOOT-INF/classes/\r\nSpring-Boot-Lib: BOOT-INF/lib/\r\n", "boot")
+	plain := b.run(nil, "java", "-jar", "fat.jar", "x")
+	b.want(plain.stdout, `^source jar:nested:`, `^util some newer`)
+	r := b.record(0, "--format", "table", "--answer", "answer.txt", "--", "java", "-jar", "fat.jar", "x")
+	if r.stdout != plain.stdout {
+		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
+	}
+	b.want(b.read("answer.txt"), ` app\.Main\.main$`, ` util\.Util\.answer$`, ` util\.Version\.name$`,
+		` org\.springframework\.boot\.loader\.launch\.`)
+}
+
+// TestRecordExitCodes checks the exit code and what is said of the program's own.
+func TestRecordExitCodes(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	java := []string{"java", "-jar", "app.jar"}
+	r := b.record(1, append(java, "exit", "3")...) // without --: what follows java belongs to it
+	b.want(r.stderr, `^tracegen: the program ended with exit code 3$`, `^tracegen: recorded: app.tgd`)
+	b.want(r.stdout, `^Nothing took 700ms or more: --slow lowers this threshold\.`, ` app\.Main\.main( |$)`)
+	r = b.record(1, append([]string{"--"}, append(java, "fail")...)...)
+	b.want(r.stderr, `as asked for`, `^tracegen: the program ended with exit code 1$`)
+	r = b.record(0, append([]string{"--slow", "1", "-o", "deep/er/x.tgd", "--"}, append(java, "exit", "0")...)...)
+	b.want(r.stdout, `x\.tgd #1: \d+ ms on thread main`)
+	if _, err := os.Stat(b.path("deep/er/x-mapping.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRecordRefuses checks what is refused before the program runs, and what is said if nothing was recorded.
+func TestRecordRefuses(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.write("notes.tgd", "my notes")
+	b.write("a-mapping.txt", "my notes")
+	b.write("X.java", "class X { }")
+	b.write("bin/start", "#!/bin/sh\nexec java -jar app.jar\n")
+	b.compile("empty", "", map[string]string{"Empty.java": "public class Empty { public static void main(String[] a) { } }"})
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bin/start"}, `bin/start is not the java program.* tracegen record --also 'lib/\*' -- bin/start`},
+		{[]string{"java", "X.java"}, `compiles the program when it starts.*javac -d DIR X\.java`},
+		{[]string{"java", "-version"}, `java -version runs no program`},
+		{[]string{"java", "-jar", "missing.jar"}, `nothing of the class path exists: missing\.jar`},
+		{[]string{"-o", "notes.tgd", "java", "-jar", "app.jar"}, `notes\.tgd exists and is not a recording`},
+		{[]string{"-o", "a.tgd", "java", "-jar", "app.jar"}, `a-mapping\.txt exists and is not a mapping`},
+		{[]string{"--slow", "5", "java", "-Dtracegen.slow=6", "-jar", "app.jar"},
+			`--slow and -Dtracegen\.slow=6 of the java command exclude each other`},
+		{[]string{"--also", "nowhere", "java", "-jar", "app.jar"}, `--also: nowhere does not exist`},
+		{[]string{"java", "-cp", "empty", "Empty"}, `nothing was recorded: the program has loaded no class that is traced`},
+		{[]string{"missing/java", "-jar", "app.jar"}, `cannot find the java program`},
+	} {
+		r := b.record(2, c.args...)
+		b.want(r.stderr, c.want)
+	}
+	if got := b.read("notes.tgd") + b.read("a-mapping.txt"); got != "my notesmy notes" {
+		t.Errorf("a file was changed: %s", got)
+	}
+	for _, name := range []string{"app.tgd", "app-mapping.txt"} {
+		if _, err := os.Stat(b.path(name)); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+// TestRecordSettings checks that flags and tracegen.yml arrive: in the JVM, and in what is traced.
+func TestRecordSettings(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.compile("show", "", map[string]string{"Show.java": `public class Show { public static void main(String[] a) {
+    for (String k : new String[] {"slow", "threads", "tick", "ring", "gate", "pressure"})
+        System.out.println(k + "=" + System.getProperty("tracegen." + k) + spin(3)); }` + spin + `
+}`})
+	b.write("tracegen.yml", "output: elsewhere/\nmapping: elsewhere/m.txt\ncache: elsewhere\nexits: normal\n"+
+		"rules:\n  - block: util.**\n")
+	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--ring", "4096", "--gate", "off", "--pressure",
+		"wait", "--format", "table", "--", "java", "-cp", "show", "Show")
+	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^pressure=wait`)
+	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar", "app.jar")
+	b.want(r.stdout, ` app\.Main\.main$`)
+	b.want(r.stderr, `^tracegen: recorded: mine\.tgd, with the mapping mine-mapping\.txt$`)
+	if strings.Contains(r.stdout, "util.Util.answer") {
+		t.Errorf("a blocked method is recorded:\n%s", r.stdout)
+	}
+	if _, err := os.Stat(b.path("elsewhere")); err == nil {
+		t.Error("the outputs of tracegen.yml, which are those of instrument, were written")
+	}
+	b.want(b.read("mine-mapping.txt"), `app\.Main`)
+	r = b.record(0, "--message", "app.Main#spin", "--slow", "1", "-o", "m.tgd", "--", "java", "-jar", "app.jar")
+	b.want(b.read("m-mapping.txt"), `^# message \d+$`)
+}
+
+// TestRecordKeepsMappings checks that the mapping of an earlier build stays when the program has changed.
+func TestRecordKeepsMappings(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.record(0, "-q", "--", "java", "-jar", "app.jar")
+	first := b.read("app-mapping.txt")
+	b.compile("app", b.path("lib/util.jar"), map[string]string{"Main.java": strings.ReplaceAll(mainSource, "spin(", "turn(")})
+	b.archive("app.jar", "Main-Class: app.Main\r\nClass-Path: lib/util.jar\r\n", "app")
+	b.record(0, "-q", "--", "java", "-jar", "app.jar")
+	kept, err := filepath.Glob(b.path("app-mapping-*.txt"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("mappings of earlier builds: %v, %v", kept, err)
+	}
+	if data, err := os.ReadFile(kept[0]); err != nil || string(data) != first {
+		t.Errorf("the mapping of the first build was changed: %v", err)
+	}
+	r := b.run(nil, "tracegen", "analyze", "app.tgd.1", "--mapping", ".", "--format", "table")
+	b.want(r.stdout, ` app\.Main\.spin$`)
+}
+
+// TestRecordStartScript records what a start script runs, whose archives --also names.
+func TestRecordStartScript(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	script := b.write("bin/start", "#!/bin/sh\nexec java -jar app.jar \"$@\"\n")
+	if err := os.Chmod(script, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r := b.record(0, "--also", "app.jar", "--also", "lib/*", "--format", "table", "--", "./bin/start", "two words")
+	b.want(r.stdout, `^arguments \[two words\]`, ` app\.Main\.main$`, ` util\.Util\.answer$`)
+	b.want(r.stderr, `recorded: start\.tgd`)
+}
+
+// TestRecordOpen shows the page by a program of the name that the system's has.
+func TestRecordOpen(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.mkdir("stand-in")
+	for _, name := range []string{"xdg-open", "open"} {
+		script := b.write("stand-in/"+name, "#!/bin/sh\necho \"$1\" > opened.txt\n")
+		if err := os.Chmod(script, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := "PATH=" + b.path("stand-in") + string(filepath.ListSeparator) + filepath.Join(b.jdk.Home, "bin") +
+		string(filepath.ListSeparator) + os.Getenv("PATH")
+	b.recordWith([]string{path}, 0, "--open", "--", "java", "-jar", "app.jar")
+	b.want(b.read("opened.txt"), `^app\.html$`)
+	b.want(b.read("app.html"), `<html`)
+
+	b.write("stand-in/xdg-open", "#!/bin/sh\nexit 4\n")
+	b.write("stand-in/open", "#!/bin/sh\nexit 4\n")
+	r := b.recordWith([]string{path}, 0, "--open", "--", "java", "-jar", "app.jar")
+	b.want(r.stderr, `cannot open app\.html in a browser: exit status 4`)
+}
+
+// TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of agents.
+func TestRecordJRE(t *testing.T) {
+	b := newJavaBench(t)
+	b.program()
+	b.tool("jlink", "--add-modules", "java.base,java.instrument", "--output", b.path("jre"))
+	b.tool("jlink", "--add-modules", "java.base", "--output", b.path("tiny"))
+	java := filepath.Join("jre", "bin", "java")
+	plain := b.run(nil, b.path(java), "-jar", "app.jar")
+	r := b.record(0, "--format", "table", "--answer", "answer.txt", "--", b.path(java), "-jar", "app.jar")
+	if r.stdout != plain.stdout {
+		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
+	}
+	b.want(b.read("answer.txt"), ` util\.Util\.answer$`)
+	r = b.record(2, "--", b.path("tiny/bin/java"), "-jar", "app.jar")
+	b.want(r.stderr, `has no module java\.instrument, which record needs: use another java, or add the module`)
+}

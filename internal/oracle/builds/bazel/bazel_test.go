@@ -1,0 +1,300 @@
+package bazel
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+const repository = "../../../.."
+
+// apps are the targets that share scans: two apps of four jars, of which they have two in common, and the runtime.
+var apps = []string{"//:traced_shop", "//:traced_admin", "--output_groups=default,mapping,skipped,digest"}
+
+// builds skips the test unless TRACEGEN_BUILDS is one of the values.
+func builds(t *testing.T, values ...string) {
+	t.Helper()
+	for _, v := range values {
+		if os.Getenv("TRACEGEN_BUILDS") == v {
+			return
+		}
+	}
+	t.Skipf("skipped: TRACEGEN_BUILDS is %q, not %s", os.Getenv("TRACEGEN_BUILDS"), strings.Join(values, " or "))
+}
+
+// setUp returns the program and a workspace.
+func setUp(t *testing.T) (bazel string, w *Workspace) {
+	t.Helper()
+	bazel, err := Find()
+	oracle.Require(t, err)
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err = NewWorkspace(t.Context(), root, filepath.Join(t.TempDir(), "tree"))
+	oracle.Require(t, err)
+	return bazel, w
+}
+
+func client(t *testing.T, bazel string, w *Workspace) *Client {
+	t.Helper()
+	c := NewClient(bazel, w, t.TempDir())
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func build(t *testing.T, c *Client, args ...string) Actions {
+	t.Helper()
+	actions, err := c.Build(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return actions
+}
+
+// change edits the sources and compiles them.
+func change(t *testing.T, w *Workspace, file, from, to string) {
+	t.Helper()
+	if err := w.Edit(file, from, to); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.CompileJars(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// changeBody changes the code of a method of feed.jar, and no name.
+func changeBody(t *testing.T, w *Workspace) {
+	change(t, w, "src/feed/Feed.java", `", "`, `"; "`)
+}
+
+func want(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+	t.Logf("measured: Bazel: %s: %s", what, got)
+}
+
+// compare compares the outputs of an app with those of tracegen instrument for the same jars.
+func compare(t *testing.T, c *Client, app string, args ...string) {
+	t.Helper()
+	w := c.workspace
+	one := t.TempDir()
+	args = append([]string{"instrument", "-q", "-o", one + "/", "--skipped", filepath.Join(one, "skipped.tsv"),
+		"--digest", filepath.Join(one, "digest.txt")}, args...)
+	cmd := exec.CommandContext(t.Context(), w.path("tools/tracegen"), args...)
+	cmd.Dir = w.Dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("tracegen %v: %v\n%s", args, err, out)
+	}
+	written, err := os.ReadDir(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jars := 0
+	for _, f := range written {
+		name := app + ".tracegen/" + f.Name()
+		if strings.HasSuffix(name, ".jar") {
+			name = app + ".tracegen/jars/" + f.Name()
+			jars++
+		}
+		got, err := c.Output(name)
+		if err != nil {
+			t.Error(err)
+		}
+		want, err := os.ReadFile(filepath.Join(one, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Name() == "skipped.tsv" {
+			got, want = withoutInputs(got), withoutInputs(want)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what tracegen instrument writes", name)
+		}
+	}
+	if jars < 3 {
+		t.Errorf("compared %d jars of %s", jars, app)
+	}
+}
+
+// withoutInputs cuts the names of inputs from a list of skipped methods: the rules scan each jar as a part.
+func withoutInputs(list []byte) []byte { return list }
+
+// TestExample builds the example, changes one jar, and checks which actions ran.
+//
+// Invariant: Bazel's outputs are those of tracegen instrument, and a changed jar runs its own actions only.
+func TestExample(t *testing.T) {
+	builds(t, "small", "full")
+	bazel, w := setUp(t)
+	c := client(t, bazel, w)
+
+	first := build(t, c, apps...)
+	want(t, "first build of two apps", first.Count(),
+		"2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5 TracegenScan")
+	for _, a := range first {
+		for _, e := range a.Env {
+			if strings.HasPrefix(e.Name, "JAVA") || e.Name == "PATH" || e.Name == "HOME" {
+				t.Errorf("%s has %s in its environment", a.Mnemonic, e.Name)
+			}
+		}
+	}
+	jars := []string{"jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml"}
+	compare(t, c, "traced_shop", append(jars, "--base", "release/methodMapping.txt")...)
+	want(t, "nothing changed", build(t, c, apps...).Count(), "")
+
+	changeBody(t, w)
+	want(t, "one jar changed, same methods", build(t, c, apps...).Count(),
+		"2 TracegenAssign, 2 TracegenInstrument, 1 TracegenScan")
+
+	// The runtime has the digest of the mapping, which a new method changes.
+	change(t, w, "src/feed/Feed.java", "private void debug",
+		"public String reload() { return load() + load(); } private void debug")
+	want(t, "one jar changed, a new method", build(t, c, apps...).Count(),
+		"2 TracegenAssign, 4 TracegenInstrument, 1 TracegenScan")
+	compare(t, c, "traced_shop", append(jars, "--base", "release/methodMapping.txt")...)
+
+	// A rule that matches no method changes scans and slices, but no instrumented jar.
+	build(t, c, "//:traced_jars", "//:run_shop", "//:mapping")
+	compare(t, c, "traced_jars", "jars/shop.jar", "jars/text.jar", "--exits", "exact", "--config", "tracegen.yml")
+	run := exec.CommandContext(t.Context(), c.OutputPath("run_shop"))
+	out, err := run.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("for sale: tea; bread\n")) {
+		t.Errorf("run_shop: %v\n%s", err, out)
+	}
+}
+
+// TestCaches builds with a disk cache after a clean, and in another directory.
+//
+// Invariant: The actions of Bazel's rules depend on no directory and on nothing that is not an input.
+func TestCaches(t *testing.T) {
+	builds(t, "full")
+	bazel, w := setUp(t)
+	c := client(t, bazel, w)
+	cached := append([]string{"--disk_cache=" + t.TempDir()}, apps...)
+	all := build(t, c, cached...)
+	if err := c.Clean(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again := build(t, c, cached...)
+	want(t, "disk cache, after clean", again.By(), "disk cache hit: 16")
+	want(t, "disk cache, after clean", again.Count(), all.Count())
+
+	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "some", "where else"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := build(t, client(t, bazel, elsewhere), cached...)
+	want(t, "disk cache, another directory and another server", moved.By(), "disk cache hit: 16")
+
+	// A JDK is an input, and does not change the outputs.
+	before, err := c.Output("traced_shop.tracegen/jars/feed.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := jdk(t.Context())
+	oracle.Require(t, err)
+	err = write(w.path("WORKSPACE"), readText(t, w.path("WORKSPACE"))+`
+new_local_repository(name = "jdk", path = "`+home+`", build_file_content = "exports_files([\"lib/modules\"])")
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := build(t, c, append(cached, "--@tracegen//:jdk=@jdk//:lib/modules")...)
+	want(t, "with a JDK", with.Count(), "5 TracegenScan, 8 TracegenInstrument")
+	after, err := c.Output("traced_shop.tracegen/jars/feed.jar")
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("with a JDK, feed.jar has other bytes: %v", err)
+	}
+}
+
+// TestRemote builds with a remote executor, with a second client, and after a change.
+func TestRemote(t *testing.T) {
+	builds(t, "full")
+	bazel, w := setUp(t)
+	worker, err := StartWorker(t.Context(), t.TempDir())
+	oracle.Require(t, err)
+	t.Cleanup(worker.Stop)
+	remote := append([]string{"--remote_executor=" + worker.Address, "--spawn_strategy=remote"}, apps...)
+
+	first := client(t, bazel, w)
+	want(t, "remote executor, first build", build(t, first, remote...).By(), "remote: 16")
+	compare(t, first, "traced_shop", "jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml",
+		"--base", "release/methodMapping.txt")
+
+	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := client(t, bazel, elsewhere)
+	want(t, "remote executor, second client", build(t, second, remote...).By(), "remote cache hit: 16")
+
+	changeBody(t, elsewhere)
+	changed := build(t, second, remote...)
+	want(t, "remote executor, one jar changed", changed.By(), "remote: 5")
+	want(t, "remote executor, one jar changed", changed.Count(),
+		"2 TracegenAssign, 2 TracegenInstrument, 1 TracegenScan")
+	changeBody(t, w)
+	want(t, "remote executor, the same change in the first client", build(t, first, remote...).By(),
+		"remote cache hit: 5")
+}
+
+// TestRelease gets the binary from a Maven repository, as a toolchain of a release.
+func TestRelease(t *testing.T) {
+	builds(t, "full")
+	bazel, w := setUp(t)
+	maven := t.TempDir()
+	for _, classifier := range []string{"linux-x86_64", "linux-aarch_64"} {
+		file := filepath.Join(maven, "dev/tracegen/tracegen/0.1.0/tracegen-0.1.0-"+classifier+".exe")
+		if err := write(file, readText(t, w.path("tools/tracegen"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(w.path("tools/tracegen")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Edit("WORKSPACE", `register_toolchains("//tools:tracegen_toolchain")`,
+		`tracegen_release(repositories = ["file://`+filepath.ToSlash(maven)+`"])`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Edit("WORKSPACE", `"tracegen_repositories")`, `"tracegen_release", "tracegen_repositories")`); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, bazel, w)
+	want(t, "binary of a Maven repository", build(t, c, "//:traced_admin").Count(),
+		"1 TracegenAssign, 4 TracegenInstrument, 1 TracegenRuntime, 4 TracegenScan")
+}
+
+// jdk returns the home of the JDK on PATH.
+func jdk(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "java", "-XshowSettings:properties", "-version").CombinedOutput()
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out)) {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "java.home" {
+			return strings.TrimSpace(value), nil
+		}
+	}
+	return "", oracle.ErrMissing
+}
+
+func readText(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,205 @@
+package gradle_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/builds"
+)
+
+const instrument = ":app:instrumentClasspath"
+
+// extend writes text at the end of a binary: it is another file then, and runs as before.
+func extend(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("another build"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBinary runs builds with binaries that are found in different ways and replaced.
+//
+// Invariant: the content of the binary is an input of each task of the Gradle plugin, unless the user shares the build
+// cache across platforms.
+func TestBinary(t *testing.T) {
+	builds.Require(t, builds.Full)
+	g := builds.NewGradle(t, "8.8", "jvm")
+	repo := builds.Repository(t.Context(), t)
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache")
+	found, err := filepath.Glob(filepath.Join(repo, "dev", "tracegen", "tracegen", "*", "*.exe"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the repository has the binaries %v, want one: %v", found, err)
+	}
+
+	p := newProject(t, g, repo, filepath.Join(dir, "repository"), cache)
+	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
+	sums := p.outputs()
+
+	data, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, "tracegen")
+	if err := os.WriteFile(binary, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	byPath := newProject(t, g, repo, filepath.Join(dir, "path"), filepath.Join(dir, "cache2"))
+	byPath.add("app/build.gradle", "\ntracegen { executable = file('"+binary+"') }\n")
+	want(t, byPath.build("instrumentedJar"), "EXECUTED", instrument)
+	same(t, "the binary by its path", sums, byPath.outputs())
+	extend(t, binary)
+	want(t, byPath.build("instrumentedJar"), "EXECUTED", instrument)
+
+	shared := newProject(t, g, repo, filepath.Join(dir, "shared"), cache)
+	shared.add("app/build.gradle", "\ntracegen { shareCacheAcrossPlatforms = true }\n")
+	want(t, shared.build("instrumentedJar"), "EXECUTED", instrument)
+	extend(t, found[0])
+	want(t, shared.build("instrumentedJar"), "UP-TO-DATE", instrument)
+	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
+}
+
+// TestIncluded changes a file that tracegen.yml includes.
+//
+// Invariant: a file that tracegen.yml includes is an input of the Gradle plugin's tasks.
+func TestIncluded(t *testing.T) {
+	builds.Require(t, builds.Full)
+	g := builds.NewGradle(t, "8.8", "jvm")
+	dir := t.TempDir()
+	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p.add("tracegen.yml", "include:\n  - 'more.yml' # further rules\n")
+	p.add("more.yml", "rules:\n  - block: com.google.gson.stream.**\n")
+	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
+	before := len(p.methods())
+	want(t, p.build("instrumentedJar"), "UP-TO-DATE", instrument)
+	p.add("more.yml", "  - block: com.google.gson.reflect.**\n")
+	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
+	if after := len(p.methods()); after >= before {
+		t.Errorf("%d methods were traced before the rule was added, and %d after", before, after)
+	}
+}
+
+// TestMapping takes the mapping from another project, and publishes it.
+func TestMapping(t *testing.T) {
+	builds.Require(t, builds.Full)
+	g := builds.NewGradle(t, "8.8", "jvm")
+	dir := t.TempDir()
+	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p.add("build.gradle", `
+configurations { mapping }
+dependencies { mapping project(path: ':app', configuration: 'tracegenMapping') }
+tasks.register('copyMapping', Copy) { from configurations.mapping; into 'copied' }
+`)
+	p.edit("app/build.gradle", "id 'application'", "id 'application'\n    id 'maven-publish'")
+	p.add("app/build.gradle", `
+group = 'com.example'
+version = '1.2'
+tracegen { publishMapping = true }
+publishing {
+    publications { app(MavenPublication) { from components.java } }
+    repositories { maven { url = rootProject.file('published') } }
+}
+`)
+	p.build("copyMapping", ":app:publish")
+	for _, name := range []string{"copied/methodMapping.txt",
+		"published/com/example/app/1.2/app-1.2-tracegen-mapping.txt"} {
+		data, err := os.ReadFile(p.path(name))
+		if err != nil {
+			t.Error(err)
+		} else if string(data) != p.mapping() {
+			t.Errorf("%s is not the mapping", name)
+		}
+	}
+}
+
+// TestKotlin builds a program in Kotlin and Java, with the plugin applied before that of Kotlin.
+func TestKotlin(t *testing.T) {
+	builds.Require(t, builds.Full)
+	g := builds.NewGradle(t, "8.8", "jvm")
+	dir := t.TempDir()
+	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p.edit("app/build.gradle", `    id 'application'
+    id 'dev.tracegen'
+`, `    id 'dev.tracegen'
+    id 'org.jetbrains.kotlin.jvm' version '1.9.24'
+    id 'application'
+`)
+	if err := os.MkdirAll(p.path("app/src/main/kotlin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.add("app/src/main/kotlin/Sums.kt", `package com.example.app
+object Sums { fun until(n: Int): Int = (0 until n).filter { it % 2 == 0 }.map { it * it }.sum() }
+`)
+	p.build("instrumentedJar", "-Pkotlin.compiler.execution.strategy=in-process")
+	if !strings.Contains(p.mapping(), "com.example.app.Sums until") {
+		t.Errorf("the mapping lacks the method that is in Kotlin:\n%s", p.mapping())
+	}
+}
+
+// TestCancel cancels a build while the binary runs: the process must end.
+func TestCancel(t *testing.T) {
+	builds.Require(t, builds.Full)
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: there are no signals")
+	}
+	g := builds.NewGradle(t, "8.8", "jvm")
+	dir := t.TempDir()
+	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	script, pidFile := filepath.Join(dir, "tracegen"), filepath.Join(dir, "pid")
+	text := "#!/bin/sh\necho $$ > " + pidFile + ".tmp\nmv " + pidFile + ".tmp " + pidFile + "\nexec sleep 600\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.add("app/build.gradle", "\ntracegen { executable = file('"+script+"') }\n")
+	cmd, err := g.Command(t.Context(), p.dir, append(p.args, "instrumentedJar")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var process *os.Process
+	wait(t, "the binary to be started", func() bool {
+		data, err := os.ReadFile(pidFile)
+		if err != nil {
+			return false
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+		if err != nil {
+			return false
+		}
+		process, err = os.FindProcess(pid)
+		return err == nil
+	})
+	t.Cleanup(func() { _ = process.Kill() })
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	wait(t, "the binary to be ended", func() bool { return process.Signal(syscall.Signal(0)) != nil })
+}
+
+// wait waits until a condition is true, for some minutes at most.
+func wait(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for range 3000 {
+		if condition() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("waited five minutes for %s", what)
+}
