@@ -137,7 +137,8 @@ func (m *matrix) copySample(to string) {
 		m.t.Fatal(err)
 	}
 	if m.way == "parts" {
-		err := android.Edit(filepath.Join(to, "app", "build.gradle"), func(text string) string { return text + "\n" + block(m.t, "incremental = true") })
+		err := android.Edit(filepath.Join(to, "app", "build.gradle"),
+			func(text string) string { return text + "\n" + block(m.t, "incremental = true") })
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -335,8 +336,8 @@ func writeTable(t *testing.T, rows []row) {
 		return
 	}
 	var b strings.Builder
-	b.WriteString("| plugin | Gradle | way | build | s | tracegen | R8 | tasks executed | configuration cache | digest | " +
-		"entry calls | exit calls |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| plugin | Gradle | way | build | s | tracegen | R8 | tasks executed | configuration cache | digest " +
+		"| entry calls | exit calls |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		cache := "stored"
 		if r.reused {

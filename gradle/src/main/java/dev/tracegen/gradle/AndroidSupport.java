@@ -173,7 +173,8 @@ final class AndroidSupport {
                 .attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, type)).getFiles();
         Configuration featureScans = take(variant, "FeatureScans", SCANS);
         for (String path : features) {
-            featureScans.getDependencies().add(project.getDependencies().project(Collections.singletonMap("path", path)));
+            featureScans.getDependencies().add(
+                    project.getDependencies().project(Collections.singletonMap("path", path)));
         }
         TaskProvider<InstrumentClassPartsTask> task = project.getTasks().register(taskName(variant),
                 InstrumentClassPartsTask.class, t -> {
@@ -336,7 +337,7 @@ final class AndroidSupport {
         project.getTasks().register("collectTracegen" + capitalized(variant.getName()) + "Mapping",
                 CollectMappingTask.class, t -> {
                     t.setGroup(TracegenPlugin.GROUP);
-                    t.setDescription("Copies the mappings of the variant " + variant.getName() + " into one directory.");
+                    t.setDescription("Copies the mappings of the variant " + variant.getName() + ".");
                     t.getMapping().set(mapping);
                     // R8's mapping is copied to build/outputs only when the app is packaged. A task that reads it from
                     // there without this input may take that of the last build.

@@ -43,8 +43,8 @@ import org.gradle.workers.WorkerExecutor;
  * {@link InstrumentClassesTask}, but that the report has no calls and sizes.
  *
  * <p>All steps are in one task, because the Android Gradle plugin hands the classes of the scope ALL to the task that
- * transforms them and to no other. This task finds the scan file of an input by {@link PartKey}, and scans an input that
- * has none: the classes of the module itself, and what another plugin has made.
+ * transforms them and to no other. This task finds the scan file of an input by {@link PartKey}, and scans an input
+ * that has none: the classes of the module itself, and what another plugin has made.
  */
 @CacheableTask
 public abstract class InstrumentClassPartsTask extends TracegenTask {
