@@ -2,6 +2,7 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -253,7 +254,9 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         try {
             runner.run("the variant's classes", arguments);
         } finally {
-            Relocation.shorten(getReport().get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
+            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
+                Relocation.shorten(file.get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
+            }
         }
     }
 
