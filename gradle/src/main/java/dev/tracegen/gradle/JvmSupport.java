@@ -143,7 +143,7 @@ final class JvmSupport {
             jvm(task.getScanOptions());
             task.getCompression().set(extension.getCompression());
             task.getLibraries().set(directory.map(d -> d.dir("libs")));
-            task.getStateFile().set(new File(task.getTemporaryDir(), "state.properties"));
+            task.getStateFile().set(directory.map(d -> d.file("parts.txt")));
         });
     }
 
