@@ -150,7 +150,7 @@ func TestReadmeUseRuns(t *testing.T) {
 	run := func(line string) string {
 		command := exec.Command("sh", "-c", line)
 		command.Dir = dir
-		command.Env = append(os.Environ(), "PATH="+path)
+		command.Env = append(os.Environ(), "PATH="+path, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
 		said, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, said)
@@ -161,13 +161,15 @@ func TestReadmeUseRuns(t *testing.T) {
 	if err := os.WriteFile(source, []byte(readmeProgram), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run("javac -d classes Main.java && jar cf app.jar -C classes .")
-	said := ""
-	for _, line := range block {
-		said = run(line)
-	}
-	if !strings.Contains(said, "com.example.Main.work") {
-		t.Errorf("%s does not name the method that made the program slow:\n%s", block[len(block)-1], said)
+	run("javac -d classes Main.java && jar cfe app.jar com.example.Main -C classes .")
+	for _, commands := range [][]string{firstBlock(use, "    tracegen record "), block} {
+		line, said := "", ""
+		for _, line = range commands {
+			said = run(line)
+		}
+		if !strings.Contains(said, "com.example.Main.work") {
+			t.Errorf("%q does not name the method that made the program slow:\n%s", line, said)
+		}
 	}
 }
 

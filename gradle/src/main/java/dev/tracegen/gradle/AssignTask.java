@@ -2,6 +2,7 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -136,7 +137,9 @@ public abstract class AssignTask extends TracegenTask {
         try {
             runner.run("the class path", arguments);
         } finally {
-            Relocation.shorten(getReport().get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
+            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
+                Relocation.shorten(file.get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
+            }
         }
     }
 }

@@ -2,8 +2,6 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -12,8 +10,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
+import java.util.TreeMap;
 
 import javax.inject.Inject;
 
@@ -29,10 +27,10 @@ import org.gradle.api.tasks.CacheableTask;
 import org.gradle.api.tasks.Classpath;
 import org.gradle.api.tasks.Input;
 import org.gradle.api.tasks.InputDirectory;
-import org.gradle.api.tasks.LocalState;
 import org.gradle.api.tasks.Nested;
 import org.gradle.api.tasks.Optional;
 import org.gradle.api.tasks.OutputDirectory;
+import org.gradle.api.tasks.OutputFile;
 import org.gradle.api.tasks.PathSensitive;
 import org.gradle.api.tasks.PathSensitivity;
 import org.gradle.api.tasks.TaskAction;
@@ -91,11 +89,12 @@ public abstract class InstrumentPartsTask extends TracegenTask {
     public abstract DirectoryProperty getLibraries();
 
     /**
-     * What the outputs were made of.
+     * What the outputs were made of, as hashes. It is an output, so that it is there when the outputs were taken from
+     * the build cache.
      *
      * @return the file
      */
-    @LocalState
+    @OutputFile
     public abstract RegularFileProperty getStateFile();
 
     /**
@@ -122,8 +121,8 @@ public abstract class InstrumentPartsTask extends TracegenTask {
             slices.put(PartKey.ofName(slice), slice);
         }
         String common = commonState();
-        Properties before = load();
-        Properties after = new Properties();
+        Map<String, String> before = load();
+        Map<String, String> after = new TreeMap<>();
         Map<File, String> names = Layout.names(getClasses());
         deleteOthers(directory, new HashSet<>(names.values()));
         // Without the state a build that fails would keep outputs that are not those of their inputs.
@@ -144,14 +143,14 @@ public abstract class InstrumentPartsTask extends TracegenTask {
                 throw new GradleException(part + " was not scanned, or has changed since: there is no slice with the"
                         + " key " + key + " in " + getSlices().get() + ". Run the build again.");
             }
-            String made = common + (part.isFile() ? PartKey.hash(part) : "directory") + PartKey.hash(slice);
+            String made = common + PartKey.ofAll(part) + PartKey.hash(slice);
             if (part.isFile() && output.isFile()
-                    && (made + PartKey.hash(output)).equals(before.getProperty(entry.getValue()))) {
+                    && (made + PartKey.hash(output)).equals(before.get(entry.getValue()))) {
                 reused++;
-                after.setProperty(entry.getValue(), before.getProperty(entry.getValue()));
+                after.put(entry.getValue(), before.get(entry.getValue()));
                 continue;
             }
-            after.setProperty(entry.getValue(), made);
+            after.put(entry.getValue(), made);
             getFiles().delete(spec -> spec.delete(output));
             getWorkers().noIsolation().submit(Work.class, work -> {
                 work.getExecutable().set(runner.executable());
@@ -201,13 +200,18 @@ public abstract class InstrumentPartsTask extends TracegenTask {
         }
     }
 
-    private Properties load() {
-        Properties state = new Properties();
+    private Map<String, String> load() {
+        Map<String, String> state = new TreeMap<>();
         File file = getStateFile().get().getAsFile();
         if (file.isFile()) {
-            try (InputStream in = Files.newInputStream(file.toPath())) {
-                state.load(in);
-            } catch (IOException | IllegalArgumentException e) {
+            try {
+                for (String line : Files.readAllLines(file.toPath(), StandardCharsets.UTF_8)) {
+                    String[] hashAndName = line.split(" ", 2);
+                    if (hashAndName.length == 2) {
+                        state.put(hashAndName[1], hashAndName[0]);
+                    }
+                }
+            } catch (IOException e) {
                 getLogger().info("{} cannot be read: all parts are instrumented again ({})", file, e.getMessage());
                 state.clear();
             }
@@ -215,20 +219,19 @@ public abstract class InstrumentPartsTask extends TracegenTask {
         return state;
     }
 
-    private void save(Properties state, Properties before, File directory) {
-        for (String name : state.stringPropertyNames()) {
+    private void save(Map<String, String> state, Map<String, String> before, File directory) {
+        StringBuilder text = new StringBuilder();
+        state.forEach((name, made) -> {
             File output = new File(directory, name);
-            String made = state.getProperty(name);
-            if (output.isFile() && !made.equals(before.getProperty(name))) {
-                state.setProperty(name, made + PartKey.hash(output));
+            boolean reused = made.equals(before.get(name));
+            if (output.isFile()) {
+                text.append(reused ? made : made + PartKey.hash(output)).append(' ').append(name).append('\n');
             }
-        }
+        });
         File file = getStateFile().get().getAsFile();
         try {
             Files.createDirectories(file.getParentFile().toPath());
-            try (OutputStream out = Files.newOutputStream(file.toPath())) {
-                state.store(out, null);
-            }
+            Files.write(file.toPath(), text.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new GradleException("Cannot write " + file + ": " + e.getMessage(), e);
         }

@@ -2,6 +2,7 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -127,7 +128,9 @@ public abstract class InstrumentTask extends TracegenTask {
             runner.run(subject, arguments);
         } finally {
             // Also a build that a guard fails has a report.
-            Relocation.shorten(getReport().get().getAsFile(), names, getProjectDirectory().get());
+            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
+                Relocation.shorten(file.get().getAsFile(), names, getProjectDirectory().get());
+            }
         }
     }
 

@@ -143,7 +143,7 @@ final class JvmSupport {
             jvm(task.getScanOptions());
             task.getCompression().set(extension.getCompression());
             task.getLibraries().set(directory.map(d -> d.dir("libs")));
-            task.getStateFile().set(new File(task.getTemporaryDir(), "state.properties"));
+            task.getStateFile().set(directory.map(d -> d.file("parts.txt")));
         });
     }
 
@@ -212,7 +212,10 @@ final class JvmSupport {
         });
     }
 
-    /** Makes a task run the program as another one does. */
+    /**
+     * Makes a task run the program as another one does. The environment stays that of Gradle: the map of the other task
+     * has all variables of the process, and the configuration cache would keep them.
+     */
     private static void like(JavaExec task, JavaExec run) {
         task.getMainClass().convention(run.getMainClass());
         task.getMainModule().convention(run.getMainModule());
@@ -221,7 +224,6 @@ final class JvmSupport {
         task.setJvmArgs(run.getJvmArgs());
         task.getJvmArgumentProviders().addAll(run.getJvmArgumentProviders());
         task.setSystemProperties(run.getSystemProperties());
-        task.setEnvironment(run.getEnvironment());
         task.setWorkingDir(run.getWorkingDir());
         task.setEnableAssertions(run.getEnableAssertions());
         task.setMinHeapSize(run.getMinHeapSize());

@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
@@ -31,14 +32,26 @@ final class PartKey {
 
     /** Returns the key of a jar or directory: 16 digits of a SHA-256. */
     static String of(File part) {
+        return of(part, PartKey::matters).substring(0, 16);
+    }
+
+    /**
+     * Returns a hash of all entries, whatever their order and times: those of Gradle's own jars change with every
+     * build.
+     */
+    static String ofAll(File part) {
+        return of(part, name -> true);
+    }
+
+    private static String of(File part, Predicate<String> matters) {
         List<String> lines;
         try {
-            lines = part.isDirectory() ? ofDirectory(part.toPath()) : ofJar(part);
+            lines = part.isDirectory() ? ofDirectory(part.toPath(), matters) : ofJar(part, matters);
         } catch (IOException e) {
             throw new GradleException("Cannot read " + part + ": " + e.getMessage(), e);
         }
         Collections.sort(lines);
-        return hash(String.join("\n", lines).getBytes(StandardCharsets.UTF_8)).substring(0, 16);
+        return hash(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
     }
 
     /** Returns the name of a part's files without the extension: the file name and the key. */
@@ -85,12 +98,12 @@ final class PartKey {
         return lower.endsWith(".class") || lower.endsWith(".jar") || lower.endsWith(".zip") || lower.endsWith(".aar");
     }
 
-    private static List<String> ofJar(File jar) throws IOException {
+    private static List<String> ofJar(File jar, Predicate<String> matters) throws IOException {
         List<String> lines = new ArrayList<>();
         try (ZipFile zip = new ZipFile(jar)) {
             for (Enumeration<? extends ZipEntry> entries = zip.entries(); entries.hasMoreElements();) {
                 ZipEntry entry = entries.nextElement();
-                if (matters(entry.getName())) {
+                if (matters.test(entry.getName())) {
                     lines.add(entry.getName() + " " + entry.getSize() + " " + entry.getCrc());
                 }
             }
@@ -98,7 +111,7 @@ final class PartKey {
         return lines;
     }
 
-    private static List<String> ofDirectory(Path directory) throws IOException {
+    private static List<String> ofDirectory(Path directory, Predicate<String> matters) throws IOException {
         List<String> lines = new ArrayList<>();
         List<Path> files;
         try (Stream<Path> all = Files.walk(directory)) {
@@ -106,7 +119,7 @@ final class PartKey {
         }
         for (Path file : files) {
             String name = directory.relativize(file).toString().replace(File.separatorChar, '/');
-            if (matters(name)) {
+            if (matters.test(name)) {
                 byte[] data = Files.readAllBytes(file);
                 CRC32 crc = new CRC32();
                 crc.update(data);

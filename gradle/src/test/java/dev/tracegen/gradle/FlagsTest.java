@@ -1,0 +1,28 @@
+package dev.tracegen.gradle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.Arrays;
+import java.util.List;
+
+import org.gradle.api.GradleException;
+import org.junit.jupiter.api.Test;
+
+class FlagsTest {
+    private static final List<String> ALL = Arrays.asList("--constructor-entry=after-super", "--id-order=compact", "-v",
+            "--allow-huge");
+
+    @Test
+    void eachCommandHasItsOptions() {
+        assertEquals(Arrays.asList("--constructor-entry=after-super", "--allow-huge"), Flags.of("scan", ALL));
+        assertEquals(Arrays.asList("--id-order=compact", "-v"), Flags.of("assign", ALL));
+        assertEquals(Arrays.asList("--id-order=compact", "-v"), Flags.of("instrument", ALL));
+        assertEquals(Arrays.asList("-v"), Flags.of("slice", ALL));
+    }
+
+    @Test
+    void aValueOfItsOwnIsRefused() {
+        assertThrows(GradleException.class, () -> Flags.of("scan", Arrays.asList("--exits", "exact")));
+    }
+}
