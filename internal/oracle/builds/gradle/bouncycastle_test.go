@@ -156,7 +156,7 @@ func (b *benchmark) measure(way string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	// Another body of a method: its class changes, and what others see of it does not.
+	// One private method more: the class changes, and what others see of it does not.
 	i := strings.LastIndex(string(data), "}")
 	changed := string(data[:i]) + "\n    private static int added(int x) { return x * 31 + 7; }\n}\n"
 	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(changedFile)), []byte(changed), 0o644); err != nil {
