@@ -103,8 +103,11 @@ func TestRecordKilled(t *testing.T) {
 var pageCommand = regexp.MustCompile(`(?m)^    (tracegen .*)$`)
 
 const exampleSource = `package com.example;
-public class Main { public static void main(String[] args) { new Server().handle(); for (String a : args) spin(a.length()); }` +
-	spin + `
+public class Main {
+    public static void main(String[] args) {
+        new Server().handle();
+        for (String a : args) spin(a.length());
+    }` + spin + `
 }
 class Server { void handle() { for (int i = 0; i < 5; i++) Main.spin(1000); } }`
 

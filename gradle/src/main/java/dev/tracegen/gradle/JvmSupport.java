@@ -212,7 +212,10 @@ final class JvmSupport {
         });
     }
 
-    /** Makes a task run the program as another one does. */
+    /**
+     * Makes a task run the program as another one does. The environment stays that of Gradle: the map of the other task
+     * has all variables of the process, and the configuration cache would keep them.
+     */
     private static void like(JavaExec task, JavaExec run) {
         task.getMainClass().convention(run.getMainClass());
         task.getMainModule().convention(run.getMainModule());
@@ -221,7 +224,6 @@ final class JvmSupport {
         task.setJvmArgs(run.getJvmArgs());
         task.getJvmArgumentProviders().addAll(run.getJvmArgumentProviders());
         task.setSystemProperties(run.getSystemProperties());
-        task.setEnvironment(run.getEnvironment());
         task.setWorkingDir(run.getWorkingDir());
         task.setEnableAssertions(run.getEnableAssertions());
         task.setMinHeapSize(run.getMinHeapSize());

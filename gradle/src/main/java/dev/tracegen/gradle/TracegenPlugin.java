@@ -1,5 +1,11 @@
 package dev.tracegen.gradle;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+
 import org.gradle.api.GradleException;
 import org.gradle.api.Plugin;
 import org.gradle.api.Project;
@@ -42,8 +48,12 @@ public class TracegenPlugin implements Plugin<Project> {
     }
 
     /** Returns the version of the plugin, which is that of the binary that it is made for. */
-    private static String version() {
-        String version = TracegenPlugin.class.getPackage().getImplementationVersion();
-        return version == null ? "0.1.0" : version;
+    static String version() {
+        try (InputStream in = TracegenPlugin.class.getResourceAsStream("version.txt");
+                BufferedReader reader = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
+            return reader.readLine();
+        } catch (IOException e) {
+            throw new GradleException("Cannot read the version of the plugin: " + e.getMessage(), e);
+        }
     }
 }

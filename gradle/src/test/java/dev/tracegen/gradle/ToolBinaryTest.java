@@ -23,4 +23,9 @@ class ToolBinaryTest {
         String message = assertThrows(GradleException.class, () -> ToolBinary.classifier("AIX", "ppc64")).getMessage();
         assertTrue(message.contains("AIX on ppc64") && message.contains("executable ="), message);
     }
+
+    @Test
+    void thePluginHasAVersion() {
+        assertTrue(TracegenPlugin.version().matches("[0-9]+[.][0-9]+[.][0-9]+.*"), TracegenPlugin.version());
+    }
 }
