@@ -30,13 +30,16 @@ def run_tracegen(ctx, mnemonic, progress_message, arguments, outputs, inputs = [
     )
 
 def settings_of(config, config_data, classpath, jdk):
-    """Returns what the actions read beside jars.
+    """Combines what the actions read beside jars.
 
     Args:
       config: a list of files, of which the first is the tracegen.yml.
       config_data: a list of the files that it names.
       classpath: a list of jars.
       jdk: the files of a JDK, with lib/modules or lib/rt.jar; or no file.
+
+    Returns:
+      a struct with config, config_data and classpath, and with the image of the JDK, or None, as jdk.
     """
     images = [f for f in jdk if f.path.endswith("lib/modules") or f.basename == "rt.jar"]
     if jdk and len(images) != 1:
@@ -64,7 +67,14 @@ def _checked_inputs(settings):
     return settings.classpath + ([settings.jdk] if settings.jdk else [])
 
 def scan_name(jar):
-    """Returns the name of the scan file of a jar, without extension. Two jars of one app must have different ones."""
+    """Names the scan file of a jar. Two jars of one app must have different names.
+
+    Args:
+      jar: a file.
+
+    Returns:
+      the name without extension.
+    """
     hex = "0123456789abcdef"
     number = hash(jar.short_path) % 4294967296
     digits = ""
@@ -85,6 +95,7 @@ def scan(ctx, directory, jar, settings, options):
       jar: a file.
       settings: of settings_of.
       options: values of the options of SCAN_OPTIONS by name; "" for none.
+
     Returns:
       the scan file.
     """

@@ -20,10 +20,13 @@ FLAGS = {
 }
 
 def flag_settings(attributes):
-    """Returns the settings that the flags of the build name.
+    """Reads the settings that the flags of the build name.
 
     Args:
       attributes: ctx.attr of a rule or aspect with FLAGS.
+
+    Returns:
+      the struct of settings_of.
     """
     return settings_of(
         config = attributes._config[DefaultInfo].files.to_list(),
@@ -46,7 +49,8 @@ def _scans_aspect_impl(target, ctx):
 
     # Apps with other options need other scans of the same jar.
     options = {name: getattr(ctx.attr, name) for name in CLASS_OPTIONS}
-    directory = "_tracegen/" + ("-".join([v for v in options.values() if v]) or "default")
+    given = [name + "-" + value for name, value in options.items() if value]
+    directory = "_tracegen/" + ("-".join(given) or "default")
     settings = flag_settings(ctx.attr)
     scans = [struct(jar = jar, scan = scan(ctx, directory, jar, settings, options)) for jar in _jars_of(target)]
     return [TracegenScansInfo(scans = depset(scans, transitive = below))]

@@ -71,8 +71,8 @@ def _parts(ctx, jars, settings, shared, options):
     """Returns the parts of the app: a struct with jar, scan and slice for each jar."""
     known = {}
     if shared:
-        scans = [t[TracegenScansInfo].scans for t in ctx.attr.deps + ctx.attr.jars + [ctx.attr.runtime] if
-                 TracegenScansInfo in t]
+        targets = ctx.attr.deps + ctx.attr.jars + [ctx.attr.runtime]
+        scans = [t[TracegenScansInfo].scans for t in targets if TracegenScansInfo in t]
         known = {s.jar: s.scan for s in depset(transitive = scans).to_list()}
     parts = []
     for jar in jars:
@@ -178,7 +178,9 @@ java_binary can name it in runtime_deps.""",
             aspects = [scans_aspect],
             doc = "The runtime that the calls reach; by default, the one that the binary of tracegen contains.",
         ),
-        "runtime_external": attr.bool(doc = "The app gets the runtime in another way: runtime is not added."),
+        "runtime_external": attr.bool(
+            doc = "The runtime is not added, because a jar of the app has it already, or the app gets it elsewhere.",
+        ),
         "config": attr.label(
             allow_single_file = [".yml", ".yaml"],
             doc = "tracegen.yml: rules and options. The default is the flag @tracegen//:config. If this attribute, " +

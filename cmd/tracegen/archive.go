@@ -100,7 +100,9 @@ func selectRelease(ctx context.Context, con *console, value string) (*archive.Ar
 }
 
 // isAbsent reports whether an error says that an archive, or a release of it, does not exist.
-func isAbsent(err error) bool { return errors.Is(err, archive.ErrNone) || errors.Is(err, archive.ErrNoArchive) }
+func isAbsent(err error) bool {
+	return errors.Is(err, archive.ErrNone) || errors.Is(err, archive.ErrNoArchive)
+}
 
 // location returns the location of a reference, with its scheme, which openArchive looks at.
 func location(value string, ref archive.Reference) string {

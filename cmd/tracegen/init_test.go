@@ -73,8 +73,10 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.Contains(got, "written: "+file) || !strings.Contains(got, "    tracegen record -- java") {
-		t.Errorf("it prints %s", got)
+	for _, want := range []string{"written: " + file, "    tracegen record -- java"} {
+		if got := out.String(); !strings.Contains(got, want) {
+			t.Errorf("it prints %s", got)
+		}
 	}
 	if err := os.WriteFile(file, append(first, "# mine\n"...), 0o666); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/report"
 )
@@ -184,7 +185,7 @@ func (p *pushing) run(ctx context.Context, file string) error {
 			continue
 		}
 		b.Names[kind] = path
-		if b.Files[kind], err = os.ReadFile(path); err != nil {
+		if b.Files[kind], err = readInflated(path); err != nil {
 			return err
 		}
 	}
@@ -202,6 +203,23 @@ func (p *pushing) run(ctx context.Context, file string) error {
 		return nil
 	}
 	return printPushed(p.con.out, a, done)
+}
+
+// maxPushed is a byte more than an archive stores.
+const maxPushed = 1<<30 + 1
+
+// readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
+func readInflated(path string) ([]byte, error) {
+	f, err := gz.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxPushed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return content, nil
 }
 
 func printPushed(w io.Writer, a *archive.Archive, p *archive.Pushed) error {

@@ -27,7 +27,7 @@ func newRecordCmd(con *console) *cobra.Command {
 		Long: `record runs a Java program with its methods traced, and reports what took long when
 the program has ended. It takes the java command as you type it: -jar, -cp and
 --class-path with their wildcards, the variable CLASSPATH, the Class-Path of
-manifests, -m with a module path, argument files, JDK_JAVA_OPTIONS, and archives in
+manifests, -m with -p, argument files, JDK_JAVA_OPTIONS, and archives in
 archives, as Spring Boot packs them.
 
 record instruments what the class path names, with tracegen.yml of the working

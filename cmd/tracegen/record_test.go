@@ -63,6 +63,13 @@ func (b *javaBench) write(name, text string) string {
 	return b.path(name)
 }
 
+func (b *javaBench) rename(from, to string) {
+	b.Helper()
+	if err := os.Rename(b.path(from), b.path(to)); err != nil {
+		b.Fatal(err)
+	}
+}
+
 func (b *javaBench) read(name string) string {
 	b.Helper()
 	data, err := os.ReadFile(b.path(name))
@@ -206,7 +213,8 @@ public class Main {
             System.out.println("resource " + new String(in.readAllBytes()));
         }
         for (Runnable r : ServiceLoader.load(Runnable.class)) r.run();
-        System.out.println(util.Util.answer(spin(1000)) + " " + new BufferedReader(new InputStreamReader(System.in)).readLine());
+        System.out.println(util.Util.answer(spin(1000)) + " "
+            + new BufferedReader(new InputStreamReader(System.in)).readLine());
         if (args.length > 0 && args[0].equals("fail")) throw new IllegalStateException("as asked for");
         if (args.length > 0 && args[0].equals("exit")) System.exit(Integer.parseInt(args[1]));
     }` + spin + `
@@ -226,9 +234,7 @@ func (b *javaBench) program() {
 	b.compile("util", "", map[string]string{"Util.java": utilSource, "Version.java": versionSource})
 	b.compile("newer", "", map[string]string{"Version.java": strings.ReplaceAll(versionSource, " base ", " newer ")})
 	b.mkdir("util/META-INF/versions/9/util")
-	if err := os.Rename(b.path("newer/util/Version.class"), b.path("util/META-INF/versions/9/util/Version.class")); err != nil {
-		b.Fatal(err)
-	}
+	b.rename("newer/util/Version.class", "util/META-INF/versions/9/util/Version.class")
 	b.write("util/META-INF/services/java.lang.Runnable", "util.Util\n")
 	b.archive("lib/util.jar", "Multi-Release: true\r\n", "util")
 	b.compile("app", b.path("lib/util.jar"), map[string]string{"Main.java": mainSource})
@@ -244,8 +250,8 @@ func (b *javaBench) program() {
 func TestRecordJar(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()
-	b.tool("keytool", "-genkeypair", "-keystore", b.path("keys"), "-storepass", "secret", "-alias", "me", "-dname", "CN=me",
-		"-keyalg", "EC")
+	b.tool("keytool", "-genkeypair", "-keystore", b.path("keys"), "-storepass", "secret", "-alias", "me", "-dname",
+		"CN=me", "-keyalg", "EC")
 	b.tool("jarsigner", "-keystore", b.path("keys"), "-storepass", "secret", b.path("app.jar"), "me")
 	before := b.read("app.jar") + b.read("lib/util.jar")
 
@@ -309,9 +315,10 @@ func TestRecordClassPath(t *testing.T) {
 // TestRecordModule records a module of a module path.
 func TestRecordModule(t *testing.T) {
 	b := newJavaBench(t)
-	b.compile("mods/m", "", map[string]string{"module-info.java": "module m { exports m.api; }", "Main.java": `package m.api;
-public class Main { public static void main(String[] a) { System.out.println(spin(10) + Main.class.getModule().getName()); }` +
-		spin + `
+	b.compile("mods/m", "", map[string]string{"module-info.java": "module m { exports m.api; }", "Main.java": `
+package m.api;
+public class Main {
+    public static void main(String[] a) { System.out.println(spin(10) + Main.class.getModule().getName()); }` + spin + `
 }`})
 	r := b.record(0, "--format", "table", "--", "java", "-p", "mods", "-m", "m/m.api.Main")
 	b.want(r.stdout, `m$`, ` m\.api\.Main\.spin$`)
@@ -382,7 +389,8 @@ func TestRecordRefuses(t *testing.T) {
 	b.write("a-mapping.txt", "my notes")
 	b.write("X.java", "class X { }")
 	b.write("bin/start", "#!/bin/sh\nexec java -jar app.jar\n")
-	b.compile("empty", "", map[string]string{"Empty.java": "public class Empty { public static void main(String[] a) { } }"})
+	b.compile("empty", "", map[string]string{
+		"Empty.java": "public class Empty { public static void main(String[] a) { } }"})
 	for _, c := range []struct {
 		args []string
 		want string
@@ -425,7 +433,8 @@ func TestRecordSettings(t *testing.T) {
 	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--ring", "4096", "--gate", "off", "--pressure",
 		"wait", "--format", "table", "--", "java", "-cp", "show", "Show")
 	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^pressure=wait`)
-	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar", "app.jar")
+	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar",
+		"app.jar")
 	b.want(r.stdout, ` app\.Main\.main$`)
 	b.want(r.stderr, `^tracegen: recorded: mine\.tgd, with the mapping mine-mapping\.txt$`)
 	if strings.Contains(r.stdout, "util.Util.answer") {
@@ -445,7 +454,8 @@ func TestRecordKeepsMappings(t *testing.T) {
 	b.program()
 	b.record(0, "-q", "--", "java", "-jar", "app.jar")
 	first := b.read("app-mapping.txt")
-	b.compile("app", b.path("lib/util.jar"), map[string]string{"Main.java": strings.ReplaceAll(mainSource, "spin(", "turn(")})
+	b.compile("app", b.path("lib/util.jar"), map[string]string{
+		"Main.java": strings.ReplaceAll(mainSource, "spin(", "turn(")})
 	b.archive("app.jar", "Main-Class: app.Main\r\nClass-Path: lib/util.jar\r\n", "app")
 	b.record(0, "-q", "--", "java", "-jar", "app.jar")
 	kept, err := filepath.Glob(b.path("app-mapping-*.txt"))
@@ -457,6 +467,33 @@ func TestRecordKeepsMappings(t *testing.T) {
 	}
 	r := b.run(nil, "tracegen", "analyze", "app.tgd.1", "--mapping", ".", "--format", "table")
 	b.want(r.stdout, ` app\.Main\.spin$`)
+}
+
+// TestRecordChangedClasses records a program whose class loader changes a class before it defines it: the class is not
+// traced, and that is said.
+func TestRecordChangedClasses(t *testing.T) {
+	b := newJavaBench(t)
+	b.compile("changing", "", map[string]string{"Start.java": `
+public class Start {
+    public static void main(String[] a) throws Exception {
+        byte[] file = Start.class.getResourceAsStream("/Changed.class").readAllBytes();
+        byte[] changed = new String(file, "ISO-8859-1").replace("before", "behind").getBytes("ISO-8859-1");
+        Class<?> c = new ClassLoader(null) {
+            Class<?> define() { return defineClass("Changed", changed, 0, changed.length); }
+        }.define();
+        System.out.println(c.getMethod("text", int.class).invoke(null, spin(3)));
+    }` + spin + `
+}`, "Changed.java": `
+public class Changed {
+    public static String text(int n) { String s = "before"; for (int i = 0; i < n; i++) s += i; return s; }
+}`})
+	r := b.record(0, "--format", "table", "--", "java", "-cp", "changing", "Start")
+	b.want(r.stdout, `^behind`, ` Start\.main$`)
+	b.want(r.stderr, `^tracegen: warning: 1 classes were changed before the JVM loaded them, and are not traced; `+
+		`the first is Changed$`)
+	if strings.Contains(r.stdout, " Changed.text") {
+		t.Errorf("the changed class is traced:\n%s", r.stdout)
+	}
 }
 
 // TestRecordStartScript records what a start script runs, whose archives --also names.
@@ -495,7 +532,8 @@ func TestRecordOpen(t *testing.T) {
 	b.want(r.stderr, `cannot open app\.html in a browser: exit status 4`)
 }
 
-// TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of agents.
+// TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of
+// agents.
 func TestRecordJRE(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()

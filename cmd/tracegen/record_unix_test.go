@@ -56,7 +56,7 @@ func TestRecordInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			// If nothing comes, the test must end before that of the whole package.
-			guard := time.AfterFunc(3*time.Minute, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			guard := time.AfterFunc(90*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 			defer guard.Stop()
 			lines := bufio.NewReader(out)
 			if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
@@ -103,8 +103,11 @@ func TestRecordKilled(t *testing.T) {
 var pageCommand = regexp.MustCompile(`(?m)^    (tracegen .*)$`)
 
 const exampleSource = `package com.example;
-public class Main { public static void main(String[] args) { new Server().handle(); for (String a : args) spin(a.length()); }` +
-	spin + `
+public class Main {
+    public static void main(String[] args) {
+        new Server().handle();
+        for (String a : args) spin(a.length());
+    }` + spin + `
 }
 class Server { void handle() { for (int i = 0; i < 5; i++) Main.spin(1000); } }`
 

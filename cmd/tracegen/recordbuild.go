@@ -14,6 +14,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/internal/launch"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/program"
@@ -38,6 +39,7 @@ type programSummary struct {
 	Introduced int      `json:"introduced"`
 	Messages   []string `json:"messages"` // IDs of methods whose calls are messages
 	Warnings   []string `json:"warnings"`
+	Runtime    string   `json:"runtime"` // the archive that has a runtime class of its own, or ""
 }
 
 // prepare finds the instrumented program in the cache, or instruments it.
@@ -90,6 +92,10 @@ func (r *recorder) describe(reused bool) error {
 	if s.Introduced > 0 {
 		r.con.warn("%d classes failed a check after they were rewritten, and are not traced; please report this",
 			s.Introduced)
+	}
+	if s.Runtime != "" {
+		r.con.warn("%s has a class %s of its own; while the program is recorded, tracegen's takes its place", s.Runtime,
+			dotted(contract.RuntimeClass))
 	}
 	if r.con.quiet {
 		return nil
@@ -196,7 +202,7 @@ func (r *recorder) instrument(ctx context.Context, store *program.Store, key cac
 	if err := os.WriteFile(runtime, runtimejars.Core().Data, 0o666); err != nil {
 		return "", err
 	}
-	pairs, err := r.rewrite(ctx, dir, work, runtime, gathered.Archives)
+	pairs, err := r.rewrite(ctx, dir, work, runtime, gathered)
 	if err != nil {
 		return "", err
 	}
@@ -214,8 +220,9 @@ func (r *recorder) instrument(ctx context.Context, store *program.Store, key cac
 }
 
 // rewrite instruments the archives into work, and writes the runtime, the mapping and the summary into dir.
-func (r *recorder) rewrite(ctx context.Context, dir, work, runtime string, archives []string) ([]program.Pair, error) {
-	i := &r.build
+func (r *recorder) rewrite(ctx context.Context, dir, work, runtime string, gathered *program.Gathered) (
+	[]program.Pair, error) {
+	i, archives := &r.build, gathered.Archives
 	var pairs []program.Pair
 	for n, archive := range archives {
 		out := filepath.Join(work, "out-"+strconv.Itoa(n)+".jar")
@@ -235,7 +242,8 @@ func (r *recorder) rewrite(ctx context.Context, dir, work, runtime string, archi
 	if err != nil {
 		return nil, err
 	}
-	s := programSummary{Archives: len(archives), Introduced: result.Introduced, Warnings: result.Warnings}
+	s := programSummary{Archives: len(archives), Introduced: result.Introduced, Warnings: result.Warnings,
+		Runtime: gathered.Runtime}
 	for _, in := range result.Inputs[:len(archives)] {
 		s.Classes += in.Classes
 		s.Rewritten += in.Rewritten

@@ -37,6 +37,11 @@ func server(t *testing.T) *oracle.ObjectStore {
 		t.Logf("without a bucket: %v", err)
 		return nil
 	}
+	return bucketServer(t)
+}
+
+// bucketServer does the same; it skips the test if there is no server.
+func bucketServer(t *testing.T) *oracle.ObjectStore {
 	s := oracle.StartObjectStore(t)
 	for _, variable := range s.Env() {
 		key, value, _ := strings.Cut(variable, "=")
@@ -595,11 +600,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestCache checks that what was fetched from a bucket is not fetched again, and that a damaged cache is no harm.
 func TestCache(t *testing.T) {
-	s := oracle.StartObjectStore(t)
-	for _, variable := range s.Env() {
-		key, value, _ := strings.Cut(variable, "=")
-		t.Setenv(key, value)
-	}
+	s := bucketServer(t)
 	dir := t.TempDir()
 	kept, err := cache.Open(dir, 1<<20)
 	if err != nil {
@@ -645,11 +646,7 @@ func (c *counting) get(ctx context.Context, name string) ([]byte, error) {
 
 // TestServerErrors checks that errors name the way out and no secret.
 func TestServerErrors(t *testing.T) {
-	s := oracle.StartObjectStore(t)
-	for _, variable := range s.Env() {
-		key, value, _ := strings.Cut(variable, "=")
-		t.Setenv(key, value)
-	}
+	s := bucketServer(t)
 	for name, c := range map[string]struct {
 		variables map[string]string
 		location  string
@@ -679,4 +676,79 @@ func TestServerErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPushIgnoresCache checks that a push does not refer to what only the cache has.
+func TestPushIgnoresCache(t *testing.T) {
+	s := bucketServer(t)
+	kept, err := cache.Open(t.TempDir(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, uncached := open(t, "s3://"+s.Bucket), open(t, "s3://"+s.Bucket)
+	a.options.Cache = kept
+	texts := mappingTexts(t, 300, 2)
+	push(t, a, build("0", 0, texts[0]))
+	wantMapping(t, a, "0", texts[0])
+	for _, name := range archived(t, s.Dir) {
+		if strings.HasPrefix(name, "objects") {
+			if err := a.store.remove(t.Context(), filepath.ToSlash(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	push(t, a, build("1", 1, texts[1]))
+	same := build("2", 2, texts[0])
+	push(t, a, same)
+	wantMapping(t, uncached, "1", texts[1])
+	wantMapping(t, uncached, "2", texts[0])
+}
+
+// TestWrongRelease reads releases that were made with a wrong SHA-256, digest or object, as no push makes them.
+func TestWrongRelease(t *testing.T) {
+	a := open(t, filepath.Join(t.TempDir(), "archive"))
+	texts := mappingTexts(t, 300, 3)
+	for i, text := range texts {
+		push(t, a, build(fmt.Sprint(i), i, text))
+	}
+	r, err := a.Find(t.Context(), Selector{Version: "2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(m *manifest){
+		"SHA-256": func(m *manifest) { m.Files[0].SHA256[0] ^= 1 },
+		"fewer":   func(m *manifest) { m.Files[0].Objects = m.Files[0].Objects[:2] },
+		"order":   func(m *manifest) { o := m.Files[0].Objects; o[1], o[2] = o[2], o[1] },
+		"begin":   func(m *manifest) { m.Files[0].Objects = m.Files[0].Objects[1:] },
+		"none":    func(m *manifest) { m.Files[0].Objects = nil },
+		"version": func(m *manifest) { m.Version = "3" },
+		"format":  func(m *manifest) { m.Format = 2 },
+	} {
+		m, err := a.manifest(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := r
+		forged.Version = "not " + name
+		m.Version = forged.Version
+		change(m)
+		forged.ID = m.id()
+		if err := a.storeRelease(t.Context(), &forged, m); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pulled(a, Selector{Version: forged.Version}, Mapping); !errors.As(err, new(*DamagedError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPathStyle uses a server by a name. Buckets are a part of the path then, as there is no name for each of them.
+func TestPathStyle(t *testing.T) {
+	s := bucketServer(t)
+	t.Setenv("AWS_ENDPOINT_URL", "")
+	endpoint := strings.Replace(s.Endpoint, "127.0.0.1", "localhost", 1)
+	a := open(t, "s3://"+s.Bucket+"?endpoint="+endpoint)
+	text := mappingText(t, 20, 0)
+	push(t, a, build("1", 1, text))
+	wantMapping(t, a, "1", text)
 }

@@ -12,10 +12,10 @@
 //	                                     a release: JSON, see manifest
 //
 // All that a list needs stands in the names of releases, so that a list of 10,000 releases takes ten requests. DIGEST
-// is that of the mapping. TIME is when the release was pushed (UTC). ID is a hash of what the release consists of, without
-// the time and the form of storage: pushing a release again finds the same ID and adds nothing. SUM is a hash of the
-// JSON, by which damage is noticed. In VERSION and VARIANT, bytes other than letters, digits, '.', '-', '_' and '+' are
-// written =XX.
+// is that of the mapping. TIME is when the release was pushed (UTC). ID is a hash of what the release consists of,
+// without the time and the form of storage: pushing a release again finds the same ID and adds nothing. SUM is a hash
+// of the JSON, by which damage is noticed. In VERSION and VARIANT, bytes other than letters, digits, '.', '-', '_' and
+// '+' are written =XX.
 //
 // # Compression
 //

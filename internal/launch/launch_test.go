@@ -125,13 +125,14 @@ func TestParseAsJava(t *testing.T) {
 	oracle.Require(t, err)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "src", "M.java"), `public class M { public static void main(String[] a) {
-		System.out.println(System.getProperty("java.class.path") + "|" + System.getProperty("x") + "|" + String.join(",", a)); } }`)
+		System.out.println(System.getProperty("java.class.path") + "|" + System.getProperty("x") + "|" +
+			String.join(",", a)); } }`)
 	if out, err := exec.Command(jdk.Tool("javac"), "-d", filepath.Join(dir, "a b"), filepath.Join(dir, "src", "M.java")).
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	write(t, filepath.Join(dir, "f1"), "-cp 'a b' \"-Dx=1 \\\"2\\\" \\\n    3\" M '' # comment\n @f2 'x#y' #z")
-	write(t, filepath.Join(dir, "f2"), "-Dx=f2\n-cp\n\"a b\"\n")
+	write(t, filepath.Join(dir, "f2"), "-Dx=f2#3\n-cp\n\"a b\"\n")
 	write(t, filepath.Join(dir, "f3"), "-Dx=\"in quotes\"ab'c d' -cp 'a\\u0020b'")
 	for _, c := range []struct{ env, args []string }{
 		{nil, []string{"@f1", "more"}},
@@ -140,8 +141,8 @@ func TestParseAsJava(t *testing.T) {
 		{[]string{"JDK_JAVA_OPTIONS=-cp \"a b\" '-Dx=a \"b'"}, []string{"M", "-cp"}},
 		{[]string{"CLASSPATH=a b"}, []string{"-Dx=", "M"}},
 		{nil, []string{"-Dx=a=b", "-classpath", "c", "--class-path", "a b", "M"}},
-		{nil, []string{"--add-modules", "java.base", "--class-path=a b", "-Dx", "--add-opens", "java.base/java.lang=ALL-UNNAMED",
-			"M", "-Dx=3"}},
+		{nil, []string{"--add-modules", "java.base", "--class-path=a b", "-Dx", "--add-opens",
+			"java.base/java.lang=ALL-UNNAMED", "M", "-Dx=3"}},
 	} {
 		cmd := exec.Command(jdk.Tool("java"), c.args...)
 		cmd.Dir, cmd.Env = dir, append(slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -201,8 +202,8 @@ func archive(t *testing.T, path, manifest string) {
 func TestContainers(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-	archive(t, at("app.jar"), "Manifest-Version: 1.0\r\nClass-Path: lib/a.jar lib/mis\r\n sing.jar classes/ lib/sp%20ace.jar "+
-		"http://x/y.jar ../"+filepath.Base(dir)+"/up.jar\r\n\r\nName: x\r\nClass-Path: never.jar\r\n")
+	archive(t, at("app.jar"), "Manifest-Version: 1.0\r\nClass-Path: lib/a.jar lib/mis\r\n sing.jar classes/ "+
+		"lib/sp%20ace.jar http://x/y.jar ../"+filepath.Base(dir)+"/up.jar\r\n\r\nName: x\r\nClass-Path: never.jar\r\n")
 	archive(t, at("lib/a.jar"), "Class-Path: b.jar a.jar ../app.jar\n")
 	for _, name := range []string{"lib/b.jar", "lib/C.JAR", "lib/sp ace.jar", "up.jar", "never.jar"} {
 		archive(t, at(name), "")
@@ -277,8 +278,8 @@ func TestWithToolOptions(t *testing.T) {
 
 // FuzzParse parses any command. It must not fail by a panic, and the options must come behind the program's name.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"java\n-jar\napp.jar", "java\n-cp\na:b\n-Dx=y\nM\n-z", "java\n@f\n--module\nm", "java\n-m",
-		"java\n--class-path=\n--x", "javaw.exe\n@@a"} {
+	for _, seed := range []string{"java\n-jar\napp.jar", "java\n-cp\na:b\n-Dx=y\nM\n-z", "java\n@f\n--module\nm",
+		"java\n-m", "java\n--class-path=\n--x", "javaw.exe\n@@a"} {
 		f.Add(seed, "-cp 'a b' \"c\\\nd\" # e", "-Dx='y z'")
 	}
 	f.Fuzz(func(t *testing.T, command, file, variable string) {

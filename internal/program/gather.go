@@ -14,6 +14,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
@@ -26,6 +27,8 @@ type Gathered struct {
 	// Skipped are the errors about archives that cannot be read. The program runs with them all the same, or fails as
 	// it does without tracegen.
 	Skipped []error
+	// Runtime names an archive that holds a runtime class of its own, "" if there is none.
+	Runtime string
 }
 
 // Gather returns the archives with the classes of a program. containers are its archives and directories. What has to
@@ -78,6 +81,9 @@ func (g *gathering) archive(file, name string) error {
 	entries := a.Entries()
 	for i := range entries {
 		e := &entries[i]
+		if strings.HasSuffix("/"+e.Name, "/"+contract.RuntimeClass+".class") {
+			g.Runtime = name
+		}
 		switch strings.ToLower(path.Ext(e.Name)) {
 		case ".class":
 			classes = true

@@ -76,8 +76,8 @@ func names(t *testing.T, archives []string) (all []string) {
 func TestGather(t *testing.T) {
 	dir, work := t.TempDir(), t.TempDir()
 	inner := zipped(t, "c/C.class", class("c/C", "m"))
-	app := write(t, filepath.Join(dir, "app.war"), zipped(t, "WEB-INF/classes/a/A.class", class("a/A", "m"), "WEB-INF/lib/l.jar",
-		zipped(t, "b/B.class", class("b/B", "m"), "x/inner.jar", inner), "docs/not.jar", "text"))
+	app := write(t, filepath.Join(dir, "app.war"), zipped(t, "WEB-INF/classes/a/A.class", class("a/A", "m"),
+		"WEB-INF/lib/l.jar", zipped(t, "b/B.class", class("b/B", "m"), "x/inner.jar", inner), "docs/not.jar", "text"))
 	classes := filepath.Join(dir, "classes")
 	write(t, filepath.Join(classes, "d", "D.class"), class("d/D", "m"))
 	write(t, filepath.Join(classes, "E.class"), class("E", "m"))
@@ -189,7 +189,8 @@ func TestStatus(t *testing.T) {
 	binary.BigEndian.PutUint16(data[20:], 3)
 	copy(data[22:], "a/B")
 	write(t, file, string(data))
-	if got, err := program.ReadStatus(file); err != nil || got != (program.Counts{JVMs: 1, Replaced: 20, Differing: 3, First: "a.B"}) {
+	want := program.Counts{JVMs: 1, Replaced: 20, Differing: 3, First: "a.B"}
+	if got, err := program.ReadStatus(file); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, damaged := range []string{"", "short", strings.Repeat("x", 4096)} {

@@ -1,9 +1,9 @@
 // Package project finds out what kind of project a directory holds, and writes a first tracegen.yml for it.
 //
-// [Find] looks at the names of build files, and for a few words in them: the Android plugins of Gradle, and the settings
-// of the plugins of Matrix and btrace, whose lists of methods tracegen can use. It does not run a build tool, so it may
-// be wrong about projects whose build files are made by programs; what it finds is printed, and decides only what the
-// file says in comments, and which command is suggested.
+// [Find] looks at the names of build files, and for a few words in them: the Android plugins of Gradle, and the
+// settings of the plugins of Matrix and btrace, whose lists of methods tracegen can use. It does not run a build tool,
+// so it may be wrong about projects whose build files are made by programs. What it finds is printed, and decides only
+// what the file says in comments, and which command is suggested.
 package project
 
 import (

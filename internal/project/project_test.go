@@ -43,7 +43,8 @@ func TestFind(t *testing.T) {
 		{name: "Android with a catalogue", files: map[string]string{"settings.gradle.kts": "",
 			"gradle/libs.versions.toml": `application = { id = "com.android.application", version.ref = "agp" }`},
 			kind: project.Android, file: "gradle/libs.versions.toml", command: "tracegen runtime -o libs/"},
-		{name: "Matrix", files: map[string]string{"build.gradle": "buildscript { }", "app/build.gradle": `plugins { id("com.android.application") }
+		{name: "Matrix", files: map[string]string{"build.gradle": "buildscript { }", "app/build.gradle": `
+plugins { id("com.android.application") }
 apply plugin: 'com.tencent.matrix-plugin'
 matrix {
     trace {
@@ -66,7 +67,8 @@ rheaTrace {
 			command: "tracegen record -- java -jar build/libs/x.jar"},
 		{name: "Gradle, not built", files: map[string]string{"build.gradle": ""}, kind: project.Gradle, file: "build.gradle",
 			command: "tracegen record -- java -jar build/libs/app.jar"},
-		{name: "Maven", files: map[string]string{"pom.xml": "<project/>", "target/x-1.jar": "", "target/original-x-1.jar": ""},
+		{name: "Maven", files: map[string]string{"pom.xml": "<project/>", "target/x-1.jar": "",
+			"target/original-x-1.jar": ""},
 			kind: project.Maven, file: "pom.xml", command: "tracegen record -- java -jar target/x-1.jar"},
 		{name: "Bazel", files: map[string]string{"MODULE.bazel": ""}, kind: project.Bazel, file: "MODULE.bazel",
 			command: "tracegen record -- java -jar bazel-bin/app.jar"},

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -25,6 +28,10 @@ type Dex struct {
 	Digest string
 	// Strings are all strings that a method loads and that look like a digest.
 	Strings []string
+	// ByFile counts the entry calls of each dex file, by its name in the archive.
+	ByFile map[string]int
+	// Hash is a SHA-256 of the dex files, in hexadecimal digits.
+	Hash string
 }
 
 var hexDigest = regexp.MustCompile(`const-string v\d+, "([0-9a-f]{16})"`)
@@ -47,16 +54,18 @@ func ReadDex(ctx context.Context, archive string) (Dex, error) {
 		return d, err
 	}
 	defer os.RemoveAll(tmp)
-	n := 0
-	for _, f := range z.File {
+	d.ByFile = map[string]int{}
+	sum := sha256.New()
+	files := slices.SortedFunc(slices.Values(z.File), func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range files {
 		if path.Ext(f.Name) != ".dex" {
 			continue
 		}
-		n++
-		file := filepath.Join(tmp, fmt.Sprintf("%d.dex", n))
-		if err := extract(f, file); err != nil {
+		file := filepath.Join(tmp, fmt.Sprintf("%d.dex", len(d.ByFile)))
+		if err := extract(f, sum, file); err != nil {
 			return d, err
 		}
+		before := d.Entries
 		cmd := exec.CommandContext(ctx, dexdump, "-d", file)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -69,10 +78,12 @@ func ReadDex(ctx context.Context, archive string) (Dex, error) {
 		if err := cmd.Wait(); err != nil {
 			return d, fmt.Errorf("dexdump of %s: %w", f.Name, err)
 		}
+		d.ByFile[f.Name] = d.Entries - before
 	}
-	if n == 0 {
+	if len(d.ByFile) == 0 {
 		return d, fmt.Errorf("%s has no dex file", archive)
 	}
+	d.Hash = hex.EncodeToString(sum.Sum(nil))
 	return d, nil
 }
 
@@ -101,7 +112,8 @@ func (d *Dex) read(from io.Reader) {
 	}
 }
 
-func extract(f *zip.File, to string) error {
+// extract writes an entry to the file to, and its content to also.
+func extract(f *zip.File, also io.Writer, to string) error {
 	in, err := f.Open()
 	if err != nil {
 		return err
@@ -112,7 +124,7 @@ func extract(f *zip.File, to string) error {
 		return err
 	}
 	defer out.Close()
-	if _, err := io.Copy(out, in); err != nil {
+	if _, err := io.Copy(io.MultiWriter(out, also), in); err != nil {
 		return err
 	}
 	return out.Close()

@@ -2,13 +2,13 @@ package android_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
 )
 
@@ -19,23 +19,10 @@ func sample(name string) string { return filepath.Join("..", "..", "..", "..", "
 // test unless TRACEGEN_BUILDS is full.
 func setupAll(t *testing.T) []android.Setup {
 	t.Helper()
-	if os.Getenv("TRACEGEN_BUILDS") != "full" {
-		t.Skip("skipped: builds with the Android Gradle plugin run with TRACEGEN_BUILDS=full (make builds)")
-	}
+	builds.Require(t, builds.Full)
 	sdk, err := android.StandIn(t.Context())
 	oracle.Require(t, err)
-	repository := t.TempDir()
-	script, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "release", "maven-repository"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), script, repository)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("release/maven-repository: %v\n%s", err, out)
-	}
-	if dev := os.Getenv("TRACEGEN_DEV_REPO"); dev != "" {
-		repository = dev
-	}
+	repository := builds.Repository(t.Context(), t)
 	wanted := strings.FieldsFunc(os.Getenv("TRACEGEN_AGP"), func(r rune) bool { return r == ',' })
 	var setups []android.Setup
 	for _, plugin := range android.Versions {
@@ -55,13 +42,22 @@ func setupAll(t *testing.T) []android.Setup {
 }
 
 // gradle builds tasks of the project in dir, and fails the test if the build fails.
-func gradle(t *testing.T, plugin android.Plugin, dir string, tasks ...string) android.Log {
+func gradle(t *testing.T, g builds.Gradle, dir string, tasks ...string) builds.Result {
 	t.Helper()
-	args := append([]string{plugin.Gradle, "-p", dir, "--build-cache", "--configuration-cache"}, tasks...)
-	cmd := exec.CommandContext(t.Context(), "/tmp/android/g", args...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(tasks, " "), err, out)
+	return g.Build(t, dir, append([]string{"-p", dir, "--build-cache", "--configuration-cache"}, tasks...)...)
+}
+
+// reused reports whether a build took its tasks from the configuration cache.
+func reused(r builds.Result) bool { return strings.Contains(r.Output, "Reusing configuration cache.") }
+
+// outcome returns what happened to a task.
+func outcome(r builds.Result, task string) string {
+	said, ran := r.Tasks[task]
+	switch {
+	case !ran:
+		return "not run"
+	case said == "":
+		return "executed"
 	}
-	return android.Log(out)
+	return said
 }

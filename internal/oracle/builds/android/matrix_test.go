@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
 	"github.com/tracegen/tracegen/mapping"
 )
-
-// incremental is the block that the pages name for big apps.
-const incremental = "\ntracegen {\n    incremental = true\n}\n"
 
 // row is one build of the matrix.
 type row struct {
@@ -29,6 +27,7 @@ type row struct {
 	tracegen, r8   string
 	executed, all  int
 	digest         string
+	dex            string // hash of the dex files
 	entries, exits int
 }
 
@@ -37,6 +36,7 @@ type matrix struct {
 	t      *testing.T
 	setup  android.Setup
 	way    string
+	gradle builds.Gradle
 	dir    string
 	rows   []row
 	digest string // of the first build
@@ -49,12 +49,13 @@ func TestMatrix(t *testing.T) {
 	setups := setupAll(t)
 	var rows []row
 	t.Cleanup(func() { writeTable(t, rows) })
-	digest := map[string]string{}
+	digest, dex := map[string]string{}, map[string]string{}
 	for _, setup := range setups {
 		for _, way := range []string{"one", "parts"} {
 			t.Run(setup.Plugin.Version+"/"+way, func(t *testing.T) {
 				setup.BuildCache = filepath.Join(t.TempDir(), "cache")
-				m := &matrix{t: t, setup: setup, way: way, dir: filepath.Join(t.TempDir(), "app")}
+				m := &matrix{t: t, setup: setup, way: way, dir: filepath.Join(t.TempDir(), "app"),
+					gradle: builds.NewGradle(t, setup.Plugin.Gradle, "android")}
 				m.run()
 				rows = append(rows, m.rows...)
 				for _, r := range m.rows {
@@ -62,6 +63,12 @@ func TestMatrix(t *testing.T) {
 						t.Errorf("%s: digest %s, but an earlier plugin or way has %s", r.name, r.digest, first)
 					}
 					digest[r.name] = r.digest
+					// R8 makes the same of the same classes.
+					state := setup.Plugin.Version + " " + r.name
+					if first, ok := dex[state]; ok && first != r.dex {
+						t.Errorf("%s: the dex files are not those of the other way", r.name)
+					}
+					dex[state] = r.dex
 				}
 			})
 		}
@@ -72,7 +79,7 @@ func (m *matrix) run() {
 	m.copySample(m.dir)
 	first := m.build("first build")
 	m.digest = first.digest
-	m.wantTask(first, "EXECUTED", "EXECUTED")
+	m.wantTask(first, "executed", "executed")
 	base := filepath.Join(m.dir, "base.txt")
 	copyFile(m.t, m.mapping(), base)
 
@@ -97,7 +104,7 @@ func (m *matrix) run() {
 	// A changed body: the methods are the same, and so is the digest.
 	m.edit("feed/src/main/java/dev/tracegen/example/feed/Feed.java", `"note " + i`, `"note no. " + i`)
 	changed := m.build("one class changed")
-	m.wantTask(changed, "EXECUTED", "EXECUTED")
+	m.wantTask(changed, "executed", "executed")
 	m.wantReused(changed)
 	m.wantDigest(changed)
 
@@ -106,14 +113,14 @@ func (m *matrix) run() {
 		m.edit(module+"/build.gradle", "gson:2.10.1", "gson:2.10")
 	}
 	other := m.build("one dependency changed")
-	m.wantTask(other, "EXECUTED", "EXECUTED")
+	m.wantTask(other, "executed", "executed")
 	if other.digest == m.digest {
 		m.t.Errorf("%s: the digest is still %s", other.name, m.digest)
 	}
 
-	m.edit("app/build.gradle", "dependencies {\n", "tracegen {\n    base = file('../base.txt')\n}\n\ndependencies {\n")
+	m.edit("app/build.gradle", "dependencies {\n", block(m.t, "base = file(")+"\ndependencies {\n")
 	based := m.build("with a base mapping")
-	m.wantTask(based, "EXECUTED", "EXECUTED")
+	m.wantTask(based, "executed", "executed")
 	m.wantIDs(base, m.mapping())
 
 	m.bundle()
@@ -130,7 +137,8 @@ func (m *matrix) copySample(to string) {
 		m.t.Fatal(err)
 	}
 	if m.way == "parts" {
-		err := android.Edit(filepath.Join(to, "app", "build.gradle"), func(text string) string { return text + incremental })
+		err := android.Edit(filepath.Join(to, "app", "build.gradle"),
+			func(text string) string { return text + "\n" + block(m.t, "incremental = true") })
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -165,7 +173,7 @@ func (m *matrix) mapping() string {
 func (m *matrix) build(name string) row {
 	m.t.Helper()
 	start := time.Now()
-	log := gradle(m.t, m.setup.Plugin, m.dir, ":app:assembleRelease", ":app:collectTracegenReleaseMapping")
+	log := gradle(m.t, m.gradle, m.dir, ":app:assembleRelease", ":app:collectTracegenReleaseMapping")
 	r := m.rowOf(name, log, time.Since(start))
 	apk := filepath.Join(m.dir, "app", "build", "outputs", "apk", "release", "app-release-unsigned.apk")
 	m.readDex(&r, apk)
@@ -178,17 +186,16 @@ func (m *matrix) build(name string) row {
 }
 
 // rowOf returns what a build did.
-func (m *matrix) rowOf(name string, log android.Log, took time.Duration) row {
+func (m *matrix) rowOf(name string, log builds.Result, took time.Duration) row {
 	m.t.Helper()
-	r := row{plugin: m.setup.Plugin, way: m.way, name: name, took: took, reused: log.Reused()}
-	outcomes := log.Outcomes()
-	for _, outcome := range outcomes {
-		if outcome == "EXECUTED" {
+	r := row{plugin: m.setup.Plugin, way: m.way, name: name, took: took, reused: reused(log)}
+	for task := range log.Tasks {
+		if outcome(log, task) == "executed" {
 			r.executed++
 		}
 		r.all++
 	}
-	r.tracegen, r.r8 = outcomes[":app:tracegenRelease"], outcomes[":app:minifyReleaseWithR8"]
+	r.tracegen, r.r8 = outcome(log, ":app:tracegenRelease"), outcome(log, ":app:minifyReleaseWithR8")
 	loaded, err := mapping.Load(m.mapping())
 	if err != nil {
 		m.t.Fatal(err)
@@ -202,7 +209,7 @@ func (m *matrix) readDex(r *row, archive string) {
 	m.t.Helper()
 	dex, err := android.ReadDex(m.t.Context(), archive)
 	oracle.Require(m.t, err)
-	r.entries, r.exits = dex.Entries, dex.Exits
+	r.entries, r.exits, r.dex = dex.Entries, dex.Exits, dex.Hash
 	if dex.Entries < 100 || dex.Exits < dex.Entries {
 		m.t.Errorf("%s: %d entry calls and %d exit calls in %s", r.name, dex.Entries, dex.Exits, filepath.Base(archive))
 	}
@@ -271,7 +278,7 @@ func ids(t *testing.T, file string) map[string]string {
 func (m *matrix) bundle() {
 	m.t.Helper()
 	start := time.Now()
-	log := gradle(m.t, m.setup.Plugin, m.dir, ":app:bundleRelease")
+	log := gradle(m.t, m.gradle, m.dir, ":app:bundleRelease")
 	r := m.rowOf("app bundle", log, time.Since(start))
 	m.readDex(&r, filepath.Join(m.dir, "app", "build", "outputs", "bundle", "release", "app-release.aab"))
 	m.wantTask(r, "UP-TO-DATE", "UP-TO-DATE")
@@ -281,8 +288,8 @@ func (m *matrix) bundle() {
 // debug builds the variant that is not instrumented. It compiles against the no-op runtime.
 func (m *matrix) debug() {
 	m.t.Helper()
-	log := gradle(m.t, m.setup.Plugin, m.dir, ":app:assembleDebug")
-	if _, ran := log.Outcomes()[":app:tracegenDebug"]; ran {
+	log := gradle(m.t, m.gradle, m.dir, ":app:assembleDebug")
+	if outcome(log, ":app:tracegenDebug") != "not run" {
 		m.t.Error("the debuggable variant was instrumented")
 	}
 	dex, err := android.ReadDex(m.t.Context(), filepath.Join(m.dir, "app", "build", "outputs", "apk", "debug",
@@ -329,8 +336,8 @@ func writeTable(t *testing.T, rows []row) {
 		return
 	}
 	var b strings.Builder
-	b.WriteString("| plugin | Gradle | way | build | s | tracegen | R8 | tasks executed | configuration cache | digest | " +
-		"entry calls | exit calls |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| plugin | Gradle | way | build | s | tracegen | R8 | tasks executed | configuration cache | digest " +
+		"| entry calls | exit calls |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		cache := "stored"
 		if r.reused {

@@ -1,7 +1,6 @@
 package android
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,27 +90,3 @@ func Edit(file string, change func(string) string) error {
 	}
 	return os.WriteFile(file, []byte(changed), 0o644)
 }
-
-// Log is what a build printed.
-type Log string
-
-// Outcomes returns what happened to each task, by its path: EXECUTED, UP-TO-DATE, FROM-CACHE, NO-SOURCE, SKIPPED or
-// FAILED.
-func (l Log) Outcomes() map[string]string {
-	outcomes := map[string]string{}
-	for s := bufio.NewScanner(strings.NewReader(string(l))); s.Scan(); {
-		rest, ok := strings.CutPrefix(s.Text(), "> Task ")
-		if !ok {
-			continue
-		}
-		task, outcome, _ := strings.Cut(rest, " ")
-		if outcome == "" {
-			outcome = "EXECUTED"
-		}
-		outcomes[task] = outcome
-	}
-	return outcomes
-}
-
-// Reused reports whether the build took its tasks from the configuration cache.
-func (l Log) Reused() bool { return strings.Contains(string(l), "Reusing configuration cache.") }

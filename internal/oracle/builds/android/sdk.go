@@ -48,7 +48,8 @@ func StandIn(ctx context.Context) (string, error) {
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, "sdk")
-	if err := makePlatform(ctx, tmp, filepath.Join(dir, "platforms", fmt.Sprintf("android-%d", platformVersion))); err != nil {
+	platform := filepath.Join(dir, "platforms", fmt.Sprintf("android-%d", platformVersion))
+	if err := makePlatform(ctx, tmp, platform); err != nil {
 		return "", fmt.Errorf("android.jar: %w", err)
 	}
 	if err := makeTools(dir); err != nil {
@@ -113,7 +114,7 @@ func joinPlatform(android, base, ctSym string) error {
 	to := zip.NewWriter(out)
 	have := map[string]bool{}
 	for _, f := range from.File {
-		if have[f.Name] {
+		if have[f.Name] || strings.HasSuffix(f.Name, "/") {
 			continue
 		}
 		have[f.Name] = true

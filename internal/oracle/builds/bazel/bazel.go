@@ -1,12 +1,12 @@
 // Package bazel runs the rules in bazel/ and the example in examples/bazel with a real Bazel.
 //
-// A [Workspace] is a copy of both below a temporary directory, with jars and a binary of tracegen. A [Client] is a Bazel
-// server of its own, with all its files below a directory. Its builds log every action that was run or found in a
-// cache; [Client.Build] returns them. A [Worker] is Bazel's own remote executor and remote cache on a port of this
+// A [Workspace] is a copy of both below a temporary directory, with jars and a binary of tracegen. A [Client] is a
+// Bazel server of its own, with all its files below a directory. Its builds log every action that was run or found in
+// a cache; [Client.Build] returns them. A [Worker] is Bazel's own remote executor and remote cache on a port of this
 // machine, compiled from Debian's source package.
 //
-// There is no network: Bazel 4 loads its default toolchains of C++ and Java whenever it looks for a toolchain, and these
-// load rules_cc and rules_java. Both are replaced by files that name Bazel's built-in rules.
+// There is no network: Bazel 4 loads its default toolchains of C++ and Java whenever it looks for a toolchain, and
+// these load rules_cc and rules_java. Both are replaced by files that name Bazel's built-in rules.
 package bazel
 
 import (
@@ -26,11 +26,22 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// Find returns the bazel on PATH. The error wraps [oracle.ErrMissing] if there is none.
-func Find() (string, error) {
+// Find returns the bazel on PATH. The error wraps [oracle.ErrMissing] if there is none, or if it is not Bazel 4: others
+// get rules_cc and rules_java from the network.
+func Find(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("bazel")
 	if err != nil {
-		return "", fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may not): %w",
+		return "", fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may "+
+			"not): %w", oracle.ErrMissing)
+	}
+	out, err := exec.CommandContext(ctx, path, "--nohome_rc", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", path, err)
+	}
+	// Debian's Bazel 4.2.3 does not have its version.
+	version := strings.TrimSpace(strings.TrimPrefix(string(out), "bazel"))
+	if version != "no_version" && !strings.HasPrefix(version, "4.") {
+		return "", fmt.Errorf("%s is Bazel %s, not 4 (Debian's package bazel-bootstrap): %w", path, version,
 			oracle.ErrMissing)
 	}
 	return path, nil
@@ -99,9 +110,10 @@ func (w *Workspace) path(name string) string { return filepath.Join(w.Dir, filep
 
 // stubs are the files that replace rules_cc and rules_java.
 var stubs = map[string]string{
-	"rules_cc/WORKSPACE":   "",
-	"rules_cc/cc/BUILD":    "",
-	"rules_cc/cc/defs.bzl": native("cc_binary cc_import cc_library cc_proto_library cc_test cc_toolchain cc_toolchain_suite objc_library"),
+	"rules_cc/WORKSPACE": "",
+	"rules_cc/cc/BUILD":  "",
+	"rules_cc/cc/defs.bzl": native("cc_binary cc_import cc_library cc_proto_library cc_test cc_toolchain " +
+		"cc_toolchain_suite objc_library"),
 
 	"rules_java/WORKSPACE":     "",
 	"rules_java/java/BUILD":    "",
@@ -131,12 +143,11 @@ func NewClient(bazel string, w *Workspace, root string) *Client {
 
 // Action is one action that a build ran or found in a cache. Actions that are up to date are not in the log.
 type Action struct {
-	Mnemonic string   `json:"mnemonic"`
-	Runner   string   `json:"runner"` // "linux-sandbox", "remote", "disk cache hit", "remote cache hit", ...
-	Cached   bool     `json:"remoteCacheHit"`
-	Outputs  []string `json:"listedOutputs"`
-	Command  []string `json:"commandArgs"`
-	Env      []struct {
+	Mnemonic string   `json:"mnemonic"`    // such as TracegenScan
+	Runner   string   `json:"runner"`      // "linux-sandbox", "remote", "disk cache hit", "remote cache hit", ...
+	Command  []string `json:"commandArgs"` // the program first
+	// Env are the variables of its environment.
+	Env []struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	} `json:"environmentVariables"`
@@ -161,11 +172,16 @@ func (a Actions) Count() string {
 	return strings.Join(list, ", ")
 }
 
-// By returns how many actions each runner had, sorted by name.
+// By returns how many actions each runner had, such as "remote: 3", sorted by name. All caches are one runner: Bazel 4
+// calls a hit in the disk cache one in the remote cache.
 func (a Actions) By() string {
 	counts := map[string]int{}
 	for _, action := range a {
-		counts[action.Runner]++
+		runner := action.Runner
+		if strings.HasSuffix(runner, "cache hit") {
+			runner = "cache hit"
+		}
+		counts[runner]++
 	}
 	var list []string
 	for name, n := range counts {
@@ -229,7 +245,6 @@ func (c *Client) run(ctx context.Context, args ...string) ([]byte, error) {
 		"--max_idle_secs=300"}
 	cmd := exec.CommandContext(ctx, c.bazel, append(startup, args...)...)
 	cmd.Dir = c.workspace.Dir
-	// With JAVA_HOME, an action that looks for a JDK by itself would find one.
 	cmd.Env = append(os.Environ(), "HOME="+c.root, "TMPDIR="+os.TempDir())
 	return cmd.CombinedOutput()
 }

@@ -3,9 +3,11 @@ package bazel
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,9 @@ const repository = "../../../.."
 
 // apps are the targets that share scans: two apps of four jars, of which they have two in common, and the runtime.
 var apps = []string{"//:traced_shop", "//:traced_admin", "--output_groups=default,mapping,skipped,digest"}
+
+// allActions are those of a first build of the apps.
+const allActions = "2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5 TracegenScan"
 
 // builds skips the test unless TRACEGEN_BUILDS is one of the values.
 func builds(t *testing.T, values ...string) {
@@ -31,7 +36,7 @@ func builds(t *testing.T, values ...string) {
 // setUp returns the program and a workspace.
 func setUp(t *testing.T) (bazel string, w *Workspace) {
 	t.Helper()
-	bazel, err := Find()
+	bazel, err := Find(t.Context())
 	oracle.Require(t, err)
 	root, err := filepath.Abs(repository)
 	if err != nil {
@@ -118,7 +123,7 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 			t.Fatal(err)
 		}
 		if f.Name() == "skipped.tsv" {
-			got, want = withoutInputs(got), withoutInputs(want)
+			got = withoutRuntime(got)
 		}
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not what tracegen instrument writes", name)
@@ -129,8 +134,17 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 	}
 }
 
-// withoutInputs cuts the names of inputs from a list of skipped methods: the rules scan each jar as a part.
-func withoutInputs(list []byte) []byte { return list }
+// withoutRuntime removes the runtime's methods from a list of skipped methods. They are in the list of the rules, to
+// which the runtime is an input, and not in that of instrument with its built-in runtime.
+func withoutRuntime(list []byte) []byte {
+	var kept []byte
+	for line := range bytes.Lines(list) {
+		if !bytes.HasPrefix(line, []byte("dev.tracegen.runtime.")) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
+}
 
 // TestExample builds the example, changes one jar, and checks which actions ran.
 //
@@ -141,14 +155,9 @@ func TestExample(t *testing.T) {
 	c := client(t, bazel, w)
 
 	first := build(t, c, apps...)
-	want(t, "first build of two apps", first.Count(),
-		"2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5 TracegenScan")
+	want(t, "first build of two apps", first.Count(), allActions)
 	for _, a := range first {
-		for _, e := range a.Env {
-			if strings.HasPrefix(e.Name, "JAVA") || e.Name == "PATH" || e.Name == "HOME" {
-				t.Errorf("%s has %s in its environment", a.Mnemonic, e.Name)
-			}
-		}
+		checkHermetic(t, a)
 	}
 	jars := []string{"jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml"}
 	compare(t, c, "traced_shop", append(jars, "--base", "release/methodMapping.txt")...)
@@ -165,13 +174,33 @@ func TestExample(t *testing.T) {
 		"2 TracegenAssign, 4 TracegenInstrument, 1 TracegenScan")
 	compare(t, c, "traced_shop", append(jars, "--base", "release/methodMapping.txt")...)
 
-	// A rule that matches no method changes scans and slices, but no instrumented jar.
-	build(t, c, "//:traced_jars", "//:run_shop", "//:mapping")
+	for _, command := range documented(t) {
+		build(t, c, command...)
+	}
+	build(t, c, "//:traced_jars", "--output_groups=default,skipped,digest,mapping")
+	build(t, c, "//:run_shop", "//:mapping")
 	compare(t, c, "traced_jars", "jars/shop.jar", "jars/text.jar", "--exits", "exact", "--config", "tracegen.yml")
 	run := exec.CommandContext(t.Context(), c.OutputPath("run_shop"))
 	out, err := run.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("for sale: tea; bread\n")) {
 		t.Errorf("run_shop: %v\n%s", err, out)
+	}
+}
+
+// checkHermetic checks that an action has no environment, no absolute path, and no JDK but a named one.
+func checkHermetic(t *testing.T, a Action) {
+	t.Helper()
+	if len(a.Env) > 0 {
+		t.Errorf("%s has an environment: %v", a.Mnemonic, a.Env)
+	}
+	for _, arg := range a.Command {
+		if filepath.IsAbs(arg) {
+			t.Errorf("%s has the absolute path %s", a.Mnemonic, arg)
+		}
+	}
+	looks := a.Mnemonic == "TracegenScan" || a.Mnemonic == "TracegenInstrument"
+	if looks && !slices.Contains(a.Command, "--jdk=none") {
+		t.Errorf("%s looks for a JDK: %q", a.Mnemonic, a.Command)
 	}
 }
 
@@ -183,20 +212,21 @@ func TestCaches(t *testing.T) {
 	bazel, w := setUp(t)
 	c := client(t, bazel, w)
 	cached := append([]string{"--disk_cache=" + t.TempDir()}, apps...)
-	all := build(t, c, cached...)
+	want(t, "disk cache, empty", build(t, c, cached...).Count(), allActions)
 	if err := c.Clean(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again := build(t, c, cached...)
-	want(t, "disk cache, after clean", again.By(), "disk cache hit: 16")
-	want(t, "disk cache, after clean", again.Count(), all.Count())
+	want(t, "disk cache, after clean", again.By(), "cache hit: 16")
+	want(t, "disk cache, after clean", again.Count(), allActions)
 
-	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "some", "where else"))
+	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "some", "where"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved := build(t, client(t, bazel, elsewhere), cached...)
-	want(t, "disk cache, another directory and another server", moved.By(), "disk cache hit: 16")
+	want(t, "disk cache, another directory and another server", moved.By(), "cache hit: 16")
+	want(t, "disk cache, another directory and another server", moved.Count(), allActions)
 
 	// A JDK is an input, and does not change the outputs.
 	before, err := c.Output("traced_shop.tracegen/jars/feed.jar")
@@ -212,7 +242,7 @@ new_local_repository(name = "jdk", path = "`+home+`", build_file_content = "expo
 		t.Fatal(err)
 	}
 	with := build(t, c, append(cached, "--@tracegen//:jdk=@jdk//:lib/modules")...)
-	want(t, "with a JDK", with.Count(), "5 TracegenScan, 8 TracegenInstrument")
+	want(t, "with a JDK", with.Count(), "8 TracegenInstrument, 5 TracegenScan")
 	after, err := c.Output("traced_shop.tracegen/jars/feed.jar")
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("with a JDK, feed.jar has other bytes: %v", err)
@@ -229,7 +259,9 @@ func TestRemote(t *testing.T) {
 	remote := append([]string{"--remote_executor=" + worker.Address, "--spawn_strategy=remote"}, apps...)
 
 	first := client(t, bazel, w)
-	want(t, "remote executor, first build", build(t, first, remote...).By(), "remote: 16")
+	actions := build(t, first, remote...)
+	want(t, "remote executor, first build", actions.By(), "remote: 16")
+	want(t, "remote executor, first build", actions.Count(), allActions)
 	compare(t, first, "traced_shop", "jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml",
 		"--base", "release/methodMapping.txt")
 
@@ -238,7 +270,9 @@ func TestRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := client(t, bazel, elsewhere)
-	want(t, "remote executor, second client", build(t, second, remote...).By(), "remote cache hit: 16")
+	actions = build(t, second, remote...)
+	want(t, "remote executor, second client", actions.By(), "cache hit: 16")
+	want(t, "remote executor, second client", actions.Count(), allActions)
 
 	changeBody(t, elsewhere)
 	changed := build(t, second, remote...)
@@ -247,7 +281,7 @@ func TestRemote(t *testing.T) {
 		"2 TracegenAssign, 2 TracegenInstrument, 1 TracegenScan")
 	changeBody(t, w)
 	want(t, "remote executor, the same change in the first client", build(t, first, remote...).By(),
-		"remote cache hit: 5")
+		"cache hit: 5")
 }
 
 // TestRelease gets the binary from a Maven repository, as a toolchain of a release.
@@ -264,16 +298,79 @@ func TestRelease(t *testing.T) {
 	if err := os.Remove(w.path("tools/tracegen")); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Edit("WORKSPACE", `register_toolchains("//tools:tracegen_toolchain")`,
-		`tracegen_release(repositories = ["file://`+filepath.ToSlash(maven)+`"])`); err != nil {
+	if err := write(w.path("WORKSPACE"), readText(t, w.path("release.WORKSPACE"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Edit("WORKSPACE", `"tracegen_repositories")`, `"tracegen_release", "tracegen_repositories")`); err != nil {
+	if err := w.Edit("WORKSPACE", "https://maven.example.com/releases", "file://"+filepath.ToSlash(maven)); err != nil {
 		t.Fatal(err)
 	}
 	c := client(t, bazel, w)
 	want(t, "binary of a Maven repository", build(t, c, "//:traced_admin").Count(),
 		"1 TracegenAssign, 4 TracegenInstrument, 1 TracegenRuntime, 4 TracegenScan")
+}
+
+// documented returns the arguments of each `bazel build` in docs/bazel.md, but for those with a cache or an executor,
+// which [TestCaches] and [TestRemote] run.
+func documented(t *testing.T) (commands [][]string) {
+	t.Helper()
+	for line := range strings.Lines(readText(t, repository+"/docs/bazel.md")) {
+		args, ok := strings.CutPrefix(strings.TrimSpace(line), "bazel build ")
+		if ok && !strings.Contains(args, "--disk_cache") && !strings.Contains(args, "--remote_executor") {
+			commands = append(commands, strings.Fields(args))
+		}
+	}
+	if len(commands) < 2 {
+		t.Errorf("docs/bazel.md has %d commands, want 2 or more", len(commands))
+	}
+	return commands
+}
+
+// TestSnippets checks that each snippet of docs/bazel.md is in a file of examples/bazel.
+//
+// Invariant: The snippets of the page about Bazel are those of the example that the tests build.
+func TestSnippets(t *testing.T) {
+	var files []string
+	err := filepath.WalkDir(repository+"/examples/bazel", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".jar") && d.Name() != "tracegen" {
+			files = append(files, readText(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippets := 0
+	for _, snippet := range codeBlocks(readText(t, repository+"/docs/bazel.md")) {
+		if strings.HasPrefix(snippet, "bazel ") {
+			continue // TestExample runs it
+		}
+		snippets++
+		if !slices.ContainsFunc(files, func(text string) bool { return strings.Contains(text, snippet) }) {
+			t.Errorf("docs/bazel.md has a snippet that no file of examples/bazel has:\n%s", snippet)
+		}
+	}
+	if snippets < 10 {
+		t.Errorf("docs/bazel.md has %d snippets, want 10 or more", snippets)
+	}
+}
+
+// codeBlocks returns the blocks of a page that are indented by seven spaces, without the indentation.
+func codeBlocks(page string) (blocks []string) {
+	const indentation = "       "
+	var block strings.Builder
+	for line := range strings.Lines(page + "end\n") {
+		text, indented := strings.CutPrefix(line, indentation)
+		switch {
+		case indented:
+			block.WriteString(text)
+		case strings.TrimSpace(line) == "" && block.Len() > 0:
+			block.WriteString("\n")
+		case block.Len() > 0:
+			blocks = append(blocks, strings.TrimRight(block.String(), "\n"))
+			block.Reset()
+		}
+	}
+	return blocks
 }
 
 // jdk returns the home of the JDK on PATH.

@@ -141,7 +141,8 @@ func compileWorker(ctx context.Context, classPath string) (string, error) {
 	}
 	packages, err := filepath.Glob(filepath.Join(tmp, "bazel-bootstrap-source_*.deb"))
 	if err != nil || len(packages) != 1 {
-		return "", fmt.Errorf("the remote executor: apt-get downloaded %d packages, want 1: %w", len(packages), oracle.ErrMissing)
+		return "", fmt.Errorf("the remote executor: apt-get downloaded %d packages, want 1: %w",
+			len(packages), oracle.ErrMissing)
 	}
 	if err := step("dpkg", "-x", packages[0], "src"); err != nil {
 		return "", err

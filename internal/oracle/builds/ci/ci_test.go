@@ -7,9 +7,13 @@
 package ci
 
 import (
+	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -335,11 +339,13 @@ func TestAction(t *testing.T) {
 
 // TestActionDownloads checks that the action takes only a program whose checksum is right.
 func TestActionDownloads(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		oracle.Require(t, fmt.Errorf("no curl: %w", oracle.ErrMissing))
+	for _, program := range []string{"curl", "unzip"} {
+		if _, err := exec.LookPath(program); err != nil {
+			oracle.Require(t, fmt.Errorf("no %s: %w", program, oracle.ErrMissing))
+		}
 	}
 	const program = "#!/bin/sh\necho tracegen\n"
-	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(program)))
+	archives := map[string]string{"tar.gz": tarball(t, "tracegen", program), "zip": zipped(t, "tracegen.exe", program)}
 	files := map[string]string{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := files[r.URL.Path]
@@ -351,29 +357,32 @@ func TestActionDownloads(t *testing.T) {
 	}))
 	defer server.Close()
 	version := loadAction(t).Inputs["version"].Default
-	const releases = "/tracegen/tracegen/releases/download/v"
 	for _, c := range []struct {
-		system, arch, classifier, sum string
-		code                          int
-		message                       string
+		system, arch, name, sums string // in sums, SUM stands for the checksum
+		code                     int
+		message                  string
 	}{
-		{"Linux", "X64", "linux-x86_64", sum + "\n", 0, ""},
-		{"Linux", "ARM64", "linux-aarch_64", sum, 0, ""},
-		{"macOS", "ARM64", "osx-aarch_64", sum + "  tracegen", 0, ""},
-		{"macOS", "X64", "osx-x86_64", sum, 0, ""},
-		{"Windows", "X64", "windows-x86_64", sum, 0, ""},
-		{"Windows", "ARM64", "windows-aarch_64", sum, 0, ""},
-		{"Linux", "X64", "linux-x86_64", strings.Repeat("0", 64), 1, "::error title=tracegen::tracegen-" + version +
-			"-linux-x86_64.exe has the checksum " + sum},
-		{"Linux", "X64", "linux-x86_64", "", 1, "says nothing"},
-		{"Linux", "X64", "other", sum, 1, "could not be downloaded"},
-		{"Linux", "RISCV", "", sum, 1, "There is no tracegen for Linux-RISCV"},
+		{"Linux", "X64", "linux-amd64.tar.gz", "SUM  NAME\n", 0, ""},
+		{"Linux", "ARM64", "linux-arm64.tar.gz", "0  other\nSUM  NAME\n", 0, ""},
+		{"macOS", "X64", "darwin-amd64.tar.gz", "SUM  NAME\n", 0, ""},
+		{"macOS", "ARM64", "darwin-arm64.tar.gz", "SUM  NAME\n", 0, ""},
+		{"Windows", "X64", "windows-amd64.zip", "SUM  NAME\n", 0, ""},
+		{"Windows", "ARM64", "windows-arm64.zip", "SUM  NAME\n", 0, ""},
+		{"Linux", "X64", "linux-amd64.tar.gz", "0000  NAME\n", 1, "and checksums.txt says 0000."},
+		{"Linux", "X64", "linux-amd64.tar.gz", "SUM  NAME.sbom\n", 1, "and checksums.txt says nothing."},
+		{"Linux", "X64", "other.tar.gz", "SUM  NAME\n", 1, "linux-amd64.tar.gz could not be downloaded"},
+		{"Linux", "RISCV", "other.tar.gz", "", 1, "There is no tracegen for Linux-RISCV"},
 	} {
 		w := newWorkflow(t, nil)
 		w.values["runner.os"], w.values["runner.arch"], w.values["github.server_url"] = c.system, c.arch, server.URL
+		name := "tracegen-" + version + "-" + c.name
+		_, kind, _ := strings.Cut(c.name, ".")
+		archive := archives[kind]
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(archive)))
+		releases := "/tracegen/tracegen/releases/download/v" + version + "/"
 		clear(files)
-		name := releases + version + "/tracegen-" + version + "-" + c.classifier + ".exe"
-		files[name], files[name+".sha256"] = program, c.sum
+		files[releases+name] = archive
+		files[releases+"checksums.txt"] = strings.NewReplacer("SUM", sum, "NAME", name).Replace(c.sums)
 		out, code, outputs := w.step(t, "tool")
 		if code != c.code || !strings.Contains(out, c.message) {
 			t.Errorf("%+v: exit code %d: %s", c, code, out)
@@ -385,9 +394,61 @@ func TestActionDownloads(t *testing.T) {
 			}
 			continue
 		}
-		if out, err := exec.CommandContext(t.Context(), outputs["command"]).Output(); err != nil ||
-			string(out) != "tracegen\n" {
+		path := outputs["command"]
+		if c.system == "Windows" {
+			path += ".exe" // which bash on Windows adds
+		}
+		if out, err := exec.CommandContext(t.Context(), path).Output(); err != nil || string(out) != "tracegen\n" {
 			t.Errorf("%+v: %s: %v", c, out, err)
+		}
+	}
+}
+
+// tarball and zipped return an archive with an executable file, as releases have.
+func tarball(t *testing.T, name, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, entry := range []string{"LICENSE", name} {
+		if err := w.WriteHeader(&tar.Header{Name: entry, Mode: 0o755, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(w, text)
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func zipped(t *testing.T, name, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, entry := range []string{"LICENSE", name} {
+		h := &zip.FileHeader{Name: entry}
+		h.SetMode(0o755)
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(f, text)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestActionTakesWhatIsReleased checks that the names of files in the action are those of the release.
+func TestActionTakesWhatIsReleased(t *testing.T) {
+	release := readFile(t, root+"/.goreleaser.yaml")
+	for _, want := range []string{`name_template: "tracegen-{{ .Version }}-{{ .Os }}-{{ .Arch }}"`,
+		"name_template: checksums.txt", "binary: tracegen\n", "formats:\n      - tar.gz\n",
+		"goos: windows\n        formats:\n          - zip\n"} {
+		if !strings.Contains(release, want) {
+			t.Errorf(".goreleaser.yaml has no %q: change action.yml and this test", want)
 		}
 	}
 }

@@ -47,6 +47,9 @@ func require(t *testing.T, atLeast string) {
 // full is whether TRACEGEN_BUILDS demands everything.
 func full() bool { return os.Getenv("TRACEGEN_BUILDS") == builds.Full }
 
+// unreachable is in Maven's output if a server with plugins or dependencies of others cannot be reached.
+var unreachable = regexp.MustCompile(`Could not transfer artifact|Unknown host|Connection refused`)
+
 // run runs a command and returns what it printed. If it fails, the test ends with the last lines.
 func run(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
@@ -58,6 +61,9 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) st
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if line := unreachable.FindString(string(out)); line != "" {
+			oracle.Require(t, fmt.Errorf("%s %s: %s: %w", name, strings.Join(args, " "), line, oracle.ErrMissing))
+		}
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, strings.Join(lines[max(0, len(lines)-80):], "\n"))
 	}
 	return string(out)

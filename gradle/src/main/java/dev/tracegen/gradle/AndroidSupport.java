@@ -1,10 +1,12 @@
 package dev.tracegen.gradle;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 
 import com.android.build.api.artifact.ScopedArtifact;
 import com.android.build.api.artifact.SingleArtifact;
@@ -14,16 +16,21 @@ import com.android.build.api.dsl.DynamicFeatureExtension;
 import com.android.build.api.variant.AndroidComponentsExtension;
 import com.android.build.api.variant.ApplicationAndroidComponentsExtension;
 import com.android.build.api.variant.DynamicFeatureAndroidComponentsExtension;
+import com.android.build.api.variant.DynamicFeatureVariant;
 import com.android.build.api.variant.ScopedArtifacts;
 import com.android.build.api.variant.Variant;
 import org.gradle.api.Action;
+import org.gradle.api.GradleException;
 import org.gradle.api.Project;
 import org.gradle.api.artifacts.Configuration;
+import org.gradle.api.artifacts.Dependency;
+import org.gradle.api.artifacts.ProjectDependency;
 import org.gradle.api.attributes.Attribute;
 import org.gradle.api.artifacts.type.ArtifactTypeDefinition;
 import org.gradle.api.attributes.Usage;
 import org.gradle.api.file.Directory;
 import org.gradle.api.file.FileCollection;
+import org.gradle.api.file.FileSystemLocation;
 import org.gradle.api.file.RegularFile;
 import org.gradle.api.provider.Provider;
 import org.gradle.api.tasks.TaskProvider;
@@ -44,10 +51,16 @@ final class AndroidSupport {
     /** The usage of the configurations that publish mappings. */
     static final String MAPPING_USAGE = "tracegen-mapping";
 
+    /** The usage of the configurations that give the scan files of features, and of those that give their slices. */
+    private static final String SCANS = "tracegen-scans";
+    private static final String SLICES = "tracegen-slices";
+
     private final Project project;
     private final TracegenExtension extension;
     private final ToolBinary binary;
     private final Set<String> debuggable = new HashSet<>();
+    /** The paths of the dynamic features of a base module. */
+    private final Set<String> features = new TreeSet<>();
 
     private AndroidSupport(Project project, TracegenExtension extension, ToolBinary binary) {
         this.project = project;
@@ -63,6 +76,7 @@ final class AndroidSupport {
         if (app != null) {
             app.finalizeDsl(android -> {
                 support.readDebuggable(android);
+                support.features.addAll(android.getDynamicFeatures());
                 support.register(app);
             });
         }
@@ -103,13 +117,19 @@ final class AndroidSupport {
     private void configure(Variant variant, Provider<List<RegularFile>> bootClasspath) {
         TracegenOptions options = optionsOf(variant);
         if (!options.getEnabled().getOrElse(isEnabled(variant))) {
-            addRuntime(variant, options, "tracegen-runtime-noop");
+            if (!(variant instanceof DynamicFeatureVariant)) {
+                addRuntime(variant, options, "tracegen-runtime-noop");
+            }
+            return;
+        }
+        if (variant instanceof DynamicFeatureVariant) {
+            feature(variant, options, bootClasspath);
             return;
         }
         addRuntime(variant, options, "tracegen-runtime-android");
         Provider<Directory> directory =
                 project.getLayout().getBuildDirectory().dir("outputs/tracegen/" + variant.getName());
-        Provider<RegularFile> mapping = options.getIncremental().get()
+        Provider<RegularFile> mapping = options.getIncremental().get() || !features.isEmpty()
                 ? inParts(variant, options, directory, bootClasspath)
                 : atOnce(variant, options, directory, bootClasspath);
         publish(variant, mapping);
@@ -151,6 +171,11 @@ final class AndroidSupport {
         });
         FileCollection scans = variant.getRuntimeConfiguration().getIncoming().artifactView(view -> view.getAttributes()
                 .attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, type)).getFiles();
+        Configuration featureScans = take(variant, "FeatureScans", SCANS);
+        for (String path : features) {
+            featureScans.getDependencies().add(
+                    project.getDependencies().project(Collections.singletonMap("path", path)));
+        }
         TaskProvider<InstrumentClassPartsTask> task = project.getTasks().register(taskName(variant),
                 InstrumentClassPartsTask.class, t -> {
                     t.setDescription(description(variant));
@@ -160,12 +185,18 @@ final class AndroidSupport {
                     t.getProjectDirectory().set(project.getRootDir());
                     t.getScanOptions().getClasspath().from(bootClasspath);
                     t.getScans().from(scans);
+                    t.getFeatureScans().from(featureScans);
+                    t.getFeatureSlices().set(project.getLayout().getBuildDirectory()
+                            .dir("intermediates/tracegen/" + variant.getName() + "/features"));
                     t.getParts().set(project.getLayout().getBuildDirectory()
                             .dir("intermediates/tracegen/" + variant.getName() + "/parts"));
                 });
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentClassPartsTask::getJars,
                 InstrumentClassPartsTask::getDirectories, InstrumentClassPartsTask::getOutput);
+        if (!features.isEmpty()) {
+            give(variant, "Slices", SLICES, task.flatMap(InstrumentClassPartsTask::getFeatureSlices));
+        }
         return task.flatMap(InstrumentClassPartsTask::getMapping);
     }
 
@@ -204,8 +235,8 @@ final class AndroidSupport {
             implementation = variant.getRuntimeConfiguration();
         }
         implementation.getDependencies().addAllLater(project.getObjects()
-                .listProperty(org.gradle.api.artifacts.Dependency.class).value(project.provider(() -> {
-                    List<org.gradle.api.artifacts.Dependency> list = new ArrayList<>();
+                .listProperty(Dependency.class).value(project.provider(() -> {
+                    List<Dependency> list = new ArrayList<>();
                     boolean own = options.getRuntimeExternal().getOrElse(false)
                             || options.getRuntimeClass().isPresent()
                             || options.getPreset().getOrElse("android").equals("matrix");
@@ -217,18 +248,88 @@ final class AndroidSupport {
                 })));
     }
 
-    /** Publishes the mapping in a configuration from which other projects and plugins can take it. */
+    /**
+     * Registers two transformations for a feature. The first merges and scans. Its scan file goes to the base module,
+     * which assigns the IDs of the app, and its slice comes back. The second instruments by the slice. The projects
+     * exchange files by configurations, so no project reads the model of another one.
+     */
+    private void feature(Variant variant, TracegenOptions options, Provider<List<RegularFile>> bootClasspath) {
+        TaskProvider<ScanFeatureTask> scan = project.getTasks().register(
+                "tracegenScan" + capitalized(variant.getName()), ScanFeatureTask.class, t -> {
+                    t.setDescription("Scans the classes of the variant " + variant.getName() + ".");
+                    t.use(binary);
+                    t.getScanOptions().from(options);
+                    t.getScanOptions().getClasspath().from(bootClasspath);
+                    t.getScans().set(project.getLayout().getBuildDirectory()
+                            .dir("intermediates/tracegen/" + variant.getName() + "/scans"));
+                });
+        variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(scan).toTransform(
+                ScopedArtifact.CLASSES.INSTANCE, ScanFeatureTask::getJars, ScanFeatureTask::getDirectories,
+                ScanFeatureTask::getOutput);
+        give(variant, "Scans", SCANS, scan.flatMap(ScanFeatureTask::getScans));
+
+        Configuration slices = take(variant, "BaseSlices", SLICES);
+        slices.getDependencies().add(baseModule());
+        TaskProvider<InstrumentFeatureTask> task = project.getTasks().register(taskName(variant),
+                InstrumentFeatureTask.class, t -> {
+                    t.setDescription(description(variant));
+                    t.use(binary);
+                    t.getScanOptions().from(options);
+                    t.getScanOptions().getClasspath().from(bootClasspath);
+                    t.getSlices().from(slices);
+                });
+        variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
+                ScopedArtifact.CLASSES.INSTANCE, InstrumentFeatureTask::getJars,
+                InstrumentFeatureTask::getDirectories, InstrumentFeatureTask::getOutput);
+    }
+
+    /** Returns the base module of a feature: the one that is set, or the only project that the feature depends on. */
+    private Dependency baseModule() {
+        if (extension.getBaseModule().isPresent()) {
+            return project.getDependencies().project(
+                    Collections.singletonMap("path", extension.getBaseModule().get()));
+        }
+        List<Dependency> projects = new ArrayList<>(project.getConfigurations().getByName("implementation")
+                .getDependencies().withType(ProjectDependency.class));
+        if (projects.size() != 1) {
+            throw new GradleException("The feature " + project.getPath() + " depends on " + projects.size()
+                    + " projects. Say which of them is the base module: tracegen { baseModule = ':app' }.");
+        }
+        return projects.get(0).copy();
+    }
+
+    /** Publishes the mapping, so that other projects and plugins can take it. */
     private void publish(Variant variant, Provider<RegularFile> mapping) {
-        project.getConfigurations().create("tracegen" + capitalized(variant.getName()) + "MappingElements", c -> {
-            c.setDescription("The method mapping of the variant " + variant.getName() + ".");
+        give(variant, "Mapping", MAPPING_USAGE, mapping);
+    }
+
+    /** Creates a configuration from which other projects take a file. */
+    private void give(Variant variant, String name, String usage, Provider<? extends FileSystemLocation> file) {
+        project.getConfigurations().create("tracegen" + capitalized(variant.getName()) + name + "Elements", c -> {
+            c.setDescription("Files of tracegen for the variant " + variant.getName() + ": " + usage + ".");
             c.setVisible(false);
             c.setCanBeResolved(false);
             c.setCanBeConsumed(true);
-            c.getAttributes().attribute(Usage.USAGE_ATTRIBUTE,
-                    project.getObjects().named(Usage.class, MAPPING_USAGE));
-            c.getAttributes().attribute(VARIANT, variant.getName());
-            c.getOutgoing().artifact(mapping, a -> a.setType(MAPPING_USAGE));
+            attributes(c, variant, usage);
+            c.getOutgoing().artifact(file, a -> a.setType(usage));
         });
+    }
+
+    /** Creates a configuration that takes the files of other projects. */
+    private Configuration take(Variant variant, String name, String usage) {
+        return project.getConfigurations().create("tracegen" + capitalized(variant.getName()) + name, c -> {
+            c.setDescription("Files of tracegen from other modules for the variant " + variant.getName() + ".");
+            c.setVisible(false);
+            c.setCanBeConsumed(false);
+            c.setCanBeResolved(true);
+            c.setTransitive(false);
+            attributes(c, variant, usage);
+        });
+    }
+
+    private void attributes(Configuration c, Variant variant, String usage) {
+        c.getAttributes().attribute(Usage.USAGE_ATTRIBUTE, project.getObjects().named(Usage.class, usage));
+        c.getAttributes().attribute(VARIANT, variant.getName());
     }
 
     /** Registers the task that puts the mapping beside that of R8. */
@@ -236,7 +337,7 @@ final class AndroidSupport {
         project.getTasks().register("collectTracegen" + capitalized(variant.getName()) + "Mapping",
                 CollectMappingTask.class, t -> {
                     t.setGroup(TracegenPlugin.GROUP);
-                    t.setDescription("Copies the mappings of the variant " + variant.getName() + " into one directory.");
+                    t.setDescription("Copies the mappings of the variant " + variant.getName() + ".");
                     t.getMapping().set(mapping);
                     // R8's mapping is copied to build/outputs only when the app is packaged. A task that reads it from
                     // there without this input may take that of the last build.

@@ -2,6 +2,7 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -30,6 +31,7 @@ import org.gradle.api.tasks.InputFiles;
 import org.gradle.api.tasks.Internal;
 import org.gradle.api.tasks.Nested;
 import org.gradle.api.tasks.Optional;
+import org.gradle.api.tasks.OutputDirectory;
 import org.gradle.api.tasks.OutputFile;
 import org.gradle.api.tasks.PathSensitive;
 import org.gradle.api.tasks.PathSensitivity;
@@ -42,8 +44,8 @@ import org.gradle.workers.WorkerExecutor;
  * {@link InstrumentClassesTask}, but that the report has no calls and sizes.
  *
  * <p>All steps are in one task, because the Android Gradle plugin hands the classes of the scope ALL to the task that
- * transforms them and to no other. This task finds the scan file of an input by {@link PartKey}, and scans an input that
- * has none: the classes of the module itself, and what another plugin has made.
+ * transforms them and to no other. This task finds the scan file of an input by {@link PartKey}, and scans an input
+ * that has none: the classes of the module itself, and what another plugin has made.
  */
 @CacheableTask
 public abstract class InstrumentClassPartsTask extends TracegenTask {
@@ -71,6 +73,23 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getScans();
+
+    /**
+     * The scan files of dynamic features, whose methods get IDs of the same mapping.
+     *
+     * @return the files
+     */
+    @InputFiles
+    @PathSensitive(PathSensitivity.NONE)
+    public abstract ConfigurableFileCollection getFeatureScans();
+
+    /**
+     * The directory of the slices of dynamic features.
+     *
+     * @return the directory
+     */
+    @OutputDirectory
+    public abstract DirectoryProperty getFeatureSlices();
 
     /**
      * The options that decide about classes one by one.
@@ -177,7 +196,16 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         }
         Map<String, File> scans = scans(keys, new File(work, "scans"));
         File slices = new File(work, "slices");
-        assign(scans.values(), slices);
+        List<File> parts = new ArrayList<>(scans.values());
+        List<File> features = new ArrayList<>(getFeatureScans().getAsFileTree().getFiles());
+        parts.addAll(features);
+        assign(parts, slices);
+        getFiles().sync(spec -> {
+            spec.into(getFeatureSlices());
+            for (File scan : features) {
+                spec.from(new File(slices, scan.getName().replaceFirst("\\.scan$", ".slice")));
+            }
+        });
         List<String> pieces = instrument(keys, slices, new File(work, "directories"));
         merge(pieces);
     }
@@ -226,7 +254,9 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         try {
             runner.run("the variant's classes", arguments);
         } finally {
-            Relocation.shorten(getReport().get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
+            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
+                Relocation.shorten(file.get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
+            }
         }
     }
 

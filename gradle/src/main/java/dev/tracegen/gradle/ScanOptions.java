@@ -2,6 +2,7 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -94,7 +95,8 @@ public abstract class ScanOptions {
         getRuntimeClass().set(options.getRuntimeClass());
         getArguments().set(options.getArguments().map(all -> Flags.of("scan", all)));
         getConfig().set(options.getConfig());
-        getIncluded().from(options.getConfig().map(new ConfigFile.Includes()));
+        // An absent provider is no empty collection of files.
+        getIncluded().from(options.getConfig().map(new ConfigFile.Includes()).orElse(Collections.emptySet()));
         getBlocklist().from(options.getBlocklist());
         getClasspath().from(options.getClasspath());
     }

@@ -42,6 +42,14 @@ public abstract class TracegenExtension extends TracegenOptions {
     public abstract Property<Boolean> getPublishMapping();
 
     /**
+     * The path of the base module, for a dynamic feature: {@code ':app'}. It need not be set if the feature depends on
+     * one project only.
+     *
+     * @return the property
+     */
+    public abstract Property<String> getBaseModule();
+
+    /**
      * Settings of single Android variants.
      *
      * @return the container

@@ -1,0 +1,40 @@
+package android_test
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+)
+
+// TestStandIn looks for classes of Android and of Java in android.jar, once each, and for aapt2.
+func TestStandIn(t *testing.T) {
+	builds.Require(t, builds.Full)
+	dir, err := android.StandIn(t.Context())
+	oracle.Require(t, err)
+	z, err := zip.OpenReader(filepath.Join(dir, "platforms", "android-29", "android.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	have := map[string]int{}
+	for _, f := range z.File {
+		have[f.Name]++
+	}
+	for _, name := range []string{"android/app/Activity.class", "java/lang/Object.class", "java/util/Map$Entry.class"} {
+		if have[name] != 1 {
+			t.Errorf("android.jar has %s %d times", name, have[name])
+		}
+	}
+	// Java 9 added it.
+	if have["java/lang/ProcessHandle.class"] != 0 {
+		t.Error("android.jar has a class that Java 8 lacks")
+	}
+	if info, err := os.Stat(filepath.Join(dir, "aapt2")); err != nil || info.Mode()&0o100 == 0 {
+		t.Errorf("aapt2 is not executable: %v, %v", info, err)
+	}
+}
