@@ -31,8 +31,8 @@ func (p *Project) Next() (sentence, command string) {
 	}
 	switch {
 	case p.Kind == Android:
-		return "Add the Gradle plugin dev.tracegen to the app's module, and build a release. Without the plugin, this " +
-			"writes the runtime for an app, see docs/recording.md:", "tracegen runtime -o libs/"
+		return "Apply the Gradle plugin dev.tracegen in the app's module, see docs/app.md, and build a release:",
+			"./gradlew assembleRelease"
 	case p.Kind == Bazel:
 		return "Build the program with all that it needs (the target with _deploy.jar at its end), and record a run:",
 			"tracegen record -- java -jar bazel-bin/" + archive
