@@ -16,6 +16,9 @@ import (
 const instrument = ":app:instrumentClasspath"
 
 // TestProjects builds changed copies of the example, each for one thing.
+//
+// Invariant: the content of the binary, unless the user shares the build cache across platforms, and the files that
+// tracegen.yml includes are inputs of the Gradle plugin's tasks.
 func TestProjects(t *testing.T) {
 	builds.Require(t, builds.Full)
 	g := builds.NewGradle(t, "8.8", "jvm")
@@ -51,9 +54,6 @@ func extend(t *testing.T, path string) {
 }
 
 // testBinary runs builds with binaries that are found in different ways and replaced.
-//
-// Invariant: the content of the binary is an input of each task of the Gradle plugin, unless the user shares the build
-// cache across platforms.
 func testBinary(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
@@ -90,8 +90,6 @@ func testBinary(t *testing.T, g builds.Gradle, repo string) {
 }
 
 // testIncluded changes a file that tracegen.yml includes.
-//
-// Invariant: a file that tracegen.yml includes is an input of the Gradle plugin's tasks.
 func testIncluded(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
 	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
