@@ -8,18 +8,21 @@ import (
 	"testing"
 )
 
-// document is the page for those who build Android apps.
-func document(t *testing.T) string {
-	t.Helper()
-	return string(readFile(t, filepath.Join("..", "..", "..", "..", "docs", "android.md")))
-}
+// The pages for those who write Android apps, and for those who build them.
+const (
+	appPage     = "docs/app.md"
+	androidPage = "docs/android.md"
+)
 
-// blocks returns the indented blocks of the page, without their indentation.
-func blocks(t *testing.T) []string {
+// root is the path to a file of the repository.
+func root(file string) string { return filepath.Join("..", "..", "..", "..", filepath.FromSlash(file)) }
+
+// blocks returns the indented blocks of a page, without their indentation.
+func blocks(t *testing.T, page string) []string {
 	t.Helper()
 	var all []string
 	var b strings.Builder
-	for line := range strings.Lines(document(t) + "\nend\n") {
+	for line := range strings.Lines(string(readFile(t, root(page))) + "\nend\n") {
 		code, indented := strings.CutPrefix(line, "    ")
 		switch {
 		case indented:
@@ -34,34 +37,25 @@ func blocks(t *testing.T) []string {
 	return all
 }
 
-// block returns the block of the page that contains a text.
+// block returns the block of [androidPage] that contains a text.
 func block(t *testing.T, text string) string {
 	t.Helper()
-	for _, b := range blocks(t) {
+	for _, b := range blocks(t, androidPage) {
 		if strings.Contains(b, text) {
 			return b
 		}
 	}
-	t.Fatalf("docs/android.md has no block with %q", text)
+	t.Fatalf("%s has no block with %q", androidPage, text)
 	return ""
 }
 
 // TestDocument compares the blocks of the page with the sample. The blocks that are not in it, and the commands, are
 // those that TestMatrix runs.
 func TestDocument(t *testing.T) {
-	var files []string
-	err := filepath.WalkDir(sample("android-app"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files = append(files, string(readFile(t, path)))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := sampleFiles(t)
 	run := []string{"gradle :app:assembleRelease\n", "gradle :app:collectTracegenReleaseMapping\n",
 		block(t, "incremental = true"), block(t, "base = file(")}
-	all := blocks(t)
+	all := blocks(t, androidPage)
 	if len(all) < 6 {
 		t.Errorf("%d blocks found", len(all))
 	}
@@ -72,8 +66,51 @@ next:
 				continue next
 			}
 		}
-		t.Errorf("examples/android-app does not have this block of docs/android.md:\n%s", b)
+		t.Errorf("examples/android-app does not have this block of %s:\n%s", androidPage, b)
 	}
+}
+
+// TestAppPage looks for each line of code of the page in the sample, and for each property in the runtime.
+func TestAppPage(t *testing.T) {
+	code := strings.Join(sampleFiles(t), "\n")
+	config := string(readFile(t,
+		root("runtime-java/android/src/main/java/dev/tracegen/runtime/android/RuntimeConfig.java")))
+	lines := 0
+	for _, b := range blocks(t, appPage) {
+		for line := range strings.Lines(b) {
+			line = strings.TrimSpace(line)
+			program, _, _ := strings.Cut(line, " ")
+			if line == "" || program == "./gradlew" || program == "adb" || program == "tracegen" {
+				continue
+			}
+			lines++
+			if key, _, isProperty := strings.Cut(line, " = "); isProperty {
+				if !strings.Contains(config, "\n *   "+key+" ") {
+					t.Errorf("%s: RuntimeConfig does not have the property %s", appPage, key)
+				}
+			} else if !strings.Contains(code, line) {
+				t.Errorf("%s: examples/android-app does not have the line %s", appPage, line)
+			}
+		}
+	}
+	if lines < 15 {
+		t.Errorf("only %d lines of code are found in %s", lines, appPage)
+	}
+}
+
+// sampleFiles returns the contents of the files of the sample.
+func sampleFiles(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(sample("android-app"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files = append(files, string(readFile(t, path)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 func readFile(t *testing.T, file string) []byte {
