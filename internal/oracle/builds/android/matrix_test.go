@@ -85,8 +85,8 @@ func (m *matrix) run() {
 	copyFile(m.t, m.mapping(), base)
 
 	again := m.build("nothing changed")
+	// The configuration cache is not reused here if this was the first build with this user home.
 	m.wantTask(again, "UP-TO-DATE", "UP-TO-DATE")
-	m.wantReused(again)
 
 	m.clean()
 	cleaned := m.build("after clean, from the cache")
