@@ -12,7 +12,7 @@ import (
 )
 
 // optionLine is a line of tracegen.yml that holds an option, or a rule, as a comment.
-var optionLine = regexp.MustCompile(`(?m)^#(\S| +-)`)
+var optionLine = regexp.MustCompile(`(?m)^#(\S|  +-)`)
 
 // TestInitialConfig reads the file that init writes for each kind of project by the reader of tracegen.yml: as it is,
 // and with every option switched on.

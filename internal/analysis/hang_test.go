@@ -17,6 +17,7 @@ type hanging struct {
 	wall       time.Duration
 	samples    []trace.StackSample
 	holders    []trace.HolderSample
+	closed     bool // the program ended by itself
 }
 
 const (
@@ -43,7 +44,7 @@ func (c hanging) stall() *Stall {
 	for i := range c.samples {
 		from.Samples = append(from.Samples, &c.samples[i])
 	}
-	r := &Recording{Meta: map[string]string{"slowMillis": "700"}, Names: names}
+	r := &Recording{Meta: map[string]string{"slowMillis": "700"}, Names: names, Damage: trace.Damage{Closed: c.closed}}
 	r.addThread(from.Thread)
 	for _, h := range c.holders {
 		if r.threads[h.Thread.Index] == nil {
@@ -126,6 +127,25 @@ func TestHang(t *testing.T) {
 				t.Errorf("%s, likely %t: %s\nwant %s, likely %t: %s", v.Kind, v.Likely, v.Text, c.kind, c.likely, c.text)
 			}
 		})
+	}
+}
+
+// TestExitIsNoHang has a program that ends by itself while its main thread makes calls.
+func TestExitIsNoHang(t *testing.T) {
+	const s = time.Second
+	calling := hanging{open: []trace.OpenAtEnd{{Method: hangMain}, {Method: hangStuck}}, lastRecord: 9 * s, wall: 9 * s,
+		samples: []trace.StackSample{taken(3*s, 0, stateRunnable, "a.B.stuck(B.java:9)"),
+			taken(6*s, 29*s/10, stateRunnable, "a.B.stuck(B.java:9)")}, closed: true}
+	stuck := calling
+	stuck.lastRecord = 2 * s
+	for _, c := range []struct {
+		hanging hanging
+		hangs   bool
+	}{{calling, false}, {stuck, true}} {
+		v := c.hanging.stall().Verdict
+		if strings.Contains(v.Text, "at least") != c.hangs {
+			t.Errorf("last call after %v: %s: %s", c.hanging.lastRecord, v.Kind, v.Text)
+		}
 	}
 }
 

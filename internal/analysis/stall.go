@@ -171,7 +171,8 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
 		}
 	}
-	if out.Verdict = verdictOn(out); out.Hang != nil {
+	// A program that ended while a thread made calls did not hang there: System.exit ends the thread that calls it.
+	if out.Verdict = verdictOn(out); out.Hang != nil && !(out.Hang.Calling && r.Damage.Closed) {
 		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
 	}
 	return out

@@ -138,10 +138,10 @@ func (s *Stall) when() string {
 	if !s.Time.IsZero() {
 		text += s.Time.Format(", 2006-01-02 15:04:05.000 UTC")
 	}
-	if !s.Ended {
+	switch {
+	case !s.Ended:
 		text += ", still open when the recording ended"
-	}
-	if !s.Reported {
+	case !s.Reported:
 		text += ", not reported by the device"
 	}
 	return text

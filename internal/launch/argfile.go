@@ -11,9 +11,9 @@ import (
 // errQuote is the error of a text in which a quotation mark has no partner.
 var errQuote = errors.New("a quotation mark is not closed")
 
-// splitArgfile divides the content of an argument file of java into arguments. White space separates them; a # at
-// the start of an argument begins a comment that ends with the line; quotation marks group, and a backslash between
-// them escapes the next character or joins lines.
+// splitArgfile divides the content of an argument file of java into arguments. White space separates them; a #
+// begins a comment that ends with the line; quotation marks group, and a backslash between them escapes the next
+// character or joins lines.
 func splitArgfile(text string) (args []string, err error) {
 	var arg strings.Builder
 	inside, quote := false, byte(0)
@@ -37,7 +37,9 @@ func splitArgfile(text string) (args []string, err error) {
 			}
 			arg.Reset()
 			inside = false
-		case c == '#' && !inside:
+		case c == '#':
+			arg.Reset() // java drops what stands directly before the comment
+			inside = false
 			for i+1 < len(text) && text[i+1] != '\n' && text[i+1] != '\r' {
 				i++
 			}

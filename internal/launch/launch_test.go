@@ -132,7 +132,7 @@ func TestParseAsJava(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	write(t, filepath.Join(dir, "f1"), "-cp 'a b' \"-Dx=1 \\\"2\\\" \\\n    3\" M '' # comment\n @f2 'x#y' #z")
-	write(t, filepath.Join(dir, "f2"), "-Dx=f2\n-cp\n\"a b\"\n")
+	write(t, filepath.Join(dir, "f2"), "-Dx=f2#3\n-cp\n\"a b\"\n")
 	write(t, filepath.Join(dir, "f3"), "-Dx=\"in quotes\"ab'c d' -cp 'a\\u0020b'")
 	for _, c := range []struct{ env, args []string }{
 		{nil, []string{"@f1", "more"}},

@@ -31,8 +31,8 @@ func (p *Project) Next() (sentence, command string) {
 	}
 	switch {
 	case p.Kind == Android:
-		return "Add the Gradle plugin dev.tracegen to the app's module, and build a release. Without the plugin, this " +
-			"writes the runtime for an app, see docs/recording.md:", "tracegen runtime -o libs/"
+		return "Apply the Gradle plugin dev.tracegen in the app's module, see docs/app.md, and build a release:",
+			"./gradlew assembleRelease"
 	case p.Kind == Bazel:
 		return "Build the program with all that it needs (the target with _deploy.jar at its end), and record a run:",
 			"tracegen record -- java -jar bazel-bin/" + archive
@@ -65,14 +65,14 @@ func (p *Project) Config() string {
 	p.fromOthers(prose, line)
 	prose("Rules. The last rule that matches a method decides; a method that no rule matches is traced.")
 	line("#rules:")
-	prose("- a package with all below it, and one class of it that is traced all the same:")
+	prose("A package with all below it, and one class of it that is traced all the same:")
 	line("#  - block: com.example.generated.**")
 	line("#  - allow: com.example.generated.Important")
-	prose("- methods by name, and by what a compiler plugin wrote about them:")
+	prose("Methods by name, and by what a compiler plugin wrote about them:")
 	line("#  - block: com.example.Feed#get*(**)")
 	line("#  - block: { annotation: \"**.Generated\" }")
 	if p.Kind != Android {
-		prose("- the method that handles a request: each of its calls is a message, and may be a stall:")
+		prose("The method that handles a request: each of its calls is a message, and may be a stall:")
 		line("#  - message: com.example.Server#handle")
 	}
 	line("")

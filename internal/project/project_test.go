@@ -39,10 +39,10 @@ func TestFind(t *testing.T) {
 	}{
 		{name: "Android", files: map[string]string{"settings.gradle": "include ':app'",
 			"app/build.gradle": "apply plugin: 'com.android.application'"}, kind: project.Android, file: "app/build.gradle",
-			command: "tracegen runtime -o libs/"},
+			command: "./gradlew assembleRelease"},
 		{name: "Android with a catalogue", files: map[string]string{"settings.gradle.kts": "",
 			"gradle/libs.versions.toml": `application = { id = "com.android.application", version.ref = "agp" }`},
-			kind: project.Android, file: "gradle/libs.versions.toml", command: "tracegen runtime -o libs/"},
+			kind: project.Android, file: "gradle/libs.versions.toml", command: "./gradlew assembleRelease"},
 		{name: "Matrix", files: map[string]string{"build.gradle": "buildscript { }", "app/build.gradle": `
 plugins { id("com.android.application") }
 apply plugin: 'com.tencent.matrix-plugin'
@@ -53,7 +53,7 @@ matrix {
         blackListFile = "${project.projectDir}/matrixTrace/blackMethodList.txt"
     }
 }`, "app/matrixTrace/blackMethodList.txt": "-keeppackage a/"}, kind: project.Android, file: "app/build.gradle",
-			lists: []string{"app/matrixTrace/blackMethodList.txt"}, command: "tracegen runtime -o libs/"},
+			lists: []string{"app/matrixTrace/blackMethodList.txt"}, command: "./gradlew assembleRelease"},
 		{name: "btrace", files: map[string]string{"build.gradle": "", "app/build.gradle": `id 'com.android.application'
 rheaTrace {
     compilation {
@@ -61,7 +61,7 @@ rheaTrace {
         applyMethodMappingFilePath = "${project.rootDir}/keep/methodMapping.txt"
     }
 }`, "keep/methodMapping.txt": "1,1,a.B c ()V"}, kind: project.Android, file: "app/build.gradle",
-			bases: []string{"keep/methodMapping.txt"}, command: "tracegen runtime -o libs/"},
+			bases: []string{"keep/methodMapping.txt"}, command: "./gradlew assembleRelease"},
 		{name: "Gradle", files: map[string]string{"build.gradle.kts": `plugins { application }`, "build/libs/x.jar": "",
 			"build/libs/x-sources.jar": ""}, kind: project.Gradle, file: "build.gradle.kts",
 			command: "tracegen record -- java -jar build/libs/x.jar"},

@@ -232,11 +232,16 @@ func (w way) apply(p *project) {
 	}
 }
 
+// TestGradle8 runs the builds of a day with one version of Gradle.
+//
+// Invariant: the Gradle plugin writes the same bytes at once and incrementally, from the cache, and in another
+// directory, and no output contains an absolute path.
 func TestGradle8(t *testing.T) {
 	builds.Require(t, builds.Small)
 	testVersion(t, "8.8")
 }
 
+// TestGradleOthers runs the builds of TestGradle8 with other versions.
 func TestGradleOthers(t *testing.T) {
 	builds.Require(t, builds.Full)
 	for _, version := range []string{"7.6.4", "8.11.1"} {

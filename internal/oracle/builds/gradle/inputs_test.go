@@ -15,6 +15,29 @@ import (
 
 const instrument = ":app:instrumentClasspath"
 
+// TestProjects builds changed copies of the example, each for one thing.
+//
+// Invariant: the content of the binary, unless the user shares the build cache across platforms, and the files that
+// tracegen.yml includes are inputs of the Gradle plugin's tasks.
+func TestProjects(t *testing.T) {
+	builds.Require(t, builds.Full)
+	g := builds.NewGradle(t, "8.8", "jvm")
+	repo := builds.Repository(t.Context(), t)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, g builds.Gradle, repo string)
+	}{
+		{"mapping", testMapping},
+		{"included", testIncluded},
+		{"Kotlin", testKotlin},
+		{"cancel", testCancel},
+		// It changes the binary in the repository.
+		{"binary", testBinary},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, g, repo) })
+	}
+}
+
 // extend writes text at the end of a binary: it is another file then, and runs as before.
 func extend(t *testing.T, path string) {
 	t.Helper()
@@ -30,14 +53,8 @@ func extend(t *testing.T, path string) {
 	}
 }
 
-// TestBinary runs builds with binaries that are found in different ways and replaced.
-//
-// Invariant: the content of the binary is an input of each task of the Gradle plugin, unless the user shares the build
-// cache across platforms.
-func TestBinary(t *testing.T) {
-	builds.Require(t, builds.Full)
-	g := builds.NewGradle(t, "8.8", "jvm")
-	repo := builds.Repository(t.Context(), t)
+// testBinary runs builds with binaries that are found in different ways and replaced.
+func testBinary(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache")
 	found, err := filepath.Glob(filepath.Join(repo, "dev", "tracegen", "tracegen", "*", "*.exe"))
@@ -72,14 +89,10 @@ func TestBinary(t *testing.T) {
 	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
 }
 
-// TestIncluded changes a file that tracegen.yml includes.
-//
-// Invariant: a file that tracegen.yml includes is an input of the Gradle plugin's tasks.
-func TestIncluded(t *testing.T) {
-	builds.Require(t, builds.Full)
-	g := builds.NewGradle(t, "8.8", "jvm")
+// testIncluded changes a file that tracegen.yml includes.
+func testIncluded(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
-	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
 	p.add("tracegen.yml", "include:\n  - 'more.yml' # further rules\n")
 	p.add("more.yml", "rules:\n  - block: com.google.gson.stream.**\n")
 	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
@@ -92,12 +105,10 @@ func TestIncluded(t *testing.T) {
 	}
 }
 
-// TestMapping takes the mapping from another project, and publishes it.
-func TestMapping(t *testing.T) {
-	builds.Require(t, builds.Full)
-	g := builds.NewGradle(t, "8.8", "jvm")
+// testMapping takes the mapping from another project, and publishes it.
+func testMapping(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
-	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
 	p.add("build.gradle", `
 configurations { mapping }
 dependencies { mapping project(path: ':app', configuration: 'tracegenMapping') }
@@ -125,12 +136,10 @@ publishing {
 	}
 }
 
-// TestKotlin builds a program in Kotlin and Java, with the plugin applied before that of Kotlin.
-func TestKotlin(t *testing.T) {
-	builds.Require(t, builds.Full)
-	g := builds.NewGradle(t, "8.8", "jvm")
+// testKotlin builds a program in Kotlin and Java, with the plugin applied before that of Kotlin.
+func testKotlin(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
-	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
 	p.edit("app/build.gradle", `    id 'application'
     id 'dev.tracegen'
 `, `    id 'dev.tracegen'
@@ -149,15 +158,13 @@ object Sums { fun until(n: Int): Int = (0 until n).filter { it % 2 == 0 }.map { 
 	}
 }
 
-// TestCancel cancels a build while the binary runs: the process must end.
-func TestCancel(t *testing.T) {
-	builds.Require(t, builds.Full)
+// testCancel cancels a build while the binary runs: the process must end.
+func testCancel(t *testing.T, g builds.Gradle, repo string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: there are no signals")
 	}
-	g := builds.NewGradle(t, "8.8", "jvm")
 	dir := t.TempDir()
-	p := newProject(t, g, builds.Repository(t.Context(), t), filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
+	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
 	script, pidFile := filepath.Join(dir, "tracegen"), filepath.Join(dir, "pid")
 	text := "#!/bin/sh\necho $$ > " + pidFile + ".tmp\nmv " + pidFile + ".tmp " + pidFile + "\nexec sleep 600\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {

@@ -4,6 +4,7 @@ import java.io.File;
 import java.util.Collections;
 import java.util.List;
 
+import org.gradle.api.JavaVersion;
 import org.gradle.api.Project;
 import org.gradle.api.Transformer;
 import org.gradle.api.artifacts.Configuration;
@@ -154,11 +155,14 @@ final class JvmSupport {
         options.getDefaults().put("exits", "exact");
         Provider<JavaLauncher> launcher = project.getExtensions().getByType(JavaToolchainService.class)
                 .launcherFor(project.getExtensions().getByType(JavaPluginExtension.class).getToolchain());
-        // The configuration cache cannot keep the launcher's own provider among the parameters of a transform.
-        options.getJdkHome().set(project.provider(() ->
-                launcher.get().getMetadata().getInstallationPath().getAsFile().getPath()));
-        options.getJdkVersion().set(project.provider(() ->
-                launcher.get().getMetadata().getLanguageVersion().toString()));
+        // The configuration cache cannot keep the launcher's own provider among the parameters of a transform. Gradle 7
+        // has no launcher if the project names no toolchain: then its own JVM is that of the project.
+        options.getJdkHome().set(project.provider(() -> launcher.isPresent()
+                ? launcher.get().getMetadata().getInstallationPath().getAsFile().getPath()
+                : System.getProperty("java.home")));
+        options.getJdkVersion().set(project.provider(() -> launcher.isPresent()
+                ? launcher.get().getMetadata().getLanguageVersion().toString()
+                : JavaVersion.current().getMajorVersion()));
     }
 
     private void publish(Provider<RegularFile> mapping) {
@@ -195,8 +199,6 @@ final class JvmSupport {
                     task.dependsOn(mapping);
                     task.getRecording().convention(recording);
                     task.getMapping().set(mapping);
-                    task.getJavaLauncher().convention(project.getExtensions().getByType(JavaToolchainService.class)
-                            .launcherFor(project.getExtensions().getByType(JavaPluginExtension.class).getToolchain()));
                     if (project.getPluginManager().hasPlugin("application")) {
                         like(task, project.getTasks().named("run", JavaExec.class).get());
                     }
