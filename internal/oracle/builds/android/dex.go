@@ -34,6 +34,9 @@ type Dex struct {
 	Hash string
 }
 
+// matrixTwin is the class of the no-op runtime that forwards the calls of apps made for Matrix.
+const matrixTwin = " com.tencent.matrix.trace.core.AppMethodBeat."
+
 var hexDigest = regexp.MustCompile(`const-string v\d+, "([0-9a-f]{16})"`)
 
 // ReadDex returns the calls in the dex files of an archive. The runtime's class must have its name. The error wraps
@@ -97,6 +100,7 @@ func (d *Dex) read(from io.Reader) {
 			method = name
 		}
 		switch {
+		case strings.Contains(method, matrixTwin):
 		case strings.Contains(line, "Ldev/tracegen/runtime/AppMethodBeat;.i:(I)V"):
 			d.Entries++
 		case strings.Contains(line, "Ldev/tracegen/runtime/AppMethodBeat;.o:(I)V"):

@@ -44,7 +44,7 @@ func setupAll(t *testing.T) []android.Setup {
 // gradle builds tasks of the project in dir, and fails the test if the build fails.
 func gradle(t *testing.T, g builds.Gradle, dir string, tasks ...string) builds.Result {
 	t.Helper()
-	return g.Build(t, dir, append([]string{"-p", dir, "--build-cache", "--configuration-cache"}, tasks...)...)
+	return g.Build(t, dir, append([]string{"--build-cache", "--configuration-cache"}, tasks...)...)
 }
 
 // reused reports whether a build took its tasks from the configuration cache.

@@ -266,6 +266,9 @@ final class AndroidSupport {
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(scan).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, ScanFeatureTask::getJars, ScanFeatureTask::getDirectories,
                 ScanFeatureTask::getOutput);
+        // Some versions of the Android Gradle plugin let all transformations of a variant write to the same file.
+        scan.configure(t -> t.getOutput().set(project.getLayout().getBuildDirectory()
+                .file("intermediates/tracegen/" + variant.getName() + "/merged/classes.jar")));
         give(variant, "Scans", SCANS, scan.flatMap(ScanFeatureTask::getScans));
 
         Configuration slices = take(variant, "BaseSlices", SLICES);
