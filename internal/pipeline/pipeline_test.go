@@ -223,7 +223,7 @@ func TestSkipped(t *testing.T) {
 		reason  string
 		warning string // a part of it, "" for none
 	}{
-		{name: "module-info", warning: "in.jar!x/E.class: the module must read",
+		{name: "module-info", warning: "in.jar!x/E.class: on a module path, the module must read",
 			data: assembly.Class{Name: "module-info", Super: "-", Major: 53, Access: classfile.AccModule}.Bytes()},
 		{name: "module-info that has a method", key: "module-info.f", reason: "module-info", warning: "--add-requires",
 			data: assembly.Class{Name: "module-info", Major: 53, Access: classfile.AccModule,

@@ -282,15 +282,21 @@ func (d *Draft) callingModules() (modules []int) {
 	return modules
 }
 
-// ModuleWarnings returns warnings about modules that will not read the runtime's, when it is known which.
+// ModuleWarnings returns a warning if there are modules that will not read the runtime's, when it is known which. On a
+// class path they need not, so several are one warning. A jar for Android that was merged of many is no module.
 func (d *Draft) ModuleWarnings() (warnings []string) {
-	if d.options.AddRequires {
+	if d.options.AddRequires || d.options.Android && len(d.options.Merged) > 0 {
 		return nil
 	}
-	for _, n := range d.callingModules() {
-		warnings = append(warnings, fmt.Sprintf("%s: the module must read that of the runtime class: run tracegen "+
-			"with --add-requires, or the program with --add-reads",
-			d.facts[n].At.Where()))
+	modules := d.callingModules()
+	if len(modules) == 0 {
+		return nil
 	}
-	return warnings
+	first := d.facts[modules[0]].At.Where()
+	if len(modules) == 1 {
+		return []string{first + ": on a module path, the module must read that of the runtime class: run tracegen " +
+			"with --add-requires, or the program with --add-reads"}
+	}
+	return []string{fmt.Sprintf("%d modules, the first of them %s: on a module path, they must read that of the runtime "+
+		"class: run tracegen with --add-requires, or the program with --add-reads", len(modules), first)}
 }
