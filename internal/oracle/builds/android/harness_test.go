@@ -24,10 +24,11 @@ func setupAll(t *testing.T) []android.Setup {
 	oracle.Require(t, err)
 	repository := builds.Repository(t.Context(), t)
 	wanted := strings.FieldsFunc(os.Getenv("TRACEGEN_AGP"), func(r rune) bool { return r == ',' })
+	all := len(wanted) == 0
 	var setups []android.Setup
 	for _, plugin := range android.Versions {
 		i := slices.Index(wanted, plugin.Version)
-		if len(wanted) > 0 && i < 0 {
+		if !all && i < 0 {
 			continue
 		}
 		setups = append(setups, android.Setup{Plugin: plugin, SDK: sdk, Repository: repository})

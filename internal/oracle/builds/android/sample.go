@@ -70,6 +70,10 @@ func (s Setup) Copy(from, to string) error {
 		fmt.Fprintf(&b, "android.aapt2FromMavenOverride=%s\n", filepath.Join(s.SDK, "aapt2"))
 		b.WriteString("android.builder.sdkDownload=false\nandroid.overrideVersionCheck=true\n" +
 			"android.suppressUnsupportedCompileSdk=29\n")
+		if strings.HasPrefix(s.Plugin.Version, "9.") {
+			// The plugin's own Kotlin would add a newer kotlin-stdlib, and so other methods than with other versions.
+			b.WriteString("android.builtInKotlin=false\n")
+		}
 		return b.String()
 	})
 	if err != nil {

@@ -109,8 +109,8 @@ final class AndroidSupport {
      * plugins, and their classes are instrumented too.
      */
     private <V extends Variant> void register(AndroidComponentsExtension<?, ?, V> components) {
-        Provider<List<RegularFile>> bootClasspath = components.getSdkComponents().getBootClasspath();
-        Action<V> configure = variant -> configure(variant, bootClasspath);
+        // The boot class path may be asked for in onVariants only: Android's plugin 8.13 refuses it before.
+        Action<V> configure = variant -> configure(variant, components.getSdkComponents().getBootClasspath());
         components.onVariants(components.selector().all(), configure);
     }
 
