@@ -150,6 +150,7 @@ final class AndroidSupport {
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentClassesTask::getJars,
                 InstrumentClassesTask::getDirectories, InstrumentClassesTask::getOutput);
+        task.configure(t -> t.getOutput().set(classesJar(variant, "instrumented")));
         return task.flatMap(InstrumentTask::getMapping);
     }
 
@@ -194,10 +195,20 @@ final class AndroidSupport {
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentClassPartsTask::getJars,
                 InstrumentClassPartsTask::getDirectories, InstrumentClassPartsTask::getOutput);
+        task.configure(t -> t.getOutput().set(classesJar(variant, "instrumented")));
         if (!features.isEmpty()) {
             give(variant, "Slices", SLICES, task.flatMap(InstrumentClassPartsTask::getFeatureSlices));
         }
         return task.flatMap(InstrumentClassPartsTask::getMapping);
+    }
+
+    /**
+     * Returns where a transformation writes. Version 8.0 of the Android Gradle plugin lets all transformations of a
+     * variant write to the same file, those of other plugins too.
+     */
+    private Provider<RegularFile> classesJar(Variant variant, String name) {
+        return project.getLayout().getBuildDirectory()
+                .file("intermediates/tracegen/" + variant.getName() + "/" + name + "/classes.jar");
     }
 
     private static String taskName(Variant variant) {
@@ -266,9 +277,7 @@ final class AndroidSupport {
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(scan).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, ScanFeatureTask::getJars, ScanFeatureTask::getDirectories,
                 ScanFeatureTask::getOutput);
-        // Some versions of the Android Gradle plugin let all transformations of a variant write to the same file.
-        scan.configure(t -> t.getOutput().set(project.getLayout().getBuildDirectory()
-                .file("intermediates/tracegen/" + variant.getName() + "/merged/classes.jar")));
+        scan.configure(t -> t.getOutput().set(classesJar(variant, "merged")));
         give(variant, "Scans", SCANS, scan.flatMap(ScanFeatureTask::getScans));
 
         Configuration slices = take(variant, "BaseSlices", SLICES);
@@ -284,6 +293,7 @@ final class AndroidSupport {
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentFeatureTask::getJars,
                 InstrumentFeatureTask::getDirectories, InstrumentFeatureTask::getOutput);
+        task.configure(t -> t.getOutput().set(classesJar(variant, "instrumented")));
     }
 
     /** Returns the base module of a feature: the one that is set, or the only project that the feature depends on. */
