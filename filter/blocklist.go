@@ -40,6 +40,7 @@ func ParseBlockList(name string, data []byte) ([]Rule, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	showFrom(rules, name)
 	return rules, nil
 }
 

@@ -59,6 +59,7 @@ func ParseConfig(name string, data []byte, options []string, read func(name stri
 	if err := r.file(data); err != nil {
 		return Config{}, err
 	}
+	showFrom(c.Rules, name)
 	return c, nil
 }
 

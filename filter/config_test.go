@@ -211,8 +211,8 @@ func TestInclude(t *testing.T) {
 	for _, r := range c.Rules {
 		got = append(got, filepath.ToSlash(r.String()))
 	}
-	const want = "conf/a.yml:2: block a.A\nconf/c.yml:1: block {loop: true}\nconf/sub/b.yml:3: block b.B\n" +
-		"conf/c.yml:1: block {loop: true}\nconf/t.yml:2: allow t.T"
+	const want = "a.yml:2: block a.A\nc.yml:1: block {loop: true}\nsub/b.yml:3: block b.B\n" +
+		"c.yml:1: block {loop: true}\nt.yml:2: allow t.T"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got rules\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 )
 
@@ -27,6 +28,7 @@ type Rule struct {
 	message bool // see ParseMessage
 	text    string
 	at      Position
+	dir     string // of the file that was given to the parser; "" if there was none
 	pattern pattern
 	// conditions is nil for a rule that has only a pattern.
 	conditions *conditions
@@ -50,8 +52,25 @@ func parseRule(allow bool, pattern, text string, at Position) (Rule, error) {
 	return Rule{allow: allow, text: text, at: at, pattern: p}, nil
 }
 
-// String returns the rule as "FILE:LINE: TEXT", where TEXT is the rule as it was written.
-func (r Rule) String() string { return r.at.String() + ": " + r.text }
+// String returns the rule as "FILE:LINE: TEXT", where TEXT is the rule as it was written. FILE is relative to the
+// directory of the file that was given to [ParseConfig] or [ParseBlockList], with slashes. So scan files and lists that
+// name the rule do not depend on where that directory is.
+func (r Rule) String() string {
+	at := r.at
+	if r.dir != "" {
+		if relative, err := filepath.Rel(r.dir, at.File); err == nil {
+			at.File = filepath.ToSlash(relative)
+		}
+	}
+	return at.String() + ": " + r.text
+}
+
+// showFrom makes the rules relative to the directory of a file, see [Rule.String].
+func showFrom(rules []Rule, file string) {
+	for i := range rules {
+		rules[i].dir = filepath.Dir(file)
+	}
+}
 
 // isWhole reports whether the class's name alone decides that the rule matches all methods of a class, or none.
 func (r *Rule) isWhole() bool { return r.pattern.method == nil && r.conditions == nil }
