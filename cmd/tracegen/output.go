@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,7 +256,11 @@ func makeDirectories(files []target) (undo func(), err error) {
 			missing = append(missing, dir)
 		}
 		for _, dir := range slices.Backward(missing) {
-			if err := os.Mkdir(dir, 0o777); err != nil {
+			err := os.Mkdir(dir, 0o777)
+			if errors.Is(err, fs.ErrExist) && isDirectory(dir) {
+				continue // another process was faster, as in a build that scans parts at the same time
+			}
+			if err != nil {
 				undo()
 				return nil, fmt.Errorf("%s: %w", f.what, err)
 			}

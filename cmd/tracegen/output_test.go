@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
@@ -213,5 +215,28 @@ func TestMakeDirectoriesUndone(t *testing.T) {
 	}
 	if isDirectory("new") {
 		t.Error("a failure leaves a directory behind")
+	}
+}
+
+// TestDirectoriesAreMadeBySeveral makes the same directories from several goroutines, as processes of one build do.
+func TestDirectoriesAreMadeBySeveral(t *testing.T) {
+	for range 100 {
+		dir := filepath.Join(t.TempDir(), "a", "b", "c")
+		var group errgroup.Group
+		begin := make(chan struct{})
+		for k := range 8 {
+			group.Go(func() error {
+				<-begin
+				_, err := makeDirectories([]target{{"--output", filepath.Join(dir, fmt.Sprint(k))}})
+				return err
+			})
+		}
+		close(begin)
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if !isDirectory(dir) {
+			t.Fatalf("%s was not made", dir)
+		}
 	}
 }
