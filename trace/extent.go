@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/gz"
 )
 
 // Extent is how long a recording is, as far as its chunks show without a replay.
@@ -25,7 +27,7 @@ const lastRecords = 8
 // report of another tool has no extent. An error is that of in.
 func ReadExtent(in io.Reader) (Extent, error) {
 	b := bufio.NewReaderSize(in, readStep)
-	if head, err := b.Peek(2); err == nil && head[0] == 0x1F && head[1] == 0x8B {
+	if head, err := b.Peek(2); err == nil && gz.IsCompressed(head) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return Extent{}, nil // the error is reported when the recording is read

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/textreport"
 )
 
@@ -56,7 +57,7 @@ func OpenSourceWith(path string, watch func(file io.Reader) io.Reader) (*Source,
 func NewSource(in io.Reader) (*Source, error) {
 	b := bufio.NewReaderSize(in, readStep)
 	head, err := b.Peek(2)
-	if err == nil && head[0] == 0x1F && head[1] == 0x8B {
+	if err == nil && gz.IsCompressed(head) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, fmt.Errorf("%w: it begins as .gz and goes on otherwise: %w", ErrFormat, err)

@@ -1,6 +1,6 @@
 // Package gz reads files that may be compressed with gzip (RFC 1952). It goes by the first two bytes, not by the name:
 // a mapping that was stored as an artifact of a build often has another name. All commands read mappings, R8 mappings,
-// reports, tables of lines, and texts by this package. Package trace does the same for recordings.
+// reports, tables of lines, and texts by this package. Package trace inflates recordings by itself: its errors differ.
 //
 // A small file can inflate to a very large one. A caller that keeps what it reads must limit its size.
 package gz
