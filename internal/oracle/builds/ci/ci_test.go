@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"sync"
 	"testing"
 
@@ -346,9 +347,10 @@ func TestActionDownloads(t *testing.T) {
 	}
 	const program = "#!/bin/sh\necho tracegen\n"
 	archives := map[string]string{"tar.gz": tarball(t, "tracegen", program), "zip": zipped(t, "tracegen.exe", program)}
-	files := map[string]string{}
+	// The server's goroutines read the files of the case that runs.
+	var current atomic.Pointer[map[string]string]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, ok := files[r.URL.Path]
+		text, ok := (*current.Load())[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -380,9 +382,10 @@ func TestActionDownloads(t *testing.T) {
 		archive := archives[kind]
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(archive)))
 		releases := "/tracegen/tracegen/releases/download/v" + version + "/"
-		clear(files)
-		files[releases+name] = archive
-		files[releases+"checksums.txt"] = strings.NewReplacer("SUM", sum, "NAME", name).Replace(c.sums)
+		current.Store(&map[string]string{
+			releases + name:            archive,
+			releases + "checksums.txt": strings.NewReplacer("SUM", sum, "NAME", name).Replace(c.sums),
+		})
 		out, code, outputs := w.step(t, "tool")
 		if code != c.code || !strings.Contains(out, c.message) {
 			t.Errorf("%+v: exit code %d: %s", c, code, out)
