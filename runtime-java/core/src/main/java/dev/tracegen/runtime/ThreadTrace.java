@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The records and messages of one thread. Code that watches a message queue, such as the Android part, gets this
  * object from {@link Recorder#thread} and reports to it what the queue does.
@@ -77,7 +79,7 @@ public final class ThreadTrace {
      *
      * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
      */
-    public void messageBegin(String text) {
+    public void messageBegin(@Nullable String text) {
         if (AppMethodBeat.mode < 0) {
             return;
         }
@@ -110,7 +112,7 @@ public final class ThreadTrace {
      * @param target the class of the Handler, null for none
      * @param callback the class of the callback, null for none
      */
-    public void describe(int what, String target, String callback) {
+    public void describe(int what, @Nullable String target, @Nullable String callback) {
         if (runningSince != 0) {
             running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
                     + ": " + what;
@@ -221,7 +223,7 @@ public final class ThreadTrace {
      *
      * @param value null if they cannot be read
      */
-    public void setPendingQueue(PendingQueue value) {
+    public void setPendingQueue(@Nullable PendingQueue value) {
         queue = value;
     }
 

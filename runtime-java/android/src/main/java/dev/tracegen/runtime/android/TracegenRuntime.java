@@ -18,6 +18,7 @@ import java.io.InputStreamReader;
 import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts and stops recording in an app. One call in {@code Application.attachBaseContext} or {@code onCreate} is
@@ -144,7 +145,7 @@ public final class TracegenRuntime {
      * @param looper the Looper of a {@code HandlerThread}, for instance
      * @return its monitor; null if nothing is recorded now
      */
-    public static synchronized LooperMonitor watch(Looper looper) {
+    public static synchronized @Nullable LooperMonitor watch(Looper looper) {
         if (running == null || looper == Looper.getMainLooper()) {
             return running == null ? null : running.monitor;
         }

@@ -2,6 +2,7 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import android.os.Looper;
+import org.jspecify.annotations.Nullable;
 
 /** Starts and stops recording in an app. In the no-op all methods do nothing. */
 public final class TracegenRuntime {
@@ -39,7 +40,7 @@ public final class TracegenRuntime {
      * @param looper ignored
      * @return null: nothing is recorded now
      */
-    public static LooperMonitor watch(Looper looper) {
+    public static @Nullable LooperMonitor watch(Looper looper) {
         return null;
     }
 }
