@@ -216,6 +216,7 @@ final class Watcher implements Runnable {
     private long checkAll() throws IOException {
         checkWallMillis = platform.wallMillis();
         checkNanos = recorder.lastNanos();
+        recorder.rings().checking();
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
             boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
@@ -308,6 +309,8 @@ final class Watcher implements Runnable {
 
     private long copyRecords(ThreadTrace t, Ring ring) throws IOException {
         long n = 0;
+        // The ring may have replaced the one that was copied before.
+        ring.copied(t.nextToDrain);
         long end = ring.sequence();
         // Behind the line above: every change before a record that is copied now is seen.
         writeGate(t, ring.lastChange);
@@ -319,7 +322,8 @@ final class Watcher implements Runnable {
             t.outermost.sampleCpu(platform.nanoTime(), platform.threadCpuNanos(t.thread));
         }
         while (t.nextToDrain < end) {
-            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, t.nextToDrain + RecordingWriter.CHUNK_RECORDS));
+            long first = Math.max(t.nextToDrain, ring.oldest());
+            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, first + RecordingWriter.CHUNK_RECORDS));
             t.nextToDrain = copy.firstSequence + copy.records.length;
             n += copy.records.length + copy.overwritten;
             ring.copied(t.nextToDrain);
