@@ -8,9 +8,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * more than the app allows, however many threads there are. Safe for concurrent use. No method waits or allocates.
  */
 final class MemoryBudget {
-    /** The least budget. */
-    static final long LEAST = 1L << 20;
-
     /** The greatest budget if none is set: on a JVM, and on Android. */
     private static final long MOST_JVM = 64L << 20;
     private static final long MOST_ANDROID = 16L << 20;
@@ -35,9 +32,16 @@ final class MemoryBudget {
         this.bytes = bytes;
     }
 
+    /** Returns how many bytes options allow. */
+    static long bytes(RecorderOptions options) {
+        // ART has this name, too.
+        return options.memory != 0 ? options.memory
+                : defaultBytes(Runtime.getRuntime().maxMemory(), "Dalvik".equals(System.getProperty("java.vm.name")));
+    }
+
     /** Returns the size of the budget if none is set, for a heap of so many bytes. */
     static long defaultBytes(long maxHeap, boolean android) {
-        return Math.max(LEAST, Math.min(android ? MOST_ANDROID : MOST_JVM, maxHeap / HEAP_SHARE));
+        return Math.max(RecorderOptions.LEAST_MEMORY, Math.min(android ? MOST_ANDROID : MOST_JVM, maxHeap / HEAP_SHARE));
     }
 
     /** Changes the size. What was taken before stays taken. */

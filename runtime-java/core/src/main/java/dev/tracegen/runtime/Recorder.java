@@ -59,7 +59,7 @@ public final class Recorder {
         Platform platform = options.platform;
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
-        this.rings = new Rings(this, new MemoryBudget(options.memoryBytes()), options.ringRecords);
+        this.rings = new Rings(this, new MemoryBudget(MemoryBudget.bytes(options)), options.ringRecords);
         rings.use(options, LONG_CALL_MILLIS);
         rings.takeThreadAlways();
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);

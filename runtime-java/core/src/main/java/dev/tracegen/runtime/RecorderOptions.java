@@ -39,6 +39,8 @@ public final class RecorderOptions {
     /** The unit of time if none is set, and the least one: 43 bits of it are 101 days. */
     static final long TICK_NANOS = 1000;
 
+    static final long LEAST_MEMORY = 1L << 20;
+
     private static final int CLOCK_PERIOD_MILLIS = 5;
 
     private static final int MIN_RING = 1 << 10;
@@ -53,7 +55,7 @@ public final class RecorderOptions {
     int ringRecords = 1 << 20;
     int threadRingRecords = 1 << 17;
 
-    /** 0 for the default, see {@link MemoryBudget}. */
+    /** In bytes; 0 for the default. */
     long memory;
 
     long tickNanos = TICK_NANOS;
@@ -171,15 +173,8 @@ public final class RecorderOptions {
      * @return this
      */
     public RecorderOptions memory(long bytes) {
-        memory = bytes <= 0 ? 0 : Math.max(MemoryBudget.LEAST, bytes);
+        memory = bytes <= 0 ? 0 : Math.max(LEAST_MEMORY, bytes);
         return this;
-    }
-
-    /** Returns the size of the budget in bytes. */
-    long memoryBytes() {
-        // ART has this name, too.
-        return memory != 0 ? memory : MemoryBudget.defaultBytes(Runtime.getRuntime().maxMemory(),
-                "Dalvik".equals(System.getProperty("java.vm.name")));
     }
 
     /**
@@ -429,7 +424,7 @@ public final class RecorderOptions {
         long unit = value.endsWith("K") ? 1 << 10 : value.endsWith("M") ? 1 << 20 : 1;
         try {
             long n = Integer.parseInt(value.substring(0, digits)) * unit;
-            if (n >= MemoryBudget.LEAST) {
+            if (n >= LEAST_MEMORY) {
                 return n;
             }
         } catch (NumberFormatException e) {

@@ -66,7 +66,7 @@ final class Rings {
     void use(RecorderOptions o, int calls) {
         mostMain = o.ringRecords;
         most = o.threadRingRecords;
-        memory.resize(o.memoryBytes());
+        memory.resize(MemoryBudget.bytes(o));
         longTicks = Math.max(1, Math.min(calls, o.slowMillis / 4) * 1000000L / o.tickNanos);
         pressure = o.everyRecord ? o.pressure : RecorderOptions.PRESSURE_LOSE;
     }

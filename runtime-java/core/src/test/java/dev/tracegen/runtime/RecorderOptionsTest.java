@@ -28,9 +28,9 @@ class RecorderOptionsTest {
         assertEquals(0, o.clockPeriodMillis);
         assertEquals(5, o.set("tick", "ms").clockPeriodMillis);
         assertEquals(1000, o.tickNanos);
-        assertEquals(3 << 20, o.memoryBytes());
-        assertEquals(2000000, o.set("memory", "2000000").memoryBytes());
-        assertEquals(1 << 20, o.set("memory", "1024K").memoryBytes());
+        assertEquals(3 << 20, MemoryBudget.bytes(o));
+        assertEquals(2000000, MemoryBudget.bytes(o.set("memory", "2000000")));
+        assertEquals(1 << 20, MemoryBudget.bytes(o.set("memory", "1024K")));
         assertEquals(false, o.virtualThreads);
         assertEquals(true, o.set("threads", "all,virtual").virtualThreads);
         assertEquals(RecorderOptions.THREADS_ALL, o.threads);
