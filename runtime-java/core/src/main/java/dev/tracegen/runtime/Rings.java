@@ -19,10 +19,10 @@ final class Rings {
 
     private static final int RECORD_BYTES = 8;
 
-    /** About what a thread needs besides its ring, with what the recorder's thread has of it. */
+    /** About what a thread needs besides its ring, with what the sampler has of it. */
     private static final long TRACE_BYTES = 2048;
 
-    /** After so many new threads the recorder's thread is woken: as many may have ended. */
+    /** After so many new threads the sampler is woken: as many may have ended. */
     private static final int MANY_THREADS = 16;
 
     /** What is done when a ring is full, one of {@link RecorderOptions}'s constants. */
@@ -31,7 +31,7 @@ final class Rings {
     /** A call that takes so many ticks is kept in a window. */
     volatile long longTicks = Long.MAX_VALUE;
 
-    /** How long an owner waits for the recorder's thread if that copies nothing. A waiting app must not hang. */
+    /** How long an owner waits for the sampler if that copies nothing. A waiting app must not hang. */
     volatile long waitNanos = 2000000000L;
 
     final MemoryBudget memory;
@@ -45,7 +45,7 @@ final class Rings {
 
     private final AtomicInteger newThreads = new AtomicInteger();
 
-    /** Whether the recorder's thread was woken and has not begun to check all threads since. */
+    /** Whether the sampler was woken and has not begun to check all threads since. */
     private volatile boolean woken;
 
     /**
@@ -175,19 +175,19 @@ final class Rings {
         }
     }
 
-    /** Reports whether records are still copied by the recorder's thread. */
+    /** Reports whether records are still copied by the sampler. */
     boolean recording() {
         return recorder != null && recorder.recording();
     }
 
-    /** Wakes the recorder's thread, because a ring is getting full. */
+    /** Wakes the sampler, because a ring is getting full. */
     void wake() {
         if (recorder != null) {
-            recorder.wakeWatcher();
+            recorder.wakeSampler();
         }
     }
 
-    /** Wakes the recorder's thread to release what threads had that have ended, once until it does so. */
+    /** Wakes the sampler to release what threads had that have ended, once until it does so. */
     private void wakeOnce() {
         if (woken) {
             return;
@@ -202,7 +202,7 @@ final class Rings {
         }
     }
 
-    /** To be called by the recorder's thread before it looks at all threads. */
+    /** To be called by the sampler before it looks at all threads. */
     void checking() {
         newThreads.set(0);
         woken = false;
