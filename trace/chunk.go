@@ -10,7 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*End], [*MissingParts] of several files and, of a
+// replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -459,13 +460,13 @@ type DroppedKind uint8
 
 // The kinds of what is dropped. Others may be added.
 const (
-	DroppedRecords    DroppedKind = 1 // records for which there was no memory
-	DroppedSamples    DroppedKind = 2 // stack samples
-	DroppedStalls     DroppedKind = 3 // stalls
-	DroppedFrames     DroppedKind = 4 // frames
-	DroppedDeliveries DroppedKind = 5 // stalls that the app's listener did not get
-	DroppedSigns      DroppedKind = 6 // signs of life
-	DroppedChunks     DroppedKind = 7 // chunks that could not be written to the disk
+	DroppedRecords  DroppedKind = 1 // records for which there was no memory
+	DroppedSamples  DroppedKind = 2 // stack samples
+	DroppedStalls   DroppedKind = 3 // stalls
+	DroppedFrames   DroppedKind = 4 // frames
+	DroppedListener DroppedKind = 5 // stalls that the app's listener did not get
+	DroppedSigns    DroppedKind = 6 // signs of life
+	DroppedChunks   DroppedKind = 7 // chunks that could not be written to the disk
 )
 
 func (*Meta) chunk()        {}

@@ -6,7 +6,7 @@ import (
 )
 
 // Suspensions are times in which a process did not run, put together from [Suspended] chunks. The zero value has none.
-// It keeps the last 4,096 of them, so its memory does not grow with the recording.
+// It keeps the last 4,096 of them at most, so its memory does not grow with the recording.
 type Suspensions struct {
 	list []Suspension // in the order of time; they do not overlap
 }
@@ -14,8 +14,8 @@ type Suspensions struct {
 // maxSuspensions is how many times are kept.
 const maxSuspensions = 1 << 12
 
-// Add adds the times of a chunk. Where times of several causes overlap, the cause of the earlier one is kept. Times that
-// end before they begin are ignored.
+// Add adds the times of a chunk. Where times of several causes overlap, the cause of the earlier one is kept. Times
+// that end before they begin are ignored.
 func (s *Suspensions) Add(c *Suspended) {
 	for _, t := range c.List {
 		t.Begin, t.End = bounded(t.Begin), bounded(t.End)
@@ -136,9 +136,9 @@ func Sum(times []Suspension, begin, end int64) (nanos int64) {
 	return nanos
 }
 
-// Running returns a segment as if the process had not stopped within it: each time is earlier by what the process did not
-// run since the segment's begin. The durations of its calls are those in which the process ran. The segment itself does
-// not change; it is returned if the process ran all the time.
+// Running returns a segment as if the process had not stopped within it: each time is earlier by what the process did
+// not run since the segment's begin. The durations of its calls are those in which the process ran. The segment itself
+// does not change; it is returned if the process ran all the time.
 func (s *Suspensions) Running(from *Segment) *Segment {
 	stopped := s.Within(from.Begin, from.End)
 	if len(stopped) == 0 {
@@ -148,8 +148,9 @@ func (s *Suspensions) Running(from *Segment) *Segment {
 	for i := 1; i < len(stopped); i++ {
 		before[i] = before[i-1] + stopped[i-1].End - stopped[i-1].Begin
 	}
+	begins := func(t Suspension, at int64) int { return cmp.Compare(t.Begin, at) }
 	ran := func(at int64) int64 {
-		i, _ := slices.BinarySearchFunc(stopped, at, func(t Suspension, at int64) int { return cmp.Compare(t.Begin, at) })
+		i, _ := slices.BinarySearchFunc(stopped, at, begins)
 		if i == 0 {
 			return at
 		}

@@ -122,8 +122,8 @@ func TestJoinerSuspended(t *testing.T) {
 	}
 }
 
-// TestShowSuspensions puts times into random calls: each call keeps its times, no two calls overlap that do not nest, and
-// the time of MethodSuspended is in the innermost call, whatever the calls are.
+// TestShowSuspensions puts times into random calls: each call keeps its times, no two calls overlap that do not nest,
+// and the time of MethodSuspended is in the innermost call, whatever the calls are.
 //
 // Invariant: Time in which the process did not run is no part of a stall, whatever else the recording says.
 func TestShowSuspensions(t *testing.T) {

@@ -63,7 +63,7 @@ type OffMethod struct {
 
 // DroppedCount is how often something was not written.
 type DroppedCount struct {
-	// Kind is "records", "stack-samples", "stalls", "frames", "deliveries", "signs-of-life", "chunks", or "kind-N" for
+	// Kind is "records", "stack-samples", "stalls", "frames", "listener-calls", "signs-of-life", "chunks", or "kind-N" for
 	// one that this program does not know.
 	Kind string `json:"kind"`
 	// Thread is the label of the thread that it is about; empty if it is about all threads together.
@@ -76,13 +76,13 @@ type DroppedCount struct {
 
 // droppedKinds has the kinds of what is dropped: the name of each, and what people call one and several of them.
 var droppedKinds = map[trace.DroppedKind]struct{ name, one, several string }{
-	trace.DroppedRecords:    {"records", "record", "records"},
-	trace.DroppedSamples:    {"stack-samples", "stack sample", "stack samples"},
-	trace.DroppedStalls:     {"stalls", "stall", "stalls"},
-	trace.DroppedFrames:     {"frames", "frame", "frames"},
-	trace.DroppedDeliveries: {"deliveries", "stall for the app's listener", "stalls for the app's listener"},
-	trace.DroppedSigns:      {"signs-of-life", "sign of life", "signs of life"},
-	trace.DroppedChunks:     {"chunks", "chunk of the file", "chunks of the file"},
+	trace.DroppedRecords:  {"records", "record", "records"},
+	trace.DroppedSamples:  {"stack-samples", "stack sample", "stack samples"},
+	trace.DroppedStalls:   {"stalls", "stall", "stalls"},
+	trace.DroppedFrames:   {"frames", "frame", "frames"},
+	trace.DroppedListener: {"listener-calls", "stall for the app's listener", "stalls for the app's listener"},
+	trace.DroppedSigns:    {"signs-of-life", "sign of life", "signs of life"},
+	trace.DroppedChunks:   {"chunks", "chunk of the file", "chunks of the file"},
 }
 
 // smallLoss is the share of lost records up to which times are not called lower bounds.

@@ -110,7 +110,8 @@ type StallExit struct {
 	Same bool         `json:"sameMethod,omitempty"`
 }
 
-// exitOf returns how the process ended while the stall was running; nil if the stall ended before, or if it is not known.
+// exitOf returns how the process ended while the stall was running; nil if the stall ended before, or if that is not
+// known.
 func (s *Stall) exitOf() *StallExit {
 	e := s.Recording.Exit
 	if s.Ended || e == nil {

@@ -47,8 +47,8 @@ func (m Method) Identity() string {
 	return m.Class + "." + m.Name
 }
 
-// pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process did
-// not run.
+// pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process
+// did not run.
 func (m Method) pseudo() bool {
 	return m.Class == "" && (m.Name == trace.NameNotRecorded || m.Name == trace.NameSuspended)
 }

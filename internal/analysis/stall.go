@@ -29,8 +29,8 @@ type Stall struct {
 	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
 	Wall, CPU, GC time.Duration
 	GCCount       int64
-	// Suspended is how much of Wall the process did not run, Suspensions when that was. Ran is the rest of Wall: HotPath,
-	// MostSelf and Verdict are about that alone.
+	// Suspended is how much of Wall the process did not run, Suspensions when that was. Ran is the rest of Wall:
+	// HotPath, MostSelf and Verdict are about that alone.
 	Suspended, Ran time.Duration
 	Suspensions    []Suspension
 	// Precision is how far a time of a method's entry or exit in it can be off: [Recording.Precision], or more if the
@@ -70,7 +70,8 @@ type Stall struct {
 	Hang *Hang
 	// Exit is how the process ended, if the stall had not ended by then and that is known; otherwise it is nil.
 	Exit *StallExit
-	// Tree has its calls, merged by path, without the time in which the process did not run, and Names what they are called.
+	// Tree has its calls, merged by path, without the time in which the process did not run. Names has what they are
+	// called.
 	Tree  *trace.Tree
 	Names *Names
 	// Repairs are those that its calls needed.

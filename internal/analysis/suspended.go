@@ -76,8 +76,8 @@ func tenths(part, whole time.Duration) string {
 	return fmt.Sprintf("%.1f s", part.Seconds())
 }
 
-// running returns the stall as if the process had not stopped: its duration and the times of its samples are without the
-// times in which it did not run, as those of its calls are.
+// running returns the stall as if the process had not stopped: its duration and the times of its samples are without
+// the times in which it did not run, as those of its calls are.
 func (s *Stall) running() *Stall {
 	if s.Suspended <= 0 {
 		return s

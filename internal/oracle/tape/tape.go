@@ -21,7 +21,8 @@
 //	dropped thread= kind= count=           without a thread: of all threads
 //	end
 //
-// A recording is of minor version 0, or of that of a first line header minor=. Empty lines and those that begin with # are skipped.
+// A recording is of minor version 0, or of that of a first line header minor=. Empty lines and those that begin with #
+// are skipped.
 package tape
 
 import (
