@@ -446,7 +446,18 @@ public final class Recorder {
     /** Removes the trace of a thread that has ended. */
     void forget(ThreadTrace trace) {
         if (traces.remove(trace.thread, trace)) {
+            countDropped(trace);
             rings.giveThread(trace.existingRing());
+        }
+    }
+
+    /**
+     * Counts the records of a thread that never had a ring as dropped. If there is a ring, its first number says how
+     * many were dropped before it. To be called once for each thread, when it records nothing any more.
+     */
+    void countDropped(ThreadTrace trace) {
+        if (trace.existingRing() == null) {
+            dropped.add(Dropped.RECORDS, trace.droppedRecords());
         }
     }
 

@@ -551,6 +551,7 @@ final class Sampler implements Runnable {
         }
         for (ThreadTrace t : recorder.traces()) {
             gate.collect(t);
+            recorder.countDropped(t);
         }
         if (!awaitRoom()) {
             return;
