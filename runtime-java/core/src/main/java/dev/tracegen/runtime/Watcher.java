@@ -538,7 +538,7 @@ final class Watcher implements Runnable {
                 failed(e);
             }
         }
-        if (writer == null) {
+        if (writer == null || !writer.begun()) {
             return;
         }
         try {
