@@ -27,8 +27,8 @@ final class Output {
 
     private File inPlace;
 
-    /** Whether the thread waits for a device or a pipe, which may last for ever. Read by other threads. */
-    private volatile boolean waiting;
+    /** Since when the thread opens a device or a pipe, which may last for ever; 0 if it does not. */
+    private volatile long waitingSince;
 
     /**
      * Creates the description of an output. It touches no file.
@@ -83,11 +83,11 @@ final class Output {
     OpenFile open(int part) throws IOException {
         find();
         if (inPlace != null) {
-            waiting = true;
+            waitingSince = System.nanoTime() | 1;
             try {
                 return new OpenFile(disk, inPlace, disk.open(inPlace), null);
             } finally {
-                waiting = false;
+                waitingSince = 0;
             }
         }
         OutputFile first = files;
@@ -118,9 +118,10 @@ final class Output {
         return inPlace != null ? Long.MAX_VALUE : retention.fileBytes();
     }
 
-    /** Reports whether the thread waits for the reader of a pipe. May be called on any thread. */
-    boolean waiting() {
-        return waiting;
+    /** Returns for how many nanoseconds the thread has waited for the reader of a pipe. May be called on any thread. */
+    long waitedNanos() {
+        long since = waitingSince;
+        return since == 0 ? 0 : System.nanoTime() - since;
     }
 
     /**

@@ -108,8 +108,8 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Begins a recording. If every record is written, it begins the file at once. If not, the first chunk begins it: a
-     * file without a stall must not replace an earlier one that has one.
+     * Begins a recording. The first chunk begins its file, or {@link #open}: a file without a stall must not replace an
+     * earlier one that has one, if only stalls are written.
      *
      * @param options the output, its limits, and the facts of the META chunk
      * @param baseNanos the time of tick 0, in nanoseconds of the platform's clock
@@ -136,17 +136,15 @@ final class RecordingWriter implements Closeable {
         } catch (IOException e) {
             outage.failed(e);
         }
-        if (options.everyRecord) {
-            open();
-        }
     }
 
     /**
-     * Opens the file of the current part, unless it is open, and writes its first chunks.
+     * Opens the file of the current part, unless it is open, and writes its first chunks. If the output is a pipe, it
+     * waits for the reader.
      *
      * @return false if that is not possible now
      */
-    private boolean open() {
+    boolean open() {
         if (ended || !outage.mayTry()) {
             return false;
         }
@@ -229,9 +227,9 @@ final class RecordingWriter implements Closeable {
         return ended;
     }
 
-    /** Reports whether the thread waits for the reader of a pipe. May be called on any thread. */
-    boolean waiting() {
-        return output.waiting();
+    /** Returns for how many nanoseconds the thread has waited for the reader of a pipe. May be called on any thread. */
+    long waitedNanos() {
+        return output.waitedNanos();
     }
 
     /** Returns the ID of the file that is written now, or that will be written next. */
@@ -295,11 +293,9 @@ final class RecordingWriter implements Closeable {
         return false;
     }
 
+    /** Writes messages that ran on a thread. They alone begin no file. */
     void messages(ThreadTrace trace, List<MessageRecord> messages) {
-        if (messages.isEmpty()) {
-            return;
-        }
-        if (!begin(trace)) {
+        if (messages.isEmpty() || !begun || !begin(trace)) {
             return;
         }
         chunk.uv(trace.index).uv(messages.size());
@@ -384,17 +380,44 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open.
+     * Writes a DROPPED chunk: what the recorder did not write, for all threads together. That alone begins no file.
+     *
+     * @param counts how many by kind, the kind is the index; zeros are left out
+     * @return false if it is not written now; then the counts are to be written later
+     */
+    boolean dropped(long[] counts) {
+        if (!begun || !open()) {
+            return false;
+        }
+        int n = 0;
+        for (long count : counts) {
+            n += count > 0 ? 1 : 0;
+        }
+        begin();
+        chunk.uv(n);
+        for (int kind = 0; kind < counts.length; kind++) {
+            if (counts[kind] > 0) {
+                chunk.uv(0).u8(kind).uv(counts[kind]);
+            }
+        }
+        return end(DROPPED, 0);
+    }
+
+    /**
+     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It begins
+     * a file only if one of them is slow.
      *
      * @param nanos the time, in {@link Platform#nanoTime()}
      * @param wallMillis the same moment, in {@link Platform#wallMillis()}
      */
     void alive(long nanos, long wallMillis, List<OpenCall> open) {
         ThreadTrace[] about = new ThreadTrace[open.size()];
+        boolean slow = false;
         for (int k = 0; k < about.length; k++) {
             about[k] = open.get(k).trace;
+            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
         }
-        if (!begin(about)) {
+        if (!(begun || slow) || !begin(about)) {
             return;
         }
         chunk.sv(nanos).sv(wallMillis).uv(open.size());
@@ -621,6 +644,9 @@ final class RecordingWriter implements Closeable {
         outage.tryNow();
         if (file != null || outage.lost() > 0) {
             finish(false);
+        }
+        if (outage.lost() > 0 && !ended) {
+            options.platform.log("the recording is incomplete; chunks that could not be written: " + outage.lost());
         }
         frames.end();
     }

@@ -42,8 +42,10 @@ class OutputFileTest {
     }
 
     private RecordingWriter writer() throws IOException {
-        return new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile()).limit(1, 3)
-                .everyRecord(true), 0, 1, new Disk());
+        RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile())
+                .limit(1, 3), 0, 1, new Disk());
+        w.open();
+        return w;
     }
 
     private String refusal() throws IOException {
@@ -179,8 +181,10 @@ class OutputFileTest {
         Files.write(dir.resolve("app.part4.tgd.1"), FOREIGN);
         Files.write(dir.resolve("app.part01.tgd"), recording("is no name of a part"));
         Files.write(dir.resolve("other.tgd"), recording("other"));
-        new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile()).limit(1, 6)
-                .everyRecord(true), 0, 1, new Disk()).close();
+        RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile())
+                .limit(1, 6), 0, 1, new Disk());
+        w.open();
+        w.close();
         assertNames(dir, "app.part01.tgd app.part1.tgd.3 app.part3.tgd.2 app.part4.tgd.1 app.part4.tgd.2 app.tgd"
                 + " app.tgd.2 app.tgd.3 other.tgd");
         assertArrayEquals(recording("app.tgd.1"), Files.readAllBytes(dir.resolve("app.tgd.3")));

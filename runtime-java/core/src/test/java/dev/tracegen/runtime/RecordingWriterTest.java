@@ -48,7 +48,9 @@ class RecordingWriterTest {
     }
 
     private RecordingWriter writer(RecorderOptions options, long id) throws Exception {
-        return new RecordingWriter(options, 1000000000L, id, new Disk());
+        RecordingWriter w = new RecordingWriter(options, 1000000000L, id, new Disk());
+        w.open();
+        return w;
     }
 
     private RecorderOptions options(String name) {
@@ -182,7 +184,7 @@ class RecordingWriterTest {
     void fullFilesAreRenamedAndTheOldestIsDeleted() throws Exception {
         byte[] earlier = {'T', 'G', 'D', '1', 5};
         Files.write(dir.resolve("r.tgd"), earlier);
-        RecordingWriter w = writer(options("r.tgd").limit(1, 3).everyRecord(true), 4);
+        RecordingWriter w = writer(options("r.tgd").limit(1, 3), 4);
         assertArrayEquals(earlier, Files.readAllBytes(dir.resolve("r.tgd.1")));
         ThreadTrace main = trace("main", 0);
         for (int k = 0; k < 6; k++) {
