@@ -34,6 +34,7 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int EXIT = 18;
     static final int DROPPED = 19;
 
     static final int DEFLATE = 1;
