@@ -4,10 +4,12 @@ import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TimeZone;
+import java.util.TreeSet;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
@@ -63,7 +65,9 @@ final class RecordingWriter implements Closeable {
     private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
     private final CRC32 crc = new CRC32();
     private final Map<String, Integer> strings = new HashMap<String, Integer>();
-    private final Map<Integer, ThreadTrace> threads = new HashMap<Integer, ThreadTrace>();
+
+    /** The indexes of the threads that are in this file. It refers to no thread: there may be very many. */
+    private final BitSet threads = new BitSet();
     private ChunkBytes newStrings = new ChunkBytes();
     private int newStringCount;
     private FileOutputStream stream;
@@ -203,8 +207,11 @@ final class RecordingWriter implements Closeable {
         thread(trace);
         for (int id : change.ids) {
             if (id > 0) {
+                if (trace.off == null) {
+                    trace.off = new TreeSet<Integer>();
+                }
                 trace.off.add(id);
-            } else {
+            } else if (trace.off != null) {
                 trace.off.remove(-id);
             }
         }
@@ -327,12 +334,12 @@ final class RecordingWriter implements Closeable {
 
     private void thread(ThreadTrace trace) throws IOException {
         // Again if this chunk closed the file: the next file does not have the thread.
-        while (!threads.containsKey(trace.index)) {
-            threads.put(trace.index, trace);
+        while (!threads.get(trace.index)) {
+            threads.set(trace.index);
             begin();
             chunk.uv(1).uv(trace.index).sv(trace.thread.getId()).str(trace.name()).u8(trace.main ? 1 : 0);
             end(THREADS, 0);
-            if (!trace.off.isEmpty()) {
+            if (trace.off != null && !trace.off.isEmpty()) {
                 // A file refers to nothing in the one before.
                 int[] ids = new int[trace.off.size()];
                 int n = 0;

@@ -40,7 +40,7 @@ final class Writer implements Runnable {
     private final RecorderOptions options;
     private final Platform platform;
     private final Dropped dropped;
-    private final RoleQueue<Job> queue = new RoleQueue<Job>(MAX_JOBS);
+    private final RoleQueue<Job> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-writer");
 
     /** Null while no file is open. Used by this thread only. */
@@ -74,6 +74,7 @@ final class Writer implements Runnable {
         this.options = recorder.options();
         this.platform = options.platform;
         this.dropped = recorder.dropped();
+        this.queue = new RoleQueue<Job>(MAX_JOBS, recorder.rings().memory);
         this.writes = options.output != null;
     }
 
