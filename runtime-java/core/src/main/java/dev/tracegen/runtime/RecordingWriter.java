@@ -36,6 +36,7 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int EXIT = 18;
     static final int DROPPED = 19;
 
     static final int DELTA = 2;
