@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the calls of instrumented methods, finds stalls, and writes recordings.
@@ -170,7 +171,7 @@ public final class Recorder {
      *
      * @return null if there is none
      */
-    public static Recorder current() {
+    public static @Nullable Recorder current() {
         return current;
     }
 
@@ -284,7 +285,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setMethodEnterListener(MethodEnterListener listener) {
+    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
         enterListener = listener;
         Recorder r = current;
         if (r != null) {
@@ -297,7 +298,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setStallListener(StallListener listener) {
+    public static void setStallListener(@Nullable StallListener listener) {
         stallListener = listener;
     }
 
@@ -306,7 +307,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setFocusListener(FocusListener listener) {
+    public static void setFocusListener(@Nullable FocusListener listener) {
         Focus.listen(listener);
     }
 
@@ -341,7 +342,7 @@ public final class Recorder {
      *
      * @param name null for the class of the activity that has the focus, which is the default
      */
-    public void scene(String name) {
+    public void scene(@Nullable String name) {
         scene = name;
     }
 

@@ -3,6 +3,7 @@ package dev.tracegen.runtime;
 import java.io.File;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a {@link Recorder}. The setters return this object. {@link Recorder#start} takes a copy, so later
@@ -133,7 +134,7 @@ public final class RecorderOptions {
      * @param value null for that of any Java runtime, which is the default
      * @return this
      */
-    public RecorderOptions platform(Platform value) {
+    public RecorderOptions platform(@Nullable Platform value) {
         platform = value;
         return this;
     }
@@ -149,7 +150,7 @@ public final class RecorderOptions {
      * @param value null to write none
      * @return this
      */
-    public RecorderOptions output(File value) {
+    public RecorderOptions output(@Nullable File value) {
         output = value;
         return this;
     }
@@ -293,7 +294,7 @@ public final class RecorderOptions {
      * @param value null for none, which is the default
      * @return this
      */
-    public RecorderOptions gateFile(File value) {
+    public RecorderOptions gateFile(@Nullable File value) {
         gateFile = value;
         return this;
     }
@@ -385,7 +386,7 @@ public final class RecorderOptions {
      * @param value null to log none, which is the default
      * @return this
      */
-    public RecorderOptions mapping(MappingReader value) {
+    public RecorderOptions mapping(@Nullable MappingReader value) {
         mapping = value;
         return this;
     }
