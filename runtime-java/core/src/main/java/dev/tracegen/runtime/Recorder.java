@@ -392,8 +392,8 @@ public final class Recorder {
     }
 
     /**
-     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls
-     * are recorded and which way they take.
+     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
+     * state: they decide which calls are recorded and which way they take.
      */
     synchronized void updateFastPath() {
         if (current != this) {
@@ -403,10 +403,11 @@ public final class Recorder {
         boolean listening = enterListener != null;
         Ring real = mainTrace.existingRing();
         Ring ring = real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
+        AppMethodBeat.mainThread = recording ? mainThread : null;
         AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
                 : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
                 : AppMethodBeat.CALL_RECORDER;
-        // After the mode: a thread that reads this value must also read that one.
+        // After the other two: a thread that reads this value must also read those.
         AppMethodBeat.fast = !recording || listening ? null : ring;
     }
 
