@@ -5,7 +5,7 @@ import java.util.Comparator;
 
 /**
  * Counts the calls of each method and the time that they take, in the records that the recorder copies. A method that
- * calls itself counts its time once. Used by the recorder's thread only.
+ * calls itself counts its time once. Used by the sampler only.
  */
 final class CallCounts {
     /** Calls that are nested deeper are counted, but not their time. */

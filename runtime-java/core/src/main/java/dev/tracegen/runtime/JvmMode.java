@@ -158,11 +158,12 @@ final class JvmMode {
             @Override
             public void run() {
                 recorder.stop();
+                try {
+                    recorder.awaitEnd(EXIT_TIMEOUT_MILLIS);
+                } catch (InterruptedException e) {
+                    // The program is to end without the rest.
+                }
             }
         }, "tracegen-exit"));
-    }
-
-    static long exitTimeoutMillis() {
-        return EXIT_TIMEOUT_MILLIS;
     }
 }

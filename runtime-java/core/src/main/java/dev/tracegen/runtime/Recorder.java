@@ -18,6 +18,9 @@ public final class Recorder {
     /** How long the first records are kept until {@link #start} is called. */
     static final long EXPIRY_NANOS = 10000000000L;
 
+    /** How many bytes of what was copied may wait for the writer. For the delivery it is half of that. */
+    private static final long QUEUE_BYTES = 16L << 20;
+
     /** A call that takes so long is recorded even in a window, or one that takes a quarter of the slow threshold. */
     private static final int LONG_CALL_MILLIS = 20;
 
@@ -41,9 +44,13 @@ public final class Recorder {
     private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
     private final AtomicBoolean hasFailed = new AtomicBoolean();
+    private final AtomicBoolean listenerHasFailed = new AtomicBoolean();
     private final long createdNanos;
     private volatile RecorderOptions options;
-    private volatile Watcher watcher;
+    private final Dropped dropped = new Dropped();
+    private volatile Sampler sampler;
+    private volatile Writer writer;
+    private volatile Delivery delivery;
     private volatile Gate.Request gateRequest;
     private volatile String scene;
     private volatile boolean foreground;
@@ -65,7 +72,7 @@ public final class Recorder {
     /**
      * Starts recording. What the main thread has recorded since the first instrumented call is kept if the main
      * thread, the size of its ring, the tick and the clock period stay the same. A recorder that runs is stopped
-     * first.
+     * first; the new one writes when the recording of that one is complete. Returns at once.
      *
      * @param options the options; they are copied
      * @return the recorder
@@ -77,6 +84,7 @@ public final class Recorder {
         }
         try {
             Recorder r = current;
+            Writer before = r == null ? null : r.writer;
             if (r != null && status == AppMethodBeat.STATUS_READY && r.canContinueWith(o)) {
                 r.options = o;
             } else {
@@ -86,7 +94,7 @@ public final class Recorder {
                 r = new Recorder(o);
                 r.ticker.start();
             }
-            r.begin();
+            r.begin(before);
             return r;
         } finally {
             STARTING.set(false);
@@ -106,13 +114,20 @@ public final class Recorder {
                 && Math.abs(o.platform.nanoTime() - old.platform.nanoTime()) < EXPIRY_NANOS;
     }
 
-    private void begin() {
+    private void begin(Writer before) {
         Ring early = mainTrace.existingRing();
         if (early != null) {
             setPressure(early);
         }
-        watcher = new Watcher(this, ticker);
-        watcher.start();
+        Writer w = new Writer(this, ticker, before);
+        Delivery d = new Delivery(this);
+        Sampler s = new Sampler(this, ticker, w, d);
+        writer = w;
+        delivery = d;
+        sampler = s;
+        w.start();
+        d.start();
+        s.start();
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
         updateFastPath();
@@ -130,7 +145,7 @@ public final class Recorder {
                         : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
-                    r.begin();
+                    r.begin(null);
                     JvmMode.stopOnExit(r);
                 } else {
                     status = AppMethodBeat.STATUS_READY;
@@ -158,7 +173,10 @@ public final class Recorder {
         return current;
     }
 
-    /** Stops recording, writes the rest of the recording and closes the file. The rings keep their records. */
+    /**
+     * Stops recording and returns at once. Threads of the recorder then write the rest of the recording, close the
+     * file, and deliver the last stalls. The rings keep their records.
+     */
     public void stop() {
         if (!recording()) {
             return;
@@ -168,9 +186,25 @@ public final class Recorder {
         status = AppMethodBeat.STATUS_STOPPED;
         updateFastPath();
         ticker.stop();
-        Watcher w = watcher;
-        if (w != null) {
-            w.stop();
+        Sampler s = sampler;
+        if (s != null) {
+            s.stop();
+        }
+    }
+
+    /**
+     * Waits until a recorder that was stopped has written and delivered everything. For the exit of a JVM, which has
+     * no other thread to wait for.
+     *
+     * @param millis the longest wait
+     */
+    void awaitEnd(long millis) throws InterruptedException {
+        long end = System.nanoTime() + millis * 1000000L;
+        Sampler s = sampler;
+        if (s != null) {
+            s.join(millis);
+            writer.join((end - System.nanoTime()) / 1000000L);
+            delivery.join((end - System.nanoTime()) / 1000000L);
         }
     }
 
@@ -347,7 +381,7 @@ public final class Recorder {
         try {
             listener.enter(id, trace.thread.getId());
         } catch (Throwable e) {
-            failed(e);
+            listenerFailed(e);
         } finally {
             trace.inListener = false;
         }
@@ -471,12 +505,27 @@ public final class Recorder {
         ring.pressure = options.everyRecord ? options.pressure : RecorderOptions.PRESSURE_LOSE;
     }
 
-    /** Wakes the recorder's thread, because a ring is getting full. */
-    void wakeWatcher() {
-        Watcher w = watcher;
-        if (w != null) {
-            w.unpark();
+    /** Wakes the sampler, because a ring is getting full. */
+    void wakeSampler() {
+        Sampler s = sampler;
+        if (s != null) {
+            s.unpark();
         }
+    }
+
+    Dropped dropped() {
+        return dropped;
+    }
+
+    /** Returns how many bytes of what was copied may wait for the writer. */
+    long queueBytes() {
+        return QUEUE_BYTES;
+    }
+
+    /** Reports whether the writer has written all that was handed over to it. For tests. */
+    boolean writerIsIdle() {
+        Writer w = writer;
+        return w != null && w.isIdle();
     }
 
     /** Publishes which methods are to be off. Each thread carries it out before its next record. */
@@ -490,33 +539,51 @@ public final class Recorder {
         return gateRequest;
     }
 
-    /** Wakes the recorder's thread, which measures how long the message runs. */
+    /** Wakes the sampler, which measures how long the message runs. */
     void messageBegan() {
-        Watcher w = watcher;
-        if (w != null) {
-            w.wake();
+        Sampler s = sampler;
+        if (s != null) {
+            s.wake();
         }
     }
 
-    /** Queues a stall that has ended for the recorder's thread. */
+    /** Queues a stall that has ended for the sampler. */
     void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
-        Watcher w = watcher;
-        if (w != null) {
-            w.stallEnded(trace, message, before);
+        Sampler s = sampler;
+        if (s != null) {
+            s.stallEnded(trace, message, before);
         }
     }
 
     void frame(FrameTiming timing) {
-        Watcher w = watcher;
-        if (w != null && recording()) {
-            w.frame(timing);
+        Sampler s = sampler;
+        if (s != null && recording()) {
+            s.frame(timing);
         }
     }
 
-    /** Logs a failure of the recorder itself, only the first time: it may occur again with every message. */
+    /**
+     * Logs a failure of the recorder itself, only the first time: it may occur again with every message. Never throws:
+     * the threads of the recorder must survive when there is no memory even for the line.
+     */
     void failed(Throwable e) {
-        if (hasFailed.compareAndSet(false, true)) {
-            options.platform.log("the recorder failed and continues: " + e);
+        try {
+            if (hasFailed.compareAndSet(false, true)) {
+                options.platform.log("the recorder failed and continues: " + e);
+            }
+        } catch (Throwable again) {
+            // There is nothing left that could be done.
+        }
+    }
+
+    /** Logs what a listener of the app has thrown, only the first time. Never throws. */
+    void listenerFailed(Throwable e) {
+        try {
+            if (listenerHasFailed.compareAndSet(false, true)) {
+                options.platform.log("a listener of the app failed, and recording continues: " + e);
+            }
+        } catch (Throwable again) {
+            // As above.
         }
     }
 }

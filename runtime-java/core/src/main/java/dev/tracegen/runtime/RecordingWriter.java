@@ -34,6 +34,7 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int DROPPED = 19;
 
     static final int DEFLATE = 1;
     static final int DELTA = 2;
@@ -236,6 +237,26 @@ final class RecordingWriter implements Closeable {
             chunk.uv(ids[k]).uv(calls[k]);
         }
         end(LEFT_OUT, 0);
+    }
+
+    /**
+     * Writes a DROPPED chunk: what the recorder did not write, for all threads together.
+     *
+     * @param counts how many by kind, the kind is the index; zeros are left out
+     */
+    void dropped(long[] counts) throws IOException {
+        int n = 0;
+        for (long count : counts) {
+            n += count > 0 ? 1 : 0;
+        }
+        begin();
+        chunk.uv(n);
+        for (int kind = 0; kind < counts.length; kind++) {
+            if (counts[kind] > 0) {
+                chunk.uv(0).u8(kind).uv(counts[kind]);
+            }
+        }
+        end(DROPPED, 0);
     }
 
     /**

@@ -213,7 +213,7 @@ final class Ring extends AtomicLongArray {
     private void wakeRecorder() {
         Recorder r = recorder;
         if (r != null) {
-            r.wakeWatcher();
+            r.wakeSampler();
         }
     }
 

@@ -27,25 +27,28 @@ public final class ThreadTrace {
     boolean inListener;
 
     /**
-     * The number of the next record to copy into the recording, and the outermost calls. Used by the recorder's
-     * thread only.
+     * The number of the next record to copy into the recording, whether all records were handed over at the last
+     * check, whether the thread had ended before that, and the outermost calls. Used by the sampler only.
      */
     long nextToDrain;
+    boolean drained;
+    boolean ended;
     OutermostCalls outermost;
 
-    // What the gate knows of the thread: its open calls, the calls that were left out by slot, the methods that are
-    // off, and the last change that was written. Used by the recorder's thread only.
+    // The state of the thread's gate: its open calls, the calls that were left out by slot, and the last change that
+    // was handed over. Used by the sampler only.
     CallCounts.Open openCalls;
     int[] leftOut = new int[0];
-    final java.util.TreeSet<Integer> off = new java.util.TreeSet<Integer>();
     Gate.Change writtenChange;
 
-    // Facts about the last message that was checked, and the one before. Used by the recorder's thread only; tests
-    // read them.
+    /** The methods that are off by the changes that were written. Used by the writer only. */
+    final java.util.TreeSet<Integer> off = new java.util.TreeSet<Integer>();
+
+    // Facts about the last message that was checked, and the one before. Used by the sampler only; tests read them.
     volatile StallFacts facts;
     private StallFacts factsBefore;
 
-    // The running message. Written by the thread, read by the recorder's thread.
+    // The running message. Written by the thread, read by the sampler.
     private volatile long runningSince;
     private volatile String running;
     private volatile long messages;
@@ -298,13 +301,13 @@ public final class ThreadTrace {
         return messages;
     }
 
-    /** Returns the facts of a message; null if it was not checked while it ran. On the recorder's thread only. */
+    /** Returns the facts of a message; null if it was not checked while it ran. On the sampler's thread only. */
     StallFacts factsOf(long number) {
         return facts != null && facts.number == number ? facts
                 : factsBefore != null && factsBefore.number == number ? factsBefore : null;
     }
 
-    /** Sets the facts of the message that is checked for the first time. On the recorder's thread only. */
+    /** Sets the facts of the message that is checked for the first time. On the sampler's thread only. */
     void setFacts(StallFacts value) {
         factsBefore = facts;
         facts = value;
