@@ -484,16 +484,21 @@ public final class Recorder {
     }
 
     /**
-     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls
-     * are recorded and which way they take.
+     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
+     * state: they decide which calls are recorded and which way they take.
      */
     synchronized void updateFastPath() {
         if (current != this) {
             return;
         }
+        AppMethodBeat.mainThread = wantedMainThread();
         AppMethodBeat.mode = wantedMode();
-        // After the mode: a thread that reads this value must also read that one.
+        // After the other two: a thread that reads this value must also read those.
         AppMethodBeat.fast = wantedFast();
+    }
+
+    private Thread wantedMainThread() {
+        return status > 0 ? mainThread : null;
     }
 
     private int wantedMode() {
@@ -515,7 +520,8 @@ public final class Recorder {
      * there is nothing to do.
      */
     void repairFastPath() {
-        if (current == this && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast())) {
+        if (current == this && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
+                || AppMethodBeat.mainThread != wantedMainThread())) {
             updateFastPath();
         }
     }

@@ -2,7 +2,6 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import android.os.Looper;
-import org.jspecify.annotations.Nullable;
 
 /** Starts and stops recording in an app. In the no-op all methods do nothing. */
 public final class TracegenRuntime {
