@@ -2,7 +2,6 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import android.os.Looper;
-import org.jspecify.annotations.Nullable;
 
 /** Starts and stops recording in an app. In the no-op all methods do nothing. */
 public final class TracegenRuntime {
@@ -38,9 +37,9 @@ public final class TracegenRuntime {
      * Watches nothing.
      *
      * @param looper ignored
-     * @return null: nothing is recorded now
+     * @return false
      */
-    public static @Nullable LooperMonitor watch(Looper looper) {
-        return null;
+    public static boolean watch(Looper looper) {
+        return false;
     }
 }
