@@ -36,6 +36,7 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int LATE = 17;
     static final int DROPPED = 19;
 
     static final int DEFLATE = 1;
@@ -128,7 +129,7 @@ final class RecordingWriter implements Closeable {
         all.put("firstPart", String.valueOf(file.firstPart(part)));
         all.put("encoder", "i20t43");
         all.put("tickNanos", String.valueOf(options.tickNanos));
-        all.put("clockPeriodMillis", String.valueOf(options.clockPeriodMillis));
+        all.put("clockPeriodMillis", String.valueOf(Math.max(options.clockPeriodMillis, options.earlyPeriodMillis)));
         all.put("slowMillis", String.valueOf(options.slowMillis));
         all.put("records", options.everyRecord ? "all" : "slow");
         begin();
@@ -244,6 +245,16 @@ final class RecordingWriter implements Closeable {
             chunk.uv(ids[k]).uv(calls[k]);
         }
         end(LEFT_OUT, 0);
+    }
+
+    /** Writes when the clock of the records did not move although it had to: begin and end of each time in turn. */
+    void late(long[] intervals) throws IOException {
+        begin();
+        chunk.uv(intervals.length / 2);
+        for (long nanos : intervals) {
+            chunk.sv(nanos);
+        }
+        end(LATE, 0);
     }
 
     /**

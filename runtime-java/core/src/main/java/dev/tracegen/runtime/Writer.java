@@ -200,6 +200,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 job.write(out);
             }
         } catch (Throwable e) {
@@ -223,6 +224,22 @@ final class Writer implements Runnable {
         }
     }
 
+    /** Writes when the clock was late. That comes before the chunk that is written next, such as a stall. */
+    private void writeLate() throws IOException {
+        long[] intervals = ticker.late().take();
+        if (intervals == null) {
+            return;
+        }
+        try {
+            out.late(intervals);
+        } catch (IOException e) {
+            for (int k = 0; k < intervals.length; k += 2) {
+                ticker.late().add(intervals[k], intervals[k + 1]);
+            }
+            throw e;
+        }
+    }
+
     /** Logs a failure. If the next file was refused, the recording ends, and records are dropped from then on. */
     private void failed(Throwable e) {
         if (out != null && out.ended()) {
@@ -239,6 +256,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 out.close();
             }
         } catch (Throwable e) {
