@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /** A recorder that records nothing. */
 public final class Recorder {
     private static volatile Recorder current;
@@ -25,7 +27,7 @@ public final class Recorder {
      *
      * @return null if it was not called yet
      */
-    public static Recorder current() {
+    public static @Nullable Recorder current() {
         return current;
     }
 
@@ -52,7 +54,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setMethodEnterListener(MethodEnterListener listener) {
+    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
     }
 
     /**
@@ -60,7 +62,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setStallListener(StallListener listener) {
+    public static void setStallListener(@Nullable StallListener listener) {
     }
 
     /**
@@ -68,7 +70,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setFocusListener(FocusListener listener) {
+    public static void setFocusListener(@Nullable FocusListener listener) {
     }
 
     /**
@@ -87,7 +89,7 @@ public final class Recorder {
      *
      * @param name ignored
      */
-    public void scene(String name) {
+    public void scene(@Nullable String name) {
     }
 
     /**
