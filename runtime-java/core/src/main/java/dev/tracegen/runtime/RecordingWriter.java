@@ -34,6 +34,7 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int SUSPENDED = 16;
     static final int DROPPED = 19;
 
     static final int DEFLATE = 1;
@@ -237,6 +238,16 @@ final class RecordingWriter implements Closeable {
             chunk.uv(ids[k]).uv(calls[k]);
         }
         end(LEFT_OUT, 0);
+    }
+
+    /** Writes times in which the process did not run. To be called before records and stalls behind them. */
+    void suspended(List<Suspensions.Time> times) throws IOException {
+        begin();
+        chunk.uv(times.size());
+        for (Suspensions.Time t : times) {
+            chunk.sv(t.begin).sv(t.end).u8(t.cause);
+        }
+        end(SUSPENDED, 0);
     }
 
     /**

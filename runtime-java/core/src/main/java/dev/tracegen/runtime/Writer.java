@@ -321,6 +321,24 @@ final class Writer implements Runnable {
         }, 12L * calls.ids.length);
     }
 
+    /**
+     * Hands over times in which the process did not run, and with them the current times of all clocks: a device that
+     * slept shows in the difference of two. Returns false if there is no room; then they are to be handed over later.
+     */
+    boolean suspended(final List<Suspensions.Time> times) {
+        if (queue.free() == 0) {
+            return false;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) throws IOException {
+                out.suspended(times);
+                out.clock();
+            }
+        }, 0);
+        return true;
+    }
+
     /** Hands over what ran on a thread, for the end of the recording. */
     void messages(final ThreadTrace trace, final List<MessageRecord> all) {
         put(new Job() {
