@@ -100,7 +100,7 @@ class SignsOfLifeTest {
         assertEquals(1, all.get(0).uv());
     }
 
-    /** A process may be killed before the next sign is due, which is after a share of the time that the call has taken. */
+    /** A process may be killed before the next sign is due: that depends on how long the call has taken. */
     @Test
     void theLastRecordsBeforeAHangAreWrittenAtOnce() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
