@@ -108,7 +108,7 @@ final class JvmPlatform extends Platform {
         System.err.println("tracegen: " + line);
     }
 
-    /** In a class of its own, as {@link Management}. The method is not part of java.lang.management: a JVM may lack it. */
+    /** In a class of its own, as {@link Management}. The method is not part of java.lang.management. */
     private static final class ProcessCpu {
         private static final Object BEAN = ManagementFactory.getOperatingSystemMXBean();
         private static final Method TIME = method();
