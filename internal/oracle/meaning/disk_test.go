@@ -64,8 +64,8 @@ func readDiskFile(t *testing.T, file string) diskFile {
 		case *trace.Messages:
 			known(c.Thread)
 			for _, m := range c.List {
-				if !strings.HasPrefix(m.What, "com.example.Handler") {
-					t.Errorf("%s: a message has the text %q", file, m.What)
+				if !strings.HasPrefix(m.Description, "com.example.Handler") {
+					t.Errorf("%s: a message has the text %q", file, m.Description)
 				}
 			}
 		case *trace.Dropped:
