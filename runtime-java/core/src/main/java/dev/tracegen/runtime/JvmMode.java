@@ -13,14 +13,18 @@ import java.util.List;
  * <pre>
  *   -Dtracegen.output=FILE              the recording; without it nothing is written. See OutputFile for the names of
  *                                       its parts and of recordings of earlier runs
- *   -Dtracegen.threads=main|all         the threads to record; main if not set
+ *   -Dtracegen.threads=main|all|all,virtual
+ *                                       the threads to record; main if not set. all has no virtual threads
  *   -Dtracegen.slow=MILLISECONDS        the slow threshold; 700 if not set
- *   -Dtracegen.tick=ms|us               the unit of time; ms if not set; us reads the clock for every record
+ *   -Dtracegen.tick=ms|us               ms, the default, updates the time of records every 5 ms; us reads the clock
+ *                                       for every record
+ *   -Dtracegen.memory=BYTES             what all rings and waiting records together may take, such as 16M; if not set
+ *                                       a 16th of the maximal heap, from 1M to 64M
  *   -Dtracegen.mapping=FILE             logs stalls with the names of their methods; recordings do not need it
  *   -Dtracegen.message=CLASS#METHOD     methods whose calls are messages, separated by commas, or their IDs; names
  *                                       need tracegen.mapping. If not set, those of the mapping, if that is set
- *   -Dtracegen.ring=RECORDS             the size of each thread's ring; if not set, 1048576 for the main thread
- *                                       and 131072 for others
+ *   -Dtracegen.ring=RECORDS             how large each thread's ring may get; if not set, 1048576 for the main
+ *                                       thread and 131072 for others
  *   -Dtracegen.gate=auto|off            whether methods that are called most and take no time are switched off
  *                                       while too many records come; auto if not set
  *   -Dtracegen.gate.file=FILE           methods that are not recorded, see RecorderOptions.gateFile
@@ -45,8 +49,8 @@ final class JvmMode {
     private static final String PREFIX = "tracegen.";
 
     /** Properties whose values {@link RecorderOptions#set} takes. */
-    private static final String[] KEYS = {"threads", "slow", "tick", "ring", "gate", "pressure", "message-text",
-        "file-megabytes", "keep-files", "keep-megabytes", "keep-days"};
+    private static final String[] KEYS = {"threads", "slow", "tick", "memory", "ring", "gate", "pressure",
+        "message-text", "file-megabytes", "keep-files", "keep-megabytes", "keep-days"};
 
     private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file", "command"};
 
@@ -143,9 +147,6 @@ final class JvmMode {
         String gateFile = property("gate.file");
         if (gateFile != null) {
             o.gateFile(new File(gateFile));
-        }
-        if (o.tickNanos < RecorderOptions.MILLISECOND) {
-            o.clockPeriodMillis(0);
         }
         return o.meta("java.version", String.valueOf(System.getProperty("java.version")))
                 .meta("sun.java.command", command(o));

@@ -4,8 +4,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +36,7 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int EXIT = 18;
     static final int DROPPED = 19;
 
     static final int DELTA = 2;
@@ -71,7 +73,9 @@ final class RecordingWriter implements Closeable {
     private final List<ThreadTrace> groupThreads = new ArrayList<ThreadTrace>();
 
     private final StringTable strings = new StringTable();
-    private final Set<Integer> threads = new HashSet<Integer>();
+
+    /** The indexes of the threads that are in this file. It refers to no thread: there may be very many. */
+    private final BitSet threads = new BitSet();
 
     /** The changes of gates that are not in the file, by thread. */
     private final Map<Integer, UnwrittenGate> gates = new HashMap<Integer, UnwrittenGate>();
@@ -327,8 +331,11 @@ final class RecordingWriter implements Closeable {
         boolean possible = begun && begin(trace);
         for (int id : change.ids) {
             if (id > 0) {
+                if (trace.off == null) {
+                    trace.off = new TreeSet<Integer>();
+                }
                 trace.off.add(id);
-            } else {
+            } else if (trace.off != null) {
                 trace.off.remove(-id);
             }
         }
@@ -515,14 +522,14 @@ final class RecordingWriter implements Closeable {
         }
         UnwrittenGate g = gates.get(trace.index);
         int[] ids = {};
-        if (!threads.contains(trace.index)) {
+        if (!threads.get(trace.index)) {
             small.size = 0;
             small.uv(1).uv(trace.index).sv(trace.thread.getId()).str(texts.thread(trace.name()))
                     .u8(trace.main ? 1 : 0);
             add(THREADS, 0, small);
-            ids = ids(trace.off, trace.off);
+            ids = ids(offOf(trace), offOf(trace));
         } else if (g != null) {
-            ids = ids(g.ids, trace.off);
+            ids = ids(g.ids, offOf(trace));
         } else {
             return;
         }
@@ -531,6 +538,10 @@ final class RecordingWriter implements Closeable {
             gateTo(small, trace, g == null ? options.platform.nanoTime() : g.nanos, g == null ? 0 : g.number, ids);
             add(GATE, 0, small);
         }
+    }
+
+    private static Set<Integer> offOf(ThreadTrace trace) {
+        return trace.off == null ? Collections.<Integer>emptySet() : trace.off;
     }
 
     /** Returns methods as a change has them: negative if they are on. */
@@ -600,7 +611,7 @@ final class RecordingWriter implements Closeable {
         chunks += groupChunks;
         strings.written();
         for (ThreadTrace t : groupThreads) {
-            threads.add(t.index);
+            threads.set(t.index);
             gates.remove(t.index);
         }
         outage.wrote(groupLost);

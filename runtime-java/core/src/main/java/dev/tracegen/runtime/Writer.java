@@ -44,7 +44,7 @@ final class Writer implements Runnable {
     private final RecorderOptions options;
     private final Platform platform;
     private final Dropped dropped;
-    private final RoleQueue<Job> queue = new RoleQueue<Job>(MAX_JOBS);
+    private final RoleQueue<Job> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-writer");
 
     /** Null if nothing is or will be written. Other threads only read how long it waits. */
@@ -78,6 +78,7 @@ final class Writer implements Runnable {
         this.options = recorder.options();
         this.platform = options.platform;
         this.dropped = recorder.dropped();
+        this.queue = new RoleQueue<Job>(MAX_JOBS, recorder.rings().memory);
         this.writes = options.output != null;
     }
 

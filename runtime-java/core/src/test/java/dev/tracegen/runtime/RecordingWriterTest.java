@@ -54,7 +54,8 @@ class RecordingWriterTest {
     }
 
     private RecorderOptions options(String name) {
-        return new RecorderOptions().platform(platform).output(dir.resolve(name).toFile()).meta("process", "vector");
+        return new RecorderOptions().platform(platform).output(dir.resolve(name).toFile()).tickNanos(1000000)
+                .meta("process", "vector");
     }
 
     private ThreadTrace trace(String name, int index) {
