@@ -16,9 +16,6 @@ import java.util.zip.Deflater;
  * concurrent use.
  */
 public final class UnfinishedRecording implements Closeable {
-    /** The byte that the recorder of a living process locks. */
-    private static final long LOCKED_BYTE = 1L << 40;
-
     private final RandomAccessFile file;
     private final ChunkScan scan;
     private boolean appended;
@@ -36,8 +33,8 @@ public final class UnfinishedRecording implements Closeable {
      * @throws IOException if the file cannot be read or written
      */
     public static UnfinishedRecording open(File path) throws IOException {
-        if (!path.isFile()) {
-            // Opening a pipe blocks, and opening a device may act on it.
+        if (!path.isFile() || FileClaim.isOurs(path)) {
+            // Opening a pipe blocks, and opening a device may act on it. Closing a file of this process unlocks it.
             return null;
         }
         UnfinishedRecording found = null;
@@ -58,7 +55,7 @@ public final class UnfinishedRecording implements Closeable {
     /** Locks a file. Returns false if a recorder writes it. */
     private static boolean lock(RandomAccessFile file) {
         try {
-            return file.getChannel().tryLock(LOCKED_BYTE, 1, false) != null;
+            return file.getChannel().tryLock(FileClaim.LOCKED_BYTE, 1, false) != null;
         } catch (OverlappingFileLockException e) {
             return false;
         } catch (IOException e) {
