@@ -5,10 +5,12 @@ import java.util.zip.Deflater;
 
 /** Puts the header of a file and the frames of chunks into bytes, as trace/FORMAT.md says. */
 final class ChunkFrames {
-    private static final int MAGIC = 0x31444754; // TGD1
-    private static final int SYNC = 0x4B434754; // TGCK
-    private static final int HEADER = 32;
-    private static final int CHUNK_HEADER = 20;
+    static final int DEFLATE = 1;
+
+    static final int MAGIC = 0x31444754; // TGD1
+    static final int SYNC = 0x4B434754; // TGCK
+    static final int HEADER = 32;
+    static final int CHUNK_HEADER = 20;
 
     /** A shorter payload is not deflated. */
     private static final int WORTH_DEFLATING = 128;
@@ -29,7 +31,7 @@ final class ChunkFrames {
     void chunk(ChunkBytes out, int type, int flags, int number, ChunkBytes payload) {
         int begin = out.size;
         boolean deflate = payload.size >= WORTH_DEFLATING;
-        out.u32(SYNC).u16(type).u16(flags | (deflate ? RecordingWriter.DEFLATE : 0)).u32(0).u32(number).u32(0);
+        out.u32(SYNC).u16(type).u16(flags | (deflate ? DEFLATE : 0)).u32(0).u32(number).u32(0);
         int body = begin + CHUNK_HEADER;
         if (deflate) {
             deflate(out, payload);

@@ -39,7 +39,6 @@ final class RecordingWriter implements Closeable {
     static final int EXIT = 18;
     static final int DROPPED = 19;
 
-    static final int DEFLATE = 1;
     static final int DELTA = 2;
 
     /** The greatest number of records in one chunk. A reader must hold that many, and a cut file loses that many. */
@@ -412,8 +411,8 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It begins
-     * a file only if one of them is slow.
+     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It
+     * begins a file only if one of them is slow.
      *
      * @param nanos the time, in {@link Platform#nanoTime()}
      * @param wallMillis the same moment, in {@link Platform#wallMillis()}
@@ -648,12 +647,6 @@ final class RecordingWriter implements Closeable {
         if (file != null) {
             file.closeQuietly();
         }
-    }
-
-    /** Leaves the file as it is if the process is killed. For tests. */
-    void abandon() {
-        file.closeQuietly();
-        file = null;
     }
 
     /** Writes the END chunk and closes the file. It is the last part. If nothing was begun, no file is made. */
