@@ -699,7 +699,8 @@ final class RecordingWriter implements Closeable {
 
     /** Writes the END chunk and closes the file. */
     private void finish(boolean anotherPart) {
-        if (begin()) {
+        // Not begin alone: an END that cannot be written is no loss to be counted.
+        if (open() && begin()) {
             chunk.uv(chunks + groupChunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
             add(END, 0, chunk);
             write();
