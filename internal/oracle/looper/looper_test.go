@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,27 @@ type platform struct {
 	// jdk is the oldest JDK that reads the classes.
 	jdk int
 }
+
+// A world is what an app may do on a platform.
+type world string
+
+const (
+	// open lets an app use every member of Android, as no device from Android 9 on does.
+	open world = "open"
+	// stock denies what a device denies.
+	stock world = "stock"
+)
+
+// worlds returns the worlds of a platform. Before Android 9 no device denies anything.
+func (p platform) worlds() []world {
+	if p.api < enforced {
+		return []world{stock}
+	}
+	return []world{open, stock}
+}
+
+// seesIdleHandlers reports whether the lock of the list of idle handlers is known.
+func (p platform) seesIdleHandlers(w world) bool { return !p.lockFree || w == open }
 
 var platforms = []platform{
 	{"API 23", 23, "6.0.1_r3-robolectric-r1", "a2d84271c5f033b1d082741a02f37a2d043120c0c09e5854e97ece9c3bb11d31", false,
@@ -48,18 +70,21 @@ func TestProofs(t *testing.T) {
 	b := build(t)
 	t.Run("looper", func(t *testing.T) {
 		for _, p := range platforms {
-			t.Run(p.name, func(t *testing.T) {
-				t.Parallel()
-				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
-				stalls := checkFeeds(t, readRecordings(t, dir), b, p)
-				checkAnswers(t, dir, b, p, stalls)
-			})
+			for _, w := range p.worlds() {
+				t.Run(p.name+" "+string(w), func(t *testing.T) {
+					t.Parallel()
+					dir := b.prove(t, p, w, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs",
+						"RecordingProofs").recordings
+					stalls := checkFeeds(t, readRecordings(t, dir), b, p, w)
+					checkAnswers(t, dir, b, p, w, stalls)
+				})
+			}
 		}
 	})
 	t.Run("frames", func(t *testing.T) {
 		for _, p := range platforms {
 			t.Run(p.name, func(t *testing.T) {
-				checkFrames(t, readRecordings(t, b.prove(t, p, "FrameProofs")), b, p)
+				checkFrames(t, readRecordings(t, b.prove(t, p, stock, "FrameProofs").recordings), b, p)
 			})
 		}
 	})
@@ -72,9 +97,16 @@ const appPackage = "dev.tracegen.proofs"
 // runLimit is far beyond what the proofs need; it ends proofs that hang.
 const runLimit = 5 * time.Minute
 
-// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each. Their recordings are
-// below the directory that it returns.
-func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings string) {
+// A run is what proofs left.
+type run struct {
+	// recordings is the directory below which their recordings are.
+	recordings string
+	// seen is what they saw of each kind of fact.
+	seen map[string]string
+}
+
+// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
+func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	t.Helper()
 	j, err := oracle.FindJDK(p.jdk)
 	if err != nil {
@@ -83,8 +115,8 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	recordings = t.TempDir()
-	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, recordings, classes...)...)
+	recordings := t.TempDir()
+	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...)...)
 	cmd.Args[0] = appPackage
 	out, err := cmd.CombinedOutput()
 	text := string(out)
@@ -94,24 +126,41 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	if t.Failed() {
 		t.Log(text)
 	}
-	return recordings
+	return run{recordings: recordings, seen: seenFacts(text)}
 }
 
 // arguments returns the arguments of java that run the proofs of some classes; recordings is a directory.
-func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, recordings string, classes ...string) []string {
+func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, w world, recordings string,
+	classes ...string,
+) []string {
 	t.Helper()
+	members := filepath.Join(recordings, "members.txt")
+	p.writeMembers(t, members)
 	queue := "list"
 	if p.lockFree {
 		queue = "lock-free"
 	}
 	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
-		"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-cp",
+		"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-Ddevice.members=" + members,
+		"-Ddevice.denies=" + strconv.FormatBool(w == stock && p.api >= enforced), "-cp",
 		b.path + string(os.PathListSeparator) + p.fetch(t)}
 	if j.Feature >= 24 {
 		args = append(args, "--enable-native-access=ALL-UNNAMED")
 	}
 	args = append(args, "Bench", b.natives, strconv.Itoa(p.api), queue)
 	return append(args, classes...)
+}
+
+// seenFacts returns what proofs say that they saw, by kind of fact.
+func seenFacts(text string) map[string]string {
+	seen := map[string]string{}
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "seen: "); ok {
+			fact, what, _ := strings.Cut(rest, ": ")
+			seen[fact] = what
+		}
+	}
+	return seen
 }
 
 // report turns the output of the proofs into subtests and measurements, and returns the number of classes whose proofs
