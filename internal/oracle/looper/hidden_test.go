@@ -60,15 +60,17 @@ func (p platform) target() int {
 	return p.api
 }
 
-// writeMembers writes the members that an app may use, for the class HiddenApi of the device: "public" or "unsupported"
-// and the member, on each line.
+// writeMembers writes a list of members for the class HiddenApi of the device: "public", "unsupported" if an app may use
+// it nevertheless, or "newer" if the platform has none, and the member, on each line.
 func (p platform) writeMembers(t *testing.T, file string) {
 	t.Helper()
 	var list strings.Builder
 	for _, m := range publicMembers {
-		if m.since <= p.api {
-			fmt.Fprintf(&list, "public %s\n", m.name)
+		kind := "public"
+		if m.since > p.api {
+			kind = "newer"
 		}
+		fmt.Fprintf(&list, "%s %s\n", kind, m.name)
 	}
 	var unsupported []string
 	switch {
@@ -86,8 +88,9 @@ func (p platform) writeMembers(t *testing.T, file string) {
 }
 
 // unsupported returns the hidden members of android.os, android.app and android.view that an app may use on a platform.
-// They have the annotation UnsupportedAppUsage. Android's build writes the annotations of each class into a table beside
-// it, which is in the jar: the signature and the annotation's values, one of which is the newest target that may use it.
+// They have the annotation UnsupportedAppUsage. Android's build writes the annotations of each class into a table
+// beside it, which is in the jar: the signature and the annotation's values, one of which is the newest target that may
+// use it.
 func (p platform) unsupported(t *testing.T) (names []string) {
 	t.Helper()
 	jar, err := zip.OpenReader(p.fetch(t))

@@ -220,3 +220,34 @@ func checkFrames(t *testing.T, all []recording, b bench, p platform) {
 	}
 	t.Logf("measured: %s: %d frames and %d records read back", p.name, frames, records)
 }
+
+// checkVsyncs checks the recordings of VsyncProofs: every frame that was drawn is there, none twice, and with the rate
+// that the display had.
+func checkVsyncs(t *testing.T, dir string, p platform) {
+	t.Helper()
+	var drawn []trace.Frame
+	rates := map[float64]int{}
+	for _, path := range recordingPaths(t, dir) {
+		frames := readRecording(t, path).frames
+		switch filepath.Base(path) {
+		case "drawn.tgd":
+			drawn = frames
+		case "rates.tgd":
+			for _, f := range frames {
+				rates[float64(f.RefreshHz)]++
+			}
+		}
+	}
+	if len(drawn) < 150 || len(drawn) > 155 {
+		t.Errorf("%d frames in the recording, 150 were drawn", len(drawn))
+	}
+	for k, f := range drawn {
+		if f.RefreshHz != 60 || f.Dropped < 0 || k > 0 && f.VSync <= drawn[k-1].VSync {
+			t.Errorf("frame %d: %+v", k, f)
+		}
+	}
+	if rates[60] < 20 || rates[120] < 20 || len(rates) != 2 {
+		t.Errorf("frames by refresh rate: %v, want some of 60 Hz and some of 120 Hz", rates)
+	}
+	t.Logf("measured: %s: %d frames read back, and by refresh rate %v", p.name, len(drawn), rates)
+}

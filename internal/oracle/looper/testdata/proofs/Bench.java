@@ -148,6 +148,22 @@ public final class Bench {
         await(done);
     }
 
+    /** Waits until the threads of a recorder that was stopped have ended: until its recording is closed. */
+    static void ended() throws Exception {
+        settle();
+        until("the recorder's threads end", new Condition() {
+            @Override
+            public boolean holds() {
+                for (Thread t : Thread.getAllStackTraces().keySet()) {
+                    if (t.getName().startsWith("tracegen")) {
+                        return false;
+                    }
+                }
+                return true;
+            }
+        });
+    }
+
     /** A condition that a proof waits for. */
     interface Condition {
         boolean holds() throws Exception;

@@ -16,7 +16,10 @@ import java.util.Map;
  * exist if the app may not use it.
  */
 public final class HiddenApi {
-    /** The kind of each member that the app may use, {@code public} or {@code unsupported}, by class and name. */
+    /**
+     * The kind of a member by class and name: {@code public}, {@code unsupported} if apps may use it nevertheless,
+     * {@code newer} if this version has none. All others are denied.
+     */
     private static final Map<String, String> MEMBERS = members();
 
     /** Whether members that are not listed are denied. Otherwise all can be used, as on versions before Android 9. */
@@ -56,12 +59,12 @@ public final class HiddenApi {
         }
         String key = "L" + c.getName().replace('.', '/') + ";->" + member;
         String kind = MEMBERS.get(key);
-        if (!"public".equals(kind)) {
+        if (kind == null || kind.equals("unsupported")) {
             synchronized (HIDDEN) {
                 HIDDEN.add(key);
             }
         }
-        return DENIES && kind == null;
+        return DENIES && (kind == null || kind.equals("newer"));
     }
 
     public static Field getField(Class<?> c, String name) throws NoSuchFieldException {
