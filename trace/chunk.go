@@ -10,7 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*End], [*MissingParts] of several files and, of a
+// replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -397,6 +398,77 @@ type End struct {
 	More bool
 }
 
+// Suspended has times in which the process did not run.
+type Suspended struct {
+	// List has them. They do not overlap, unless the file is damaged.
+	List []Suspension
+}
+
+// Suspension is a time in which the process did not run, so that it is no part of a stall.
+type Suspension struct {
+	// Begin and End are in [Clock.NanoTime].
+	Begin, End int64
+	// Cause is why.
+	Cause SuspensionCause
+}
+
+// SuspensionCause is why a process did not run.
+type SuspensionCause uint8
+
+// The causes of suspensions. Others may be added.
+const (
+	SuspendedFrozen   SuspensionCause = 1 // the process was frozen or stopped: none of its threads got a processor
+	SuspendedAsleep   SuspensionCause = 2 // the device slept
+	SuspendedDebugger SuspensionCause = 3 // a debugger was attached
+)
+
+// Late has times in which the clock that records are stamped with should have moved and did not.
+type Late struct {
+	// List has them in the order in which they were found.
+	List []LateInterval
+}
+
+// LateInterval is a time in which the clock did not move: the time of a record in it is too early, by End - Begin at
+// most. Both are in [Clock.NanoTime].
+type LateInterval struct{ Begin, End int64 }
+
+// Exit says how the process of a recording ended that has no [End]. A later process has appended it.
+type Exit struct {
+	// Values has what is known: reason, status, description, wallMillis, importance, pssKb, rssKb, pid, joinedBy, trace.
+	Values map[string]string
+}
+
+// Dropped says what the recorder did not write since the [Dropped] before.
+type Dropped struct {
+	// List has the counts.
+	List []DroppedCount
+}
+
+// DroppedCount is how often something was not written.
+type DroppedCount struct {
+	// Thread is the index of the thread that it is about. AllThreads is set if it is about all threads together.
+	Thread     uint32
+	AllThreads bool
+	// Kind is what was dropped.
+	Kind DroppedKind
+	// Count is how often.
+	Count uint64
+}
+
+// DroppedKind is what a recorder has dropped.
+type DroppedKind uint8
+
+// The kinds of what is dropped. Others may be added.
+const (
+	DroppedRecords  DroppedKind = 1 // records for which there was no memory
+	DroppedSamples  DroppedKind = 2 // stack samples
+	DroppedStalls   DroppedKind = 3 // stalls
+	DroppedFrames   DroppedKind = 4 // frames
+	DroppedListener DroppedKind = 5 // stalls that the app's listener did not get
+	DroppedSigns    DroppedKind = 6 // signs of life
+	DroppedChunks   DroppedKind = 7 // chunks that could not be written to the disk
+)
+
 func (*Meta) chunk()        {}
 func (*Clock) chunk()       {}
 func (*Threads) chunk()     {}
@@ -410,4 +482,8 @@ func (*Gate) chunk()        {}
 func (*Alive) chunk()       {}
 func (*Window) chunk()      {}
 func (*LeftOut) chunk()     {}
+func (*Suspended) chunk()   {}
+func (*Late) chunk()        {}
+func (*Exit) chunk()        {}
+func (*Dropped) chunk()     {}
 func (*End) chunk()         {}

@@ -24,6 +24,11 @@ const (
 	typeAlive    = 13
 	typeWindow   = 14
 	typeLeftOut  = 15
+
+	typeSuspended = 16
+	typeLate      = 17
+	typeExit      = 18
+	typeDropped   = 19
 )
 
 var errShort = errors.New("it ends too early")
@@ -125,7 +130,7 @@ func list[T any](p *payload, size int, item func(*payload) T) []T {
 
 // decoders returns the function for each known type but strings, which only the reader sees.
 var decoders = map[uint16]func(*payload) Chunk{
-	typeMeta:     func(p *payload) Chunk { return decodeMeta(p) },
+	typeMeta:     func(p *payload) Chunk { return &Meta{decodeValues(p)} },
 	typeClock:    func(p *payload) Chunk { return &Clock{p.sv(), p.sv(), p.sv(), p.sv(), p.str()} },
 	typeThreads:  func(p *payload) Chunk { return &Threads{list(p, 4, decodeThread)} },
 	typeRecords:  func(p *payload) Chunk { return decodeRecords(p) },
@@ -150,6 +155,16 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
 	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
 	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
+	typeSuspended: func(p *payload) Chunk {
+		return &Suspended{list(p, 3, func(p *payload) Suspension {
+			return Suspension{p.sv(), p.sv(), SuspensionCause(p.u8())}
+		})}
+	},
+	typeLate: func(p *payload) Chunk {
+		return &Late{list(p, 2, func(p *payload) LateInterval { return LateInterval{p.sv(), p.sv()} })}
+	},
+	typeExit:    func(p *payload) Chunk { return &Exit{decodeValues(p)} },
+	typeDropped: func(p *payload) Chunk { return &Dropped{list(p, 3, decodeDropped)} },
 	typeEnd: func(p *payload) Chunk {
 		e := &End{Chunks: p.uv(), Records: p.uv(), Overwritten: p.uv()}
 		e.More = len(p.rest) > 0 && p.u8()&1 != 0
@@ -157,14 +172,14 @@ var decoders = map[uint16]func(*payload) Chunk{
 	},
 }
 
-func decodeMeta(p *payload) *Meta {
+func decodeValues(p *payload) map[string]string {
 	n := p.count(2)
-	m := &Meta{make(map[string]string, n)}
+	values := make(map[string]string, n)
 	for range n {
 		key := p.str()
-		m.Values[key] = p.str()
+		values[key] = p.str()
 	}
-	return m
+	return values
 }
 
 // method reads the ID of a method.
@@ -185,6 +200,18 @@ func decodeLeftOut(p *payload) LeftOutMethod { return LeftOutMethod{p.method(), 
 
 func decodeOpenCall(p *payload) OpenCall {
 	return OpenCall{p.index(), p.uv(), p.sv(), ThreadState(p.u8()), p.sv(), p.name()}
+}
+
+// decodeDropped reads a count. The thread's index is one less than what is written; 0 is all threads.
+func decodeDropped(p *payload) DroppedCount {
+	index := p.uv()
+	d := DroppedCount{AllThreads: index == 0, Kind: DroppedKind(p.u8()), Count: p.uv()}
+	if index > math.MaxUint32+1 {
+		p.fail(fmt.Errorf("%d is no thread's index", index-1))
+	} else if index > 0 {
+		d.Thread = uint32(index - 1)
+	}
+	return d
 }
 
 // decodeLockWait reads the lock of a stack sample. The owner's index is one less than what is written; 0 is none.

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -62,6 +63,15 @@ type Completeness struct {
 	// Gated has the methods that were switched off at some time, or whose calls were left out because they were, in
 	// the order of their IDs.
 	Gated []GatedCalls
+	// Dropped is what the recorder did not write, by kind and thread, in the order of these. Lost contains the records.
+	Dropped []DroppedCount
+	// Late is how often the clock of records was late, LateNanos how long these times are together and LateMost how long
+	// the longest is.
+	Late                uint64
+	LateNanos, LateMost int64
+	// Suspended is how often the process did not run, SuspendedNanos how long that was.
+	Suspended      uint64
+	SuspendedNanos int64
 	// OnlyStalls is set if only records of stalls were written: what lies between them is not missing.
 	OnlyStalls bool
 }
@@ -98,7 +108,9 @@ func (*Completeness) chunk() {}
 type completeness struct {
 	all   Completeness
 	gated map[Method]*GatedCalls
-	end   *End
+	// dropped has what was dropped by its kind and thread, with a count of 0.
+	dropped map[DroppedCount]uint64
+	end     *End
 }
 
 // chunk takes what a chunk says of calls that are missing.
@@ -119,8 +131,37 @@ func (s *completeness) chunk(c Chunk) {
 		for _, m := range c.Methods {
 			s.of(m.Method).LeftOut += m.Calls
 		}
+	case *Suspended:
+		for _, t := range c.List {
+			s.all.Suspended++
+			s.all.SuspendedNanos = clamped(s.all.SuspendedNanos, bounded(t.End)-bounded(t.Begin))
+		}
+	case *Late:
+		for _, l := range c.List {
+			d := bounded(l.End) - bounded(l.Begin)
+			s.all.Late++
+			s.all.LateNanos = clamped(s.all.LateNanos, d)
+			s.all.LateMost = max(s.all.LateMost, d)
+		}
+	case *Dropped:
+		s.drop(c)
 	case *End:
 		s.end = c
+	}
+}
+
+// clamped returns the sum of two durations, at most the longest that there is. A negative one counts as 0.
+func clamped(sum, d int64) int64 { return min(sum, math.MaxInt64-max(0, d)) + max(0, d) }
+
+// drop sums up what was dropped.
+func (s *completeness) drop(c *Dropped) {
+	for _, d := range c.List {
+		if s.dropped == nil {
+			s.dropped = map[DroppedCount]uint64{}
+		}
+		n := d.Count
+		d.Count = 0
+		s.dropped[d] += min(n, math.MaxUint64-s.dropped[d])
 	}
 }
 
@@ -144,8 +185,26 @@ func (s *completeness) result(onlyStalls bool) *Completeness {
 			c.Lost = made - c.Recorded
 		}
 	}
+	for d, n := range s.dropped {
+		if d.Kind == DroppedRecords {
+			c.Lost += min(n, math.MaxUint64-c.Lost)
+		}
+		d.Count = n
+		c.Dropped = append(c.Dropped, d)
+	}
+	slices.SortFunc(c.Dropped, func(a, b DroppedCount) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), -cmp.Compare(bit(a.AllThreads), bit(b.AllThreads)),
+			cmp.Compare(a.Thread, b.Thread))
+	})
 	for _, m := range slices.Sorted(maps.Keys(s.gated)) {
 		c.Gated = append(c.Gated, *s.gated[m])
 	}
 	return c
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -38,16 +38,20 @@ type Names interface {
 	Name(m Method) (Name, bool)
 }
 
-// NoNames is the Names to use without a mapping: only the dispatch and [MethodNotRecorded] have a name.
+// NoNames is the Names to use without a mapping: only the dispatch, [MethodNotRecorded] and
+// [MethodSuspended] have a name.
 type NoNames struct{}
 
-// Name returns "#" and the ID, or the name of the dispatch or of [MethodNotRecorded].
+// Name returns "#" and the ID, or the name of what has one without a mapping.
 func (NoNames) Name(m Method) (Name, bool) {
 	if m == MethodDispatch {
 		return Name{Class: "android.os.Handler", Method: "dispatchMessage", Descriptor: "(Landroid/os/Message;)V"}, true
 	}
 	if m == MethodNotRecorded {
 		return Name{Method: NameNotRecorded}, true
+	}
+	if m == MethodSuspended {
+		return Name{Method: NameSuspended}, true
 	}
 	return Name{Method: "#" + strconv.FormatUint(uint64(m), 10)}, false
 }

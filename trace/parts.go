@@ -213,6 +213,10 @@ func (p *partsReader) see(c Chunk) {
 		at = c.End
 	case *StackSample:
 		at = c.Nanos
+	case *Suspended:
+		for _, t := range c.List {
+			at = max(at, t.End)
+		}
 	case *StallChunk:
 		at = c.Begin + int64(c.Wall)
 	case *Records:

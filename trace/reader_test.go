@@ -237,6 +237,21 @@ func TestOddFiles(t *testing.T) {
 				"Lock:{Class: Identity:0 Owned:false Owner:0}}"}, Damage{}},
 		{"raw records", file(t, chunkOf(typeRecords, 0, 0, []byte{0, 0, 0, 1, 7, 0, 0, 0, 0, 8, 0, 0x80})),
 			[]string{"*trace.Records thread 0 first 0 overwritten 0: 1 records true/1@7, sum 8c4c04e8"}, Damage{}},
+		{"suspended", file(t, chunkOf(typeSuspended, 0, 0, []byte{2, 2, 4, 1, 1, 6, 9})),
+			[]string{"*trace.Suspended &{List:[{Begin:1 End:2 Cause:1} {Begin:-1 End:3 Cause:9}]}"}, Damage{}},
+		{"suspended, cut", file(t, chunkOf(typeSuspended, 0, 0, []byte{1, 2, 4})), nil, Damage{Malformed: 1}},
+		{"late", file(t, chunkOf(typeLate, 0, 0, []byte{2, 2, 4, 6, 2})),
+			[]string{"*trace.Late &{List:[{Begin:1 End:2} {Begin:3 End:1}]}"}, Damage{}},
+		{"late, of more than there is", file(t, chunkOf(typeLate, 0, 0, []byte{3, 2, 4, 6, 2})), nil, Damage{Malformed: 1}},
+		{"how the process ended", file(t, chunkOf(typeExit, 0, 0, []byte("\x01\x06reason\x03anr"))),
+			[]string{"*trace.Exit &{Values:map[reason:anr]}"}, Damage{}},
+		{"how the process ended, cut", file(t, chunkOf(typeExit, 0, 0, []byte("\x02\x06reason\x03anr"))), nil,
+			Damage{Malformed: 1}},
+		{"dropped", file(t, chunkOf(typeDropped, 0, 0, []byte{2, 0, 1, 7, 3, 99, 1})),
+			[]string{"*trace.Dropped &{List:[{Thread:0 AllThreads:true Kind:1 Count:7} " +
+				"{Thread:2 AllThreads:false Kind:99 Count:1}]}"}, Damage{}},
+		{"dropped by no thread", file(t, chunkOf(typeDropped, 0, 0, []byte{1, 0x81, 0x80, 0x80, 0x80, 0x10, 1, 7})), nil,
+			Damage{Malformed: 1}},
 		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil,
 			Damage{Malformed: 1}},
 	} {
@@ -346,7 +361,7 @@ func FuzzReader(f *testing.F) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzPayload(f *testing.F) {
-	for k := range uint16(12) {
+	for k := range uint16(typeDropped + 1) {
 		f.Add(k, uint16(0), []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	}
 	f.Fuzz(func(t *testing.T, kind, flags uint16, body []byte) {

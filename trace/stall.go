@@ -46,6 +46,17 @@ type Stall struct {
 	// records.
 	Open       []OpenAtEnd
 	LastRecord int64
+	// Suspended has the times in the stall in which the process did not run, in the order of time. They do not overlap.
+	// StallChunk.Wall contains them; the times of Tree do not.
+	Suspended []Suspension
+	// Late has the times in the stall in which the clock of records was late. Their Begin and End may lie outside of it.
+	Late []LateInterval
+}
+
+// Ran returns how long the stall lasted without the time in which the process did not run, in nanoseconds.
+func (s *Stall) Ran() int64 {
+	begin, wall := bounded(s.Report.Begin), int64(min(s.Report.Wall, furthest))
+	return wall - Sum(s.Suspended, begin, begin+wall)
 }
 
 // OpenAtEnd is a call that was open when the recording ended.
@@ -81,6 +92,8 @@ type Joiner struct {
 	threads map[uint32]*threadEvidence
 	samples []*StackSample  // the last of all threads
 	loops   map[Method]bool // outermost methods that enclose messages
+	stopped Suspensions
+	late    []LateInterval // the last ones
 }
 
 const (
@@ -90,6 +103,8 @@ const (
 	maxStallsWaiting = 32
 	// maxSamples is how many samples of a thread wait for their message, and how many of all threads.
 	maxSamples = 256
+	// maxLate is how many times in which the clock was late are kept.
+	maxLate = 1 << 12
 )
 
 // threadEvidence is what was found on a thread and belongs to no stall yet.
@@ -139,6 +154,12 @@ func (j *Joiner) Chunk(c Chunk) error {
 		}
 	case *Pending:
 		j.thread(c.Thread).pending = c
+	case *Suspended:
+		j.stopped.Add(c)
+	case *Late:
+		if j.late = append(j.late, c.List...); len(j.late) > maxLate {
+			j.late = slices.Clone(j.late[len(j.late)-maxLate/2:])
+		}
 	case *StallChunk:
 		return j.report(c)
 	}
@@ -193,7 +214,7 @@ func (j *Joiner) Segment(s *Segment) error {
 		}
 		k.Kind = s.Kind
 	}
-	k.Tree.Add(s)
+	k.Tree.Add(j.stopped.Running(s))
 	k.Tree.Trim(4 * maxStallNodes)
 	k.Repairs.Add(s.Repairs)
 	k.end, k.ended = max(k.end, s.EndRecord), s.End
@@ -326,8 +347,21 @@ func (j *Joiner) report(c *StallChunk) error {
 	return j.give(t)
 }
 
+// interrupt notes in which times of a stall the process did not run, and in which the clock was late.
+func (j *Joiner) interrupt(s *Stall) {
+	begin := bounded(s.Report.Begin)
+	end := begin + int64(min(s.Report.Wall, furthest))
+	s.Suspended, s.Late = j.stopped.Within(begin, end), nil
+	for _, l := range j.late {
+		if l.Begin < end && l.End > begin && l.Begin < l.End {
+			s.Late = append(s.Late, l)
+		}
+	}
+}
+
 // attach returns a message the samples and the history that are its own.
 func (j *Joiner) attach(t *threadEvidence, s *Stall) {
+	j.interrupt(s)
 	end := s.Report.Begin + int64(s.Report.Wall)
 	for _, sample := range t.samples {
 		if s.Report.Begin <= sample.Nanos && sample.Nanos <= end {
@@ -375,6 +409,10 @@ func (j *Joiner) give(t *threadEvidence) error {
 func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	k.Thread = t.thread
 	if k.Reported {
+		j.interrupt(&k.Stall) // what was written behind the report belongs to it, too
+		if len(k.Suspended) > 0 && k.Ran() < j.threshold() {
+			return nil
+		}
 		k.narrow(&k.Tree)
 	} else if t.explains(k) || k.unknown {
 		return nil
@@ -388,6 +426,9 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 			return nil
 		}
 		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
+		if j.interrupt(&k.Stall); len(k.Suspended) > 0 && k.Ran() < j.threshold() {
+			return nil // it is none without the time in which the process did not run
+		}
 		if k.Kind == SegmentRequest && len(k.Tree.Nodes) > 1 {
 			k.Report.Description = describeMethod(k.Tree.Nodes[1].Method)
 		}
@@ -420,7 +461,9 @@ func (j *Joiner) withoutCalls(t *threadEvidence) error {
 		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold
 	}
 	s.Report.Wall = uint64(max(0, last-s.Report.Begin))
-	j.attach(t, s)
+	if j.attach(t, s); len(s.Suspended) > 0 && s.Ran() < j.threshold() {
+		return nil
+	}
 	return j.Found(s)
 }
 
@@ -446,7 +489,7 @@ func (s *Stall) narrow(t *Tree) bool {
 	}
 	nearest, off := int32(0), int64(math.MaxInt64)
 	for k := range t.Nodes {
-		if d := t.Nodes[k].Total - int64(s.Report.Wall); k > 0 && t.Nodes[k].Method == method && max(d, -d) < off {
+		if d := t.Nodes[k].Total - s.Ran(); k > 0 && t.Nodes[k].Method == method && max(d, -d) < off {
 			nearest, off = int32(k), max(d, -d)
 		}
 	}

@@ -43,6 +43,9 @@ type Recording struct {
 	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
 	// a text.
 	Completeness *Completeness
+	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
+	// is nil.
+	Exit *Exit
 	// Names has the names of its methods.
 	Names *Names
 	// NoThread has the names of [View.Threads] that no thread of the recording has.
@@ -161,6 +164,7 @@ type analyzer struct {
 	early     []trace.Chunk // what came before the origin was known
 	complete  *trace.Completeness
 	unwound   unwound
+	stopped   trace.Suspensions
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -205,7 +209,7 @@ func (a *analyzer) start() error {
 func (a *analyzer) finish() error {
 	r := a.recording
 	if a.complete != nil && r.HasCalls() {
-		r.Completeness = newCompleteness(a.complete, r.Names, r.Damage)
+		r.Completeness = newCompleteness(a.complete, r)
 		r.Completeness.UnwoundShare = a.unwound.share()
 	}
 	delete(r.met, trace.MethodNotRecorded)
@@ -254,6 +258,10 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		r.Overwritten = c.Overwritten
 	case *trace.MissingParts:
 		r.Missing = append(r.Missing, *c)
+	case *trace.Suspended:
+		a.stopped.Add(c)
+	case *trace.Exit:
+		r.exited(c)
 	case *trace.Completeness:
 		a.complete = c
 	}
@@ -344,7 +352,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	if a.viewer != nil {
 		show = a.viewer.segment
 	}
-	if err := show(s); err != nil {
+	if err := show(a.stopped.Show(s)); err != nil {
 		return err
 	}
 	return a.joiner.Segment(s)
@@ -403,7 +411,7 @@ func recordsOf(s *trace.Segment) uint64 {
 
 // recordsOfCall is how many records a call has here.
 func recordsOfCall(c *trace.Call) uint64 {
-	if c.Method == trace.MethodNotRecorded {
+	if c.Method >= trace.MethodSuspended {
 		return 0
 	}
 	n, m := uint64(2), c.Marks

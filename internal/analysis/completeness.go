@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,17 @@ type Completeness struct {
 	// when they ended is not recorded.
 	UnwoundShare float64 `json:"unwoundShare"`
 
+	// Late is how often the clock of records was late, LateTime how long these times are together, LateMost how long the
+	// longest is: times of records in them may be off by as much.
+	Late     uint64        `json:"late"`
+	LateTime time.Duration `json:"lateNanos"`
+	LateMost time.Duration `json:"lateMostNanos"`
+	// Suspended is how often the process did not run, SuspendedTime how long that was.
+	Suspended     uint64        `json:"suspended"`
+	SuspendedTime time.Duration `json:"suspendedNanos"`
+	// Dropped is what the recorder did not write, because it had no memory for it, no time, or a full disk.
+	Dropped []DroppedCount `json:"dropped"`
+
 	gated []trace.GatedCalls // as in Off
 }
 
@@ -49,6 +61,30 @@ type OffMethod struct {
 	Calls  uint64 `json:"calls"`
 }
 
+// DroppedCount is how often something was not written.
+type DroppedCount struct {
+	// Kind is "records", "stack-samples", "stalls", "frames", "listener-calls", "signs-of-life", "chunks", or "kind-N" for
+	// one that this program does not know.
+	Kind string `json:"kind"`
+	// Thread is the label of the thread that it is about; empty if it is about all threads together.
+	Thread string `json:"thread,omitempty"`
+	// Count is how often.
+	Count uint64 `json:"count"`
+
+	kind trace.DroppedKind
+}
+
+// droppedKinds has the kinds of what is dropped: the name of each, and what people call one and several of them.
+var droppedKinds = map[trace.DroppedKind]struct{ name, one, several string }{
+	trace.DroppedRecords:  {"records", "record", "records"},
+	trace.DroppedSamples:  {"stack-samples", "stack sample", "stack samples"},
+	trace.DroppedStalls:   {"stalls", "stall", "stalls"},
+	trace.DroppedFrames:   {"frames", "frame", "frames"},
+	trace.DroppedListener: {"listener-calls", "stall for the app's listener", "stalls for the app's listener"},
+	trace.DroppedSigns:    {"signs-of-life", "sign of life", "signs of life"},
+	trace.DroppedChunks:   {"chunks", "chunk of the file", "chunks of the file"},
+}
+
 // smallLoss is the share of lost records up to which times are not called lower bounds.
 const smallLoss = 0.001
 
@@ -56,16 +92,49 @@ const smallLoss = 0.001
 const shownOff = 3
 
 // newCompleteness puts names to what a replay has summed up.
-func newCompleteness(c *trace.Completeness, names *Names, d trace.Damage) *Completeness {
+func newCompleteness(c *trace.Completeness, r *Recording) *Completeness {
+	names, d := r.Names, r.Damage
 	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Runs: c.Runs,
 		NotRecorded: time.Duration(c.NotRecorded), Windows: c.Windows, WindowCalls: c.WindowCalls,
 		WindowTime: time.Duration(c.WindowNanos), MethodsOff: len(c.Gated), LeftOut: c.GatedCalls(),
-		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{}}
+		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{},
+		Late: c.Late, LateTime: time.Duration(c.LateNanos), LateMost: time.Duration(c.LateMost),
+		Suspended: c.Suspended, SuspendedTime: time.Duration(c.SuspendedNanos), Dropped: []DroppedCount{}}
+	for _, dropped := range c.Dropped {
+		out.drop(dropped, r)
+	}
 	slices.SortStableFunc(out.gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
 	for _, g := range out.gated {
 		out.Off = append(out.Off, OffMethod{methodOf(names, g.Method), g.LeftOut})
 	}
 	return out
+}
+
+// drop takes over how often something was not written.
+func (c *Completeness) drop(d trace.DroppedCount, r *Recording) {
+	out := DroppedCount{Kind: cmp.Or(droppedKinds[d.Kind].name, fmt.Sprintf("kind-%d", d.Kind)), Count: d.Count,
+		kind: d.Kind}
+	if !d.AllThreads {
+		out.Thread = r.Thread(d.Thread).Label
+	}
+	c.Dropped = append(c.Dropped, out)
+}
+
+// droppedText lists what the recorder did not write, by kind; it is empty if there is nothing.
+func (c *Completeness) droppedText() string {
+	var parts []string
+	for i := 0; i < len(c.Dropped); {
+		first, n := &c.Dropped[i], uint64(0)
+		for ; i < len(c.Dropped) && c.Dropped[i].kind == first.kind; i++ {
+			n += min(c.Dropped[i].Count, math.MaxUint64-n)
+		}
+		what := droppedKinds[first.kind].several
+		if n == 1 {
+			what = droppedKinds[first.kind].one
+		}
+		parts = append(parts, grouped(n)+" "+cmp.Or(what, "of "+first.Kind))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Lossy reports whether more than a small share of the records is missing, so that times are lower bounds.
@@ -99,6 +168,13 @@ func (c *Completeness) Lines() []string {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
 			"time is in their callers", were(c.WindowCalls, "short call", "s"), several(c.Windows, "window", "s"),
 			millis(c.WindowTime)))
+	}
+	if text := c.droppedText(); text != "" {
+		lines = append(lines, "the recorder did not write "+text+", because it lacked memory, time, or space on the disk")
+	}
+	if c.Late > 0 {
+		lines = append(lines, fmt.Sprintf("the clock of records was late %s, %s in all, by %s at most: times of methods "+
+			"there may be off by as much", several(c.Late, "time", "s"), millis(c.LateTime), millis(c.LateMost)))
 	}
 	if c.UnwoundShare >= largeUnwound {
 		lines = append(lines, fmt.Sprintf("%s of the time is in calls that exceptions ended: when is not recorded, so "+

@@ -145,6 +145,12 @@ func (r *Recording) Facts() []Fact {
 	if r.kinds[trace.SegmentSamples] > 0 {
 		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
+	if c := r.Completeness; c != nil && c.Suspended > 0 {
+		add("suspended", "the process did not run for "+tenths(c.SuspendedTime, c.SuspendedTime))
+	}
+	if r.Exit != nil {
+		add("exit", r.Exit.String())
+	}
 	all = append(all, r.view.facts()...)
 	add("stalls", uint64(r.Stalls))
 	add("calls", r.Calls)

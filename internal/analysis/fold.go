@@ -79,10 +79,11 @@ func (f *folder) cut(c *trace.Call) (trace.Call, bool) {
 }
 
 // stays reports whether a call is neither left out nor folded, however short it is: a call that several segments have,
-// because how long it takes is not known before its last part, and a gap, whose time is not its caller's own.
+// because how long it takes is not known before its last part, and a gap or a time in which the process did not run,
+// which is not its caller's own.
 func stays(c *trace.Call) bool {
 	return c.Marks&(trace.MarkSuspended|trace.MarkResumed) != 0 ||
-		c.Method == trace.MethodNotRecorded && c.Begin < c.End
+		c.Method >= trace.MethodSuspended && c.Begin < c.End
 }
 
 // segment shortens a segment and hands on what is left.

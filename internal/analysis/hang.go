@@ -75,25 +75,29 @@ func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
 		threshold = defaultThreshold
 	}
 	begin, end := from.Report.Begin, from.Report.Begin+int64(min(from.Report.Wall, math.MaxInt64/2))
-	quiet := time.Duration(end - from.LastRecord)
+	ran := func(since int64) time.Duration { // until the end, without the time in which the process did not run
+		return time.Duration(end - since - trace.Sum(from.Suspended, since, end))
+	}
+	quiet := ran(from.LastRecord)
 	h := &Hang{Calling: quiet < threshold, CPU: -1, Locks: []LockWait{}}
 	at, since := len(from.Open)-1, from.LastRecord
 	if h.Calling {
-		for at > 0 && time.Duration(end-from.Open[at].Begin) < threshold {
+		for at > 0 && ran(from.Open[at].Begin) < threshold {
 			at--
 		}
 		since = from.Open[at].Begin
 	}
+	running := s.running()
 	var samples []*StackSample
 	var raw []*trace.StackSample
 	for i := range s.Samples {
 		if s.Samples[i].After >= time.Duration(since-begin) {
-			samples, raw = append(samples, &s.Samples[i]), append(raw, from.Samples[i])
+			samples, raw = append(samples, &running.Samples[i]), append(raw, from.Samples[i])
 		}
 	}
 	at = h.place(samples, from.Open, at, s.Names)
 	h.Method = methodOf(s.Names, from.Open[at].Method)
-	h.Open = time.Duration(end - from.Open[at].Begin)
+	h.Open = ran(from.Open[at].Begin)
 	h.AtLeast = quiet
 	if h.Calling {
 		h.AtLeast = h.Open

@@ -61,7 +61,7 @@ func longestChild(t *trace.Tree, parent int32) int32 {
 func pathKey(path []Step) string {
 	h := fnv.New64a()
 	for _, s := range path {
-		if s.Method.ID == trace.MethodDispatch || s.Method.Name == trace.NameNotRecorded && s.Method.Class == "" {
+		if s.Method.ID == trace.MethodDispatch || s.Method.pseudo() {
 			continue
 		}
 		fmt.Fprintf(h, "%s.%s%s\n", s.Method.Class, s.Method.Name, s.Method.Descriptor)

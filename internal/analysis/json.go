@@ -31,34 +31,38 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 
 // stallJSON is a stall as JSON.
 type stallJSON struct {
-	Recording  string        `json:"recording"`
-	Number     int           `json:"number"`
-	Thread     threadJSON    `json:"thread"`
-	Sequence   uint64        `json:"sequence"`
-	Begin      time.Duration `json:"beginNanos"`
-	Time       string        `json:"time,omitempty"`
-	Wall       time.Duration `json:"wallNanos"`
-	CPU        time.Duration `json:"cpuNanos"`
-	GC         time.Duration `json:"gcNanos"`
-	GCCount    int64         `json:"gcCount"`
-	Reported   bool          `json:"reported"`
-	Ended      bool          `json:"ended"`
-	Message    Message       `json:"message"`
-	Scene      string        `json:"scene,omitempty"`
-	Foreground bool          `json:"foreground"`
-	Verdict    Verdict       `json:"verdict"`
-	Hang       *Hang         `json:"hang,omitempty"`
-	Key        string        `json:"key"`
-	DeviceKey  string        `json:"deviceKey,omitempty"`
-	HotPath    []Step        `json:"hotPath"`
-	MostSelf   []Step        `json:"mostSelf"`
-	State      string        `json:"state"`
-	LockOwner  string        `json:"lockOwner,omitempty"`
-	Samples    []StackSample `json:"samples"`
-	Holder     []StackSample `json:"holderSamples"`
-	Before     []Past        `json:"before"`  // null if not known
-	Pending    []Waiting     `json:"pending"` // null if not known
-	Repairs    repairsJSON   `json:"repairs"`
+	Recording   string        `json:"recording"`
+	Number      int           `json:"number"`
+	Thread      threadJSON    `json:"thread"`
+	Sequence    uint64        `json:"sequence"`
+	Begin       time.Duration `json:"beginNanos"`
+	Time        string        `json:"time,omitempty"`
+	Wall        time.Duration `json:"wallNanos"`
+	CPU         time.Duration `json:"cpuNanos"`
+	Suspended   time.Duration `json:"suspendedNanos"`
+	Suspensions []Suspension  `json:"suspensions"`
+	Precision   time.Duration `json:"precisionNanos"`
+	GC          time.Duration `json:"gcNanos"`
+	GCCount     int64         `json:"gcCount"`
+	Reported    bool          `json:"reported"`
+	Ended       bool          `json:"ended"`
+	Message     Message       `json:"message"`
+	Scene       string        `json:"scene,omitempty"`
+	Foreground  bool          `json:"foreground"`
+	Verdict     Verdict       `json:"verdict"`
+	Hang        *Hang         `json:"hang,omitempty"`
+	Exit        *StallExit    `json:"exit,omitempty"`
+	Key         string        `json:"key"`
+	DeviceKey   string        `json:"deviceKey,omitempty"`
+	HotPath     []Step        `json:"hotPath"`
+	MostSelf    []Step        `json:"mostSelf"`
+	State       string        `json:"state"`
+	LockOwner   string        `json:"lockOwner,omitempty"`
+	Samples     []StackSample `json:"samples"`
+	Holder      []StackSample `json:"holderSamples"`
+	Before      []Past        `json:"before"`  // null if not known
+	Pending     []Waiting     `json:"pending"` // null if not known
+	Repairs     repairsJSON   `json:"repairs"`
 
 	NotRecorded    time.Duration `json:"notRecordedNanos,omitempty"`
 	CallersUnknown bool          `json:"callersUnknown,omitempty"`
@@ -114,6 +118,7 @@ type recordingJSON struct {
 	Damage      damageJSON        `json:"damage"`
 	Parts       int               `json:"parts"`
 	Missing     []missingJSON     `json:"missingParts"`
+	Exit        *Exit             `json:"exit,omitempty"`
 
 	Completeness *Completeness `json:"completeness,omitempty"`
 }
@@ -131,8 +136,9 @@ func (j *JSON) Stall(s *Stall) error {
 	out := stallJSON{
 		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID,
 			s.Thread.Name, s.Thread.Label, s.Thread.Main},
-		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU,
-			-1), GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
+		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), Suspended: s.Suspended,
+		Suspensions: list(s.Suspensions), Precision: s.Precision, Exit: s.Exit, GC: s.GC,
+		GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
 		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
 		DeviceKey: s.DeviceKey,
 		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
@@ -189,7 +195,7 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
 			r.Threads,
 			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage), r.Parts,
-			missingOf(r.Missing), r.Completeness})
+			missingOf(r.Missing), r.Exit, r.Completeness})
 		if err != nil {
 			return err
 		}

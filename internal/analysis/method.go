@@ -47,6 +47,12 @@ func (m Method) Identity() string {
 	return m.Class + "." + m.Name
 }
 
+// pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process
+// did not run.
+func (m Method) pseudo() bool {
+	return m.Class == "" && (m.Name == trace.NameNotRecorded || m.Name == trace.NameSuspended)
+}
+
 // key is what methods of several builds are compared by.
 func (m Method) key() Method {
 	return Method{Class: m.Class, Name: m.Name, Descriptor: m.Descriptor, Unresolved: m.Unresolved}

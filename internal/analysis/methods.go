@@ -33,9 +33,10 @@ type MethodTotal struct {
 	lossy bool    // some are missing
 }
 
-// NotRecorded reports whether it stands for no method, but for what was not recorded.
+// NotRecorded reports whether it stands for no method, but for what was not recorded or for the time in which the
+// process did not run.
 func (t *MethodTotal) NotRecorded() bool {
-	return t.Method.Name == trace.NameNotRecorded && t.Method.Class == ""
+	return t.Method.pseudo()
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is

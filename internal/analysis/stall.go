@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +29,13 @@ type Stall struct {
 	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
 	Wall, CPU, GC time.Duration
 	GCCount       int64
+	// Suspended is how much of Wall the process did not run, Suspensions when that was. Ran is the rest of Wall:
+	// HotPath, MostSelf and Verdict are about that alone.
+	Suspended, Ran time.Duration
+	Suspensions    []Suspension
+	// Precision is how far a time of a method's entry or exit in it can be off: [Recording.Precision], or more if the
+	// clock was late.
+	Precision time.Duration
 	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording
 	// ended before.
 	Reported, Ended bool
@@ -62,7 +68,10 @@ type Stall struct {
 	Verdict Verdict
 	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
 	Hang *Hang
-	// Tree has its calls, merged by path, and Names what they are called.
+	// Exit is how the process ended, if the stall had not ended by then and that is known; otherwise it is nil.
+	Exit *StallExit
+	// Tree has its calls, merged by path, without the time in which the process did not run. Names has what they are
+	// called.
 	Tree  *trace.Tree
 	Names *Names
 	// Repairs are those that its calls needed.
@@ -72,6 +81,7 @@ type Stall struct {
 	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
 	CallersUnknown bool
 
+	stopped    []trace.Suspension
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
 }
@@ -137,6 +147,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}
+	out.interrupt(s)
 	out.Begin = time.Duration(r.At(j.Begin))
 	clock := s.Clock
 	if clock == nil {
@@ -174,6 +185,12 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	// A program that ended while a thread made calls did not hang there: System.exit ends the thread that calls it.
 	if out.Verdict = verdictOn(out); out.Hang != nil && !(out.Hang.Calling && r.Damage.Closed) {
 		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
+	}
+	if text := out.suspendedText(); text != "" {
+		out.Verdict.Text += "; " + text
+	}
+	if out.Exit = out.exitOf(); out.Exit != nil {
+		out.Verdict.Text += "; " + out.Exit.text(out)
 	}
 	return out
 }
@@ -223,11 +240,11 @@ func notRecorded(s *trace.Stall) time.Duration {
 			nanos += n.Self
 		}
 	}
-	wall := int64(min(s.Report.Wall, math.MaxInt64))
+	wall := s.Ran()
 	if s.Repairs.Lost > 0 && len(s.Tree.Nodes) > 0 {
 		nanos += max(0, wall-s.Tree.Nodes[0].Total)
 	}
-	return time.Duration(min(nanos, wall))
+	return time.Duration(max(0, min(nanos, wall)))
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {

@@ -113,6 +113,7 @@ func (t *Text) Stall(s *Stall) error {
 	t.path(s)
 	t.mostSelf(s)
 	t.samples(s)
+	t.exit(s)
 	t.before(s)
 	t.pending(s)
 	if s.Repairs != (trace.Repairs{}) {
@@ -159,8 +160,11 @@ func (s *Stall) where() string {
 
 func (s *Stall) times() string {
 	parts := []string{"wall " + millis(s.Wall)}
+	if s.Suspended > 0 {
+		parts = append(parts, "not running "+millis(s.Suspended))
+	}
 	if s.CPU >= 0 {
-		parts = append(parts, fmt.Sprintf("CPU %s (%s)", millis(s.CPU), percent(s.CPU, s.Wall)))
+		parts = append(parts, fmt.Sprintf("CPU %s (%s)", millis(s.CPU), percent(s.CPU, s.Ran)))
 	} else {
 		parts = append(parts, "CPU not recorded")
 	}
@@ -178,18 +182,18 @@ func (t *Text) path(s *Stall) {
 		fmt.Fprintf(t.w, "  %-9s%s\n", "path", "no calls were recorded")
 		return
 	}
-	t.steps("path", s.HotPath, s.Recording.Precision, true)
+	t.steps("path", s.HotPath, s, true)
 }
 
 func (t *Text) mostSelf(s *Stall) {
 	if len(s.MostSelf) > 0 {
-		t.steps("own time", s.MostSelf, s.Recording.Precision, false)
+		t.steps("own time", s.MostSelf, s, false)
 	}
 }
 
 // steps is a table of calls, nested if they call each other.
-func (t *Text) steps(name string, steps []Step, precision time.Duration, nested bool) {
-	fmt.Fprintf(t.w, "  %-9s%12s %12s %8s  ± %s\n", name, "total", "self", "calls", millis(precision))
+func (t *Text) steps(name string, steps []Step, s *Stall, nested bool) {
+	fmt.Fprintf(t.w, "  %-9s%12s %12s %8s  %s\n", name, "total", "self", "calls", s.Exactness())
 	for i, step := range steps {
 		indent := 0
 		if nested {
@@ -366,6 +370,12 @@ func (r *Recording) Summary() string {
 	}
 	if r.Overwritten > 0 {
 		parts = append(parts, fmt.Sprintf("%d records were overwritten on the device", r.Overwritten))
+	}
+	if c := r.Completeness; c != nil && c.Suspended > 0 {
+		parts = append(parts, "the process did not run for "+tenths(c.SuspendedTime, c.SuspendedTime))
+	}
+	if r.Exit != nil {
+		parts = append(parts, r.Exit.String())
 	}
 	if text := repairsText(r.Repairs); text != "" {
 		parts = append(parts, "repaired: "+text)

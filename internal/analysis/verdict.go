@@ -220,7 +220,7 @@ func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 
 
 // verdictOn returns the verdict on a stall.
 func verdictOn(s *Stall) Verdict {
-	e := evidenceOf(s)
+	e := evidenceOf(s.running())
 	if e.mostlyLost() && len(s.Samples) == 0 {
 		return e.verdict(verdictUnknown)
 	}

@@ -67,6 +67,7 @@ type pageName struct {
 	Unknown    bool   `json:"unknown,omitempty"`
 	Lost       bool   `json:"lost,omitempty"`
 	Folded     bool   `json:"folded,omitempty"`
+	Stopped    bool   `json:"stopped,omitempty"` // the process did not run
 }
 
 // pageRecording is what the head has of a recording.
@@ -339,7 +340,8 @@ func (p *page) writeData(w *strings.Builder) error {
 func newPageName(f *method) pageName {
 	n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor,
 		Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#"),
-		Lost:    f.Class == "" && f.Method == trace.NameNotRecorded}
+		Lost:    f.Class == "" && f.Method == trace.NameNotRecorded,
+		Stopped: f.Class == "" && f.Method == trace.NameSuspended}
 	if n.Source = f.File; f.Line > 0 {
 		n.Source += ":" + strconv.Itoa(f.Line)
 	}

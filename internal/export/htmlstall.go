@@ -39,6 +39,11 @@ type pageEvidence struct {
 	Path      []pageStep    `json:"path"`
 	Own       []pageStep    `json:"own"`
 	Repaired  string        `json:"repaired,omitempty"`
+	// Stopped is how much of the stall the process did not run, Precision how exact the times of methods are, Exit the
+	// main thread in the system's trace of the process, if it ended meanwhile.
+	Stopped   time.Duration         `json:"stopped,omitempty"`
+	Precision string                `json:"precision"`
+	Exit      *analysis.TraceThread `json:"exit,omitempty"`
 }
 
 // pageSample is a stack sample.
@@ -86,6 +91,10 @@ func newPageEvidence(s *analysis.Stall) *pageEvidence {
 	e := &pageEvidence{CPU: s.CPU, GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, LockOwner: s.LockOwner,
 		Where: s.Place(), Repaired: s.Repaired(), Samples: pageSamples(s.Samples), Holder: pageSamples(s.Holder),
 		Path: pageSteps(s.HotPath), Own: pageSteps(s.MostSelf)}
+	e.Stopped, e.Precision = s.Suspended, s.Exactness()
+	if s.Exit != nil {
+		e.Exit = s.Exit.Main
+	}
 	if !s.Time.IsZero() {
 		e.Time = s.Time.Format("2006-01-02 15:04:05.000 UTC")
 	}

@@ -329,6 +329,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 	all["gaps"] = truthRecording{data: gaps(), names: naming{}, stalls: 1}
 	all["nothing slow"] = truthRecording{data: quick(), names: naming{}, stalls: 0}
 	all["overloads"] = overloaded(t)
+	all["survived"] = truthRecording{data: survived(), names: naming{}, stalls: 2}
 	all["no clock"] = truthRecording{data: clockless(), names: naming{}, stalls: 1}
 	return all
 }
@@ -360,6 +361,30 @@ func pool() []byte {
 	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(400), Dropped: 20, RefreshHz: 60},
 		trace.Frame{VSync: at(500), Start: at(501), End: at(520), RefreshHz: 60})
 	return r.end()
+}
+
+// survived has a stall in which the process did not run for 60 s, one that the process did not survive, and a call
+// that is none without the time in which the process did not run. The clock was late, and the recorder has dropped
+// something.
+func survived() []byte {
+	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "slowMillis", "700", "records", "all")
+	r.clock(1_000_000_000, 1_795_000_001_000)
+	at := func(ms int64) int64 { return 1_000_000_000 + ms*1_000_000 }
+	r.thread(0, "main", true)
+	r.thread(1, "worker", false)
+	stopped := append(sv(sv(uv(nil, 2), at(500)), at(60_500)), 1)
+	r.chunk(16, append(sv(sv(stopped, at(70_000)), at(80_000)), 9))
+	r.chunk(17, sv(sv(uv(nil, 1), at(300)), at(420)))
+	r.chunk(19, uv(append(uv(uv(nil, 1), 0), 1), 2))
+	r.add(0, 0, record{1, 0}, record{2, 10}, record{3, 400}, record{-3, 60_600}, record{-2, 62_000},
+		record{-1, 62_100}, record{4, 69_900}, record{-4, 80_200})
+	r.stall(trace.StallChunk{Thread: 0, Begin: at(0), Wall: 62_100_000_000, CPU: 900_000_000, EndRecord: 6,
+		GCMillis: -1, GCCount: -1, Description: "method 1", StackKey: "k"})
+	r.add(1, 0, record{5, 90_000}, record{6, 90_010})
+	r.sample(trace.StackSample{Nanos: at(95_000), Thread: 1, State: 3, Frames: []string{"com.app.CB.mba(B.java:1)"}})
+	r.chunk(18, str(str(str(str(uv(nil, 2), "reason"), "anr"), "trace"),
+		"\"main\" prio=5 tid=1 Native\n  at a.B.c(B.java:1)\n"))
+	return r.Bytes()
 }
 
 // gaps has a thread that lost records twice.

@@ -134,7 +134,8 @@ func TestOccupancy(t *testing.T) {
 		{"not enough", 40, nil, "-1 -1"},
 	} {
 		s := &Sample{}
-		s.observe(&analysis.Stall{Wall: 100, CPU: time.Duration(row.cpu), Samples: row.samples, Tree: tree, Names: names})
+		s.observe(&analysis.Stall{Wall: 100, Ran: 100, CPU: time.Duration(row.cpu), Samples: row.samples, Tree: tree,
+			Names: names})
 		got := fmt.Sprint(math.Round(100*s.methodSample("a.B burn ").occupancy.waitingShare())/100, " ",
 			math.Round(100*s.methodSample("a.B park ").occupancy.waitingShare())/100)
 		if got != row.want {

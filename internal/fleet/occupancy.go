@@ -70,7 +70,7 @@ func (s *Sample) observe(stall *analysis.Stall) {
 	if stall.CPU < 0 {
 		return
 	}
-	off := max(0, stall.Wall-stall.CPU)
+	off := max(0, stall.Ran-stall.CPU)
 	for key, nanos := range self {
 		own := time.Duration(nanos)
 		switch {

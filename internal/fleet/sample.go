@@ -83,7 +83,7 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 	}
 	s.observe(stall)
 	g.cases++
-	g.wall.add(float64(stall.Wall))
+	g.wall.add(float64(stall.Ran))
 	if c := NewStall(stall); g.cases == 1 || c.Wall > g.worst.Wall {
 		g.worst = c
 	}

@@ -23,7 +23,8 @@ type Stall struct {
 	User string `json:"user,omitempty"`
 	// Time is when it began, in milliseconds since 1970, UTC; 0 if that is not known.
 	Time int64 `json:"time,omitempty"`
-	// Wall is how long it took, CPU how long of that on a processor, in nanoseconds; CPU is -1 if it is not known.
+	// Wall is how long it took, without the time in which the process did not run, CPU how long of that on a processor,
+	// in nanoseconds; CPU is -1 if it is not known.
 	Wall int64 `json:"wall"`
 	CPU  int64 `json:"cpu"`
 	// Kind is what it was slow for, Verdict says it in words.
@@ -46,7 +47,7 @@ func NewStall(s *analysis.Stall) Stall {
 	c := Stall{
 		Key: s.Key, Recording: s.Recording.Name, Number: s.Number,
 		App: meta["package"], Version: buildOf(s.Recording).version, Code: buildOf(s.Recording).code, Device: meta["device"],
-		Wall: s.Wall.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
+		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
 		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
 		User: userOfMeta(meta),
 	}

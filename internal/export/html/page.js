@@ -6,7 +6,7 @@ const views = ["threads", "chart", "graph", "icicle", "sandwich", "methods"];
 
 /** A package's methods share a colour; the hue is a hash of its name, so that it is the same on every page. */
 function labelOf(n) {
-  if (n.lost || n.unknown || n.folded) return { text: n.label, hue: -1, lost: n.lost };
+  if (n.lost || n.unknown || n.folded || n.stopped) return { text: n.label, hue: -1, lost: n.lost };
   const pack = n.class ? n.class.replace(/\.[^.]*$/, "") : n.label;
   let hash = 2166136261; // FNV-1a
   for (let i = 0; i < pack.length; i++) hash = Math.imul(hash ^ pack.charCodeAt(i), 16777619);

@@ -104,7 +104,8 @@ function listParts(title, list, empty) {
 
 /** All that is known of a stall: s is its row of the list, more the rest. */
 function stallParts(s, more, thread) {
-  const share = more.cpu >= 0 ? `${duration(more.cpu)} (${percent(more.cpu, s.wall)})` : "not recorded";
+  const stopped = more.stopped || 0;
+  const share = more.cpu >= 0 ? `${duration(more.cpu)} (${percent(more.cpu, s.wall - stopped)})` : "not recorded";
   const rows = [
     ["why", s.verdict],
     ["what ran", s.what],
@@ -114,6 +115,8 @@ function stallParts(s, more, thread) {
       "took",
       (s.ended ? "" : "at least ") + duration(s.wall) + (s.ended ? "" : "; still open when the recording ended"),
     ],
+    ["did not run", stopped ? duration(stopped) : ""],
+    ["times of methods", more.precision],
     ["on a processor", share],
     [
       "garbage collection",
@@ -130,6 +133,7 @@ function stallParts(s, more, thread) {
     ...stepParts("Most own time", more.own, false),
     ...sampleParts("Stack samples", more.samples),
     ...sampleParts("Holder of the lock", more.holder),
+    ...(more.exit ? [heading("Main thread in the system's trace"), lines([more.exit.state, ...more.exit.frames])] : []),
     ...listParts(
       "Ran before, the latest first",
       more.before && [...more.before].reverse(),

@@ -94,7 +94,7 @@ public class Driver {
                 for (long recorder = 0;;) try {
                     Thread.sleep(20);
                     for (Thread t : recorder == 0 ? Thread.getAllStackTraces().keySet() : new java.util.HashSet<Thread>())
-                        if (t.getName().equals("tracegen-recorder")) recorder = t.getId();
+                        if (t.getName().equals("tracegen-sampler")) recorder = t.getId();
                     if (recorder != 0) beats = (int) clock.getThreadInfo(recorder).getWaitedCount();
                 } catch (InterruptedException e) { return; }
             }

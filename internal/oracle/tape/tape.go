@@ -14,9 +14,15 @@
 //	pending thread= message= available=1
 //	waits due= what= target= callback= arg1= flags=
 //	stall thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
+//	alive now= wall= thread= message= begin= state= cpu= what=
+//	suspended begin= end= cause=           1 frozen, 2 the device slept, 3 a debugger
+//	late begin= end=
+//	exit KEY=VALUE...                      in a value, \n is a line feed and ' is "
+//	dropped thread= kind= count=           without a thread: of all threads
 //	end
 //
-// Empty lines and those that begin with # are skipped.
+// A recording is of minor version 0, or of that of a first line header minor=. Empty lines and those that begin with #
+// are skipped.
 package tape
 
 import (
@@ -42,18 +48,19 @@ const (
 	stall
 	pending
 	end
+	_ // gate
+	alive
+	_ // window
+	_ // left out
+	suspended
+	late
+	exit
+	dropped
 )
 
 // Make returns the recording that text describes. Its error names the line.
 func Make(text string) ([]byte, error) {
 	w := &writer{strings: map[string]uint64{"": 0}}
-	w.out = append(w.out, "TGD1"...)
-	w.out = binary.LittleEndian.AppendUint16(w.out, 1)
-	w.out = binary.LittleEndian.AppendUint16(w.out, 0)
-	w.out = binary.LittleEndian.AppendUint32(w.out, 32)
-	w.out = binary.LittleEndian.AppendUint64(w.out, 1)
-	w.out = binary.LittleEndian.AppendUint64(w.out, 0)
-	w.out = binary.LittleEndian.AppendUint32(w.out, crc32.ChecksumIEEE(w.out))
 	var lines []line
 	for i, l := range strings.Split(text, "\n") {
 		if l = strings.TrimSpace(l); l != "" && l[0] != '#' {
@@ -64,6 +71,17 @@ func Make(text string) ([]byte, error) {
 			lines = append(lines, parsed)
 		}
 	}
+	minor := uint64(0)
+	if len(lines) > 0 && lines[0].word == "header" {
+		minor, lines = lines[0].uint("minor"), lines[1:]
+	}
+	w.out = append(w.out, "TGD1"...)
+	w.out = binary.LittleEndian.AppendUint16(w.out, 1)
+	w.out = binary.LittleEndian.AppendUint16(w.out, uint16(minor))
+	w.out = binary.LittleEndian.AppendUint32(w.out, 32)
+	w.out = binary.LittleEndian.AppendUint64(w.out, 1)
+	w.out = binary.LittleEndian.AppendUint64(w.out, 0)
+	w.out = binary.LittleEndian.AppendUint32(w.out, crc32.ChecksumIEEE(w.out))
 	for len(lines) > 0 {
 		n := 1
 		for n < len(lines) && (lines[0].word == "message" && lines[n].word == "message" || lines[0].word == "pending" &&
@@ -177,6 +195,22 @@ func (w *writer) chunk(lines []line) (err error) {
 	case "stall":
 		kind = stall
 		p.stall(l)
+	case "alive":
+		kind = alive
+		p.sv(l.nanos("now", 0)).sv(int64(l.number("wall", 0))).uv(1).uv(l.uint("thread")).uv(l.uint("message")).
+			sv(l.nanos("begin", 0)).u8(state(l.fields["state"])).sv(l.nanos("cpu", -1)).name(l.fields["what"])
+	case "suspended":
+		kind = suspended
+		p.uv(1).sv(l.nanos("begin", 0)).sv(l.nanos("end", 0)).u8(byte(l.uint("cause")))
+	case "late":
+		kind = late
+		p.uv(1).sv(l.nanos("begin", 0)).sv(l.nanos("end", 0))
+	case "exit":
+		kind = exit
+		p.values(l)
+	case "dropped":
+		kind = dropped
+		p.uv(1).uv(uint64(l.number("thread", -1) + 1)).u8(byte(l.uint("kind"))).uv(l.uint("count"))
 	case "end":
 		kind = end
 		p.uv(uint64(w.chunks)).uv(w.records).uv(0).u8(uint8(l.number("more", 0)))
@@ -269,6 +303,10 @@ func (p *payload) meta(l line) {
 	if l.fields["tickNanos"] == "" {
 		l.fields["tickNanos"] = "1000000"
 	}
+	p.values(l)
+}
+
+func (p *payload) values(l line) {
 	keys := make([]string, 0, len(l.fields))
 	for k := range l.fields {
 		keys = append(keys, k)
@@ -276,7 +314,7 @@ func (p *payload) meta(l line) {
 	slices.Sort(keys)
 	p.uv(uint64(len(keys)))
 	for _, k := range keys {
-		p.str(k).str(l.fields[k])
+		p.str(k).str(strings.NewReplacer(`\n`, "\n", "'", `"`).Replace(l.fields[k]))
 	}
 }
 

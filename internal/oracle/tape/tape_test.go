@@ -25,6 +25,12 @@ sample time=3 thread=3 state=BLOCKED stack="a.B.c(B.java:7) a.B.d(B.java:8)"
 pending thread=3 message=4 available=1
 waits due=4 what=-1 target=a.B flags=2
 stall thread=3 sequence=4 begin=1 wall=900 first=7 end=9 what="a B" state=WAITING owner="x holds y" gc=5
+alive now=3 wall=1700000000002 thread=3 message=4 begin=1 state=BLOCKED what="a B"
+suspended begin=1 end=2.5 cause=2
+late begin=3 end=4
+exit reason=anr trace="a\nb"
+dropped thread=0 kind=2 count=5
+dropped kind=1 count=6
 end`)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +66,14 @@ end`)
 		&trace.StallChunk{Thread: 3, Message: 4, Begin: 1e6, Wall: 900e6, CPU: -1, FirstRecord: 7, EndRecord: 9,
 			Description: "a B",
 			GCCount:     -1, GCMillis: 5, State: 4, LockOwner: "x holds y"},
-		&trace.End{Chunks: 12, Records: 2},
+		&trace.Alive{Nanos: 3e6, WallMillis: 1700000000002, Open: []trace.OpenCall{{Thread: 3, Message: 4, Begin: 1e6,
+			State: 3, CPU: -1, Description: "a B"}}},
+		&trace.Suspended{List: []trace.Suspension{{Begin: 1e6, End: 25e5, Cause: trace.SuspendedAsleep}}},
+		&trace.Late{List: []trace.LateInterval{{Begin: 3e6, End: 4e6}}},
+		&trace.Exit{Values: map[string]string{"reason": "anr", "trace": "a\nb"}},
+		&trace.Dropped{List: []trace.DroppedCount{{Kind: trace.DroppedSamples, Count: 5}}},
+		&trace.Dropped{List: []trace.DroppedCount{{AllThreads: true, Kind: trace.DroppedRecords, Count: 6}}},
+		&trace.End{Chunks: 18, Records: 2},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

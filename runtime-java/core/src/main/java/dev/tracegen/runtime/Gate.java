@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * Switches methods off while the program runs, and on again. It finds the methods that flood the recorder by
  * {@link CallCounts}, and takes a list from outside, see {@link Recorder#setGate}. Except for the nested classes and
- * {@link #apply} it is used by the recorder's thread only.
+ * {@link #apply} it is used by the sampler only.
  *
- * <p><b>Why no call is recorded by half.</b> The recorder's thread only publishes a {@link Request}. Each thread
+ * <p><b>Why no call is recorded by half.</b> The sampler only publishes a {@link Request}. Each thread
  * carries it out itself, between two records, so there is no race between a change and the records of a thread. Each
  * thread has a state for each method that was ever switched off:
  * <ul>
@@ -122,6 +122,19 @@ final class Gate {
             this.nanos = nanos;
             this.number = number;
             this.ids = ids;
+        }
+    }
+
+    /** How many calls were left out, by method. Immutable. */
+    static final class LeftOut {
+        final long nanos;
+        final int[] ids;
+        final long[] calls;
+
+        LeftOut(long nanos, int[] ids, long[] calls) {
+            this.nanos = nanos;
+            this.ids = ids;
+            this.calls = calls;
         }
     }
 
@@ -295,8 +308,12 @@ final class Gate {
         }
     }
 
-    /** Writes how many calls were left out since the last call of this. */
-    void writeLeftOut(RecordingWriter writer, long nanos) throws java.io.IOException {
+    /**
+     * Returns how many calls were left out since the last call of this.
+     *
+     * @return null if none were
+     */
+    LeftOut takeLeftOut(long nanos) {
         int[] ids = new int[methods.size()];
         long[] calls = new long[ids.length];
         int n = 0;
@@ -308,9 +325,7 @@ final class Gate {
             m.callsBefore -= m.calls;
             m.calls = 0;
         }
-        if (n > 0) {
-            writer.leftOut(nanos, Arrays.copyOf(ids, n), calls);
-        }
+        return n == 0 ? null : new LeftOut(nanos, Arrays.copyOf(ids, n), Arrays.copyOf(calls, n));
     }
 
     /** Returns the method of an ID; null if it cannot be switched off. */

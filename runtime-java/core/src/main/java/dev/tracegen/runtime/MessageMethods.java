@@ -20,7 +20,7 @@ final class MessageMethods {
     /** A method line of the mapping: ID, access flags, class and method. */
     private static final Pattern LINE = Pattern.compile("([0-9]{1,7}),[0-9]+,([^ ]+) ([^ ]+).*");
 
-    /** Methods by ID, and the calls that were found to enclose messages. Used by the recorder's thread only. */
+    /** Methods by ID, and the calls that were found to enclose messages. Used by the sampler only. */
     final BitSet methods = new BitSet();
     final BitSet loops = new BitSet();
 

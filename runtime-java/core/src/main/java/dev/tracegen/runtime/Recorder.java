@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the calls of instrumented methods, finds stalls, and writes recordings.
@@ -17,6 +18,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Recorder {
     /** How long the first records are kept until {@link #start} is called. */
     static final long EXPIRY_NANOS = 10000000000L;
+
+    /** How many bytes of what was copied may wait for the writer. For the delivery it is half of that. */
+    private static final long QUEUE_BYTES = 16L << 20;
 
     /** A call that takes so long is recorded even in a window, or one that takes a quarter of the slow threshold. */
     private static final int LONG_CALL_MILLIS = 20;
@@ -41,9 +45,14 @@ public final class Recorder {
     private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
     private final AtomicBoolean hasFailed = new AtomicBoolean();
+    private final Rings rings;
+    private final AtomicBoolean listenerHasFailed = new AtomicBoolean();
     private final long createdNanos;
     private volatile RecorderOptions options;
-    private volatile Watcher watcher;
+    private final Dropped dropped = new Dropped();
+    private volatile Sampler sampler;
+    private volatile Writer writer;
+    private volatile Delivery delivery;
     private volatile Gate.Request gateRequest;
     private volatile String scene;
     private volatile boolean foreground;
@@ -54,6 +63,9 @@ public final class Recorder {
         Platform platform = options.platform;
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
+        this.rings = new Rings(this, new MemoryBudget(MemoryBudget.bytes(options)), options.ringRecords);
+        rings.use(options, LONG_CALL_MILLIS);
+        rings.takeThreadAlways();
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
         this.placeholder = Ring.placeholder(mainThread);
         this.bare = Ring.placeholder(mainThread);
@@ -65,7 +77,7 @@ public final class Recorder {
     /**
      * Starts recording. What the main thread has recorded since the first instrumented call is kept if the main
      * thread, the size of its ring, the tick and the clock period stay the same. A recorder that runs is stopped
-     * first.
+     * first; the new one writes when the recording of that one is complete. Returns at once.
      *
      * @param options the options; they are copied
      * @return the recorder
@@ -77,6 +89,7 @@ public final class Recorder {
         }
         try {
             Recorder r = current;
+            Writer before = r == null ? null : r.writer;
             if (r != null && status == AppMethodBeat.STATUS_READY && r.canContinueWith(o)) {
                 r.options = o;
             } else {
@@ -86,7 +99,7 @@ public final class Recorder {
                 r = new Recorder(o);
                 r.ticker.start();
             }
-            r.begin();
+            r.begin(before);
             return r;
         } finally {
             STARTING.set(false);
@@ -106,13 +119,17 @@ public final class Recorder {
                 && Math.abs(o.platform.nanoTime() - old.platform.nanoTime()) < EXPIRY_NANOS;
     }
 
-    private void begin() {
-        Ring early = mainTrace.existingRing();
-        if (early != null) {
-            setPressure(early);
-        }
-        watcher = new Watcher(this, ticker);
-        watcher.start();
+    private void begin(Writer before) {
+        rings.use(options, LONG_CALL_MILLIS);
+        Writer w = new Writer(this, ticker, before);
+        Delivery d = new Delivery(this);
+        Sampler s = new Sampler(this, ticker, w, d);
+        writer = w;
+        delivery = d;
+        sampler = s;
+        w.start();
+        d.start();
+        s.start();
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
         updateFastPath();
@@ -130,7 +147,7 @@ public final class Recorder {
                         : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
-                    r.begin();
+                    r.begin(null);
                     JvmMode.stopOnExit(r);
                 } else {
                     status = AppMethodBeat.STATUS_READY;
@@ -154,11 +171,14 @@ public final class Recorder {
      *
      * @return null if there is none
      */
-    public static Recorder current() {
+    public static @Nullable Recorder current() {
         return current;
     }
 
-    /** Stops recording, writes the rest of the recording and closes the file. The rings keep their records. */
+    /**
+     * Stops recording and returns at once. Threads of the recorder then write the rest of the recording, close the
+     * file, and deliver the last stalls. The rings keep their records.
+     */
     public void stop() {
         if (!recording()) {
             return;
@@ -168,9 +188,25 @@ public final class Recorder {
         status = AppMethodBeat.STATUS_STOPPED;
         updateFastPath();
         ticker.stop();
-        Watcher w = watcher;
-        if (w != null) {
-            w.stop();
+        Sampler s = sampler;
+        if (s != null) {
+            s.stop();
+        }
+    }
+
+    /**
+     * Waits until a recorder that was stopped has written and delivered everything. For the exit of a JVM, which has
+     * no other thread to wait for.
+     *
+     * @param millis the longest wait
+     */
+    void awaitEnd(long millis) throws InterruptedException {
+        long end = System.nanoTime() + millis * 1000000L;
+        Sampler s = sampler;
+        if (s != null) {
+            s.join(millis);
+            writer.join((end - System.nanoTime()) / 1000000L);
+            delivery.join((end - System.nanoTime()) / 1000000L);
         }
     }
 
@@ -193,12 +229,53 @@ public final class Recorder {
     ThreadTrace traceOf(Thread thread) {
         ThreadTrace trace = traces.get(thread);
         if (trace == null) {
-            boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread);
-            ThreadTrace created = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
-            trace = traces.putIfAbsent(thread, created);
-            if (trace == null) {
-                trace = created;
+            rings.takeThreadAlways();
+            trace = newTrace(thread);
+        }
+        return trace;
+    }
+
+    /** Creates the trace of a thread. Its memory was taken. */
+    private ThreadTrace newTrace(Thread thread) {
+        boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread)
+                && (options.virtualThreads || !VirtualThreads.contains(thread));
+        ThreadTrace created = null;
+        ThreadTrace other = null;
+        try {
+            created = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
+            other = traces.putIfAbsent(thread, created);
+            return other == null ? created : other;
+        } finally {
+            if (created == null || other != null) {
+                rings.giveThread(null);
             }
+        }
+    }
+
+    /**
+     * Returns the trace of the calling thread, which is not the main thread.
+     *
+     * @return null if the thread is not recorded, or if there is no memory
+     */
+    private ThreadTrace currentTrace(Thread thread, boolean listening) {
+        int threads = options.threads;
+        if (!listening && (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread
+                || threads == RecorderOptions.THREADS_ALL && !options.virtualThreads
+                && VirtualThreads.contains(thread))) {
+            return null;
+        }
+        ThreadTrace trace = ownTrace.get();
+        if (trace == null) {
+            trace = traces.get(thread);
+            if (trace == null && !listening && threads == RecorderOptions.THREADS_CHOSEN) {
+                return null;
+            }
+            if (trace == null && !rings.takeThread()) {
+                dropped.add(Dropped.RECORDS, 1);
+                return null;
+            }
+            trace = trace == null ? newTrace(thread) : trace;
+            ownTrace.set(trace);
         }
         return trace;
     }
@@ -208,7 +285,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setMethodEnterListener(MethodEnterListener listener) {
+    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
         enterListener = listener;
         Recorder r = current;
         if (r != null) {
@@ -221,7 +298,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setStallListener(StallListener listener) {
+    public static void setStallListener(@Nullable StallListener listener) {
         stallListener = listener;
     }
 
@@ -230,7 +307,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setFocusListener(FocusListener listener) {
+    public static void setFocusListener(@Nullable FocusListener listener) {
         Focus.listen(listener);
     }
 
@@ -265,7 +342,7 @@ public final class Recorder {
      *
      * @param name null for the class of the activity that has the focus, which is the default
      */
-    public void scene(String name) {
+    public void scene(@Nullable String name) {
         scene = name;
     }
 
@@ -307,13 +384,9 @@ public final class Recorder {
         MethodEnterListener listener = enterListener;
         ThreadTrace trace = mainTrace;
         if (thread != mainThread) {
-            if (listener == null && options.threads == RecorderOptions.THREADS_MAIN) {
-                return;
-            }
-            trace = ownTrace.get();
+            trace = currentTrace(thread, listener != null);
             if (trace == null) {
-                trace = traceOf(thread);
-                ownTrace.set(trace);
+                return;
             }
         }
         if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
@@ -331,11 +404,13 @@ public final class Recorder {
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
             if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
-                if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
+                if (ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);
                 }
                 ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
             }
+        } else if (trace.recorded()) {
+            trace.dropRecord();
         }
         if (listener != null && bit != 0) {
             notifyEntry(listener, trace, id);
@@ -347,7 +422,7 @@ public final class Recorder {
         try {
             listener.enter(id, trace.thread.getId());
         } catch (Throwable e) {
-            failed(e);
+            listenerFailed(e);
         } finally {
             trace.inListener = false;
         }
@@ -371,7 +446,24 @@ public final class Recorder {
 
     /** Removes the trace of a thread that has ended. */
     void forget(ThreadTrace trace) {
-        traces.remove(trace.thread);
+        if (traces.remove(trace.thread, trace)) {
+            countDropped(trace);
+            rings.giveThread(trace.existingRing());
+        }
+    }
+
+    /**
+     * Counts the records of a thread that never had a ring as dropped. If there is a ring, its first number says how
+     * many were dropped before it. To be called once for each thread, when it records nothing any more.
+     */
+    void countDropped(ThreadTrace trace) {
+        if (trace.existingRing() == null) {
+            dropped.add(Dropped.RECORDS, trace.droppedRecords());
+        }
+    }
+
+    Rings rings() {
+        return rings;
     }
 
     boolean recording() {
@@ -392,22 +484,46 @@ public final class Recorder {
     }
 
     /**
-     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls
-     * are recorded and which way they take.
+     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
+     * state: they decide which calls are recorded and which way they take.
      */
     synchronized void updateFastPath() {
         if (current != this) {
             return;
         }
-        boolean recording = status > 0;
-        boolean listening = enterListener != null;
-        Ring real = mainTrace.existingRing();
-        Ring ring = real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
-        AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
-                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
+        AppMethodBeat.mainThread = wantedMainThread();
+        AppMethodBeat.mode = wantedMode();
+        // After the other two: a thread that reads this value must also read those.
+        AppMethodBeat.fast = wantedFast();
+    }
+
+    private Thread wantedMainThread() {
+        return status > 0 ? mainThread : null;
+    }
+
+    private int wantedMode() {
+        return status <= 0 ? AppMethodBeat.OFF
+                : enterListener == null && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
                 : AppMethodBeat.CALL_RECORDER;
-        // After the mode: a thread that reads this value must also read that one.
-        AppMethodBeat.fast = !recording || listening ? null : ring;
+    }
+
+    private Ring wantedFast() {
+        if (status <= 0 || enterListener != null) {
+            return null;
+        }
+        Ring real = mainTrace.existingRing();
+        return real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
+    }
+
+    /**
+     * Calls {@link #updateFastPath} if such a call has failed before, because no stack was left. It takes no lock if
+     * there is nothing to do.
+     */
+    void repairFastPath() {
+        if (current == this && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
+                || AppMethodBeat.mainThread != wantedMainThread())) {
+            updateFastPath();
+        }
     }
 
     /** Returns the time now, or if recording was stopped, the last moment by which every exit was recorded. */
@@ -438,7 +554,7 @@ public final class Recorder {
                 status = AppMethodBeat.STATUS_EXPIRED_START;
                 updateFastPath();
                 ticker.stop();
-                mainTrace.release();
+                rings.giveRing(mainTrace.takeRing());
                 current = null;
                 status = AppMethodBeat.STATUS_OUT_RELEASE;
             }
@@ -455,27 +571,27 @@ public final class Recorder {
         return createdNanos + EXPIRY_NANOS - options.platform.nanoTime();
     }
 
-    Ring newRing(ThreadTrace trace) {
-        int records = trace.main ? options.ringRecords : options.threadRingRecords;
-        Ring ring = new Ring(trace.thread, records);
-        setPressure(ring);
-        ticker.updateTime(ring);
-        return ring;
-    }
-
-    private void setPressure(Ring ring) {
-        ring.recorder = this;
-        ring.longTicks = Math.max(1, Math.min(LONG_CALL_MILLIS, options.slowMillis / 4) * 1000000L
-                / options.tickNanos);
-        ring.pressure = options.everyRecord ? options.pressure : RecorderOptions.PRESSURE_LOSE;
-    }
-
-    /** Wakes the recorder's thread, because a ring is getting full. */
-    void wakeWatcher() {
-        Watcher w = watcher;
-        if (w != null) {
-            w.unpark();
+    /** Wakes the sampler, because a ring is getting full. */
+    void wakeSampler() {
+        Sampler s = sampler;
+        if (s != null) {
+            s.unpark();
         }
+    }
+
+    Dropped dropped() {
+        return dropped;
+    }
+
+    /** Returns how many bytes of what was copied may wait for the writer. */
+    long queueBytes() {
+        return Math.min(QUEUE_BYTES, rings.memory.bytes() / 4);
+    }
+
+    /** Reports whether the writer has written all that was handed over to it. For tests. */
+    boolean writerIsIdle() {
+        Writer w = writer;
+        return w != null && w.isIdle();
     }
 
     /** Publishes which methods are to be off. Each thread carries it out before its next record. */
@@ -489,33 +605,61 @@ public final class Recorder {
         return gateRequest;
     }
 
-    /** Wakes the recorder's thread, which measures how long the message runs. */
+    /** Wakes the sampler, which measures how long the message runs. */
     void messageBegan() {
-        Watcher w = watcher;
-        if (w != null) {
-            w.wake();
+        Sampler s = sampler;
+        if (s != null) {
+            s.wake();
         }
     }
 
-    /** Queues a stall that has ended for the recorder's thread. */
+    /** Queues a stall that has ended for the sampler. */
     void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
-        Watcher w = watcher;
-        if (w != null) {
-            w.stallEnded(trace, message, before);
+        Sampler s = sampler;
+        if (s != null) {
+            s.stallEnded(trace, message, before);
         }
     }
 
     void frame(FrameTiming timing) {
-        Watcher w = watcher;
-        if (w != null && recording()) {
-            w.frame(timing);
+        Sampler s = sampler;
+        if (s != null && recording()) {
+            s.frame(timing);
         }
     }
 
-    /** Logs a failure of the recorder itself, only the first time: it may occur again with every message. */
+    /** Ends the recording, because the bits of a time are full. */
+    void timeIsOver(long tickNanos) {
+        if (recording()) {
+            options.platform.log("the recording ends here, and the program runs on: the times of records are full"
+                    + " after 2^43 ticks of " + tickNanos + " ns; a longer tick makes recordings longer");
+            stop();
+        }
+    }
+
+    /**
+     * Logs a failure of the recorder itself, only the first time: it may occur again with every message. Never throws:
+     * the threads of the recorder must survive when there is no memory even for the line.
+     */
     void failed(Throwable e) {
-        if (hasFailed.compareAndSet(false, true)) {
-            options.platform.log("the recorder failed and continues: " + e);
+        try {
+            if (hasFailed.compareAndSet(false, true)) {
+                options.platform.log("the recorder failed and continues: " + e);
+            }
+        } catch (Throwable again) {
+            // The next failure is logged instead.
+            hasFailed.set(false);
+        }
+    }
+
+    /** Logs what a listener of the app has thrown, only the first time. Never throws. */
+    void listenerFailed(Throwable e) {
+        try {
+            if (listenerHasFailed.compareAndSet(false, true)) {
+                options.platform.log("a listener of the app failed, and recording continues: " + e);
+            }
+        } catch (Throwable again) {
+            // As above.
         }
     }
 }

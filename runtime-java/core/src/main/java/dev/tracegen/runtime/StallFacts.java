@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the recorder's thread collects about one message while it runs. Used by that thread only, except where a field
- * says otherwise.
+ * What the sampler collects about one message while it runs. Used by the sampler only until it hands a stall over that
+ * has ended. From then on nothing is changed, except where a field says otherwise.
  */
 final class StallFacts {
     /** The message's number on its thread. */
@@ -18,7 +18,7 @@ final class StallFacts {
     /** When to take the next stack sample, in nanoseconds since the message began. */
     long nextSample;
 
-    // When the thread put its last record, as far as the recorder's thread saw, and the number of the next one. A hang
+    // When the thread put its last record, as far as the sampler saw, and the number of the next one. A hang
     // in a call deep below an outermost call begins there.
     long quietSince;
     long nextRecord = -1;
@@ -29,14 +29,18 @@ final class StallFacts {
     /** When the last sign of life was written, in {@link Platform#nanoTime()}. */
     long lastSign;
 
-    // Where records of the running message were written: the number behind the last one, and the ID of the file.
+    /** The number behind the last record of the running message that was handed over to the writer. */
+    long handedOver;
+
+    // The number behind the last record of the running message that was written, and the ID of the file. Used by the
+    // writer only.
     long written;
     long writtenFile;
 
     /** Stack samples that are not written yet. They are written when the message has become a stall. */
     final List<StackSample> samples = new ArrayList<StackSample>();
 
-    /** Whether the recorder's thread saw the message pass the slow threshold. Tests read it from other threads. */
+    /** Whether the sampler saw the message pass the slow threshold. Tests read it from other threads. */
     volatile boolean passed;
 
     Thread.State state;

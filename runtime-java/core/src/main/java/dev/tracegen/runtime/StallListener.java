@@ -3,8 +3,10 @@ package dev.tracegen.runtime;
 /** Receives a call for every stall: a message that lasted at least {@link RecorderOptions#slowMillis(int)}. */
 public interface StallListener {
     /**
-     * Called when a stall has ended and its facts are complete, on the recorder's thread, some time after the end.
-     * What it throws is logged once and dropped.
+     * Called when a stall has ended and its facts are complete, some time after the end, on a thread that does nothing
+     * else. It may wait, read and write, and call any method of the recorder, also {@link Recorder#stop}. If it takes
+     * long, later stalls wait, and those that find no room are not delivered. What it throws is logged once and
+     * dropped.
      *
      * @param stall the stall; immutable, may be kept
      */

@@ -32,11 +32,16 @@ final class Await {
     /** Stops a recorder and returns when its file is complete. */
     static void stop(Recorder recorder) throws Exception {
         recorder.stop();
-        // The recorder itself does not wait so long: an app must end.
+        // The recorder itself does not wait: an app must end.
         for (Thread t : Thread.getAllStackTraces().keySet()) {
-            if (t.getName().equals("tracegen-recorder")) {
+            if (t.getName().matches("tracegen-(sampler|writer|delivery)")) {
                 until(t + " has ended", () -> !t.isAlive());
             }
         }
+    }
+
+    /** Returns when the writer of a recorder has written all that was handed over so far. */
+    static void written(Recorder recorder) throws Exception {
+        until("the writer has written everything", () -> recorder.writerIsIdle());
     }
 }

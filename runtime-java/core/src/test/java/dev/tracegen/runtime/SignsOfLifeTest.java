@@ -56,6 +56,7 @@ class SignsOfLifeTest {
         platform.cpu.set(77);
         platform.pass(650);
         platform.awaitCheck();
+        Await.written(recorder);
         assertEquals(0, WrittenChunks.of(file, RecordingWriter.ALIVE).size(), "signs of a message that is not slow");
         platform.pass(50);
         WrittenChunks.Chunk c = alive(begin + 700000000L);
@@ -88,7 +89,7 @@ class SignsOfLifeTest {
 
     @Test
     void anOrderlyEndIsASignOfAllOpenCalls() throws Exception {
-        ThreadTrace main = start(new RecorderOptions());
+        ThreadTrace main = start(new RecorderOptions().everyRecord(true));
         main.messageBegin("m");
         platform.pass(10);
         Await.stop(recorder);
@@ -116,6 +117,7 @@ class SignsOfLifeTest {
         awaitRecords("+1 +2");
         // The time without a record begins when the recorder sees that there was one.
         platform.awaitCheck();
+        Await.written(recorder);
         int samples = WrittenChunks.of(file, RecordingWriter.SAMPLES).size();
         long begin = platform.nanoTime();
         // The call has lasted 1,000 s, so without the time since the last record the next sample would be 250 s away.
@@ -124,6 +126,7 @@ class SignsOfLifeTest {
             alive(begin + k * SECOND);
             platform.awaitCheck();
         }
+        Await.written(recorder);
         int more = WrittenChunks.of(file, RecordingWriter.SAMPLES).size() - samples;
         assertTrue(more >= 3, more + " samples in 4 s without a record");
     }
@@ -149,11 +152,11 @@ class SignsOfLifeTest {
     /** A call that ends while the recording is closed has no exit, so it must not be said to be open later. */
     @Test
     void theLastSignIsOfTheMomentWhenRecordingEnded() throws Exception {
-        ThreadTrace main = start(new RecorderOptions());
+        ThreadTrace main = start(new RecorderOptions().everyRecord(true));
         main.messageBegin("m");
         platform.pass(10);
         platform.millisPerWallClock = 50;
-        recorder.stop();
+        Await.stop(recorder);
         List<WrittenChunks.Chunk> all = WrittenChunks.of(file, RecordingWriter.ALIVE);
         assertEquals(1, all.size());
         long sign = all.get(0).sv();

@@ -76,7 +76,7 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public long gcMillis() {
-        if (on("tracegen-recorder")) {
+        if (on("tracegen-sampler")) {
             checks.incrementAndGet();
         }
         return gcCount * 7;

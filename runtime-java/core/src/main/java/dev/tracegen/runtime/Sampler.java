@@ -1,18 +1,19 @@
 package dev.tracegen.runtime;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The recorder's thread. It measures how long the running messages take, samples the stacks of those that take long,
- * and writes the recording. It sleeps while no message runs.
+ * The recorder's sampler. It measures how long the running messages take, samples the stacks of those that take long,
+ * copies records from the rings, and decides what is written and delivered. It waits for nothing: it hands over to
+ * {@link Writer} and {@link Delivery}, and goes on. It sleeps while no message runs.
+ *
+ * <p>While the writer has no room, records stay in their rings. What the rings then do is said in {@link Ring}.
  */
-final class Watcher implements Runnable {
-    /** How many stalls may wait for this thread. More are not written. */
+final class Sampler implements Runnable {
+    /** How many stalls of messages may wait for this thread. More are dropped and counted. */
     private static final int MAX_STALLS = 16;
 
     /** How many frames may wait for this thread. */
@@ -21,11 +22,9 @@ final class Watcher implements Runnable {
     /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
-    /** How many calls of a stall are logged, as in Matrix's reports. */
-    private static final int LOGGED_CALLS = 30;
-
-    /** How long the thread checks on after the last work, and how long it waits after a failure. */
+    /** How long the thread checks on after the last work, and how long it pauses after a failure. */
     private static final long IDLE_NANOS = 1000000000L;
+    private static final long FAILURE_NANOS = 100000000L;
 
     // How often a sign of life is written for an open call: after a share of the time that it has taken, within these
     // bounds. If the process is killed, the end of the call is known to 5 % or 100 ms. The rest up to that is for the
@@ -33,6 +32,10 @@ final class Watcher implements Runnable {
     private static final int SIGN_SHARE = 25;
     private static final long MIN_SIGN_NANOS = 80000000L;
     private static final long MAX_SIGN_NANOS = 5000000000L;
+
+    /** How long the end of a recording waits for a disk that does not answer, and how often it looks. */
+    private static final long PATIENCE_NANOS = 20000000000L;
+    private static final long ROOM_NANOS = 1000000L;
 
     /** How many threads are sampled of which each holds the lock that the one before waits for. */
     private static final int MAX_OWNERS = 8;
@@ -43,12 +46,21 @@ final class Watcher implements Runnable {
     private final Platform platform;
     private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
-    private final List<OpenCall> alive = new ArrayList<OpenCall>();
-    private final AtomicLong discarded = new AtomicLong();
-    private final Thread thread = new RecorderThread(this, "tracegen-recorder");
+    private List<OpenCall> alive = new ArrayList<OpenCall>();
+    private final Dropped dropped;
+    private final Thread thread = new RecorderThread(this, "tracegen-sampler");
     private final Gate gate;
-    private RecordingWriter writer;
-    private MessageMethods messages;
+    private final Writer writer;
+    private final Delivery delivery;
+
+    /** The thread whose records found no room at the last check, null if there was room for all. */
+    private ThreadTrace drainNext;
+
+    /** Whether there was no room for something of the thread whose records are handed over. */
+    private boolean refused;
+
+    /** Whether the end of the recording has waited for the writer in vain. */
+    private boolean stuck;
     private volatile boolean asleep;
     private volatile boolean stopped;
     private long busyUntil;
@@ -60,24 +72,14 @@ final class Watcher implements Runnable {
     private volatile long gcCount;
     private volatile long gcMillis;
 
-    /** A stall that has ended, with the history of its thread before it. */
-    private static final class EndedStall {
-        final ThreadTrace trace;
-        final MessageRecord message;
-        final List<MessageRecord> before;
-
-        EndedStall(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
-            this.trace = trace;
-            this.message = message;
-            this.before = before;
-        }
-    }
-
-    Watcher(Recorder recorder, Ticker ticker) {
+    Sampler(Recorder recorder, Ticker ticker, Writer writer, Delivery delivery) {
         this.recorder = recorder;
         this.ticker = ticker;
+        this.writer = writer;
+        this.delivery = delivery;
         this.options = recorder.options();
         this.platform = options.platform;
+        this.dropped = recorder.dropped();
         this.gate = new Gate(recorder, options);
     }
 
@@ -85,51 +87,15 @@ final class Watcher implements Runnable {
         thread.start();
     }
 
-    /** Opens the recording on this thread, because the first call of the app must not wait for a disk. */
-    private void open() {
-        try {
-            readGcCounters();
-            if (options.gateFile != null) {
-                GateFile.read(options.gateFile, platform);
-            }
-            if (options.outermostCalls) {
-                messages = MessageMethods.find(options);
-                if (messages != null) {
-                    options.meta("messageMethods", messages.toString());
-                }
-            }
-            if (options.output != null) {
-                writer = new RecordingWriter(options, ticker.baseNanos());
-            }
-        } catch (IOException e) {
-            platform.log("no recording is written, and the program runs on: " + e.getMessage());
-        } catch (Throwable e) {
-            platform.log("no recording is written, and the program runs on: " + e);
-        }
-    }
-
-    /** Logs a failure. If the next file was refused, the recording ends, and records are dropped from then on. */
-    private void failed(Throwable e) {
-        if (writer != null && writer.ended()) {
-            writer = null;
-            platform.log("the recording ends here, and the program runs on: " + e.getMessage());
-        } else {
-            recorder.failed(e);
-        }
-    }
-
-    /** Writes the rest of the recording and ends the thread. Returns when that is done or takes too long. */
+    /** Ends the thread when it has handed over all that was recorded so far. Returns at once. */
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
-        if (Thread.currentThread() == thread) {
-            return;
-        }
-        try {
-            thread.join(JvmMode.exitTimeoutMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+    }
+
+    /** Waits until the thread has ended, or for so long. */
+    void join(long millis) throws InterruptedException {
+        thread.join(Math.max(1, millis));
     }
 
     /** Wakes the thread from a pause between two checks. */
@@ -149,7 +115,7 @@ final class Watcher implements Runnable {
 
     void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
         if (!stalls.offer(new EndedStall(trace, message, before))) {
-            discarded.incrementAndGet();
+            dropped.add(Dropped.STALLS, 1);
         }
         asleep = false;
         LockSupport.unpark(thread);
@@ -157,28 +123,35 @@ final class Watcher implements Runnable {
 
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
-            discarded.incrementAndGet();
+            dropped.add(Dropped.FRAMES, 1);
         }
         wake();
     }
 
     @Override
     public void run() {
-        open();
+        readGcCounters();
         while (!stopped) {
             try {
                 Thread.interrupted();
                 runOnce();
             } catch (Throwable e) {
-                failed(e);
-                LockSupport.parkNanos(this, IDLE_NANOS);
+                recorder.failed(e);
+                LockSupport.parkNanos(this, FAILURE_NANOS);
             }
         }
-        finish();
+        try {
+            finish();
+        } catch (Throwable e) {
+            recorder.failed(e);
+        } finally {
+            writer.finish();
+            delivery.finish();
+        }
     }
 
     /** Checks all threads once, and sleeps until the next check. */
-    private void runOnce() throws IOException {
+    private void runOnce() {
         long work = checkAll();
         long now = platform.nanoTime();
         if (work > 0) {
@@ -190,7 +163,7 @@ final class Watcher implements Runnable {
         }
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
-        if (!anyMessageRuns() && stalls.isEmpty() && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && drainNext == null && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -213,32 +186,76 @@ final class Watcher implements Runnable {
     }
 
     /** Checks all threads once. Returns how many records and stalls it handled and how many threads run a message. */
-    private long checkAll() throws IOException {
+    private long checkAll() {
         checkWallMillis = platform.wallMillis();
         checkNanos = recorder.lastNanos();
+        recorder.rings().checking();
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
-            boolean ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
-            if (options.everyRecord) {
-                work += drain(t, ended);
-            } else {
-                writeGate(t, t.existingRing() == null ? null : t.existingRing().lastChange);
-            }
+            // Before the records are copied: behind its last record a thread puts none.
+            t.ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
+        }
+        work += drainAll();
+        for (ThreadTrace t : recorder.traces()) {
             work += watch(t, openSince(t), openNumber(t));
-            if (ended) {
+            if (t.ended && t.drained) {
                 gate.collect(t);
                 recorder.forget(t);
             }
         }
         gate.decide(platform.nanoTime());
-        if (writer != null && platform.nanoTime() - leftOutNanos >= IDLE_NANOS) {
+        if (writer.hasRoom() && platform.nanoTime() - leftOutNanos >= IDLE_NANOS) {
             leftOutNanos = platform.nanoTime();
-            gate.writeLeftOut(writer, leftOutNanos);
+            writeLeftOut();
         }
         writeAlive();
         work += reportStalls();
         readGcCounters();
         return work + writeFrames();
+    }
+
+    private void writeLeftOut() {
+        Gate.LeftOut calls = gate.takeLeftOut(platform.nanoTime());
+        if (calls != null) {
+            writer.leftOut(calls);
+        }
+    }
+
+    /**
+     * Hands over the new records of all threads, or the changes of their gates if records are written only of stalls.
+     * If there is no room for all, the next call begins with the thread that came too late.
+     *
+     * @return how many records there were
+     */
+    private long drainAll() {
+        if (!writer.opened()) {
+            return 0;
+        }
+        ThreadTrace begin = drainNext;
+        drainNext = null;
+        long n = 0;
+        boolean reached = begin == null;
+        for (ThreadTrace t : recorder.traces()) {
+            reached |= t == begin;
+            n += reached ? drain(t) : 0;
+        }
+        for (ThreadTrace t : recorder.traces()) {
+            if (t == begin || begin == null) {
+                break;
+            }
+            n += drain(t);
+        }
+        return n;
+    }
+
+    /** Reports whether there is room to hand over more of a thread. If not, it is the first one at the next check. */
+    private boolean hasRoom(ThreadTrace t) {
+        if (writer.hasRoom()) {
+            return true;
+        }
+        drainNext = drainNext == null ? t : drainNext;
+        refused = true;
+        return false;
     }
 
     private void readGcCounters() {
@@ -261,7 +278,7 @@ final class Watcher implements Runnable {
         return hasMessages(t) || t.outermost == null ? t.messageNumber() : t.outermost.number();
     }
 
-    private int reportStalls() throws IOException {
+    private int reportStalls() {
         int n = 0;
         for (EndedStall s = stalls.poll(); s != null; s = stalls.poll()) {
             reportStall(s);
@@ -270,63 +287,75 @@ final class Watcher implements Runnable {
         return n;
     }
 
-    private int writeFrames() throws IOException {
+    private int writeFrames() {
+        if (frames.isEmpty()) {
+            return 0;
+        }
         List<FrameTiming> batch = new ArrayList<FrameTiming>();
         frames.drainTo(batch);
-        if (writer != null) {
-            writer.frames(batch);
-        }
+        writer.frames(batch);
         return batch.size();
     }
 
     /**
-     * Copies the new records of a thread into the recording, and those of its window.
+     * Hands over the new records of a thread and those of its window, as far as there is room.
      *
-     * @param ended whether the thread had ended before, so that its window is copied as a whole
      * @return how many records there were
      */
-    private long drain(ThreadTrace t, boolean ended) throws IOException {
+    private long drain(ThreadTrace t) {
+        t.drained = false;
+        refused = false;
         Ring ring = t.existingRing();
-        if (ring == null) {
-            return 0;
+        long n = 0;
+        if (ring != null && options.everyRecord) {
+            n = copyAll(t, ring);
+        } else if (ring != null) {
+            writeGate(t, ring.lastChange);
         }
+        t.drained = !refused;
+        return n;
+    }
+
+    private long copyAll(ThreadTrace t, Ring ring) {
         long n = copyRecords(t, ring);
         // Once more for the records of the window. While the thread runs, it may open another one at once.
-        for (int k = 0; k < 1 || ended || stopped; k++) {
+        for (int k = 0; (k < 1 || t.ended || stopped) && hasRoom(t); k++) {
             Window.Closed window = ring.closeWindow();
             if (window == null) {
                 break;
             }
-            if (writer != null) {
-                writer.window(t, window);
-            }
+            writer.window(t, window);
             n += 1 + copyRecords(t, ring);
             gate.count(t, window, ticker.tickNanos());
         }
         return n;
     }
 
-    private long copyRecords(ThreadTrace t, Ring ring) throws IOException {
+    private long copyRecords(ThreadTrace t, Ring ring) {
         long n = 0;
+        // The ring may have replaced the one that was copied before.
+        ring.copied(t.nextToDrain);
         long end = ring.sequence();
         // Behind the line above: every change before a record that is copied now is seen.
-        writeGate(t, ring.lastChange);
+        if (!writeGate(t, ring.lastChange)) {
+            return 0;
+        }
         boolean outermost = options.outermostCalls && !hasMessages(t);
         if (outermost && (t.nextToDrain < end || t.outermost != null && t.outermost.since() != 0)) {
             if (t.outermost == null) {
-                t.outermost = new OutermostCalls(messages);
+                t.outermost = new OutermostCalls(writer.messages());
             }
             t.outermost.sampleCpu(platform.nanoTime(), platform.threadCpuNanos(t.thread));
         }
-        while (t.nextToDrain < end) {
-            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, t.nextToDrain + RecordingWriter.CHUNK_RECORDS));
+        while (t.nextToDrain < end && hasRoom(t)) {
+            long first = Math.max(t.nextToDrain, ring.oldest());
+            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, first + chunkRecords()));
+            writer.records(t, copy);
+            // Behind the line above, which fails if there is no memory: then the same records are copied again.
             t.nextToDrain = copy.firstSequence + copy.records.length;
             n += copy.records.length + copy.overwritten;
             ring.copied(t.nextToDrain);
             gate.count(t, copy, ticker.tickNanos());
-            if (writer != null) {
-                writer.records(t, copy);
-            }
             if (outermost) {
                 addOutermostCalls(t, copy);
             }
@@ -334,23 +363,37 @@ final class Watcher implements Runnable {
         return n;
     }
 
-    /** Writes the changes of a thread's gate since the last call of this, the oldest first. */
-    private void writeGate(ThreadTrace t, Gate.Change last) throws IOException {
+    /** Returns how many records are copied at once: at most a quarter of what may wait for the writer. */
+    private long chunkRecords() {
+        return Math.min(RecordingWriter.CHUNK_RECORDS, recorder.queueBytes() / 32);
+    }
+
+    /**
+     * Hands over the changes of a thread's gate since the last call of this, the oldest first.
+     *
+     * @return false if there is no room for all, so that records behind them must wait
+     */
+    private boolean writeGate(ThreadTrace t, Gate.Change last) {
         if (last == null || last == t.writtenChange) {
-            return;
+            return true;
         }
         ArrayList<Gate.Change> changes = new ArrayList<Gate.Change>();
         for (Gate.Change c = last; c != null && c != t.writtenChange; c = c.before) {
             changes.add(c);
         }
-        t.writtenChange = last;
-        last.before = null;
-        for (int k = changes.size() - 1; k >= 0 && writer != null; k--) {
-            writer.gate(t, changes.get(k));
+        for (int k = changes.size() - 1; k >= 0; k--) {
+            if (!hasRoom(t)) {
+                return false;
+            }
+            Gate.Change c = changes.get(k);
+            writer.gate(t, c);
+            t.writtenChange = c;
+            c.before = null;
         }
+        return true;
     }
 
-    private void addOutermostCalls(ThreadTrace t, RecordCopy copy) throws IOException {
+    private void addOutermostCalls(ThreadTrace t, RecordCopy copy) {
         if (copy.overwritten > 0) {
             t.outermost.reset();
         }
@@ -374,7 +417,7 @@ final class Watcher implements Runnable {
      * call may last as long as the program and hang at its end. Facts about a stall are written as soon as the
      * threshold is passed, because the message may never end.
      */
-    private int watch(ThreadTrace t, long since, long number) throws IOException {
+    private int watch(ThreadTrace t, long since, long number) {
         if (since == 0) {
             return 0;
         }
@@ -421,34 +464,32 @@ final class Watcher implements Runnable {
         alive.add(new OpenCall(t, number, text, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
     }
 
-    private void writeAlive() throws IOException {
-        if (writer != null && !alive.isEmpty()) {
-            writer.alive(checkNanos, checkWallMillis, alive);
+    private void writeAlive() {
+        if (!alive.isEmpty()) {
+            List<OpenCall> open = alive;
+            alive = new ArrayList<OpenCall>();
+            writer.alive(checkNanos, checkWallMillis, open);
         }
-        alive.clear();
     }
 
-    /** Writes the new records of a message that is still running, if records are written only of stalls. */
-    private void writeOpenRecords(ThreadTrace t, StallFacts f, long since) throws IOException {
-        if (options.everyRecord || writer == null || t.existingRing() == null) {
+    /** Hands over the new records of a message that is still running, if records are written only of stalls. */
+    private void writeOpenRecords(ThreadTrace t, StallFacts f, long since) {
+        if (options.everyRecord || !writer.writes() || t.existingRing() == null) {
             return;
         }
         long first = t.firstRecord();
-        RecordCopy copy = t.copy(f.writtenFile == writer.fileId() ? Math.max(first, f.written) : first,
-                Long.MAX_VALUE);
+        RecordCopy copy = t.copy(Math.max(first, f.handedOver), Long.MAX_VALUE);
         if (t.messageNumber() != f.number || t.runningSince() != since) {
             // It has ended meanwhile, and the copy may have records of the next message.
             return;
         }
-        if (copy.records.length > 0 || copy.overwritten > 0) {
-            // The ID from before: if this fills the file, the next file gets all records of the message again.
-            f.writtenFile = writer.fileId();
-            f.written = copy.firstSequence + copy.records.length;
-            writer.records(t, copy);
+        // Also without new records: if a file was begun meanwhile, it needs those from before.
+        if (writer.openRecords(t, f, first, copy)) {
+            f.handedOver = copy.firstSequence + copy.records.length;
         }
     }
 
-    private void sample(ThreadTrace t, StallFacts f, boolean passed) throws IOException {
+    private void sample(ThreadTrace t, StallFacts f, boolean passed) {
         StackSample sample = StackSample.of(t, recorder);
         f.samples.add(sample);
         List<ThreadTrace> sampled = new ArrayList<ThreadTrace>();
@@ -465,7 +506,7 @@ final class Watcher implements Runnable {
         }
     }
 
-    private void thresholdPassed(ThreadTrace t, StallFacts f, StackSample sample) throws IOException {
+    private void thresholdPassed(ThreadTrace t, StallFacts f, StackSample sample) {
         boolean first = !f.passed;
         if (first) {
             f.state = sample.state;
@@ -477,94 +518,77 @@ final class Watcher implements Runnable {
             f.passed = true;
         }
         for (StackSample s : f.samples) {
-            if (writer != null) {
-                writer.sample(s);
-            }
+            writer.sample(s);
         }
         f.samples.clear();
-        if (first && writer != null) {
+        if (first) {
             writer.pending(t, f.number, f.pending);
         }
     }
 
-    private void reportStall(EndedStall s) throws IOException {
+    private void reportStall(EndedStall s) {
         StallFacts facts = s.trace.factsOf(s.message.sequence);
         if (facts == null) {
             facts = new StallFacts(s.message.sequence, gcCount, gcMillis);
         }
         facts.end(recorder);
-        RecordCopy copy = s.trace.copy(s.message.firstRecord, s.message.endRecord);
-        long endTicks = (s.message.beginNanos + s.message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
-        Stall stall = new Stall(s.trace, s.message, facts, new CallTree(copy.records, endTicks), s.before);
-        if (writer != null) {
-            boolean begun = facts.written > 0 && facts.writtenFile == writer.fileId();
-            write(s, stall, begun ? copy.from(facts.written) : copy);
-        }
-        if (options.mapping != null) {
-            logStall(stall);
-        }
-        StallListener listener = Recorder.stallListener();
-        if (listener != null) {
-            listener.stallEnded(stall);
+        if (writer.writes() || delivery.wanted()) {
+            s.complete(facts, ticker);
+            writer.stall(s);
+            delivery.stall(s);
         }
     }
 
-    private void logStall(Stall stall) {
-        try {
-            for (String line : options.mapping.describe(stall, LOGGED_CALLS).split("\n")) {
-                platform.log(line);
-            }
-        } catch (IOException e) {
-            platform.log("stall: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
-                    + " (the mapping cannot be read: " + e.getMessage() + ")");
-        }
-    }
-
-    private void write(EndedStall s, Stall stall, RecordCopy copy) throws IOException {
-        writer.clock();
-        if (!options.everyRecord) {
-            writer.records(s.trace, copy);
-        }
-        writer.messages(s.trace, s.before);
-        writer.stall(s.trace, stall, s.message);
-    }
-
+    /** Hands over what is left. No thread records any more, so from here on this thread may wait for room. */
     private void finish() {
-        // Twice, because the first check may find new stalls.
-        for (int k = 0; k < 2; k++) {
+        // Twice, because the first check may find new stalls. Again as long as there was no room for all records.
+        for (int k = 0; k < 2 || (drainNext != null || !writer.opened()) && awaitRoom(); k++) {
             try {
                 checkAll();
             } catch (Throwable e) {
-                failed(e);
+                recorder.failed(e);
             }
         }
-        if (writer == null) {
+        for (ThreadTrace t : recorder.traces()) {
+            gate.collect(t);
+            recorder.countDropped(t);
+        }
+        if (!awaitRoom()) {
             return;
         }
-        try {
-            for (ThreadTrace t : recorder.traces()) {
-                gate.collect(t);
+        writeLeftOut();
+        lastSign();
+        for (ThreadTrace t : recorder.traces()) {
+            List<MessageRecord> all = t.history();
+            if (t.outermost != null && t.outermost.since() != 0) {
+                all.add(t.outermost.running(checkNanos));
             }
-            gate.writeLeftOut(writer, platform.nanoTime());
-            lastSign();
-            for (ThreadTrace t : recorder.traces()) {
-                List<MessageRecord> all = t.history();
-                if (t.outermost != null && t.outermost.since() != 0) {
-                    all.add(t.outermost.running(checkNanos));
-                }
+            if (!all.isEmpty() && awaitRoom()) {
                 writer.messages(t, all);
             }
-            if (discarded.get() > 0) {
-                platform.log("not written, because they came too fast: stalls and frames, together " + discarded.get());
-            }
-            writer.close();
-        } catch (Throwable e) {
-            platform.log("the recording is incomplete: " + e);
         }
     }
 
+    /** Waits until the writer has room. Returns false if it makes no progress, because the disk does not answer. */
+    private boolean awaitRoom() {
+        long before = writer.progress();
+        long since = System.nanoTime();
+        while (!writer.opened() || !writer.hasRoom()) {
+            if (writer.progress() != before) {
+                before = writer.progress();
+                since = System.nanoTime();
+            } else if (stuck || System.nanoTime() - since > PATIENCE_NANOS) {
+                stuck = true;
+                return false;
+            }
+            Thread.interrupted();
+            LockSupport.parkNanos(this, ROOM_NANOS);
+        }
+        return true;
+    }
+
     /** Writes what is open when the recording ends, whether it has passed the threshold or not. */
-    private void lastSign() throws IOException {
+    private void lastSign() {
         for (ThreadTrace t : recorder.traces()) {
             long since = openSince(t);
             StallFacts f = t.factsOf(openNumber(t));
@@ -575,7 +599,8 @@ final class Watcher implements Runnable {
                 addAlive(t, openNumber(t), since);
             }
         }
+        // Also without open calls: it says when recording ended.
         writer.alive(checkNanos, checkWallMillis, alive);
-        alive.clear();
+        alive = new ArrayList<OpenCall>();
     }
 }

@@ -1,0 +1,119 @@
+package dev.tracegen.runtime;
+
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Delivers stalls to the app on a thread of its own: it calls the app's {@link StallListener} and logs stalls with the
+ * names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other deliveries
+ * and nothing else: stalls that do not fit into the queue meanwhile are counted.
+ */
+final class Delivery implements Runnable {
+    /** How many stalls may wait. */
+    private static final int MAX_STALLS = 1024;
+
+    /** How many calls of a stall are logged, as in Matrix's reports. */
+    private static final int LOGGED_CALLS = 30;
+
+    private static final long FAILURE_NANOS = 100000000L;
+
+    private final Recorder recorder;
+    private final RecorderOptions options;
+    private final Platform platform;
+    private final RoleQueue<EndedStall> queue;
+    private final Thread thread = new RecorderThread(this, "tracegen-delivery");
+
+    Delivery(Recorder recorder) {
+        this.recorder = recorder;
+        this.options = recorder.options();
+        this.platform = options.platform;
+        this.queue = new RoleQueue<EndedStall>(MAX_STALLS, recorder.rings().memory);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** Ends the thread when it has delivered all that was handed over. On the sampler's thread, as the last call. */
+    void finish() {
+        queue.close();
+    }
+
+    /** Waits until the thread has ended, or for so long. */
+    void join(long millis) throws InterruptedException {
+        if (Thread.currentThread() != thread) {
+            thread.join(Math.max(1, millis));
+        }
+    }
+
+    /** Reports whether a stall is of use to anything here. */
+    boolean wanted() {
+        return options.mapping != null || Recorder.stallListener() != null;
+    }
+
+    /** Hands over a stall, or counts it as dropped. On the sampler's thread only. */
+    void stall(EndedStall ended) {
+        if (!wanted()) {
+            return;
+        }
+        long most = recorder.queueBytes() / 2;
+        long used = queue.bytes();
+        boolean fits = used + ended.bytes() <= most || used <= most / 2;
+        if (!fits || !queue.add(ended, ended.bytes())) {
+            recorder.dropped().add(Dropped.DELIVERIES, 1);
+        }
+    }
+
+    @Override
+    public void run() {
+        for (;;) {
+            try {
+                EndedStall ended = queue.next();
+                if (ended == null) {
+                    return;
+                }
+                try {
+                    deliver(ended);
+                } finally {
+                    queue.remove();
+                }
+            } catch (Throwable e) {
+                recorder.failed(e);
+                LockSupport.parkNanos(this, FAILURE_NANOS);
+            }
+        }
+    }
+
+    private void deliver(EndedStall ended) {
+        Stall stall = ended.stall();
+        try {
+            if (options.mapping != null) {
+                log(stall);
+            }
+        } finally {
+            StallListener listener = Recorder.stallListener();
+            if (listener != null) {
+                call(listener, stall);
+            }
+        }
+    }
+
+    private void call(StallListener listener, Stall stall) {
+        try {
+            listener.stallEnded(stall);
+        } catch (Throwable e) {
+            recorder.listenerFailed(e);
+        }
+    }
+
+    private void log(Stall stall) {
+        try {
+            for (String line : options.mapping.describe(stall, LOGGED_CALLS).split("\n")) {
+                platform.log(line);
+            }
+        } catch (IOException e) {
+            platform.log("stall: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
+                    + " (the mapping cannot be read: " + e.getMessage() + ")");
+        }
+    }
+}
