@@ -155,7 +155,7 @@ public final class Bench {
             @Override
             public boolean holds() {
                 for (Thread t : Thread.getAllStackTraces().keySet()) {
-                    if (t.getName().startsWith("tracegen")) {
+                    if (t.getName().matches("tracegen-(setup|clock|sampler|writer|delivery)")) {
                         return false;
                     }
                 }
