@@ -45,7 +45,8 @@ class UnfinishedRecordingTest {
     /** Writes a recording with a few chunks and returns its bytes. */
     private byte[] recording(boolean closed) throws IOException {
         RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile())
-                .meta("process", "a.b").meta("long", new String(new char[500]).replace('\0', 'x')), 0, 1);
+                .meta("process", "a.b").meta("long", new String(new char[500]).replace('\0', 'x')), 0, 1, new Disk());
+        w.open();
         w.alive(5, 6, Collections.<OpenCall>emptyList());
         w.alive(7, 8, Collections.<OpenCall>emptyList());
         if (closed) {
