@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,12 +30,26 @@ type member struct {
 
 // publicMembers are all of them. A member that is not listed is hidden.
 var publicMembers = []member{
+	{"Landroid/app/ActivityManager;->getHistoricalProcessExitReasons", 30},
+	{"Landroid/app/ActivityManager;->setProcessStateSummary", 30},
 	{"Landroid/app/Application;->getProcessName", 28},
+	{"Landroid/app/ApplicationExitInfo;->getDescription", 30},
+	{"Landroid/app/ApplicationExitInfo;->getImportance", 30},
+	{"Landroid/app/ApplicationExitInfo;->getPid", 30},
+	{"Landroid/app/ApplicationExitInfo;->getProcessName", 30},
+	{"Landroid/app/ApplicationExitInfo;->getProcessStateSummary", 30},
+	{"Landroid/app/ApplicationExitInfo;->getPss", 30},
+	{"Landroid/app/ApplicationExitInfo;->getReason", 30},
+	{"Landroid/app/ApplicationExitInfo;->getRss", 30},
+	{"Landroid/app/ApplicationExitInfo;->getStatus", 30},
+	{"Landroid/app/ApplicationExitInfo;->getTimestamp", 30},
+	{"Landroid/app/ApplicationExitInfo;->getTraceInputStream", 30},
 	{"Landroid/content/Context;->getNoBackupFilesDir", 21},
 	{"Landroid/hardware/display/DisplayManager;->getDisplay", 17},
 	{"Landroid/os/Debug;->getRuntimeStat", 23},
 	{"Landroid/os/Looper;->getQueue", 23},
 	{"Landroid/os/Message;->isAsynchronous", 22},
+	{"Landroid/os/Process;->getStartElapsedRealtime", 24},
 }
 
 // greylist28 are the hidden members that Android 9 lets every app use, of those that the runtime looks up: they are in
@@ -46,6 +61,58 @@ var greylist28 = []string{
 	"Landroid/os/Message;->next",
 	"Landroid/os/MessageQueue;->mIdleHandlers",
 	"Landroid/os/MessageQueue;->mMessages",
+}
+
+// TestPublicMembers compares the list above with the classes of each platform: a member that is public API is declared
+// public, and an older version has none. That it is not hidden too, the classes do not say.
+func TestPublicMembers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: needs Android's classes")
+	}
+	for _, p := range platforms {
+		jar, err := zip.OpenReader(p.fetch(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer jar.Close()
+		unsupported := []string(nil)
+		if p.api > enforced {
+			unsupported = p.unsupported(t)
+		}
+		for _, m := range publicMembers {
+			if got, want := declaredPublic(t, jar, m.name), p.api >= m.since; got != want {
+				t.Errorf("%s: %s is public: %t, want %t", p.name, m.name, got, want)
+			}
+			if slices.Contains(unsupported, m.name) {
+				t.Errorf("%s: %s is no public API", p.name, m.name)
+			}
+		}
+	}
+}
+
+// declaredPublic reports whether a class in a jar declares a public method of that name.
+func declaredPublic(t *testing.T, jar *zip.ReadCloser, name string) bool {
+	t.Helper()
+	class, method, _ := strings.Cut(strings.TrimPrefix(name, "L"), ";->")
+	f, err := jar.Open(class + ".class")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := classfile.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(c.Methods(), func(m classfile.Member) bool {
+		return m.Name == method && m.AccessFlags&classfile.AccPublic != 0
+	})
 }
 
 // enforced is the first API level that denies apps anything.
