@@ -164,7 +164,9 @@ final class Writer implements Runnable {
         // From here on records may be handed over. They wait in the queue for the file.
         opened = true;
         try {
-            if (writes && awaitBefore()) {
+            // Also if nothing is written: the next recorder waits only for this one, and this one must not keep the
+            // recorder before in memory.
+            if (awaitBefore() && writes) {
                 out = new RecordingWriter(options, ticker.baseNanos());
                 if (options.everyRecord) {
                     out.open();
@@ -192,13 +194,13 @@ final class Writer implements Runnable {
             if (ended || last) {
                 break;
             }
-            if (!said) {
+            if (!said && writes) {
                 platform.log("the recording before is still being written; this one begins in memory");
                 said = true;
             }
         }
         before = null;
-        if (!ended) {
+        if (!ended && writes) {
             platform.log("no recording is written: the recording before is still being written");
         }
         return ended;
