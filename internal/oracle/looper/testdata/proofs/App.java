@@ -10,6 +10,9 @@ final class App extends android.app.Application {
     /** Null while the app is in {@code attachBaseContext}. */
     private volatile Context application = this;
 
+    /** The ActivityManager; null if there is none. */
+    volatile Object manager;
+
     App(File files) {
         this.files = files;
     }
@@ -49,7 +52,7 @@ final class App extends android.app.Application {
 
     @Override
     public Object getSystemService(String name) {
-        return DISPLAY_SERVICE.equals(name) ? new DisplayManager(this) : null;
+        return DISPLAY_SERVICE.equals(name) ? new DisplayManager(this) : ACTIVITY_SERVICE.equals(name) ? manager : null;
     }
 
     /** There is no metadata: the configuration is on the class path. */
