@@ -38,7 +38,8 @@ func TestExits(t *testing.T) {
 			}
 			before := readRecording(t, paths[0])
 			at := time.Now().UnixMilli()
-			b.restart(t, p, dir, "-Dproofs.pid="+before.meta.Values["pid"], "-Dproofs.exit.reason="+strconv.Itoa(c.reason),
+			b.restart(t, p, dir, "-Dproofs.pid="+before.meta.Values["pid"],
+				"-Dproofs.process="+before.meta.Values["process"], "-Dproofs.exit.reason="+strconv.Itoa(c.reason),
 				"-Dproofs.exit.at="+strconv.FormatInt(at, 10), "-Dproofs.exit.start="+strconv.FormatBool(c.start))
 			found := 0
 			for _, path := range recordingPaths(t, dir) {

@@ -55,6 +55,11 @@ final class App extends android.app.Application {
         return DISPLAY_SERVICE.equals(name) ? new DisplayManager(this) : ACTIVITY_SERVICE.equals(name) ? manager : null;
     }
 
+    /** ActivityManager asks for it. It is no public API. */
+    public int getUserId() {
+        return 0;
+    }
+
     /** There is no metadata: the configuration is on the class path. */
     @Override
     public AssetManager getAssets() {

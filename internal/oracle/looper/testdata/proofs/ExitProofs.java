@@ -16,6 +16,8 @@ import java.util.zip.GZIPOutputStream;
  * killed it, and reads the recording afterwards. Properties say what the system says.
  */
 public final class ExitProofs {
+    private static final String PROCESS = System.getProperty("proofs.process");
+
     /** As HangProofs has it. */
     private final App app = new App(new File(System.getProperty("java.io.tmpdir"), "proofs-hang"));
 
@@ -24,7 +26,7 @@ public final class ExitProofs {
         facts.put("Pid", pid);
         facts.put("Reason", reason);
         facts.put("Timestamp", at);
-        facts.put("ProcessName", "java");
+        facts.put("ProcessName", PROCESS);
         facts.put("PackageName", "dev.tracegen.proofs");
         return facts;
     }
@@ -36,7 +38,7 @@ public final class ExitProofs {
         // Others that the system has: of the same ID long ago and later, and of another process at the same time.
         exits.add(exit(pid, 2, at + 3600000));
         Map<String, Object> other = exit(pid, 4, at);
-        other.put("ProcessName", "java:push");
+        other.put("ProcessName", PROCESS + ":push");
         exits.add(other);
         exits.add(exit(pid + 1, 3, at));
         Map<String, Object> own = exit(pid, Integer.getInteger("proofs.exit.reason"), at);
@@ -83,18 +85,17 @@ public final class ExitProofs {
         Class<?> type = Class.forName("dev.tracegen.runtime.android.ExitInfo");
         Constructor<?> make = type.getDeclaredConstructors()[0];
         make.setAccessible(true);
-        File output = new File(file.getParentFile(), "java.tgd");
-        ((Runnable) make.newInstance(app, output, "java", true, 0L)).run();
+        ((Runnable) make.newInstance(app, file, PROCESS, true, 0L)).run();
         Bench.check(UnfinishedRecording.open(file) == null, "nothing was appended to " + file);
         long size = file.length();
-        ((Runnable) make.newInstance(app, output, "java", false, 0L)).run();
+        ((Runnable) make.newInstance(app, file, PROCESS, false, 0L)).run();
         Bench.equal(file.length(), size, "the size after the same again");
     }
 
     /** The recording that the earlier process has left. */
     private File recording() throws Exception {
         List<File> found = new ArrayList<File>();
-        for (File f : new File(app.getNoBackupFilesDir(), "tracegen").listFiles()) {
+        for (File f : new File(app.getNoBackupFilesDir(), "recordings").listFiles()) {
             UnfinishedRecording r = UnfinishedRecording.open(f);
             if (r != null) {
                 r.close();
