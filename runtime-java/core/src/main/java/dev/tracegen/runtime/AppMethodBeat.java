@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The class that instrumented methods call: {@link #i} on entry, {@link #o} on exit.
  *
@@ -40,26 +42,37 @@ public final class AppMethodBeat {
     static final int OFF = -1;
 
     /**
-     * {@link #mode}: calls of threads without the fast path go to {@link Recorder}. This is the mode before the first
-     * call.
+     * {@link #mode}: calls of all threads but {@link #mainThread} go to {@link Recorder}. This is the mode before the
+     * first call.
      */
     static final int CALL_RECORDER = 0;
 
-    /** {@link #mode}: only the thread of the fast path is recorded; calls of other threads return at once. */
+    /** {@link #mode}: only {@link #mainThread} is recorded; calls of other threads return at once. */
     static final int MAIN_ONLY = 1;
 
     /**
-     * One of the constants above. It is not volatile, to make the check of {@link #OFF} as cheap as possible. A
-     * thread that gets further reads {@link #fast}, which is volatile, so the compiler cannot keep an old value of
-     * this field in a loop. A loop therefore sees at once that recording has stopped. It sees that recording has
-     * started as soon as it calls something that is not inlined.
+     * One of the constants above. It is not volatile, and neither is {@link #mainThread}, to make the calls that are
+     * not recorded as cheap as possible: the compiler may read the fields once for several calls that it has inlined.
+     *
+     * <p>Recording stops at once all the same. A call that is recorded, or that goes to {@link Recorder}, reads
+     * {@link #fast} or a volatile field of {@link Recorder}, so the compiler must read the two fields again for the
+     * next call. A thread that is not recorded sees that it is to be recorded as soon as it calls something that is
+     * not inlined. Until then its calls are missing, as if recording had begun later.
      */
     static int mode;
 
     /**
+     * The main thread of the recorder while it records. It only says which calls may return without a look at
+     * {@link #fast}, so an old value does no harm: a main thread that reads one is recorded from its next calls on,
+     * and another thread does not get past the check of {@link Ring#owner}, or goes to {@link Recorder}, which looks
+     * for itself.
+     */
+    static Thread mainThread;
+
+    /**
      * The main thread's ring while recording is the only work to do; {@link Ring#placeholder} while the clock is
      * paused or the thread must switch methods on or off; else null. This field alone decides which thread may put
-     * records into the ring, whatever value of {@link #mode} was read.
+     * records into the ring, whatever values of {@link #mode} and {@link #mainThread} were read.
      */
     static volatile Ring fast;
 
@@ -77,13 +90,14 @@ public final class AppMethodBeat {
             return;
         }
         try {
-            Ring ring = fast;
-            if (ring != null) {
-                if (ring.owner != Thread.currentThread()) {
-                    if (m == MAIN_ONLY) {
-                        return;
-                    }
-                } else {
+            Thread thread = Thread.currentThread();
+            if (mainThread != thread) {
+                if (m == MAIN_ONLY) {
+                    return;
+                }
+            } else {
+                Ring ring = fast;
+                if (ring != null && ring.owner == thread) {
                     char[] gate = ring.gate;
                     if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsEntry(gate[id])) {
                         return;
@@ -112,13 +126,14 @@ public final class AppMethodBeat {
             return;
         }
         try {
-            Ring ring = fast;
-            if (ring != null) {
-                if (ring.owner != Thread.currentThread()) {
-                    if (m == MAIN_ONLY) {
-                        return;
-                    }
-                } else {
+            Thread thread = Thread.currentThread();
+            if (mainThread != thread) {
+                if (m == MAIN_ONLY) {
+                    return;
+                }
+            } else {
+                Ring ring = fast;
+                if (ring != null && ring.owner == thread) {
                     char[] gate = ring.gate;
                     if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsExit(gate[id])) {
                         return;
@@ -143,7 +158,7 @@ public final class AppMethodBeat {
      * @param activity the activity; null is ignored
      * @param hasFocus whether its window has the focus now
      */
-    public static void at(android.app.Activity activity, boolean hasFocus) {
+    public static void at(android.app.@Nullable Activity activity, boolean hasFocus) {
         if (mode < 0 || activity == null) {
             return;
         }

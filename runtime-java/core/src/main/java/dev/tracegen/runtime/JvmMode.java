@@ -31,6 +31,12 @@ import java.util.List;
  *   -Dtracegen.pressure=windows|wait|lose
  *                                       what happens if records come faster than they are written: short calls are
  *                                       left out for a while, threads wait, or records are lost; windows if not set
+ *   -Dtracegen.command=full             records the program's arguments too, which may hold secrets; its main class
+ *                                       or jar if not set
+ *   -Dtracegen.message-text=short|full  see RecorderOptions.fullMessageText; short if not set
+ *   -Dtracegen.file-megabytes=N, keep-files=N, keep-megabytes=N, keep-days=N
+ *                                       limits of the files, see RecorderOptions.limit and keep; 64, 4, 0 and 0
+ *                                       if not set, 0 for no limit
  * </pre>
  *
  * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message, or the
@@ -43,9 +49,10 @@ final class JvmMode {
     private static final String PREFIX = "tracegen.";
 
     /** Properties whose values {@link RecorderOptions#set} takes. */
-    private static final String[] KEYS = {"threads", "slow", "tick", "memory", "ring", "gate", "pressure"};
+    private static final String[] KEYS = {"threads", "slow", "tick", "memory", "ring", "gate", "pressure",
+        "message-text", "file-megabytes", "keep-files", "keep-megabytes", "keep-days"};
 
-    private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file"};
+    private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file", "command"};
 
     /** A name with as many faults is not taken for a misspelled one. */
     private static final int FAULTS = 4;
@@ -142,7 +149,17 @@ final class JvmMode {
             o.gateFile(new File(gateFile));
         }
         return o.meta("java.version", String.valueOf(System.getProperty("java.version")))
-                .meta("sun.java.command", String.valueOf(System.getProperty("sun.java.command")));
+                .meta("sun.java.command", command(o));
+    }
+
+    /** Returns the program. Its arguments may hold secrets, so they are recorded by choice only. */
+    private static String command(RecorderOptions o) {
+        String all = String.valueOf(System.getProperty("sun.java.command"));
+        String full = property("command");
+        if (full != null && !full.equals("full")) {
+            o.platform.log(PREFIX + "command=" + full + ": want full; the arguments of the program are not recorded");
+        }
+        return "full".equals(full) ? all : Command.program(all);
     }
 
     private static String property(String name) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the calls of instrumented methods, finds stalls, and writes recordings.
@@ -170,7 +171,7 @@ public final class Recorder {
      *
      * @return null if there is none
      */
-    public static Recorder current() {
+    public static @Nullable Recorder current() {
         return current;
     }
 
@@ -284,7 +285,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setMethodEnterListener(MethodEnterListener listener) {
+    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
         enterListener = listener;
         Recorder r = current;
         if (r != null) {
@@ -297,7 +298,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setStallListener(StallListener listener) {
+    public static void setStallListener(@Nullable StallListener listener) {
         stallListener = listener;
     }
 
@@ -306,7 +307,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setFocusListener(FocusListener listener) {
+    public static void setFocusListener(@Nullable FocusListener listener) {
         Focus.listen(listener);
     }
 
@@ -341,7 +342,7 @@ public final class Recorder {
      *
      * @param name null for the class of the activity that has the focus, which is the default
      */
-    public void scene(String name) {
+    public void scene(@Nullable String name) {
         scene = name;
     }
 
@@ -483,16 +484,21 @@ public final class Recorder {
     }
 
     /**
-     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls
-     * are recorded and which way they take.
+     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
+     * state: they decide which calls are recorded and which way they take.
      */
     synchronized void updateFastPath() {
         if (current != this) {
             return;
         }
+        AppMethodBeat.mainThread = wantedMainThread();
         AppMethodBeat.mode = wantedMode();
-        // After the mode: a thread that reads this value must also read that one.
+        // After the other two: a thread that reads this value must also read those.
         AppMethodBeat.fast = wantedFast();
+    }
+
+    private Thread wantedMainThread() {
+        return status > 0 ? mainThread : null;
     }
 
     private int wantedMode() {
@@ -514,7 +520,8 @@ public final class Recorder {
      * there is nothing to do.
      */
     void repairFastPath() {
-        if (current == this && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast())) {
+        if (current == this && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
+                || AppMethodBeat.mainThread != wantedMainThread())) {
             updateFastPath();
         }
     }

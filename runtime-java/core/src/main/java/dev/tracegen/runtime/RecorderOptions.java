@@ -3,6 +3,7 @@ package dev.tracegen.runtime;
 import java.io.File;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a {@link Recorder}. The setters return this object. {@link Recorder#start} takes a copy, so later
@@ -43,6 +44,9 @@ public final class RecorderOptions {
 
     private static final int CLOCK_PERIOD_MILLIS = 5;
 
+    /** The least size at which a file is closed and the next one begun. */
+    static final long MIN_FILE = 1 << 16;
+
     private static final int MIN_RING = 1 << 10;
     private static final int MAX_RING = 1 << 26;
 
@@ -78,6 +82,11 @@ public final class RecorderOptions {
 
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
+    long keepBytes;
+    int keepDays;
+    boolean fullMessageText;
+    TextRedactor redactor;
+
     MappingReader mapping;
     int history = 200;
     int dense = 5000;
@@ -108,6 +117,10 @@ public final class RecorderOptions {
         messages = o.messages;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
+        keepBytes = o.keepBytes;
+        keepDays = o.keepDays;
+        fullMessageText = o.fullMessageText;
+        redactor = o.redactor;
         mapping = o.mapping;
         history = o.history;
         dense = o.dense;
@@ -121,7 +134,7 @@ public final class RecorderOptions {
      * @param value null for that of any Java runtime, which is the default
      * @return this
      */
-    public RecorderOptions platform(Platform value) {
+    public RecorderOptions platform(@Nullable Platform value) {
         platform = value;
         return this;
     }
@@ -129,13 +142,15 @@ public final class RecorderOptions {
     /**
      * Sets the file that the recording is written to. If it gets full, its parts have names such as
      * {@code app.part1.tgd}, and the last part has this name. Recordings of earlier runs have {@code .1}, {@code .2},
-     * ... behind their names. Only recordings are renamed and replaced. If the path is a directory, a device or another
-     * file, nothing is written, the log says so, and the program runs on.
+     * ... behind their names. Only recordings are renamed and replaced. A directory gets a file with the name of the
+     * process or of the main class. A device or a pipe is written in place. If another process writes the file, this
+     * one writes a file with its process ID in the name. For another file nothing is written, the log says so, and the
+     * program runs on.
      *
      * @param value null to write none
      * @return this
      */
-    public RecorderOptions output(File value) {
+    public RecorderOptions output(@Nullable File value) {
         output = value;
         return this;
     }
@@ -279,7 +294,7 @@ public final class RecorderOptions {
      * @param value null for none, which is the default
      * @return this
      */
-    public RecorderOptions gateFile(File value) {
+    public RecorderOptions gateFile(@Nullable File value) {
         gateFile = value;
         return this;
     }
@@ -306,8 +321,47 @@ public final class RecorderOptions {
      * @return this
      */
     public RecorderOptions limit(long bytes, int files) {
-        maxFileBytes = Math.max(1 << 16, bytes);
+        maxFileBytes = Math.max(MIN_FILE, bytes);
         maxFiles = Math.max(1, files);
+        return this;
+    }
+
+    /**
+     * Limits the space of all recordings with this output on disk, those of earlier runs and of other processes
+     * included, and their age. Before a file is begun, the oldest are deleted. A file is then closed at a quarter of
+     * the space, unless {@link #limit} sets a smaller size.
+     *
+     * @param bytes the space, at least 262,144; 0 for no limit beside that of {@link #limit}, which is the default
+     * @param days recordings of earlier runs that are older are deleted; 0 for no limit, which is the default
+     * @return this
+     */
+    public RecorderOptions keep(long bytes, int days) {
+        keepBytes = bytes <= 0 ? 0 : Math.max(4 * MIN_FILE, bytes);
+        keepDays = Math.max(0, days);
+        return this;
+    }
+
+    /**
+     * Sets whether the texts of messages are recorded as the Looper prints them. They contain what the app's
+     * {@code toString} methods return, which may be personal data.
+     *
+     * @param value false, the default, for the class of the handler, the class of the callback, and
+     *     {@code Message.what}
+     * @return this
+     */
+    public RecorderOptions fullMessageText(boolean value) {
+        fullMessageText = value;
+        return this;
+    }
+
+    /**
+     * Sets what removes personal data from texts before they are written or delivered.
+     *
+     * @param value null for none, which is the default
+     * @return this
+     */
+    public RecorderOptions redactor(TextRedactor value) {
+        redactor = value;
         return this;
     }
 
@@ -332,7 +386,7 @@ public final class RecorderOptions {
      * @param value null to log none, which is the default
      * @return this
      */
-    public RecorderOptions mapping(MappingReader value) {
+    public RecorderOptions mapping(@Nullable MappingReader value) {
         mapping = value;
         return this;
     }
@@ -362,6 +416,11 @@ public final class RecorderOptions {
      *   every-record   true | false
      *   gate           auto | off
      *   pressure       windows | wait | lose
+     *   message-text   short | full
+     *   file-megabytes the size at which a file is closed and the next one begun
+     *   keep-files     number of files that are kept
+     *   keep-megabytes their size in total, 0 for no limit
+     *   keep-days      their age, 0 for no limit
      * </pre>
      *
      * @param key one of these
@@ -391,6 +450,22 @@ public final class RecorderOptions {
         } else if (key.equals("pressure")) {
             int[] of = {PRESSURE_WINDOWS, PRESSURE_WAIT, PRESSURE_LOSE};
             return pressure(of[choice(value, "windows", "wait", "lose")]);
+        }
+        return setOutput(key, value);
+    }
+
+    /** Sets an option of the files and of what is in them. */
+    private RecorderOptions setOutput(String key, String value) {
+        if (key.equals("message-text")) {
+            return fullMessageText(choice(value, "short", "full") == 1);
+        } else if (key.equals("file-megabytes")) {
+            return limit((long) number(value, "megabytes", 1, 1 << 20) << 20, maxFiles);
+        } else if (key.equals("keep-files")) {
+            return limit(maxFileBytes, number(value, "files", 1, 1 << 20));
+        } else if (key.equals("keep-megabytes")) {
+            return keep((long) number(value, "megabytes", 0, 1 << 30) << 20, keepDays);
+        } else if (key.equals("keep-days")) {
+            return keep(keepBytes, number(value, "days", 0, 1 << 20));
         }
         throw new IllegalArgumentException("unknown key");
     }

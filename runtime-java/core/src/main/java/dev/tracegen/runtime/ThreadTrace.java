@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The records and messages of one thread. Code that watches a message queue, such as the Android part, gets this
@@ -100,7 +101,7 @@ public final class ThreadTrace {
      *
      * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
      */
-    public void messageBegin(String text) {
+    public void messageBegin(@Nullable String text) {
         if (AppMethodBeat.mode < 0) {
             return;
         }
@@ -131,7 +132,7 @@ public final class ThreadTrace {
      * @param target the class of the Handler, null for none
      * @param callback the class of the callback, null for none
      */
-    public void describe(int what, String target, String callback) {
+    public void describe(int what, @Nullable String target, @Nullable String callback) {
         if (runningSince != 0) {
             running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
                     + ": " + what;
@@ -257,7 +258,7 @@ public final class ThreadTrace {
      *
      * @param value null if they cannot be read
      */
-    public void setPendingQueue(PendingQueue value) {
+    public void setPendingQueue(@Nullable PendingQueue value) {
         queue = value;
     }
 

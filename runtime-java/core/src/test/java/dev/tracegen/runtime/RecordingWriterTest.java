@@ -48,7 +48,9 @@ class RecordingWriterTest {
     }
 
     private RecordingWriter writer(RecorderOptions options, long id) throws Exception {
-        return new RecordingWriter(options, 1000000000L, id);
+        RecordingWriter w = new RecordingWriter(options, 1000000000L, id, new Disk());
+        w.open();
+        return w;
     }
 
     private RecorderOptions options(String name) {

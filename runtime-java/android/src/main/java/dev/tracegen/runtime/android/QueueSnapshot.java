@@ -9,6 +9,7 @@ import dev.tracegen.runtime.PendingQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the messages that wait in a MessageQueue that is a linked list. In apps that target Android 17 it is not: the
@@ -34,7 +35,7 @@ public final class QueueSnapshot implements PendingQueue {
      * @param looper not null
      * @return null if the queue cannot be read
      */
-    public static QueueSnapshot of(Looper looper) {
+    public static @Nullable QueueSnapshot of(Looper looper) {
         MessageQueue queue = LooperInternals.canReadMessages() ? LooperInternals.queue(looper, true) : null;
         if (queue == null) {
             return null;
@@ -60,7 +61,7 @@ public final class QueueSnapshot implements PendingQueue {
     }
 
     @Override
-    public List<PendingMessage> snapshot(int max) {
+    public @Nullable List<PendingMessage> snapshot(int max) {
         MessageQueue q = queue.get();
         if (q == null) {
             return null;

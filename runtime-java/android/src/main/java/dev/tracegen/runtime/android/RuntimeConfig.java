@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of {@link TracegenRuntime}. It is read from the file {@code tracegen-runtime.properties} in the
@@ -68,7 +69,7 @@ public final class RuntimeConfig {
      * @param context any Context of the app; null to read only the class path
      * @return the defaults if there is no file
      */
-    public static RuntimeConfig read(Context context) {
+    public static RuntimeConfig read(@Nullable Context context) {
         RuntimeConfig config = new RuntimeConfig();
         InputStream in = open(context);
         if (in == null) {
@@ -174,7 +175,7 @@ public final class RuntimeConfig {
      *     {@code app-PROCESS.tgd}
      * @return this
      */
-    public RuntimeConfig output(String value) {
+    public RuntimeConfig output(@Nullable String value) {
         output = value;
         return this;
     }
@@ -186,7 +187,7 @@ public final class RuntimeConfig {
      *     which is the default
      * @return this
      */
-    public RuntimeConfig mapping(String value) {
+    public RuntimeConfig mapping(@Nullable String value) {
         mapping = value;
         return this;
     }

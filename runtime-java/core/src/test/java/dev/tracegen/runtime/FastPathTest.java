@@ -1,0 +1,135 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which thread's calls take which way, and what that allocates. */
+class FastPathTest {
+    private static final com.sun.management.ThreadMXBean THREADS =
+            (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private Recorder recorder;
+
+    @AfterEach
+    void stop() throws Exception {
+        Await.stop(recorder);
+    }
+
+    private ThreadTrace start(RecorderOptions options) {
+        recorder = Recorder.start(options.platform(new VirtualPlatform()).ringRecords(1024));
+        return recorder.thread(Thread.currentThread());
+    }
+
+    private static void calls(int id, int n) {
+        for (int k = 0; k < n; k++) {
+            AppMethodBeat.i(id);
+            AppMethodBeat.o(id);
+        }
+    }
+
+    private static void elsewhere(Runnable work) throws Exception {
+        Thread t = new Thread(work, "elsewhere");
+        t.start();
+        t.join();
+    }
+
+    @Test
+    void theMainThreadIsSetWhileItIsRecorded() throws Exception {
+        start(new RecorderOptions());
+        assertSame(Thread.currentThread(), AppMethodBeat.mainThread);
+        Await.stop(recorder);
+        assertNull(AppMethodBeat.mainThread);
+    }
+
+    /** Another thread may read a value of {@code mainThread} that another recorder has set. */
+    @Test
+    void anotherThreadThatReadsAnOldMainThreadPutsNothingIntoTheRing() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        calls(1, 1);
+        long before = main.existingRing().sequence();
+        elsewhere(() -> {
+            AppMethodBeat.mainThread = Thread.currentThread();
+            calls(8, 5);
+        });
+        assertEquals(before, main.existingRing().sequence());
+        assertEquals(1, recorder.traces().size());
+    }
+
+    /** The thread of the last recorder must not put records into the ring of the next one. */
+    @Test
+    void theMainThreadMayChange() throws Exception {
+        ThreadTrace first = start(new RecorderOptions());
+        calls(1, 1);
+        ThreadTrace[] second = new ThreadTrace[1];
+        elsewhere(() -> {
+            second[0] = start(new RecorderOptions());
+            calls(2, 1);
+        });
+        calls(3, 1);
+        assertEquals(2, first.existingRing().sequence());
+        assertEquals(2, second[0].existingRing().sequence());
+        assertEquals(1, recorder.traces().size());
+    }
+
+    /**
+     * Returns how many bytes this thread allocates at least by some work. The first times may load classes, link call
+     * sites and let rings grow, and the JVM may compile something at any time, but not each time.
+     */
+    static long allocated(Runnable work) {
+        long id = Thread.currentThread().getId();
+        long least = Long.MAX_VALUE;
+        for (int k = 0; k < 10 && least > 0; k++) {
+            long empty = THREADS.getThreadAllocatedBytes(id);
+            empty = THREADS.getThreadAllocatedBytes(id) - empty;
+            long before = THREADS.getThreadAllocatedBytes(id);
+            work.run();
+            least = Math.min(least, THREADS.getThreadAllocatedBytes(id) - before - empty);
+        }
+        return least;
+    }
+
+    /**
+     * Invariant: An entry and an exit allocate nothing: on the main thread, with the method switched off, on threads
+     * that are recorded and on others, and while recording is off.
+     */
+    @Test
+    void callsAllocateNothing() throws Exception {
+        start(new RecorderOptions());
+        assertEquals(0, allocated(() -> calls(1, 20000)), "on the main thread");
+        elsewhere(() -> assertNothing("on another thread"));
+        Await.stop(recorder);
+        assertNothing("while recording is off");
+        start(new RecorderOptions().clockPeriodMillis(0));
+        assertNothing("with an exact clock");
+        start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
+        elsewhere(() -> assertNothing("with all threads"));
+        start(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
+        elsewhere(() -> assertNothing("on a thread that is not chosen"));
+        elsewhere(() -> {
+            recorder.thread(Thread.currentThread());
+            assertNothing("on a chosen thread");
+        });
+    }
+
+    // The assertion of a thread that the test started would be lost.
+    private static volatile String failure;
+
+    private static void assertNothing(String where) {
+        long bytes = allocated(() -> calls(1, 20000));
+        if (bytes != 0) {
+            failure = bytes + " bytes " + where;
+        }
+    }
+
+    @AfterEach
+    void nothingFailedElsewhere() {
+        String text = failure;
+        failure = null;
+        assertNull(text);
+    }
+}
