@@ -89,7 +89,9 @@ func (b bench) restart(t *testing.T, p platform, dir string, properties ...strin
 		t.Skipf("skipped: %v", err)
 	}
 	args := append(properties, b.arguments(t, j, p, dir, "ExitProofs")...)
-	out, err := exec.CommandContext(t.Context(), j.Tool("java"), args...).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
+	cmd.Args[0] = appPackage // the name of the process
+	out, err := cmd.CombinedOutput()
 	if got := report(t, p, string(out)); got != 1 || err != nil || t.Failed() {
 		t.Fatalf("java: %v\n%s", err, out)
 	}
