@@ -61,7 +61,9 @@ func resolveByMaven(t *testing.T, repo, version string) {
 <repositories><repository><id>tracegen</id><url>file://`+repo+`</url></repository></repositories>
 <dependencies><dependency><groupId>dev.tracegen</groupId><artifactId>tracegen-runtime</artifactId>
 <version>`+version+`</version></dependency></dependencies>
-<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
+<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-compiler-plugin</artifactId>
+<version>3.13.0</version></plugin><plugin><groupId>org.apache.maven.plugins</groupId>
+<artifactId>maven-dependency-plugin</artifactId>
 <version>3.8.1</version><configuration><outputDirectory>resolved</outputDirectory><artifactItems>
 `+items.String()+`</artifactItems></configuration></plugin></plugins></build></project>
 `)
